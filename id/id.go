@@ -1,0 +1,115 @@
+// Package id makes and reads the ids of everything that Plaza stores.
+//
+// An id is a UUIDv7 (RFC 9562): 48 bits of Unix milliseconds, then a part that grows within a
+// millisecond, then random bits. Ids therefore sort by the time they were made. Their text form is a
+// TypeID (https://github.com/jetify-com/typeid): a prefix that names the kind, an underscore, and 26
+// characters of lower-case Crockford base32, which sort in the same order as the bytes.
+package id
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
+	"encoding/binary"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+)
+
+// ID is 16 bytes; the zero value means "none". Each kind of thing embeds it in a type of its own.
+type ID [16]byte
+
+// TextLen is the length of an id's text form without its prefix.
+const TextLen = 26
+
+// ErrMalformed says that a text is not an id of the kind that was asked for.
+var ErrMalformed = errors.New("malformed id")
+
+var encoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+// New makes an id for now. Ids made by one process grow, even within a millisecond.
+func New() ID { return ID(uuid.Must(uuid.NewV7())) }
+
+// At makes an id for another time, for what is imported or made up with a past. Times before 1970 count as 1970.
+func At(t time.Time) ID {
+	made := New()
+	made.setTime(t)
+	return made
+}
+
+// Derive makes the id that a name has at a time: the same for the same input, so that an import that is
+// run again meets what it stored before.
+func Derive(t time.Time, name string) ID {
+	sum := sha256.Sum256([]byte(name))
+	var made ID
+	copy(made[6:], sum[:10])
+	made[6] = made[6]&0x0f | 0x70 // version 7
+	made[8] = made[8]&0x3f | 0x80 // RFC 9562 variant
+	made.setTime(t)
+	return made
+}
+
+func (i *ID) setTime(t time.Time) {
+	var ms [8]byte
+	binary.BigEndian.PutUint64(ms[:], uint64(max(t.UnixMilli(), 0)))
+	copy(i[:6], ms[2:])
+}
+
+// FromBytes reads 16 raw bytes.
+func FromBytes(b []byte) (ID, error) {
+	if len(b) != len(ID{}) {
+		return ID{}, ErrMalformed
+	}
+	return ID(b), nil
+}
+
+// Parse reads prefix_xxxxxxxxxxxxxxxxxxxxxxxxxx. Upper case, another prefix or length, and any id that
+// Text would not write are ErrMalformed.
+func Parse(prefix, text string) (ID, error) {
+	rest, ok := strings.CutPrefix(text, prefix+"_")
+	if !ok {
+		return ID{}, ErrMalformed
+	}
+	return ParseText(rest)
+}
+
+// ParseText reads the 26 characters of an id without its prefix.
+func ParseText(text string) (ID, error) {
+	if len(text) != TextLen || text[0] > '7' {
+		return ID{}, ErrMalformed
+	}
+	// 26 characters hold 130 bits: the first two are zero, so shift the 128 bits to the front.
+	raw, err := encoding.DecodeString("000000" + text) // 32 characters: 20 bytes
+	if err != nil || len(raw) != 20 {                  // the decoder skips line breaks
+		return ID{}, ErrMalformed
+	}
+	return ID(raw[4:]), nil
+}
+
+// Text writes the id with its kind's prefix.
+func (i ID) Text(prefix string) string { return prefix + "_" + i.String() }
+
+// String writes the 26 characters without a prefix. They sort as the bytes do.
+func (i ID) String() string {
+	var padded [20]byte
+	copy(padded[4:], i[:])
+	return encoding.EncodeToString(padded[:])[6:]
+}
+
+// Bytes returns the 16 raw bytes.
+func (i ID) Bytes() []byte { return i[:] }
+
+// IsZero says whether there is no id.
+func (i ID) IsZero() bool { return i == ID{} }
+
+// Compare orders ids by time, then by their other bytes: -1, 0 or 1.
+func (i ID) Compare(other ID) int { return bytes.Compare(i[:], other[:]) }
+
+// Time is when the id was made, to the millisecond, in UTC.
+func (i ID) Time() time.Time {
+	var ms [8]byte
+	copy(ms[2:], i[:6])
+	return time.UnixMilli(int64(binary.BigEndian.Uint64(ms[:]))).UTC()
+}

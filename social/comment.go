@@ -1,0 +1,103 @@
+package social
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"plaza/id"
+)
+
+// Comment is one entry of a post's thread.
+type Comment struct {
+	ID       CommentID
+	Post     PostID
+	Parent   CommentID // zero: the comment is a reply to the post itself
+	Slug     string    // unique in its thread; URL-safe
+	Path     string    // the ancestors' slugs and its own, from the root, joined by "/"
+	TreePath Key       // see NewTreePath
+	Author   UserID    // zero: a tombstone
+	Text     string    // empty: a tombstone
+	EditedAt time.Time // zero: never
+	Replies  int       // direct replies, tombstones included
+	Deleted  bool      // a tombstone: it stays because it has replies
+}
+
+// CreatedAt is when the comment was made.
+func (c *Comment) CreatedAt() time.Time { return c.ID.Time() }
+
+// Depth is 1 for a reply to the post, 2 for a reply to that, and so on.
+func (c *Comment) Depth() int { return len(c.TreePath) / id.TextLen }
+
+// NewTreePath is the key of the threaded order: the texts of the ancestors' ids and of the comment's own, one
+// after the other, from the root. Compared as bytes they order a thread depth first, parents before their replies and
+// siblings by time; everything under a comment has its TreePath as a prefix.
+func NewTreePath(parent *Comment, own CommentID) Key {
+	if parent == nil {
+		return Key(own.ID.String())
+	}
+	return parent.TreePath + Key(own.ID.String())
+}
+
+// AncestorIDs reads the ids of the comments above this one, from the root, out of its TreePath.
+func (c *Comment) AncestorIDs() []CommentID {
+	var ids []CommentID
+	for rest := string(c.TreePath); len(rest) > id.TextLen; rest = rest[id.TextLen:] {
+		if parsed, err := id.ParseText(rest[:id.TextLen]); err == nil {
+			ids = append(ids, CommentID{parsed})
+		}
+	}
+	return ids
+}
+
+// AncestorSlugs reads the slugs of the comments above this one, from the root.
+func (c *Comment) AncestorSlugs() []string {
+	steps := strings.Split(c.Path, "/")
+	return steps[:len(steps)-1]
+}
+
+// CommentOrder is how a thread is listed.
+type CommentOrder string
+
+// The orders of a thread.
+const (
+	OrderOldest   CommentOrder = "OLDEST"   // by time; keys are comment ids
+	OrderNewest   CommentOrder = "NEWEST"   // by time, newest first; keys are comment ids
+	OrderThreaded CommentOrder = "THREADED" // depth first, siblings by time; keys are TreePaths
+)
+
+// Thread selects comments of one post, tombstones included.
+type Thread struct {
+	Post   PostID
+	Order  CommentOrder
+	Parent CommentID // not zero: only direct replies to it; with OrderOldest
+	Under  Key       // not empty: only the comment with this TreePath and everything under it; with OrderThreaded
+}
+
+// Permalink names a comment by its slug.
+type Permalink struct {
+	Post PostID
+	Slug string
+}
+
+// Comments stores threads.
+type Comments interface {
+	// InsertComment stores the comment and the event, and counts it at its post (CommentCount, Latest) and at its
+	// parent (Replies), in one transaction, however many write at once. ErrNotFound: the post or the parent is
+	// absent, or the parent is a tombstone or in another post. ErrTaken: the slug is in use in this thread.
+	InsertComment(ctx context.Context, c *Comment, e Event) error
+	// EditComment stores text and editing time, also in Post.Latest, and the event. ErrNotFound: absent or a tombstone.
+	EditComment(ctx context.Context, id CommentID, text string, at time.Time, e Event) error
+	// DeleteComment makes a comment with replies a tombstone, and removes one without; then it removes every ancestor
+	// that is a tombstone and has no more replies. CommentCount, Latest and Replies follow; all, and the event, in
+	// one transaction. ErrNotFound: absent or a tombstone.
+	DeleteComment(ctx context.Context, id CommentID, e Event) error
+	// Comments reads by id; absent comments are missing in the map.
+	Comments(ctx context.Context, ids []CommentID) (map[CommentID]*Comment, error)
+	// CommentsBySlug reads by permalink; absent comments are missing in the map.
+	CommentsBySlug(ctx context.Context, links []Permalink) (map[Permalink]*Comment, error)
+	// Thread lists the comments of each selection in its order.
+	Thread(ctx context.Context, lists []List[Thread]) (map[List[Thread]][]*Comment, error)
+	// LatestComments reads the n newest live comments of each post, oldest first, leaving out those by the given authors.
+	LatestComments(ctx context.Context, posts []PostID, without []UserID, n int) (map[PostID][]*Comment, error)
+}

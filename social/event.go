@@ -1,0 +1,71 @@
+package social
+
+import (
+	"context"
+	"time"
+)
+
+// EventKind says what happened.
+type EventKind string
+
+// The kinds of events.
+const (
+	EventUserSignedUp    EventKind = "user.signed_up"
+	EventSessionEnded    EventKind = "session.ended"
+	EventProfileUpdated  EventKind = "profile.updated"
+	EventCircleCreated   EventKind = "circle.created"
+	EventCircleRenamed   EventKind = "circle.renamed"
+	EventCircleDeleted   EventKind = "circle.deleted"
+	EventMemberAdded     EventKind = "circle.member_added"
+	EventMemberRemoved   EventKind = "circle.member_removed"
+	EventUnfollowed      EventKind = "user.unfollowed"
+	EventBlocked         EventKind = "user.blocked"
+	EventUnblocked       EventKind = "user.unblocked"
+	EventMuted           EventKind = "user.muted"
+	EventUnmuted         EventKind = "user.unmuted"
+	EventPostCreated     EventKind = "post.created"
+	EventPostEdited      EventKind = "post.edited"
+	EventAudienceChanged EventKind = "post.audience_changed"
+	EventPostDeleted     EventKind = "post.deleted"
+	EventPollVoted       EventKind = "poll.voted"
+	EventReactionAdded   EventKind = "reaction.added"
+	EventReactionRemoved EventKind = "reaction.removed"
+	EventCommentAdded    EventKind = "comment.added"
+	EventCommentEdited   EventKind = "comment.edited"
+	EventCommentDeleted  EventKind = "comment.deleted"
+)
+
+// Event is one entry of the event log: what happened, and the ids of what it happened to (zero where a kind has none).
+// It carries no content: readers look the things up, through the rule.
+type Event struct {
+	ID      EventID
+	Kind    EventKind
+	Actor   UserID // who did it
+	Target  UserID // whom it was done to
+	Post    PostID
+	Comment CommentID
+	Circle  CircleID
+	Session [32]byte // of EventSessionEnded: the token's hash
+
+	// Position is where the event stands in the log, in the engine's own form; set when it is read.
+	Position string
+}
+
+// At is when the event was made.
+func (e *Event) At() time.Time { return e.ID.Time() }
+
+// EventLog reads what the writing calls of the other contracts append.
+type EventLog interface {
+	// Tail opens a stream of all events that are committed after Tail has returned, by any server on this
+	// database, each once, in the order of the log.
+	Tail(ctx context.Context) (EventStream, error)
+}
+
+// EventStream is one reader's way through the event log. It is not safe for concurrent use.
+type EventStream interface {
+	// Next waits for the next event. It returns ctx's error when ctx ends, and any other error when the stream
+	// is broken: the caller then opens a new one.
+	Next(ctx context.Context) (Event, error)
+	// Close frees what the stream holds.
+	Close() error
+}

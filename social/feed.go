@@ -1,0 +1,15 @@
+package social
+
+import "context"
+
+// Feeds lists posts, newest first. Keys are post ids. How an engine stores feeds is its own affair; its answers are
+// candidates: every post that the viewer may see is among them, and the service leaves the others out.
+type Feeds interface {
+	// Wall lists the posts on each owner's wall (Post.WallOwner), whoever wrote them.
+	Wall(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Post, error)
+	// News lists the posts written by the viewer and by everybody whom the viewer follows now.
+	News(ctx context.Context, viewer UserID, p Page) ([]*Post, error)
+	// Incoming lists the posts by others that are on the viewer's wall, or whose audience is CIRCLES while the
+	// viewer is in any of their author's circles, or LISTED while the viewer is in a listed one.
+	Incoming(ctx context.Context, viewer UserID, p Page) ([]*Post, error)
+}

@@ -1,0 +1,52 @@
+package social
+
+import "plaza/id"
+
+// The kinds of ids. Their text forms are TypeIDs: user_…, circle_…, post_…, comment_….
+type (
+	UserID    struct{ id.ID }
+	CircleID  struct{ id.ID }
+	PostID    struct{ id.ID }
+	CommentID struct{ id.ID }
+	// EdgeID names one follow, block or mute, and orders lists of them by the time when they began.
+	EdgeID struct{ id.ID }
+	// EventID names one entry of the event log.
+	EventID struct{ id.ID }
+)
+
+// The prefixes of the ids that clients see.
+const (
+	UserPrefix    = "user"
+	CirclePrefix  = "circle"
+	PostPrefix    = "post"
+	CommentPrefix = "comment"
+)
+
+func (i UserID) String() string    { return i.Text(UserPrefix) }
+func (i CircleID) String() string  { return i.Text(CirclePrefix) }
+func (i PostID) String() string    { return i.Text(PostPrefix) }
+func (i CommentID) String() string { return i.Text(CommentPrefix) }
+
+// ParseUserID reads user_…; every other text is id.ErrMalformed, as in the functions below.
+func ParseUserID(text string) (UserID, error) {
+	parsed, err := id.Parse(UserPrefix, text)
+	return UserID{parsed}, err
+}
+
+// ParseCircleID reads circle_….
+func ParseCircleID(text string) (CircleID, error) {
+	parsed, err := id.Parse(CirclePrefix, text)
+	return CircleID{parsed}, err
+}
+
+// ParsePostID reads post_….
+func ParsePostID(text string) (PostID, error) {
+	parsed, err := id.Parse(PostPrefix, text)
+	return PostID{parsed}, err
+}
+
+// ParseCommentID reads comment_….
+func ParseCommentID(text string) (CommentID, error) {
+	parsed, err := id.Parse(CommentPrefix, text)
+	return CommentID{parsed}, err
+}

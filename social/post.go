@@ -1,0 +1,148 @@
+package social
+
+import (
+	"context"
+	"time"
+)
+
+// Post is something that a user wrote on a wall. Content says what it is; everything else is common to all types.
+type Post struct {
+	ID        PostID
+	Author    UserID
+	WallOwner UserID // the author, where the post was directed at nobody else's wall
+	Audience  Audience
+	Content   Content
+	EditedAt  time.Time // zero: never
+	History   []Version // the earlier versions, oldest first
+	Revision  int       // grows with every change by UpdatePost
+
+	CommentCount int                  // without deleted comments; counts everybody's
+	Latest       []*Comment           // the newest live comments, oldest first: see PreviewSize
+	Reactions    map[ReactionKind]int // without zeros
+	Votes        []int                // of a poll: one count an option
+}
+
+// PreviewSize is how many of a post's newest live comments come with every post that an engine reads (all of them,
+// where there are fewer). It is more than the three that are shown, so that leaving one out rarely costs a read.
+const PreviewSize = 8
+
+// CreatedAt is when the post was made.
+func (p *Post) CreatedAt() time.Time { return p.ID.Time() }
+
+// Version is what a post said before an edit.
+type Version struct {
+	Content  Content
+	EditedAt time.Time // when this version was replaced
+}
+
+// AudienceKind says who may see a post, apart from its author and the owner of its wall, who always may.
+type AudienceKind string
+
+// The kinds of audience.
+const (
+	AudiencePublic  AudienceKind = "PUBLIC"  // everybody, signed in or not
+	AudienceCircles AudienceKind = "CIRCLES" // everybody in any of the author's circles
+	AudienceListed  AudienceKind = "LISTED"  // everybody in one of the listed circles
+	AudienceOnlyMe  AudienceKind = "ONLY_ME" // nobody else
+)
+
+// Audience is who may see a post.
+type Audience struct {
+	Kind    AudienceKind
+	Circles []CircleID // of AudienceListed: the author's own; else none
+}
+
+// PostType names the type of a post's content.
+type PostType string
+
+// The types of posts.
+const (
+	TypeStatus  PostType = "STATUS"
+	TypePhoto   PostType = "PHOTO"
+	TypeLink    PostType = "LINK"
+	TypeCheckin PostType = "CHECKIN"
+	TypePoll    PostType = "POLL"
+)
+
+// Content is what a post says: exactly one field is set.
+type Content struct {
+	Status  *Status
+	Photo   *Photo
+	Link    *Link
+	Checkin *Checkin
+	Poll    *Poll
+}
+
+// Status is plain text.
+type Status struct {
+	Text string
+}
+
+// Photo is a picture that lies elsewhere on the web.
+type Photo struct {
+	URL           string
+	Caption       string
+	Width, Height int // pixels; 0: unknown
+}
+
+// Link points at a page.
+type Link struct {
+	URL   string
+	Title string
+	Text  string
+}
+
+// Checkin says where somebody is.
+type Checkin struct {
+	Place     string
+	Latitude  float64 // degrees north, -90 to 90
+	Longitude float64 // degrees east, -180 to 180
+	Text      string
+}
+
+// Poll asks a question. Its options never change, so that votes keep their meaning.
+type Poll struct {
+	Question string
+	Options  []string
+	ClosesAt time.Time // zero: never
+}
+
+// Posts stores posts with their polls' votes and reactions.
+type Posts interface {
+	// InsertPost stores the post and the event in one transaction.
+	InsertPost(ctx context.Context, p *Post, e Event) error
+	// UpdatePost stores audience, content, editing time, history and revision, and the event, and leaves
+	// everything that others count (comments, reactions, votes) alone. ErrConflict: the stored revision is
+	// not p.Revision-1. ErrNotFound.
+	UpdatePost(ctx context.Context, p *Post, e Event) error
+	// DeletePost removes the post with its comments, reactions and votes, and appends the event. ErrNotFound.
+	DeletePost(ctx context.Context, id PostID, e Event) error
+	// Posts reads by id; absent posts are missing in the map.
+	Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error)
+
+	// PutVote stores the user's vote for an option (an index), instead of an earlier one, with exact counts and the
+	// event in one transaction. ErrNotFound: no such post. The same vote again does nothing.
+	PutVote(ctx context.Context, post PostID, user UserID, option int, e Event) error
+	// Votes reads the options that the user voted for; posts without a vote are missing in the map.
+	Votes(ctx context.Context, user UserID, posts []PostID) (map[PostID]int, error)
+	// PutReaction stores the user's reaction, instead of an earlier one, with exact counts and the event in one
+	// transaction. ErrNotFound: no such post. The same reaction again does nothing.
+	PutReaction(ctx context.Context, post PostID, user UserID, kind ReactionKind, e Event) error
+	// DeleteReaction takes the user's reaction back; without an error where there is none. ErrNotFound: no such post.
+	DeleteReaction(ctx context.Context, post PostID, user UserID, e Event) error
+	// Reactions reads the user's own reactions; posts without one are missing in the map.
+	Reactions(ctx context.Context, user UserID, posts []PostID) (map[PostID]ReactionKind, error)
+}
+
+// ReactionKind is how somebody reacts to a post.
+type ReactionKind string
+
+// The kinds of reactions.
+const (
+	ReactionLike  ReactionKind = "LIKE"
+	ReactionLove  ReactionKind = "LOVE"
+	ReactionLaugh ReactionKind = "LAUGH"
+	ReactionWow   ReactionKind = "WOW"
+	ReactionSad   ReactionKind = "SAD"
+	ReactionAngry ReactionKind = "ANGRY"
+)
