@@ -13,3 +13,12 @@ type Feeds interface {
 	// viewer is in any of their author's circles, or LISTED while the viewer is in a listed one.
 	Incoming(ctx context.Context, viewer UserID, p Page) ([]*Post, error)
 }
+
+// WallView says whose posts an owner's view of the own wall shows.
+type WallView string
+
+// The views of one's own wall.
+const (
+	ViewFollowed WallView = "FOLLOWED" // the owner's, and those by people whom the owner follows
+	ViewAll      WallView = "ALL"      // everybody's whom the owner neither blocks nor mutes
+)

@@ -146,3 +146,45 @@ const (
 	ReactionSad   ReactionKind = "SAD"
 	ReactionAngry ReactionKind = "ANGRY"
 )
+
+// ReactionKinds has all kinds, in the order in which they are shown.
+var ReactionKinds = []ReactionKind{ReactionLike, ReactionLove, ReactionLaugh, ReactionWow, ReactionSad, ReactionAngry}
+
+// Type says which field of the content is set; "" for none.
+func (c Content) Type() PostType {
+	switch {
+	case c.Status != nil:
+		return TypeStatus
+	case c.Photo != nil:
+		return TypePhoto
+	case c.Link != nil:
+		return TypeLink
+	case c.Checkin != nil:
+		return TypeCheckin
+	case c.Poll != nil:
+		return TypePoll
+	default:
+		return ""
+	}
+}
+
+// Text is the content's own words: the text, caption or question.
+func (c Content) Text() string {
+	switch c.Type() {
+	case TypeStatus:
+		return c.Status.Text
+	case TypePhoto:
+		return c.Photo.Caption
+	case TypeLink:
+		return c.Link.Text
+	case TypeCheckin:
+		return c.Checkin.Text
+	case TypePoll:
+		return c.Poll.Question
+	default:
+		return ""
+	}
+}
+
+// IsClosed says whether the poll is over at that time.
+func (p *Poll) IsClosed(now time.Time) bool { return !p.ClosesAt.IsZero() && !now.Before(p.ClosesAt) }

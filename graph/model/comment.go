@@ -1,0 +1,32 @@
+package model
+
+import "plaza/social"
+
+// Comment is the schema's Comment, for a viewer who sees it.
+type Comment struct {
+	*social.Comment
+	Viewer social.UserID
+}
+
+// ViewerCanReply says whether the viewer may reply.
+func (c *Comment) ViewerCanReply() bool { return social.CanComment(c.Viewer) && !c.Deleted }
+
+// ViewerCanEdit says whether the viewer may edit the comment.
+func (c *Comment) ViewerCanEdit() bool { return social.CanEditComment(c.Viewer, c.Comment) }
+
+// IsNode marks Comment as a Node.
+func (*Comment) IsNode() {}
+
+// Text is null in a tombstone.
+func (c *Comment) Text() *string {
+	if c.Deleted {
+		return nil
+	}
+	return &c.Comment.Text
+}
+
+// IsDeleted says whether the comment is a tombstone.
+func (c *Comment) IsDeleted() bool { return c.Deleted }
+
+// RepliesCount counts direct replies.
+func (c *Comment) RepliesCount() int { return c.Replies }

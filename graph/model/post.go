@@ -1,0 +1,150 @@
+package model
+
+import (
+	"time"
+
+	"plaza/social"
+)
+
+// Post is one of the five types below.
+type Post interface {
+	Node
+	IsPost()
+	Domain() *social.Post
+}
+
+// Each type of post.
+type (
+	StatusPost  struct{ BasePost }
+	PhotoPost   struct{ BasePost }
+	LinkPost    struct{ BasePost }
+	CheckinPost struct{ BasePost }
+	PollPost    struct{ BasePost }
+)
+
+// NewPost wraps a post by its type, for a viewer who sees it.
+func NewPost(viewer social.UserID, p *social.Post) Post {
+	base := BasePost{p, viewer}
+	switch p.Content.Type() {
+	case social.TypePhoto:
+		return &PhotoPost{base}
+	case social.TypeLink:
+		return &LinkPost{base}
+	case social.TypeCheckin:
+		return &CheckinPost{base}
+	case social.TypePoll:
+		return &PollPost{base}
+	default:
+		return &StatusPost{base}
+	}
+}
+
+// BasePost has what all types of posts share.
+type BasePost struct {
+	*social.Post
+	Viewer social.UserID
+}
+
+// IsNode marks posts as Nodes.
+func (BasePost) IsNode() {}
+
+// IsPost marks posts.
+func (BasePost) IsPost() {}
+
+// Domain is the post as the domain knows it.
+func (b BasePost) Domain() *social.Post { return b.Post }
+
+// Text is the post's own words.
+func (b BasePost) Text() string { return b.Content.Text() }
+
+// Audience is who may see the post.
+func (b BasePost) Audience() *Audience { return &Audience{b} }
+
+// Audience is the schema's Audience.
+type Audience struct{ Of BasePost }
+
+// Kind is which kind of audience it is.
+func (a *Audience) Kind() social.AudienceKind { return a.Of.Post.Audience.Kind }
+
+// ViewerCanComment says whether the viewer may write comments.
+func (b BasePost) ViewerCanComment() bool { return social.CanComment(b.Viewer) }
+
+// ViewerCanEdit says whether the viewer may edit the post.
+func (b BasePost) ViewerCanEdit() bool { return social.CanEditPost(b.Viewer, b.Post) }
+
+// ViewerCanDelete says whether the viewer may delete the post.
+func (b BasePost) ViewerCanDelete() bool { return social.CanDeletePost(b.Viewer, b.Post) }
+
+// History is what the post said before its edits.
+func (b BasePost) History() []*PostVersion {
+	versions := make([]*PostVersion, len(b.Post.History))
+	for i, v := range b.Post.History {
+		versions[i] = &PostVersion{Text: v.Content.Text(), ReplacedAt: v.EditedAt}
+	}
+	return versions
+}
+
+// ReactionCounts has the kinds in the schema's order.
+func (b BasePost) ReactionCounts() []*ReactionCount {
+	counts := make([]*ReactionCount, 0, len(b.Reactions))
+	for _, kind := range social.ReactionKinds {
+		if n := b.Reactions[kind]; n > 0 {
+			counts = append(counts, &ReactionCount{Kind: kind, Count: n})
+		}
+	}
+	return counts
+}
+
+// URL is where the picture lies.
+func (p *PhotoPost) URL() string { return p.Content.Photo.URL }
+
+// Caption is what the picture shows.
+func (p *PhotoPost) Caption() string { return p.Content.Photo.Caption }
+
+// Width is null where it is unknown.
+func (p *PhotoPost) Width() *int { return optional(p.Content.Photo.Width) }
+
+// Height is null where it is unknown.
+func (p *PhotoPost) Height() *int { return optional(p.Content.Photo.Height) }
+
+// URL is the page's address.
+func (p *LinkPost) URL() string { return p.Content.Link.URL }
+
+// Title is the page's title.
+func (p *LinkPost) Title() string { return p.Content.Link.Title }
+
+// Place is the place's name.
+func (p *CheckinPost) Place() string { return p.Content.Checkin.Place }
+
+// Latitude is in degrees north.
+func (p *CheckinPost) Latitude() float64 { return p.Content.Checkin.Latitude }
+
+// Longitude is in degrees east.
+func (p *CheckinPost) Longitude() float64 { return p.Content.Checkin.Longitude }
+
+// Question is what the poll asks.
+func (p *PollPost) Question() string { return p.Content.Poll.Question }
+
+// Options are what can be voted for, with the counts.
+func (p *PollPost) Options() []*PollOption {
+	options := make([]*PollOption, len(p.Content.Poll.Options))
+	for i, text := range p.Content.Poll.Options {
+		options[i] = &PollOption{Index: i, Text: text, VotesCount: p.Votes[i]}
+	}
+	return options
+}
+
+// ClosesAt is the zero time where the poll never closes.
+func (p *PollPost) ClosesAt() time.Time { return p.Content.Poll.ClosesAt }
+
+// IsClosed says whether the poll is over.
+func (p *PollPost) IsClosed() bool { return p.Content.Poll.IsClosed(time.Now()) }
+
+// VotesCount is how many have voted.
+func (p *PollPost) VotesCount() int {
+	sum := 0
+	for _, n := range p.Votes {
+		sum += n
+	}
+	return sum
+}

@@ -1,0 +1,112 @@
+// Package scalars writes and reads the schema's scalars.
+package scalars
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"plaza/social"
+)
+
+const dateTimeLayout = "2006-01-02T15:04:05.000Z07:00"
+
+// MarshalDateTime writes UTC with milliseconds; the zero time is null.
+func MarshalDateTime(t time.Time) graphql.Marshaler {
+	if t.IsZero() {
+		return graphql.Null
+	}
+	return graphql.WriterFunc(func(w io.Writer) {
+		_, _ = io.WriteString(w, t.UTC().Format(`"`+dateTimeLayout+`"`))
+	})
+}
+
+// UnmarshalDateTime reads RFC 3339, with any offset and any fraction; it keeps milliseconds.
+func UnmarshalDateTime(v any) (time.Time, error) {
+	text, ok := v.(string)
+	if !ok {
+		return time.Time{}, errors.New("a DateTime is a string")
+	}
+	t, err := time.Parse(time.RFC3339Nano, text)
+	if err != nil || t.Year() < 1 || t.Year() > 9999 {
+		return time.Time{}, errors.New("a DateTime is written as in 2026-11-21T18:30:00Z")
+	}
+	return t.UTC().Truncate(time.Millisecond), nil
+}
+
+// MarshalInt writes an integer.
+func MarshalInt(i int) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, strconv.Itoa(i)) })
+}
+
+var errInt = errors.New("an Int is a whole number of 32 bits")
+
+// UnmarshalInt reads a whole number of 32 bits, as GraphQL's Int is.
+func UnmarshalInt(v any) (int, error) {
+	var wide int64
+	switch v := v.(type) {
+	case int:
+		wide = int64(v)
+	case int64:
+		wide = v
+	case float64:
+		if v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
+			return 0, errInt
+		}
+		wide = int64(v)
+	case json.Number:
+		parsed, err := v.Int64()
+		if err != nil {
+			return 0, errInt
+		}
+		wide = parsed
+	default:
+		return 0, errInt
+	}
+	if wide < math.MinInt32 || wide > math.MaxInt32 {
+		return 0, errInt
+	}
+	return int(wide), nil
+}
+
+func text(s string) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, `"`+s+`"`) })
+}
+
+func read[T any](v any, parse func(string) (T, error)) (T, error) {
+	text, err := graphql.UnmarshalID(v)
+	if err != nil {
+		var none T
+		return none, err
+	}
+	return parse(text)
+}
+
+// MarshalUserID writes user_….
+func MarshalUserID(i social.UserID) graphql.Marshaler { return text(i.String()) }
+
+// UnmarshalUserID reads user_….
+func UnmarshalUserID(v any) (social.UserID, error) { return read(v, social.ParseUserID) }
+
+// MarshalCircleID writes circle_….
+func MarshalCircleID(i social.CircleID) graphql.Marshaler { return text(i.String()) }
+
+// UnmarshalCircleID reads circle_….
+func UnmarshalCircleID(v any) (social.CircleID, error) { return read(v, social.ParseCircleID) }
+
+// MarshalPostID writes post_….
+func MarshalPostID(i social.PostID) graphql.Marshaler { return text(i.String()) }
+
+// UnmarshalPostID reads post_….
+func UnmarshalPostID(v any) (social.PostID, error) { return read(v, social.ParsePostID) }
+
+// MarshalCommentID writes comment_….
+func MarshalCommentID(i social.CommentID) graphql.Marshaler { return text(i.String()) }
+
+// UnmarshalCommentID reads comment_….
+func UnmarshalCommentID(v any) (social.CommentID, error) { return read(v, social.ParseCommentID) }

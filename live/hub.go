@@ -1,0 +1,169 @@
+// Package live follows the event log, and tells the subscribers of this server what they may see of it.
+package live
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"time"
+
+	"plaza/social"
+)
+
+// What a subscription ends with, other than its subscriber's own wish.
+var (
+	// ErrTooSlow: the subscriber did not take its items in time. Subscribe again and read what was missed.
+	ErrTooSlow = errors.New("the subscriber is too slow")
+	// ErrInterrupted: this server lost its place in the event log. Subscribe again and read what was missed.
+	ErrInterrupted = errors.New("the stream of events was interrupted")
+	// ErrSessionEnded: the subscriber signed out.
+	ErrSessionEnded = errors.New("the session has ended")
+	// ErrClosed: the server is shutting down.
+	ErrClosed = errors.New("the server is shutting down")
+)
+
+// BufferSize is how many items wait for a subscriber before it is too slow.
+const BufferSize = 64
+
+// Hub hands events on to this server's subscribers. Whether a subscriber may see what is new is checked at each
+// event, for all subscribers together.
+type Hub struct {
+	service      *social.Service
+	log          social.EventLog
+	logger       *slog.Logger
+	sessionEnded func(tokenHash [32]byte)
+
+	mu     sync.Mutex
+	closed bool
+	topics map[topic]map[*Subscription]struct{}
+}
+
+// topic is what a subscription is about: a thread, or (zero) its viewer's news.
+type topic struct{ thread social.PostID }
+
+// New makes a hub; sessionEnded is called, on any server, for each session that is ended by signing out.
+func New(service *social.Service, log social.EventLog, logger *slog.Logger, sessionEnded func(tokenHash [32]byte)) *Hub {
+	return &Hub{
+		service: service, log: log, logger: logger, sessionEnded: sessionEnded,
+		topics: map[topic]map[*Subscription]struct{}{},
+	}
+}
+
+// Open starts to follow the event log: what is committed after Open has returned reaches subscribers. The hub
+// stops, and ends all subscriptions, when ctx ends; done is closed then.
+func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
+	stream, err := h.log.Tail(ctx)
+	if err != nil {
+		return nil, err
+	}
+	stopped := make(chan struct{})
+	go func() {
+		defer close(stopped)
+		h.follow(ctx, stream)
+		h.close()
+	}()
+	return stopped, nil
+}
+
+// follow reads the log until ctx ends, and opens it again when it breaks.
+func (h *Hub) follow(ctx context.Context, stream social.EventStream) {
+	for ctx.Err() == nil {
+		err := h.read(ctx, stream)
+		_ = stream.Close()
+		if ctx.Err() != nil {
+			return
+		}
+		h.logger.Error("the event stream broke", "error", err)
+		h.endAll(ErrInterrupted) // never skip silently: subscribers read what they missed
+		stream = h.reopen(ctx)
+	}
+}
+
+func (h *Hub) read(ctx context.Context, stream social.EventStream) error {
+	for {
+		e, err := stream.Next(ctx)
+		if err != nil {
+			return err
+		}
+		h.dispatch(ctx, e)
+	}
+}
+
+// reopen tries until it succeeds or ctx ends, more and more slowly.
+func (h *Hub) reopen(ctx context.Context) social.EventStream {
+	const slowest = 10 * time.Second
+	for wait := 100 * time.Millisecond; ; wait = min(2*wait, slowest) {
+		stream, err := h.log.Tail(ctx)
+		if err == nil {
+			h.endAll(ErrInterrupted) // who subscribed while there was no stream
+			return stream
+		}
+		h.logger.Warn("the event stream cannot be opened", "error", err, "wait", wait)
+		select {
+		case <-ctx.Done():
+			return closedStream{}
+		case <-time.After(wait):
+		}
+	}
+}
+
+// closedStream is what is followed when there is no time left to open a stream.
+type closedStream struct{}
+
+func (closedStream) Next(ctx context.Context) (social.Event, error) { return social.Event{}, ctx.Err() }
+func (closedStream) Close() error                                   { return nil }
+
+func (h *Hub) dispatch(ctx context.Context, e social.Event) {
+	switch e.Kind {
+	case social.EventPostCreated:
+		h.tell(ctx, topic{}, e, func(viewers []social.UserID) (social.Sighting, error) {
+			return h.service.NewsViewers(ctx, e.Post, viewers)
+		})
+	case social.EventCommentAdded:
+		h.tell(ctx, topic{e.Post}, e, func(viewers []social.UserID) (social.Sighting, error) {
+			return h.service.CommentViewers(ctx, e.Comment, viewers)
+		})
+	case social.EventSessionEnded:
+		h.endSession(e.Session)
+		h.sessionEnded(e.Session)
+	default: // nothing that subscribers are told of
+	}
+}
+
+// tell delivers an event to the subscribers of a topic who may see what it is about.
+func (h *Hub) tell(ctx context.Context, about topic, e social.Event, see func([]social.UserID) (social.Sighting, error)) {
+	subscriptions := h.subscribers(about)
+	if len(subscriptions) == 0 {
+		return
+	}
+	checked := time.Now()
+	sighting, err := see(viewersOf(subscriptions))
+	if err != nil {
+		if ctx.Err() == nil {
+			h.logger.Error("who may see an event could not be read", "error", err, "event", e.ID)
+			h.end(subscriptions, ErrInterrupted)
+		}
+		return
+	}
+	for _, s := range subscriptions {
+		if relations, sees := sighting.Viewers[s.viewer]; sees {
+			s.deliver(&Item{
+				Cursor: e.Position, Event: Added, Post: sighting.Post, Comment: sighting.Comment,
+				Relations: relations, checked: checked,
+			})
+		}
+	}
+}
+
+func viewersOf(subscriptions []*Subscription) []social.UserID {
+	seen := make(map[social.UserID]bool, len(subscriptions))
+	viewers := make([]social.UserID, 0, len(subscriptions))
+	for _, s := range subscriptions {
+		if !seen[s.viewer] {
+			seen[s.viewer] = true
+			viewers = append(viewers, s.viewer)
+		}
+	}
+	return viewers
+}

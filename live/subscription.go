@@ -1,0 +1,176 @@
+package live
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"plaza/social"
+)
+
+// Change says what a live update tells.
+type Change string
+
+// Added says that something is new.
+const Added Change = "ADDED"
+
+// Item is one live update.
+type Item struct {
+	Cursor  string // where the event stands in the log
+	Event   Change
+	Post    *social.Post
+	Comment *social.Comment // nil: the post itself is new
+	// Relations is how the subscriber stands to those whom the item names, as it was checked for this item.
+	Relations map[social.UserID]social.Relation
+
+	checked time.Time
+}
+
+// freshness is how long a check of who may see an item holds: an item that waited longer for its subscriber must be
+// read anew, for they may have been blocked in the meantime.
+const freshness = 50 * time.Millisecond
+
+// IsStale says whether the item must be read anew before it is shown.
+func (i *Item) IsStale() bool { return time.Since(i.checked) > freshness }
+
+// Subscriber is who subscribes: a user and the session that they use; the zero value is somebody who is not signed in.
+type Subscriber struct {
+	Viewer  social.UserID
+	Session [32]byte
+}
+
+// Subscription is one subscriber's bounded queue of items.
+type Subscription struct {
+	viewer  social.UserID
+	session [32]byte
+	topic   topic
+	hub     *Hub
+	onEnd   func(error)
+
+	mu    sync.Mutex
+	ended bool
+	items chan *Item
+}
+
+// News subscribes to the posts that come into the subscriber's news, until ctx ends. onEnd is called before the channel
+// is closed for another reason: one of this package's errors.
+func (h *Hub) News(ctx context.Context, who Subscriber, onEnd func(error)) <-chan *Item {
+	return h.subscribe(ctx, who, topic{}, onEnd)
+}
+
+// Comments subscribes to the comments on a post, like News.
+func (h *Hub) Comments(ctx context.Context, who Subscriber, post social.PostID, onEnd func(error)) <-chan *Item {
+	return h.subscribe(ctx, who, topic{post}, onEnd)
+}
+
+func (h *Hub) subscribe(ctx context.Context, who Subscriber, about topic, onEnd func(error)) <-chan *Item {
+	s := &Subscription{
+		viewer: who.Viewer, session: who.Session, topic: about, hub: h, onEnd: onEnd,
+		items: make(chan *Item, BufferSize),
+	}
+	if !h.add(s) {
+		s.end(ErrClosed)
+		return s.items
+	}
+	context.AfterFunc(ctx, func() { s.end(nil) })
+	return s.items
+}
+
+// deliver never waits: a subscriber whose queue is full is ended, so that it knows to read what it missed.
+func (s *Subscription) deliver(item *Item) {
+	s.mu.Lock()
+	if s.ended {
+		s.mu.Unlock()
+		return
+	}
+	select {
+	case s.items <- item:
+		s.mu.Unlock()
+	default:
+		s.mu.Unlock()
+		s.end(ErrTooSlow)
+	}
+}
+
+// end closes the subscription once; a nil reason is its subscriber's own wish.
+func (s *Subscription) end(reason error) {
+	s.hub.remove(s)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return
+	}
+	s.ended = true
+	if reason != nil {
+		s.onEnd(reason)
+	}
+	close(s.items)
+}
+
+func (h *Hub) add(s *Subscription) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return false
+	}
+	if h.topics[s.topic] == nil {
+		h.topics[s.topic] = map[*Subscription]struct{}{}
+	}
+	h.topics[s.topic][s] = struct{}{}
+	return true
+}
+
+func (h *Hub) remove(s *Subscription) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.topics[s.topic], s)
+	if len(h.topics[s.topic]) == 0 {
+		delete(h.topics, s.topic)
+	}
+}
+
+func (h *Hub) subscribers(about topic) []*Subscription {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	subscriptions := make([]*Subscription, 0, len(h.topics[about]))
+	for s := range h.topics[about] {
+		subscriptions = append(subscriptions, s)
+	}
+	return subscriptions
+}
+
+// matching finds subscriptions across topics.
+func (h *Hub) matching(match func(*Subscription) bool) []*Subscription {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var found []*Subscription
+	for _, subscriptions := range h.topics {
+		for s := range subscriptions {
+			if match(s) {
+				found = append(found, s)
+			}
+		}
+	}
+	return found
+}
+
+func (h *Hub) end(subscriptions []*Subscription, reason error) {
+	for _, s := range subscriptions {
+		s.end(reason)
+	}
+}
+
+func (h *Hub) endAll(reason error) {
+	h.end(h.matching(func(*Subscription) bool { return true }), reason)
+}
+
+func (h *Hub) endSession(session [32]byte) {
+	h.end(h.matching(func(s *Subscription) bool { return s.session == session }), ErrSessionEnded)
+}
+
+func (h *Hub) close() {
+	h.mu.Lock()
+	h.closed = true
+	h.mu.Unlock()
+	h.endAll(ErrClosed)
+}

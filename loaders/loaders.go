@@ -1,0 +1,95 @@
+package loaders
+
+import (
+	"context"
+	"sync/atomic"
+
+	"plaza/social"
+)
+
+// Loaders are the look-ups of one viewer.
+type Loaders struct {
+	Viewer *social.Viewer
+
+	Users      Loader[social.UserID, *social.User]
+	Posts      Loader[social.PostID, *social.Post]
+	Comments   Loader[social.CommentID, *social.Comment]
+	Permalinks Loader[social.Permalink, *social.Comment]
+	Circles    Loader[social.CircleID, *social.Circle]
+	Relations  Loader[social.UserID, social.Relation]
+	Holding    Loader[social.UserID, []social.CircleID]
+	PostOnWall Loader[*social.User, bool]
+	Reactions  Loader[social.PostID, social.ReactionKind]
+	Votes      Loader[social.PostID, *int]
+	Previews   Loader[*social.Post, []*social.Comment]
+	Walls      Loader[social.List[social.UserID], social.Slice[*social.Post]]
+	Followers  Loader[social.List[social.UserID], social.Slice[social.Edge]]
+	Following  Loader[social.List[social.UserID], social.Slice[social.Edge]]
+	Members    Loader[social.List[social.CircleID], social.Slice[social.UserID]]
+	Threads    Loader[social.List[social.Thread], social.Slice[*social.Comment]]
+}
+
+// New makes loaders that know nothing yet.
+func New(v *social.Viewer) *Loaders {
+	return &Loaders{
+		Viewer:     v,
+		Users:      newLoader(v.Users),
+		Posts:      newLoader(v.Posts),
+		Comments:   newLoader(v.Comments),
+		Permalinks: newLoader(v.CommentsBySlug),
+		Circles:    newLoader(v.Circles),
+		Relations:  newLoader(v.Relations),
+		Holding:    newLoader(v.CirclesHolding),
+		PostOnWall: newLoader(v.CanPostOnWalls),
+		Reactions:  newLoader(v.Reactions),
+		Votes:      newLoader(pointers(v.Votes)),
+		Previews:   newLoader(byPost(v.Previews)),
+		Walls:      newLoader(v.Walls),
+		Followers:  newLoader(v.Followers),
+		Following:  newLoader(v.Following),
+		Members:    newLoader(v.Members),
+		Threads:    newLoader(v.Threads),
+	}
+}
+
+// pointers tells a missing value from a zero.
+func pointers[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) func(context.Context, []K) (map[K]*V, error) {
+	return func(ctx context.Context, keys []K) (map[K]*V, error) {
+		found, err := read(ctx, keys)
+		pointed := make(map[K]*V, len(found))
+		for key, value := range found {
+			pointed[key] = &value
+		}
+		return pointed, err
+	}
+}
+
+// byPost keys what is read by id with the posts themselves.
+func byPost[V any](read func(context.Context, []*social.Post) (map[social.PostID]V, error)) func(context.Context, []*social.Post) (map[*social.Post]V, error) {
+	return func(ctx context.Context, posts []*social.Post) (map[*social.Post]V, error) {
+		found, err := read(ctx, posts)
+		keyed := make(map[*social.Post]V, len(posts))
+		for _, p := range posts {
+			keyed[p] = found[p.ID]
+		}
+		return keyed, err
+	}
+}
+
+type key struct{}
+
+// holder lets a mutation start afresh in a context that is in use.
+type holder struct{ current atomic.Pointer[Loaders] }
+
+// Install gives ctx loaders: for each operation, and for each event of a subscription.
+func Install(ctx context.Context, l *Loaders) context.Context {
+	h := &holder{}
+	h.current.Store(l)
+	return context.WithValue(ctx, key{}, h)
+}
+
+// For finds the loaders that were installed.
+func For(ctx context.Context) *Loaders { return ctx.Value(key{}).(*holder).current.Load() }
+
+// Renew replaces the loaders in ctx: what a mutation has changed must be read again.
+func Renew(ctx context.Context, l *Loaders) { ctx.Value(key{}).(*holder).current.Store(l) }

@@ -1,0 +1,66 @@
+package resolvers
+
+import (
+	"context"
+	"encoding/hex"
+	"strings"
+
+	"github.com/99designs/gqlgen/graphql"
+
+	"plaza/loaders"
+	"plaza/social"
+)
+
+type sessionKey struct{}
+
+var errUnauthenticated = &social.Error{Code: social.CodeUnauthenticated, Message: "Sign in first: send the header Authorization: Bearer <token>."}
+
+// Authenticate reads an Authorization header ("" for nobody) into ctx. Error: UNAUTHENTICATED.
+func (r *Resolver) Authenticate(ctx context.Context, authorization string) (context.Context, error) {
+	if authorization == "" {
+		return ctx, nil
+	}
+	scheme, token, ok := strings.Cut(authorization, " ")
+	if !ok || !strings.EqualFold(scheme, "Bearer") {
+		return ctx, errUnauthenticated
+	}
+	session, err := r.Social.Authenticate(ctx, strings.TrimSpace(token))
+	if err != nil {
+		return ctx, err
+	}
+	return context.WithValue(ctx, sessionKey{}, session), nil
+}
+
+// sessionOf is the session that ctx was authenticated with; the zero value for nobody.
+func sessionOf(ctx context.Context) social.Session {
+	session, _ := ctx.Value(sessionKey{}).(social.Session)
+	return session
+}
+
+// SessionKey names a session for those who must know when it ends; "" for nobody's.
+func SessionKey(ctx context.Context) string {
+	session := sessionOf(ctx)
+	if session.User.IsZero() {
+		return ""
+	}
+	return KeyOf(session.TokenHash)
+}
+
+// KeyOf is the SessionKey of a token's hash.
+func KeyOf(tokenHash [32]byte) string { return hex.EncodeToString(tokenHash[:]) }
+
+func signedIn(ctx context.Context) (social.UserID, error) {
+	session := sessionOf(ctx)
+	if session.User.IsZero() {
+		return social.UserID{}, errUnauthenticated
+	}
+	return session.User, nil
+}
+
+// viewerOf is for whom ctx reads; the zero id for nobody.
+func viewerOf(ctx context.Context) social.UserID { return loaders.For(ctx).Viewer.ID }
+
+// InstallLoaders gives each response loaders of its own: the one of a query or mutation, and each of a subscription.
+func (r *Resolver) InstallLoaders(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	return next(loaders.Install(ctx, r.newLoaders(sessionOf(ctx).User)))
+}

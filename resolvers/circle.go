@@ -1,0 +1,111 @@
+package resolvers
+
+import (
+	"context"
+
+	"plaza/graph/model"
+	"plaza/loaders"
+	"plaza/social"
+)
+
+// Members resolves Circle.members.
+func (r circleResolver) Members(ctx context.Context, obj *model.Circle, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
+	members := loaders.For(ctx).Members
+	read := func(ctx context.Context, p social.Page) (social.Slice[social.UserID], error) {
+		return members.Load(ctx, social.List[social.CircleID]{Of: obj.ID, Page: p})
+	}
+	key := func(member social.UserID) social.Key { return social.Key(member.Bytes()) }
+	c, err := list[social.UserID]{cursorMember, key, read}.connect(ctx, pageArgs{first, after, last, before})
+	if err != nil {
+		return nil, err
+	}
+	users, err := loaders.For(ctx).Users.LoadAll(ctx, c.items)
+	return userConnection(c, users), err
+}
+
+// loadCircle looks a circle of the viewer's up; nil where there is none.
+func loadCircle(ctx context.Context, id social.CircleID) (*model.Circle, error) {
+	circle, err := loaders.For(ctx).Circles.Load(ctx, id)
+	if err != nil || circle == nil {
+		return nil, err
+	}
+	return &model.Circle{Circle: circle}, nil
+}
+
+// CreateCircle resolves Mutation.createCircle.
+func (r mutationResolver) CreateCircle(ctx context.Context, input model.CreateCircleInput) (*model.CreateCirclePayload, error) {
+	var created *model.Circle
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
+		circle, err := r.Social.CreateCircle(ctx, viewer, input.Name)
+		if err == nil {
+			created = &model.Circle{Circle: circle}
+		}
+		return err
+	})
+	return &model.CreateCirclePayload{Circle: created, UserErrors: mistakes}, err
+}
+
+// RenameCircle resolves Mutation.renameCircle.
+func (r mutationResolver) RenameCircle(ctx context.Context, input model.RenameCircleInput) (*model.RenameCirclePayload, error) {
+	circle, mistakes, err := r.changeCircle(ctx, input.CircleID, func(viewer social.UserID, id social.CircleID) error {
+		return r.Social.RenameCircle(ctx, viewer, id, input.Name)
+	})
+	return &model.RenameCirclePayload{Circle: circle, UserErrors: mistakes}, err
+}
+
+// DeleteCircle resolves Mutation.deleteCircle.
+func (r mutationResolver) DeleteCircle(ctx context.Context, input model.DeleteCircleInput) (*model.DeleteCirclePayload, error) {
+	_, mistakes, err := r.changeCircle(ctx, input.CircleID, func(viewer social.UserID, id social.CircleID) error {
+		return r.Social.DeleteCircle(ctx, viewer, id)
+	})
+	if err != nil || len(mistakes) > 0 {
+		return &model.DeleteCirclePayload{UserErrors: mistakes}, err
+	}
+	return &model.DeleteCirclePayload{DeletedCircleID: &input.CircleID, UserErrors: mistakes}, nil
+}
+
+// AddToCircle resolves Mutation.addToCircle.
+func (r mutationResolver) AddToCircle(ctx context.Context, input model.AddToCircleInput) (*model.AddToCirclePayload, error) {
+	circle, user, mistakes, err := r.changeMember(ctx, input.CircleID, input.UserID, r.Social.AddToCircle)
+	return &model.AddToCirclePayload{Circle: circle, User: user, UserErrors: mistakes}, err
+}
+
+// RemoveFromCircle resolves Mutation.removeFromCircle.
+func (r mutationResolver) RemoveFromCircle(ctx context.Context, input model.RemoveFromCircleInput) (*model.RemoveFromCirclePayload, error) {
+	circle, user, mistakes, err := r.changeMember(ctx, input.CircleID, input.UserID, r.Social.RemoveFromCircle)
+	return &model.RemoveFromCirclePayload{Circle: circle, User: user, UserErrors: mistakes}, err
+}
+
+// changeCircle changes a circle, which it then reads again.
+func (r mutationResolver) changeCircle(ctx context.Context, text string, change func(social.UserID, social.CircleID) error) (*model.Circle, []*model.UserError, error) {
+	var id social.CircleID
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) (err error) {
+		if id, err = circleID("circleId", text); err != nil {
+			return err
+		}
+		return change(viewer, id)
+	})
+	if err != nil || len(mistakes) > 0 {
+		return nil, mistakes, err
+	}
+	circle, err := loadCircle(ctx, id)
+	return circle, mistakes, err
+}
+
+type memberChange func(ctx context.Context, viewer social.UserID, circle social.CircleID, member social.UserID) error
+
+// changeMember changes who is in a circle, and reads both again.
+func (r mutationResolver) changeMember(ctx context.Context, circleText, userText string, change memberChange) (*model.Circle, *model.User, []*model.UserError, error) {
+	var member social.UserID
+	circle, mistakes, err := r.changeCircle(ctx, circleText, func(viewer social.UserID, circle social.CircleID) (err error) {
+		if member, err = userID("userId", userText); err != nil {
+			return err
+		}
+		return change(ctx, viewer, circle, member)
+	})
+	if err != nil || len(mistakes) > 0 {
+		return nil, nil, mistakes, err
+	}
+	user, err := loadUser(ctx, member)
+	return circle, user, mistakes, err
+}

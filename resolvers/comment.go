@@ -1,0 +1,167 @@
+package resolvers
+
+import (
+	"context"
+
+	"plaza/graph/model"
+	"plaza/loaders"
+	"plaza/social"
+)
+
+// Author resolves Comment.author.
+func (r commentResolver) Author(ctx context.Context, obj *model.Comment) (*model.User, error) {
+	if obj.Deleted {
+		return nil, nil //nolint:nilnil // null: a tombstone names nobody
+	}
+	return loadUser(ctx, obj.Comment.Author)
+}
+
+// Post resolves Comment.post.
+func (r commentResolver) Post(ctx context.Context, obj *model.Comment) (model.Post, error) {
+	return loadPost(ctx, obj.Comment.Post)
+}
+
+// Parent resolves Comment.parent.
+func (r commentResolver) Parent(ctx context.Context, obj *model.Comment) (*model.Comment, error) {
+	if obj.Comment.Parent.IsZero() {
+		return nil, nil //nolint:nilnil // null: a reply to the post
+	}
+	return loadComment(ctx, obj.Comment.Parent)
+}
+
+// Ancestors resolves Comment.ancestors.
+func (r commentResolver) Ancestors(ctx context.Context, obj *model.Comment) ([]*model.Comment, error) {
+	found, err := loaders.For(ctx).Comments.LoadAll(ctx, obj.AncestorIDs())
+	if err != nil {
+		return nil, err
+	}
+	ancestors := []*model.Comment{}
+	for _, c := range found {
+		if c != nil {
+			ancestors = append(ancestors, wrapComment(ctx, c))
+		}
+	}
+	return ancestors, nil
+}
+
+// Replies resolves Comment.replies.
+func (r commentResolver) Replies(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
+	replies := social.Thread{Post: obj.Comment.Post, Order: social.OrderOldest, Parent: obj.ID}
+	c, err := threadList(ctx, replies).connect(ctx, pageArgs{first, after, last, before})
+	return commentConnection(ctx, c, err)
+}
+
+// Discussion resolves Comment.discussion.
+func (r commentResolver) Discussion(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
+	discussion := social.Thread{Post: obj.Comment.Post, Order: social.OrderThreaded, Under: obj.TreePath}
+	c, err := threadList(ctx, discussion).connect(ctx, pageArgs{first, after, last, before})
+	return commentConnection(ctx, c, err)
+}
+
+// ViewerCanDelete resolves Comment.viewerCanDelete.
+func (r commentResolver) ViewerCanDelete(ctx context.Context, obj *model.Comment) (bool, error) {
+	post, err := loaders.For(ctx).Posts.Load(ctx, obj.Comment.Post)
+	if err != nil || post == nil {
+		return false, err
+	}
+	return social.CanDeleteComment(obj.Viewer, obj.Comment, post), nil
+}
+
+func threadList(ctx context.Context, t social.Thread) list[*social.Comment] {
+	threads := loaders.For(ctx).Threads
+	kind := cursorComment
+	if t.Order == social.OrderThreaded {
+		kind = cursorTree
+	}
+	return list[*social.Comment]{
+		kind: kind,
+		key:  func(c *social.Comment) social.Key { return social.CommentKey(t, c) },
+		read: func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
+			return threads.Load(ctx, social.List[social.Thread]{Of: t, Page: p})
+		},
+	}
+}
+
+func wrapComment(ctx context.Context, c *social.Comment) *model.Comment {
+	return &model.Comment{Comment: c, Viewer: viewerOf(ctx)}
+}
+
+func wrapComments(ctx context.Context, comments []*social.Comment) []*model.Comment {
+	wrapped := make([]*model.Comment, len(comments))
+	for i, c := range comments {
+		wrapped[i] = wrapComment(ctx, c)
+	}
+	return wrapped
+}
+
+// AddComment resolves Mutation.addComment.
+func (r mutationResolver) AddComment(ctx context.Context, input model.AddCommentInput) (*model.AddCommentPayload, error) {
+	var added *model.Comment
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
+		comment, err := newComment(input)
+		if err != nil {
+			return err
+		}
+		c, err := r.Social.AddComment(ctx, viewer, comment)
+		if err == nil {
+			added = wrapComment(ctx, c)
+		}
+		return err
+	})
+	return &model.AddCommentPayload{Comment: added, UserErrors: mistakes}, err
+}
+
+func newComment(input model.AddCommentInput) (c social.NewComment, err error) {
+	c.Text = input.Text
+	if c.Post, err = postID("postId", input.PostID); err != nil {
+		return c, err
+	}
+	if input.ParentID != nil {
+		c.Parent, err = commentID("parentId", *input.ParentID)
+	}
+	return c, err
+}
+
+// EditComment resolves Mutation.editComment.
+func (r mutationResolver) EditComment(ctx context.Context, input model.EditCommentInput) (*model.EditCommentPayload, error) {
+	comment, mistakes, err := r.changeComment(ctx, input.CommentID, func(viewer social.UserID, id social.CommentID) error {
+		return r.Social.EditComment(ctx, viewer, id, input.Text)
+	})
+	return &model.EditCommentPayload{Comment: comment, UserErrors: mistakes}, err
+}
+
+// DeleteComment resolves Mutation.deleteComment.
+func (r mutationResolver) DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error) {
+	tombstone, mistakes, err := r.changeComment(ctx, input.CommentID, func(viewer social.UserID, id social.CommentID) error {
+		return r.Social.DeleteComment(ctx, viewer, id)
+	})
+	if err != nil || len(mistakes) > 0 {
+		return &model.DeleteCommentPayload{UserErrors: mistakes}, err
+	}
+	return &model.DeleteCommentPayload{DeletedCommentID: &input.CommentID, Comment: tombstone, UserErrors: mistakes}, nil
+}
+
+// changeComment changes a comment, which it then reads again; nil where it is gone.
+func (r mutationResolver) changeComment(ctx context.Context, text string, change func(social.UserID, social.CommentID) error) (*model.Comment, []*model.UserError, error) {
+	var id social.CommentID
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) (err error) {
+		if id, err = commentID("commentId", text); err != nil {
+			return err
+		}
+		return change(viewer, id)
+	})
+	if err != nil || len(mistakes) > 0 {
+		return nil, mistakes, err
+	}
+	comment, err := loadComment(ctx, id)
+	return comment, mistakes, err
+}
+
+// loadComment looks a comment up; nil where there is none that the viewer may see.
+func loadComment(ctx context.Context, id social.CommentID) (*model.Comment, error) {
+	comment, err := loaders.For(ctx).Comments.Load(ctx, id)
+	if err != nil || comment == nil {
+		return nil, err
+	}
+	return wrapComment(ctx, comment), nil
+}

@@ -1,0 +1,160 @@
+package resolvers
+
+import (
+	"context"
+	"fmt"
+
+	"plaza/graph/model"
+	"plaza/social"
+)
+
+// pageArgs are the arguments of every connection.
+type pageArgs struct {
+	first  *int
+	after  *string
+	last   *int
+	before *string
+}
+
+// page checks the arguments. Error: INVALID, naming the argument.
+func (a pageArgs) page(kind cursorKind) (social.Page, error) {
+	page := social.Page{Limit: social.DefaultPageSize}
+	switch {
+	case a.first != nil && a.last != nil:
+		return page, &social.Error{Code: social.CodeInvalid, Field: "last", Message: "Give either first or last."}
+	case a.first != nil:
+		page.Limit = *a.first
+	case a.last != nil:
+		page.Limit, page.Last = *a.last, true
+	}
+	if page.Limit < 1 || page.Limit > social.MaxPageSize {
+		argument := "first"
+		if page.Last {
+			argument = "last"
+		}
+		return page, &social.Error{Code: social.CodeInvalid, Field: argument, Message: fmt.Sprintf("A page has 1 to %d entries.", social.MaxPageSize)}
+	}
+	var err error
+	if page.After, err = kind.decode("after", a.after); err != nil {
+		return page, err
+	}
+	page.Before, err = kind.decode("before", a.before)
+	return page, err
+}
+
+// list is something that can be read in pages.
+type list[T any] struct {
+	kind cursorKind
+	key  func(T) social.Key
+	read func(context.Context, social.Page) (social.Slice[T], error)
+}
+
+// connected is a page with its cursors, before it becomes a connection of the schema.
+type connected[T any] struct {
+	items   []T
+	cursors []string
+	info    *model.PageInfo
+}
+
+func (l list[T]) connect(ctx context.Context, args pageArgs) (connected[T], error) {
+	page, err := args.page(l.kind)
+	if err != nil {
+		return connected[T]{}, err
+	}
+	slice, err := l.read(ctx, page)
+	if err != nil {
+		return connected[T]{}, err
+	}
+	c := connected[T]{items: slice.Items, cursors: make([]string, len(slice.Items))}
+	for i, item := range slice.Items {
+		c.cursors[i] = l.kind.encode(l.key(item))
+	}
+	c.info = l.pageInfo(page, slice)
+	if n := len(c.cursors); n > 0 {
+		c.info.StartCursor, c.info.EndCursor = &c.cursors[0], &c.cursors[n-1]
+	}
+	return c, nil
+}
+
+// pageInfo knows one end of the page; whether anything lies beyond the other is read only where a client asks.
+func (l list[T]) pageInfo(page social.Page, slice social.Slice[T]) *model.PageInfo {
+	more := func(context.Context) (bool, error) { return slice.More, nil }
+	if page.Last {
+		return &model.PageInfo{Previous: more, Next: l.beyond(page.Before, slice, false)}
+	}
+	return &model.PageInfo{Next: more, Previous: l.beyond(page.After, slice, true)}
+}
+
+// beyond finds out whether the list has entries on the page's bounded side.
+func (l list[T]) beyond(bound social.Key, slice social.Slice[T], previous bool) func(context.Context) (bool, error) {
+	return func(ctx context.Context) (bool, error) {
+		if bound == "" {
+			return false, nil
+		}
+		probe := social.Page{Limit: 1} // of an empty page: everything that there is lies beyond it
+		if n := len(slice.Items); n > 0 && previous {
+			probe.Before = l.key(slice.Items[0])
+		} else if n > 0 {
+			probe.After = l.key(slice.Items[n-1])
+		}
+		found, err := l.read(ctx, probe)
+		return len(found.Items) > 0, err
+	}
+}
+
+func postConnection(ctx context.Context, c connected[*social.Post], err error) (*model.PostConnection, error) {
+	if err != nil {
+		return nil, err
+	}
+	if err := prefetch(ctx, c.items); err != nil {
+		return nil, err
+	}
+	viewer := viewerOf(ctx)
+	connection := &model.PostConnection{
+		PageInfo: c.info, Nodes: make([]model.Post, len(c.items)), Edges: make([]*model.PostEdge, len(c.items)),
+	}
+	for i, p := range c.items {
+		connection.Nodes[i] = model.NewPost(viewer, p)
+		connection.Edges[i] = &model.PostEdge{Cursor: c.cursors[i], Node: connection.Nodes[i]}
+	}
+	return connection, nil
+}
+
+func commentConnection(ctx context.Context, c connected[*social.Comment], err error) (*model.CommentConnection, error) {
+	if err != nil {
+		return nil, err
+	}
+	connection := &model.CommentConnection{PageInfo: c.info, Nodes: wrapComments(ctx, c.items), Edges: make([]*model.CommentEdge, len(c.items))}
+	for i, node := range connection.Nodes {
+		connection.Edges[i] = &model.CommentEdge{Cursor: c.cursors[i], Node: node}
+	}
+	return connection, nil
+}
+
+func circleConnection(c connected[*social.Circle], err error) (*model.CircleConnection, error) {
+	if err != nil {
+		return nil, err
+	}
+	connection := &model.CircleConnection{
+		PageInfo: c.info, Nodes: make([]*model.Circle, len(c.items)), Edges: make([]*model.CircleEdge, len(c.items)),
+	}
+	for i, circle := range c.items {
+		connection.Nodes[i] = &model.Circle{Circle: circle}
+		connection.Edges[i] = &model.CircleEdge{Cursor: c.cursors[i], Node: connection.Nodes[i]}
+	}
+	return connection, nil
+}
+
+// userConnection takes the user of each item; nil users are left out.
+func userConnection[T any](c connected[T], users []*social.User) *model.UserConnection {
+	connection := &model.UserConnection{PageInfo: c.info, Nodes: []*model.User{}, Edges: []*model.UserEdge{}}
+	for i, user := range users {
+		if user == nil {
+			continue
+		}
+		node := &model.User{User: user}
+		connection.Nodes = append(connection.Nodes, node)
+		connection.Edges = append(connection.Edges, &model.UserEdge{Cursor: c.cursors[i], Node: node})
+	}
+	return connection
+}

@@ -1,0 +1,56 @@
+package resolvers
+
+import (
+	"encoding/base64"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// cursorKind says what a cursor's key is; it is the first byte of the cursor, so that a cursor of one kind of list is
+// refused by another.
+type cursorKind byte
+
+const (
+	cursorPost    cursorKind = 'p' // a post's id
+	cursorEdge    cursorKind = 'e' // the id of a follow, block or mute
+	cursorMember  cursorKind = 'u' // a user's id
+	cursorCircle  cursorKind = 'c' // a circle's id
+	cursorComment cursorKind = 'm' // a comment's id
+	cursorTree    cursorKind = 't' // a comment's TreePath
+)
+
+// maxTreePath bounds the cursors that are looked at: far above any depth limit that is of use.
+const maxTreePath = 1_024 * id.TextLen
+
+func (k cursorKind) encode(key social.Key) string {
+	return base64.RawURLEncoding.EncodeToString(append([]byte{byte(k)}, key...))
+}
+
+// decode reads a cursor that was given as an argument. Error: INVALID.
+func (k cursorKind) decode(argument string, cursor *string) (social.Key, error) {
+	if cursor == nil {
+		return "", nil
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(*cursor)
+	if err != nil || len(raw) == 0 || cursorKind(raw[0]) != k || !k.fits(raw[1:]) {
+		return "", &social.Error{Code: social.CodeInvalid, Field: argument, Message: "This is not a cursor of this list."}
+	}
+	return social.Key(raw[1:]), nil
+}
+
+func (k cursorKind) fits(key []byte) bool {
+	if k != cursorTree {
+		_, err := id.FromBytes(key)
+		return err == nil
+	}
+	if len(key) == 0 || len(key)%id.TextLen != 0 || len(key) > maxTreePath {
+		return false
+	}
+	for ; len(key) > 0; key = key[id.TextLen:] {
+		if _, err := id.ParseText(string(key[:id.TextLen])); err != nil {
+			return false
+		}
+	}
+	return true
+}

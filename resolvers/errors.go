@@ -1,0 +1,90 @@
+package resolvers
+
+import (
+	"context"
+	"errors"
+	"runtime/debug"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"plaza/ads"
+	"plaza/graph/model"
+	"plaza/live"
+	"plaza/social"
+)
+
+// The codes in extensions.code that come from here; transport has those of the protocol.
+const (
+	codeBadUserInput = "BAD_USER_INPUT"
+	codeResume       = "RESUME"
+	codeInternal     = "INTERNAL"
+)
+
+// userErrors makes a person's mistake a part of the payload; every other error stays one. The list is never nil.
+func userErrors(err error) ([]*model.UserError, error) {
+	mistakes := []*model.UserError{}
+	var mistake *social.Error
+	if !errors.As(err, &mistake) || !model.UserErrorCode(mistake.Code).IsValid() {
+		return mistakes, err
+	}
+	return append(mistakes, &model.UserError{
+		Code:    model.UserErrorCode(mistake.Code),
+		Message: mistake.Message,
+		Path:    append([]string{"input"}, mistake.Path()...),
+	}), nil
+}
+
+// PresentError is the one place where errors become what a client sees.
+func (r *Resolver) PresentError(ctx context.Context, err error) *gqlerror.Error {
+	presented := graphql.DefaultErrorPresenter(ctx, err)
+	if presented.Unwrap() == nil { // made for clients, by the GraphQL layers themselves
+		return presented
+	}
+	message, extensions := r.explain(ctx, err)
+	return &gqlerror.Error{Message: message, Path: presented.Path, Locations: presented.Locations, Extensions: extensions}
+}
+
+func (r *Resolver) explain(ctx context.Context, err error) (string, map[string]any) {
+	var mistake *social.Error
+	switch {
+	case errors.As(err, &mistake):
+		extensions := map[string]any{"code": topLevelCode(mistake.Code)}
+		if mistake.Field != "" {
+			extensions["argument"] = mistake.Field
+		}
+		return mistake.Message, extensions
+	case errors.Is(err, live.ErrTooSlow), errors.Is(err, live.ErrInterrupted), errors.Is(err, live.ErrClosed):
+		return "Updates were missed: read the list again, and subscribe again.", map[string]any{"code": codeResume}
+	case errors.Is(err, live.ErrSessionEnded):
+		return "You have signed out.", map[string]any{"code": string(social.CodeUnauthenticated)}
+	case errors.Is(err, social.ErrUnavailable), errors.Is(err, ads.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+		r.log(ctx, err)
+		return "The database does not answer just now; try again.", map[string]any{"code": string(social.CodeUnavailable)}
+	case errors.Is(err, context.Canceled):
+		return "The request was cancelled.", map[string]any{"code": "CANCELLED"}
+	default:
+		r.log(ctx, err)
+		return "Something went wrong on our side.", map[string]any{"code": codeInternal, "requestId": r.RequestID(ctx)}
+	}
+}
+
+func (r *Resolver) log(ctx context.Context, err error) {
+	r.Logger.ErrorContext(ctx, "request failed", "error", err, "requestId", r.RequestID(ctx))
+}
+
+// topLevelCode is the code of a mistake outside of a payload: all that is wrong with an argument is one code there.
+func topLevelCode(code social.Code) string {
+	switch code {
+	case social.CodeUnauthenticated, social.CodeNotFound, social.CodeUnavailable:
+		return string(code)
+	default:
+		return codeBadUserInput
+	}
+}
+
+// Recover makes an error of a panic, with its stack for the log.
+func (r *Resolver) Recover(ctx context.Context, panicked any) error {
+	r.Logger.ErrorContext(ctx, "panic", "value", panicked, "stack", string(debug.Stack()), "requestId", r.RequestID(ctx))
+	return errors.New("panic; see the log above")
+}

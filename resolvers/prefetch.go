@@ -1,0 +1,100 @@
+package resolvers
+
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"golang.org/x/sync/errgroup"
+
+	"plaza/loaders"
+	"plaza/social"
+)
+
+// prefetch reads, for a whole list of posts at once, what the selection shows of each: the fields' own look-ups then find
+// it, without waiting for each other.
+func prefetch(ctx context.Context, posts []*social.Post) error {
+	if len(posts) == 0 {
+		return nil
+	}
+	wanted := map[string]bool{}
+	selectedFields(graphql.GetOperationContext(ctx).Doc, graphql.GetFieldContext(ctx).Field.SelectionSet, wanted)
+	load := loaders.For(ctx)
+	previews, err := prefetchPreviews(ctx, load, posts, wanted["latestComments"])
+	if err != nil {
+		return err
+	}
+	var group errgroup.Group
+	if people := people(posts, previews, wanted); len(people) > 0 {
+		group.Go(func() error {
+			_, err := load.Users.LoadAll(ctx, people)
+			return err
+		})
+	}
+	if wanted["viewerReaction"] {
+		group.Go(func() error {
+			_, err := load.Reactions.LoadAll(ctx, idsOf(posts))
+			return err
+		})
+	}
+	return group.Wait()
+}
+
+func prefetchPreviews(ctx context.Context, load *loaders.Loaders, posts []*social.Post, wanted bool) ([][]*social.Comment, error) {
+	if !wanted {
+		return nil, nil
+	}
+	return load.Previews.LoadAll(ctx, posts)
+}
+
+// people lists whom the selection shows.
+func people(posts []*social.Post, previews [][]*social.Comment, wanted map[string]bool) []social.UserID {
+	seen := map[social.UserID]bool{{}: true} // a tombstone's author is nobody
+	var people []social.UserID
+	add := func(id social.UserID) {
+		if !seen[id] {
+			seen[id] = true
+			people = append(people, id)
+		}
+	}
+	for _, p := range posts {
+		if wanted["author"] {
+			add(p.Author)
+		}
+		if wanted["wallOwner"] {
+			add(p.WallOwner)
+		}
+	}
+	for _, comments := range previews {
+		for _, c := range comments {
+			add(c.Author)
+		}
+	}
+	return people
+}
+
+func idsOf(posts []*social.Post) []social.PostID {
+	ids := make([]social.PostID, len(posts))
+	for i, p := range posts {
+		ids[i] = p.ID
+	}
+	return ids
+}
+
+// selectedFields collects the names of all fields at any depth of a selection. A field that is named deeper, or left
+// out by a directive, costs a look-up too many at worst.
+func selectedFields(doc *ast.QueryDocument, set ast.SelectionSet, names map[string]bool) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			names[s.Name] = true
+			selectedFields(doc, s.SelectionSet, names)
+		case *ast.InlineFragment:
+			selectedFields(doc, s.SelectionSet, names)
+		case *ast.FragmentSpread:
+			if fragment := doc.Fragments.ForName(s.Name); fragment != nil {
+				selectedFields(doc, fragment.SelectionSet, names)
+			}
+		}
+	}
+}

@@ -1,0 +1,81 @@
+// Package resolvers answers the schema's fields: each parses its arguments, calls the domain, and wraps the answer.
+package resolvers
+
+import (
+	"context"
+	"log/slog"
+
+	"plaza/ads"
+	"plaza/graph/generated"
+	"plaza/graph/model"
+	"plaza/live"
+	"plaza/loaders"
+	"plaza/social"
+)
+
+// Resolver is the root of all resolvers.
+type Resolver struct {
+	Social *social.Service
+	Ads    *ads.Service
+	Hub    *live.Hub
+	Logger *slog.Logger
+	// PublicURL is where clients reach this server, without a slash at its end: ads' click addresses begin with it.
+	PublicURL string
+	// EndSubscription makes the subscription to which ctx belongs end with an error.
+	EndSubscription func(ctx context.Context, err error)
+	// RequestID names the request to which ctx belongs, for the log.
+	RequestID func(ctx context.Context) string
+}
+
+// Each type of the schema that has resolvers.
+type (
+	queryResolver         struct{ *Resolver }
+	mutationResolver      struct{ *Resolver }
+	subscriptionResolver  struct{ *Resolver }
+	viewerResolver        struct{ *Resolver }
+	userResolver          struct{ *Resolver }
+	circleResolver        struct{ *Resolver }
+	commentResolver       struct{ *Resolver }
+	audienceResolver      struct{ *Resolver }
+	newsItemAddedResolver struct{ *Resolver }
+	commentAddedResolver  struct{ *Resolver }
+	pollPostResolver      struct{ postResolver[*model.PollPost] }
+)
+
+var _ generated.ResolverRoot = (*Resolver)(nil)
+
+func (r *Resolver) Query() generated.QueryResolver                 { return queryResolver{r} }
+func (r *Resolver) Mutation() generated.MutationResolver           { return mutationResolver{r} }
+func (r *Resolver) Subscription() generated.SubscriptionResolver   { return subscriptionResolver{r} }
+func (r *Resolver) Viewer() generated.ViewerResolver               { return viewerResolver{r} }
+func (r *Resolver) User() generated.UserResolver                   { return userResolver{r} }
+func (r *Resolver) Circle() generated.CircleResolver               { return circleResolver{r} }
+func (r *Resolver) Comment() generated.CommentResolver             { return commentResolver{r} }
+func (r *Resolver) Audience() generated.AudienceResolver           { return audienceResolver{r} }
+func (r *Resolver) NewsItemAdded() generated.NewsItemAddedResolver { return newsItemAddedResolver{r} }
+func (r *Resolver) CommentAdded() generated.CommentAddedResolver   { return commentAddedResolver{r} }
+func (r *Resolver) StatusPost() generated.StatusPostResolver {
+	return postResolver[*model.StatusPost]{}
+}
+func (r *Resolver) PhotoPost() generated.PhotoPostResolver { return postResolver[*model.PhotoPost]{} }
+func (r *Resolver) LinkPost() generated.LinkPostResolver   { return postResolver[*model.LinkPost]{} }
+func (r *Resolver) CheckinPost() generated.CheckinPostResolver {
+	return postResolver[*model.CheckinPost]{}
+}
+func (r *Resolver) PollPost() generated.PollPostResolver { return pollPostResolver{} }
+
+func (r *Resolver) newLoaders(viewer social.UserID) *loaders.Loaders {
+	return loaders.New(r.Social.Viewer(viewer))
+}
+
+// mutate makes one change for the signed-in viewer: their mistakes become userErrors, and what the payload shows is
+// read afresh.
+func (r *Resolver) mutate(ctx context.Context, change func(viewer social.UserID) error) ([]*model.UserError, error) {
+	viewer, err := signedIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mistakes, err := userErrors(change(viewer))
+	loaders.Renew(ctx, r.newLoaders(viewer))
+	return mistakes, err
+}

@@ -1,0 +1,126 @@
+package resolvers
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"plaza/graph/model"
+	"plaza/loaders"
+	"plaza/social"
+)
+
+const maxNodes = 100
+
+// Viewer resolves Query.viewer.
+func (r queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
+	if viewerOf(ctx).IsZero() {
+		return nil, nil //nolint:nilnil // null: nobody is signed in
+	}
+	return &model.Viewer{ID: viewerOf(ctx)}, nil
+}
+
+// User resolves Query.user.
+func (r queryResolver) User(ctx context.Context, handle string) (*model.User, error) {
+	user, err := loaders.For(ctx).Viewer.UserByHandle(ctx, handle)
+	if err != nil {
+		return nil, err
+	}
+	return &model.User{User: user}, nil
+}
+
+// Post resolves Query.post.
+func (r queryResolver) Post(ctx context.Context, id string) (model.Post, error) {
+	parsed, err := postID("id", id)
+	if err != nil {
+		return nil, err
+	}
+	post, err := loadPost(ctx, parsed)
+	if err == nil && post == nil {
+		err = &social.Error{Code: social.CodeNotFound, Field: "id", Message: "There is no such post."}
+	}
+	return post, err
+}
+
+// Node resolves Query.node.
+func (r queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
+	node, err := loadNode(ctx, "id", id)
+	if err == nil && node == nil {
+		err = &social.Error{Code: social.CodeNotFound, Field: "id", Message: "There is no such thing."}
+	}
+	return node, err
+}
+
+// Nodes resolves Query.nodes.
+func (r queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, error) {
+	if len(ids) > maxNodes {
+		return nil, &social.Error{Code: social.CodeTooLong, Field: "ids", Message: fmt.Sprintf("At most %d ids are allowed.", maxNodes)}
+	}
+	return together(ids, func(i int, id string) (model.Node, error) {
+		return loadNode(ctx, fmt.Sprintf("ids.%d", i), id)
+	})
+}
+
+// loadNode looks up whatever has that id; nil where there is nothing that the viewer may see.
+func loadNode(ctx context.Context, field, text string) (model.Node, error) {
+	prefix, _, _ := strings.Cut(text, "_")
+	switch prefix {
+	case social.UserPrefix:
+		id, err := userID(field, text)
+		return nodeOf(ctx, id, err, loaders.For(ctx).Users, wrapUser)
+	case social.CirclePrefix:
+		id, err := circleID(field, text)
+		return nodeOf(ctx, id, err, loaders.For(ctx).Circles, wrapCircle)
+	case social.PostPrefix:
+		id, err := postID(field, text)
+		return nodeOf(ctx, id, err, loaders.For(ctx).Posts, func(p *social.Post) model.Node { return model.NewPost(viewerOf(ctx), p) })
+	case social.CommentPrefix:
+		id, err := commentID(field, text)
+		return nodeOf(ctx, id, err, loaders.For(ctx).Comments, func(c *social.Comment) model.Node { return wrapComment(ctx, c) })
+	default:
+		return nil, &social.Error{Code: social.CodeInvalid, Field: field, Message: "This is not an id."}
+	}
+}
+
+func nodeOf[K, V comparable](ctx context.Context, id K, parsing error, loader loaders.Loader[K, V], wrap func(V) model.Node) (model.Node, error) {
+	if parsing != nil {
+		return nil, parsing
+	}
+	var none V
+	found, err := loader.Load(ctx, id)
+	if err != nil || found == none {
+		return nil, err
+	}
+	return wrap(found), nil
+}
+
+func wrapUser(u *social.User) model.Node     { return &model.User{User: u} }
+func wrapCircle(c *social.Circle) model.Node { return &model.Circle{Circle: c} }
+
+// SignUp resolves Mutation.signUp.
+func (r mutationResolver) SignUp(ctx context.Context, input model.SignUpInput) (*model.SignUpPayload, error) {
+	user, token, err := r.Social.SignUp(ctx, social.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password})
+	mistakes, err := userErrors(err)
+	if err != nil || len(mistakes) > 0 {
+		return &model.SignUpPayload{UserErrors: mistakes}, err
+	}
+	loaders.Renew(ctx, r.newLoaders(user))
+	return &model.SignUpPayload{Token: &token, Viewer: &model.Viewer{ID: user}, UserErrors: mistakes}, nil
+}
+
+// SignIn resolves Mutation.signIn.
+func (r mutationResolver) SignIn(ctx context.Context, input model.SignInInput) (*model.SignInPayload, error) {
+	user, token, err := r.Social.SignIn(ctx, input.Handle, input.Password)
+	mistakes, err := userErrors(err)
+	if err != nil || len(mistakes) > 0 {
+		return &model.SignInPayload{UserErrors: mistakes}, err
+	}
+	loaders.Renew(ctx, r.newLoaders(user))
+	return &model.SignInPayload{Token: &token, Viewer: &model.Viewer{ID: user}, UserErrors: mistakes}, nil
+}
+
+// SignOut resolves Mutation.signOut.
+func (r mutationResolver) SignOut(ctx context.Context) (*model.SignOutPayload, error) {
+	mistakes, err := r.mutate(ctx, func(social.UserID) error { return r.Social.SignOut(ctx, sessionOf(ctx)) })
+	return &model.SignOutPayload{UserErrors: mistakes}, err
+}

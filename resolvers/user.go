@@ -1,0 +1,185 @@
+package resolvers
+
+import (
+	"context"
+
+	"plaza/graph/model"
+	"plaza/loaders"
+	"plaza/social"
+)
+
+// Wall resolves User.wall.
+func (r userResolver) Wall(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
+	walls := loaders.For(ctx).Walls
+	c, err := postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
+		return walls.Load(ctx, social.List[social.UserID]{Of: obj.ID, Page: p})
+	}).connect(ctx, pageArgs{first, after, last, before})
+	return postConnection(ctx, c, err)
+}
+
+// Followers resolves User.followers.
+func (r userResolver) Followers(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
+	from := func(e social.Edge) social.UserID { return e.From }
+	return edgeConnection(ctx, obj.ID, loaders.For(ctx).Followers, from, pageArgs{first, after, last, before})
+}
+
+// Following resolves User.following.
+func (r userResolver) Following(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
+	to := func(e social.Edge) social.UserID { return e.To }
+	return edgeConnection(ctx, obj.ID, loaders.For(ctx).Following, to, pageArgs{first, after, last, before})
+}
+
+type edgeLoader = loaders.Loader[social.List[social.UserID], social.Slice[social.Edge]]
+
+func edgeConnection(ctx context.Context, of social.UserID, loader edgeLoader, end func(social.Edge) social.UserID, args pageArgs) (*model.UserConnection, error) {
+	c, err := edgeList(func(ctx context.Context, p social.Page) (social.Slice[social.Edge], error) {
+		return loader.Load(ctx, social.List[social.UserID]{Of: of, Page: p})
+	}).connect(ctx, args)
+	if err != nil {
+		return nil, err
+	}
+	users, err := loaders.For(ctx).Users.LoadAll(ctx, ends(c.items, end))
+	return userConnection(c, users), err
+}
+
+func edgeList(read func(context.Context, social.Page) (social.Slice[social.Edge], error)) list[social.Edge] {
+	return list[social.Edge]{cursorEdge, func(e social.Edge) social.Key { return social.Key(e.ID.Bytes()) }, read}
+}
+
+func ends(edges []social.Edge, end func(social.Edge) social.UserID) []social.UserID {
+	users := make([]social.UserID, len(edges))
+	for i, e := range edges {
+		users[i] = end(e)
+	}
+	return users
+}
+
+// ViewerFollows resolves User.viewerFollows.
+func (r userResolver) ViewerFollows(ctx context.Context, obj *model.User) (bool, error) {
+	relation, err := loaders.For(ctx).Relations.Load(ctx, obj.ID)
+	return relation.Follows, err
+}
+
+// IsFollowingViewer resolves User.isFollowingViewer.
+func (r userResolver) IsFollowingViewer(ctx context.Context, obj *model.User) (bool, error) {
+	relation, err := loaders.For(ctx).Relations.Load(ctx, obj.ID)
+	return relation.FollowedBy(), err
+}
+
+// ViewerIsMuting resolves User.viewerIsMuting.
+func (r userResolver) ViewerIsMuting(ctx context.Context, obj *model.User) (bool, error) {
+	relation, err := loaders.For(ctx).Relations.Load(ctx, obj.ID)
+	return relation.Mutes, err
+}
+
+// ViewerCircles resolves User.viewerCircles.
+func (r userResolver) ViewerCircles(ctx context.Context, obj *model.User) ([]*model.Circle, error) {
+	ids, err := loaders.For(ctx).Holding.Load(ctx, obj.ID)
+	if err != nil {
+		return nil, err
+	}
+	return ownCircles(ctx, ids)
+}
+
+// ownCircles looks circles of the viewer's up, and leaves out what is gone.
+func ownCircles(ctx context.Context, ids []social.CircleID) ([]*model.Circle, error) {
+	found, err := loaders.For(ctx).Circles.LoadAll(ctx, ids)
+	circles := []*model.Circle{}
+	for _, circle := range found {
+		if circle != nil {
+			circles = append(circles, &model.Circle{Circle: circle})
+		}
+	}
+	return circles, err
+}
+
+// ViewerCanPostOnWall resolves User.viewerCanPostOnWall.
+func (r userResolver) ViewerCanPostOnWall(ctx context.Context, obj *model.User) (bool, error) {
+	return loaders.For(ctx).PostOnWall.Load(ctx, obj.User)
+}
+
+// loadUser looks a user up; nil where there is none whom the viewer may see.
+func loadUser(ctx context.Context, id social.UserID) (*model.User, error) {
+	user, err := loaders.For(ctx).Users.Load(ctx, id)
+	if err != nil || user == nil {
+		return nil, err
+	}
+	return &model.User{User: user}, nil
+}
+
+// UpdateProfile resolves Mutation.updateProfile.
+func (r mutationResolver) UpdateProfile(ctx context.Context, input model.UpdateProfileInput) (*model.UpdateProfilePayload, error) {
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
+		return r.Social.UpdateProfile(ctx, viewer, social.ProfileChange{
+			Name: input.Name, Bio: input.Bio, AvatarURL: input.AvatarURL, WallPolicy: input.WallPolicy,
+		})
+	})
+	if err != nil || len(mistakes) > 0 {
+		return &model.UpdateProfilePayload{UserErrors: mistakes}, err
+	}
+	user, err := loadUser(ctx, viewerOf(ctx))
+	return &model.UpdateProfilePayload{User: user, UserErrors: mistakes}, err
+}
+
+// FollowUser resolves Mutation.followUser.
+func (r mutationResolver) FollowUser(ctx context.Context, input model.FollowUserInput) (*model.FollowUserPayload, error) {
+	user, mistakes, err := r.changeUser(ctx, input.UserID, r.Social.Follow)
+	return &model.FollowUserPayload{User: user, UserErrors: mistakes}, err
+}
+
+// UnfollowUser resolves Mutation.unfollowUser.
+func (r mutationResolver) UnfollowUser(ctx context.Context, input model.UnfollowUserInput) (*model.UnfollowUserPayload, error) {
+	user, mistakes, err := r.changeUser(ctx, input.UserID, r.Social.Unfollow)
+	return &model.UnfollowUserPayload{User: user, UserErrors: mistakes}, err
+}
+
+// BlockUser resolves Mutation.blockUser.
+func (r mutationResolver) BlockUser(ctx context.Context, input model.BlockUserInput) (*model.BlockUserPayload, error) {
+	var blocked *model.User
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
+		id, err := userID("userId", input.UserID)
+		if err != nil {
+			return err
+		}
+		user, err := r.Social.Block(ctx, viewer, id)
+		if err == nil {
+			blocked = &model.User{User: user}
+		}
+		return err
+	})
+	return &model.BlockUserPayload{User: blocked, UserErrors: mistakes}, err
+}
+
+// UnblockUser resolves Mutation.unblockUser.
+func (r mutationResolver) UnblockUser(ctx context.Context, input model.UnblockUserInput) (*model.UnblockUserPayload, error) {
+	user, mistakes, err := r.changeUser(ctx, input.UserID, r.Social.Unblock)
+	return &model.UnblockUserPayload{User: user, UserErrors: mistakes}, err
+}
+
+// MuteUser resolves Mutation.muteUser.
+func (r mutationResolver) MuteUser(ctx context.Context, input model.MuteUserInput) (*model.MuteUserPayload, error) {
+	user, mistakes, err := r.changeUser(ctx, input.UserID, r.Social.Mute)
+	return &model.MuteUserPayload{User: user, UserErrors: mistakes}, err
+}
+
+// UnmuteUser resolves Mutation.unmuteUser.
+func (r mutationResolver) UnmuteUser(ctx context.Context, input model.UnmuteUserInput) (*model.UnmuteUserPayload, error) {
+	user, mistakes, err := r.changeUser(ctx, input.UserID, r.Social.Unmute)
+	return &model.UnmuteUserPayload{User: user, UserErrors: mistakes}, err
+}
+
+// changeUser changes how the viewer stands to a user, whom it then reads again.
+func (r mutationResolver) changeUser(ctx context.Context, text string, change func(ctx context.Context, viewer, user social.UserID) error) (*model.User, []*model.UserError, error) {
+	var id social.UserID
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) (err error) {
+		if id, err = userID("userId", text); err != nil {
+			return err
+		}
+		return change(ctx, viewer, id)
+	})
+	if err != nil || len(mistakes) > 0 {
+		return nil, mistakes, err
+	}
+	user, err := loadUser(ctx, id)
+	return user, mistakes, err
+}

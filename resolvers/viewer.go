@@ -1,0 +1,78 @@
+package resolvers
+
+import (
+	"context"
+
+	"plaza/graph/model"
+	"plaza/loaders"
+	"plaza/social"
+)
+
+// User resolves Viewer.user.
+func (r viewerResolver) User(ctx context.Context, obj *model.Viewer) (*model.User, error) {
+	user, err := loadUser(ctx, obj.ID)
+	if err == nil && user == nil {
+		err = errUnauthenticated // the account is gone, and so is the session
+	}
+	return user, err
+}
+
+// News resolves Viewer.news.
+func (r viewerResolver) News(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
+	c, err := postList(loaders.For(ctx).Viewer.News).connect(ctx, pageArgs{first, after, last, before})
+	return postConnection(ctx, c, err)
+}
+
+// Incoming resolves Viewer.incoming.
+func (r viewerResolver) Incoming(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
+	c, err := postList(loaders.For(ctx).Viewer.Incoming).connect(ctx, pageArgs{first, after, last, before})
+	return postConnection(ctx, c, err)
+}
+
+// Wall resolves Viewer.wall.
+func (r viewerResolver) Wall(ctx context.Context, _ *model.Viewer, view social.WallView, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
+	viewer := loaders.For(ctx).Viewer
+	c, err := postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
+		return viewer.OwnWall(ctx, view, p)
+	}).connect(ctx, pageArgs{first, after, last, before})
+	return postConnection(ctx, c, err)
+}
+
+// Circles resolves Viewer.circles.
+func (r viewerResolver) Circles(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.CircleConnection, error) {
+	key := func(c *social.Circle) social.Key { return social.Key(c.ID.Bytes()) }
+	return circleConnection(list[*social.Circle]{cursorCircle, key, loaders.For(ctx).Viewer.OwnCircles}.connect(ctx, pageArgs{first, after, last, before}))
+}
+
+// BlockedUsers resolves Viewer.blockedUsers.
+func (r viewerResolver) BlockedUsers(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
+	key := func(b social.BlockedUser) social.Key { return social.Key(b.Edge.ID.Bytes()) }
+	c, err := list[social.BlockedUser]{cursorEdge, key, loaders.For(ctx).Viewer.Blocked}.connect(ctx, pageArgs{first, after, last, before})
+	if err != nil {
+		return nil, err
+	}
+	users := make([]*social.User, len(c.items))
+	for i, b := range c.items {
+		users[i] = b.User
+	}
+	return userConnection(c, users), nil
+}
+
+// MutedUsers resolves Viewer.mutedUsers.
+func (r viewerResolver) MutedUsers(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
+	c, err := edgeList(loaders.For(ctx).Viewer.Muted).connect(ctx, pageArgs{first, after, last, before})
+	if err != nil {
+		return nil, err
+	}
+	users, err := loaders.For(ctx).Users.LoadAll(ctx, ends(c.items, func(e social.Edge) social.UserID { return e.To }))
+	return userConnection(c, users), err
+}
+
+// WallPolicy resolves Viewer.wallPolicy.
+func (r viewerResolver) WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error) {
+	user, err := r.User(ctx, obj)
+	if err != nil {
+		return "", err
+	}
+	return user.WallPolicy, nil
+}

@@ -1,0 +1,158 @@
+package social
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+
+	"plaza/id"
+)
+
+// SignUpInput is who is to be signed up.
+type SignUpInput struct {
+	Handle, Name, Password string
+}
+
+// NewAccount checks the input and makes what InsertUser and ImportUsers store, with its ids made at the user's time.
+func (s *Service) NewAccount(in SignUpInput, user UserID) (NewUser, error) {
+	handle, ok := normalHandle(in.Handle)
+	if !ok {
+		return NewUser{}, errorf(CodeInvalid, "handle", "A handle has 1 to %d letters (a–z), digits or underscores.", MaxHandleLen)
+	}
+	if err := checkLine("name", in.Name, 1, MaxNameLen); err != nil {
+		return NewUser{}, err
+	}
+	if err := checkText("password", in.Password, MinPasswordLen, MaxPasswordLen); err != nil {
+		return NewUser{}, err
+	}
+	return NewUser{
+		User:         User{ID: user, Handle: handle, Name: in.Name, WallPolicy: WallEveryone},
+		PasswordHash: s.hashes.hash(in.Password),
+		Following:    Circle{ID: CircleID{id.At(user.Time())}, Owner: user, Name: DefaultCircleName, IsDefault: true},
+	}, nil
+}
+
+// SignUp makes an account and signs in. The token is returned only here. Errors: INVALID, BLANK, TOO_LONG, TAKEN.
+func (s *Service) SignUp(ctx context.Context, in SignUpInput) (user UserID, token string, err error) {
+	account, err := s.NewAccount(in, UserID{s.newID()})
+	if err != nil {
+		return UserID{}, "", err
+	}
+	user = account.User.ID
+	err = s.store.InsertUser(ctx, account, s.event(EventUserSignedUp, user))
+	if errors.Is(err, ErrTaken) {
+		return UserID{}, "", errorf(CodeTaken, "handle", "This handle is taken.")
+	}
+	if err != nil {
+		return UserID{}, "", err
+	}
+	token, err = s.newSession(ctx, user)
+	return user, token, err
+}
+
+// SignIn makes a session. The token is returned only here. Error: BAD_CREDENTIALS, which takes as long for an unknown
+// handle as for a wrong password.
+func (s *Service) SignIn(ctx context.Context, handle, password string) (user UserID, token string, err error) {
+	var hash string
+	if normal, ok := normalHandle(handle); ok {
+		user, hash, err = s.store.PasswordHash(ctx, normal)
+		if err != nil && !errors.Is(err, ErrNotFound) {
+			return UserID{}, "", err
+		}
+	}
+	if len(password) > 4*MaxPasswordLen || !s.hashes.matches(password, hash) {
+		return UserID{}, "", errorf(CodeBadCredentials, "", "The handle is unknown or the password is wrong.")
+	}
+	token, err = s.newSession(ctx, user)
+	return user, token, err
+}
+
+func (s *Service) newSession(ctx context.Context, user UserID) (string, error) {
+	var raw [32]byte
+	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
+	token := base64.RawURLEncoding.EncodeToString(raw[:])
+	session := Session{TokenHash: HashToken(token), User: user, ExpiresAt: s.now().Add(SessionLifetime)}
+	if err := s.store.InsertSession(ctx, session); err != nil {
+		return "", err
+	}
+	return token, nil
+}
+
+// HashToken is what is stored of a bearer token. Tokens have 256 random bits, so that a plain SHA-256 is enough.
+func HashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }
+
+// Authenticate finds out whose token it is. Error: UNAUTHENTICATED.
+func (s *Service) Authenticate(ctx context.Context, token string) (Session, error) {
+	session, err := s.store.Session(ctx, HashToken(token), s.now())
+	if errors.Is(err, ErrNotFound) {
+		return Session{}, errorf(CodeUnauthenticated, "", "The token is void: sign in again.")
+	}
+	return session, err
+}
+
+// SignOut voids a session's token.
+func (s *Service) SignOut(ctx context.Context, session Session) error {
+	e := s.event(EventSessionEnded, session.User)
+	e.Session = session.TokenHash
+	return s.store.DeleteSession(ctx, session.TokenHash, e)
+}
+
+// ProfileChange is what to change of a profile; nil fields stay as they are.
+type ProfileChange struct {
+	Name, Bio, AvatarURL *string
+	WallPolicy           *WallPolicy
+}
+
+// UpdateProfile changes the viewer's profile. Errors: INVALID, BLANK, TOO_LONG.
+func (s *Service) UpdateProfile(ctx context.Context, viewer UserID, change ProfileChange) error {
+	user, err := s.account(ctx, viewer)
+	if err != nil {
+		return err
+	}
+	if err := change.apply(user); err != nil {
+		return err
+	}
+	return s.store.UpdateProfile(ctx, user, s.event(EventProfileUpdated, viewer))
+}
+
+func (c ProfileChange) apply(u *User) error {
+	if c.Name != nil {
+		if err := checkLine("name", *c.Name, 1, MaxNameLen); err != nil {
+			return err
+		}
+		u.Name = *c.Name
+	}
+	if c.Bio != nil {
+		if err := checkText("bio", *c.Bio, 0, MaxBioLen); err != nil {
+			return err
+		}
+		u.Bio = *c.Bio
+	}
+	if c.AvatarURL != nil {
+		if *c.AvatarURL != "" {
+			if err := checkURL("avatarUrl", *c.AvatarURL); err != nil {
+				return err
+			}
+		}
+		u.AvatarURL = *c.AvatarURL
+	}
+	if c.WallPolicy != nil {
+		u.WallPolicy = *c.WallPolicy
+	}
+	return nil
+}
+
+// account reads the viewer's own account.
+func (s *Service) account(ctx context.Context, viewer UserID) (*User, error) {
+	users, err := s.store.Users(ctx, []UserID{viewer})
+	if err != nil {
+		return nil, err
+	}
+	user := users[viewer]
+	if user == nil {
+		return nil, errorf(CodeUnauthenticated, "", "This account is gone.")
+	}
+	return user, nil
+}

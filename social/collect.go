@@ -1,0 +1,92 @@
+package social
+
+import "context"
+
+// collect answers pages of lists from which some entries are left out: it reads candidates, keeps what see lets through, and
+// reads on until every page is full or its list has ended. All lists advance together, so that a batch takes as many
+// reads as its slowest list, which is mostly one.
+func collect[K comparable, T any](
+	ctx context.Context,
+	lists []List[K],
+	read func(context.Context, []List[K]) (map[List[K]][]T, error),
+	key func(K, T) Key,
+	see func(context.Context, []T) (func(K, T) bool, error),
+) (map[List[K]]Slice[T], error) {
+	pages := make(map[List[K]]*partialPage[K, T], len(lists))
+	for _, list := range lists {
+		pages[list] = &partialPage[K, T]{next: list}
+	}
+	answers := make(map[List[K]]Slice[T], len(lists))
+	for round := 0; len(pages) > 0; round++ {
+		requests := make([]List[K], 0, len(pages))
+		for list, page := range pages {
+			page.next.Limit = candidates(list.Limit, round)
+			requests = append(requests, page.next)
+		}
+		read, err := read(ctx, requests)
+		if err != nil {
+			return nil, err
+		}
+		var all []T
+		for _, page := range pages {
+			all = append(all, read[page.next]...)
+		}
+		visible, err := see(ctx, all)
+		if err != nil {
+			return nil, err
+		}
+		for list, page := range pages {
+			page.add(read[page.next], key, visible)
+			if page.ended || len(page.kept) > list.Limit {
+				answers[list] = cut(page.kept, list.Page)
+				delete(pages, list)
+			}
+		}
+	}
+	return answers, nil
+}
+
+// candidates is how many entries to read for a page of that size: one more than the page, to know whether there are more, and a
+// few for those that are left out; many more where that was not enough.
+func candidates(limit, round int) int {
+	const most = 1_000
+	return min(most, (limit+1+limit/8)<<(2*min(round, 8)))
+}
+
+// partialPage is a page on its way to being full.
+type partialPage[K comparable, T any] struct {
+	next  List[K] // the next candidates
+	kept  []T
+	ended bool // there are no more candidates
+}
+
+func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func(K, T) bool) {
+	p.ended = len(candidates) < p.next.Limit
+	if len(candidates) == 0 {
+		return
+	}
+	var kept []T
+	for _, c := range candidates {
+		if visible(p.next.Of, c) {
+			kept = append(kept, c)
+		}
+	}
+	if p.next.Last {
+		p.kept = append(kept, p.kept...)
+		p.next.Before = key(p.next.Of, candidates[0])
+		return
+	}
+	p.kept = append(p.kept, kept...)
+	p.next.After = key(p.next.Of, candidates[len(candidates)-1])
+}
+
+// cut makes a page of what was read for it, which may be more than the page holds.
+func cut[T any](items []T, p Page) Slice[T] {
+	if len(items) <= p.Limit {
+		return Slice[T]{Items: items}
+	}
+	if p.Last {
+		return Slice[T]{Items: items[len(items)-p.Limit:], More: true}
+	}
+	return Slice[T]{Items: items[:p.Limit], More: true}
+}

@@ -1,0 +1,115 @@
+package social
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// check says what is wrong with a content that somebody wants to post now.
+func (c Content) check(now time.Time) error {
+	if n := c.fieldsSet(); n != 1 {
+		return errorf(CodeInvalid, "content", "Exactly one kind of content must be given; here are %d.", n)
+	}
+	switch c.Type() {
+	case TypeStatus:
+		return checkText("content.status.text", c.Status.Text, 1, MaxTextLen)
+	case TypePhoto:
+		return c.Photo.check()
+	case TypeLink:
+		return c.Link.check()
+	case TypeCheckin:
+		return c.Checkin.check()
+	default:
+		return c.Poll.check(now)
+	}
+}
+
+func (c Content) fieldsSet() int {
+	n := 0
+	for _, set := range []bool{c.Status != nil, c.Photo != nil, c.Link != nil, c.Checkin != nil, c.Poll != nil} {
+		if set {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *Photo) check() error {
+	if err := checkURL("content.photo.url", p.URL); err != nil {
+		return err
+	}
+	if p.Width < 0 || p.Width > MaxPixels {
+		return errorf(CodeInvalid, "content.photo.width", "A width is 1 to %d pixels.", MaxPixels)
+	}
+	if p.Height < 0 || p.Height > MaxPixels {
+		return errorf(CodeInvalid, "content.photo.height", "A height is 1 to %d pixels.", MaxPixels)
+	}
+	return checkText("content.photo.caption", p.Caption, 0, MaxTextLen)
+}
+
+func (l *Link) check() error {
+	if err := checkURL("content.link.url", l.URL); err != nil {
+		return err
+	}
+	if err := checkLine("content.link.title", l.Title, 0, MaxTitleLen); err != nil {
+		return err
+	}
+	return checkText("content.link.text", l.Text, 0, MaxTextLen)
+}
+
+func (c *Checkin) check() error {
+	if err := checkLine("content.checkin.place", c.Place, 1, MaxPlaceLen); err != nil {
+		return err
+	}
+	if !(math.Abs(c.Latitude) <= 90) { // also refuses NaN
+		return errorf(CodeInvalid, "content.checkin.latitude", "A latitude is -90 to 90 degrees.")
+	}
+	if !(math.Abs(c.Longitude) <= 180) {
+		return errorf(CodeInvalid, "content.checkin.longitude", "A longitude is -180 to 180 degrees.")
+	}
+	return checkText("content.checkin.text", c.Text, 0, MaxTextLen)
+}
+
+func (p *Poll) check(now time.Time) error {
+	if err := checkText("content.poll.question", p.Question, 1, MaxQuestionLen); err != nil {
+		return err
+	}
+	if len(p.Options) < MinPollOptions || len(p.Options) > MaxPollOptions {
+		return errorf(CodeInvalid, "content.poll.options", "A poll has %d to %d options.", MinPollOptions, MaxPollOptions)
+	}
+	for i, option := range p.Options {
+		field := fmt.Sprintf("content.poll.options.%d", i)
+		if err := checkLine(field, option, 1, MaxPollOptionLen); err != nil {
+			return err
+		}
+		same := func(other string) bool { return strings.TrimSpace(other) == strings.TrimSpace(option) }
+		if slices.IndexFunc(p.Options, same) != i {
+			return errorf(CodeInvalid, field, "This option is there twice.")
+		}
+	}
+	if !p.ClosesAt.IsZero() && !p.ClosesAt.After(now) {
+		return errorf(CodeInvalid, "content.poll.closesAt", "A poll closes in the future.")
+	}
+	return nil
+}
+
+// checkEdit says what is wrong with replacing old by c.
+func (c Content) checkEdit(old Content, now time.Time) error {
+	if c.fieldsSet() == 1 && c.Type() != old.Type() {
+		return errorf(CodeInvalid, "content", "A post keeps its type, which is %s.", old.Type())
+	}
+	if c.Poll != nil && old.Poll != nil {
+		if !slices.Equal(c.Poll.Options, old.Poll.Options) {
+			return errorf(CodeInvalid, "content.poll.options", "A poll keeps its options.")
+		}
+		if c.Poll.ClosesAt.Equal(old.Poll.ClosesAt) { // unchanged, though it may be over
+			kept := *c.Poll
+			kept.ClosesAt = time.Time{}
+			return kept.check(now)
+		}
+	}
+	return c.check(now)
+}

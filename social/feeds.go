@@ -1,0 +1,102 @@
+package social
+
+import "context"
+
+// News lists the posts by everybody whom the viewer follows, and the viewer's own.
+func (v *Viewer) News(ctx context.Context, p Page) (Slice[*Post], error) {
+	return v.feed(ctx, p, v.store.News, InNews)
+}
+
+// Incoming lists what others directed at the viewer.
+func (v *Viewer) Incoming(ctx context.Context, p Page) (Slice[*Post], error) {
+	return v.feed(ctx, p, v.store.Incoming, InIncoming)
+}
+
+type feedRule func(viewer UserID, p *Post, toAuthor Relation) bool
+
+func (v *Viewer) feed(ctx context.Context, p Page, read func(context.Context, UserID, Page) ([]*Post, error), rule feedRule) (Slice[*Post], error) {
+	readOne := func(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Post, error) {
+		posts, err := read(ctx, v.ID, lists[0].Page)
+		return map[List[UserID]][]*Post{lists[0]: posts}, err
+	}
+	list := List[UserID]{v.ID, p}
+	slices, err := collect(ctx, []List[UserID]{list}, readOne, postKey, v.seePosts(rule))
+	return slices[list], err
+}
+
+// OwnWall lists the viewer's own wall in a view.
+func (v *Viewer) OwnWall(ctx context.Context, view WallView, p Page) (Slice[*Post], error) {
+	rule := func(viewer UserID, p *Post, toAuthor Relation) bool { return InWallView(view, viewer, p, toAuthor) }
+	list := List[UserID]{v.ID, p}
+	slices, err := collect(ctx, []List[UserID]{list}, v.store.Wall, postKey, v.seePosts(rule))
+	return slices[list], err
+}
+
+// Walls lists the walls of users as the viewer may see them; the viewer's own as ViewAll. Walls of people who do not exist for
+// the viewer are empty.
+func (v *Viewer) Walls(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Post], error) {
+	visible, err := v.ownersSeen(ctx, lists)
+	if err != nil {
+		return nil, err
+	}
+	see := func(ctx context.Context, posts []*Post) (func(UserID, *Post) bool, error) {
+		relations, err := v.postRelations(ctx, posts)
+		if err != nil {
+			return nil, err
+		}
+		return func(owner UserID, p *Post) bool {
+			if owner == v.ID {
+				return InWallView(ViewAll, v.ID, p, relations[p.Author])
+			}
+			return CanSeePost(v.ID, p, relations[p.Author])
+		}, nil
+	}
+	return collect(ctx, visible, v.store.Wall, postKey, see)
+}
+
+func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*Post) (func(UserID, *Post) bool, error) {
+	return func(ctx context.Context, posts []*Post) (func(UserID, *Post) bool, error) {
+		relations, err := v.postRelations(ctx, posts)
+		if err != nil {
+			return nil, err
+		}
+		return func(_ UserID, p *Post) bool { return rule(v.ID, p, relations[p.Author]) }, nil
+	}
+}
+
+// postRelations reads the relations to all who are named by posts: authors, wall owners and the authors of the latest
+// comments, in one read, so that showing the posts takes no other.
+func (v *Viewer) postRelations(ctx context.Context, posts []*Post) (map[UserID]Relation, error) {
+	return v.Relations(ctx, PeopleOf(posts))
+}
+
+// PeopleOf lists the authors, wall owners and authors of the latest comments of posts, with doubles.
+func PeopleOf(posts []*Post) []UserID {
+	people := make([]UserID, 0, len(posts)*(2+PreviewLen))
+	for _, p := range posts {
+		people = append(people, p.Author, p.WallOwner)
+		people = append(people, authorsOf(p.Latest)...)
+	}
+	return people
+}
+
+func postKey(_ UserID, p *Post) Key { return Key(p.ID.Bytes()) }
+
+// ownersSeen keeps the lists that belong to people who exist for the viewer.
+func (v *Viewer) ownersSeen(ctx context.Context, lists []List[UserID]) ([]List[UserID], error) {
+	owners := make([]UserID, len(lists))
+	for i, list := range lists {
+		owners[i] = list.Of
+	}
+	relations, err := v.Relations(ctx, owners)
+	if err != nil {
+		return nil, err
+	}
+	var seen []List[UserID]
+	for _, list := range lists {
+		if CanSeeUser(relations[list.Of]) {
+			seen = append(seen, list)
+		}
+	}
+	return seen, nil
+}

@@ -1,0 +1,216 @@
+package social
+
+import (
+	"context"
+	"errors"
+)
+
+// CreateCircle makes a circle. Errors: BLANK, TOO_LONG, INVALID, TAKEN, LIMIT_REACHED.
+func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) (*Circle, error) {
+	if err := checkLine("name", name, 1, MaxCircleNameLen); err != nil {
+		return nil, err
+	}
+	existing, err := s.store.CirclesOf(ctx, viewer, Page{Limit: MaxCircles})
+	if err != nil {
+		return nil, err
+	}
+	if len(existing) >= MaxCircles {
+		return nil, errorf(CodeLimitReached, "", "You have %d circles already.", MaxCircles)
+	}
+	circle := &Circle{ID: CircleID{s.newID()}, Owner: viewer, Name: name}
+	e := s.event(EventCircleCreated, viewer)
+	e.Circle = circle.ID
+	if err := s.store.InsertCircle(ctx, circle, e); err != nil {
+		return nil, circleError(err)
+	}
+	return circle, nil
+}
+
+// RenameCircle gives a circle of the viewer's another name. Errors: as CreateCircle, and NOT_FOUND.
+func (s *Service) RenameCircle(ctx context.Context, viewer UserID, circle CircleID, name string) error {
+	if err := checkLine("name", name, 1, MaxCircleNameLen); err != nil {
+		return err
+	}
+	if _, err := s.Viewer(viewer).circle(ctx, "circleId", circle); err != nil {
+		return err
+	}
+	e := s.event(EventCircleRenamed, viewer)
+	e.Circle = circle
+	return circleError(s.store.RenameCircle(ctx, circle, name, e))
+}
+
+// DeleteCircle removes a circle of the viewer's, but never the built-in one. Errors: NOT_FOUND, NOT_ALLOWED.
+func (s *Service) DeleteCircle(ctx context.Context, viewer UserID, circle CircleID) error {
+	stored, err := s.Viewer(viewer).circle(ctx, "circleId", circle)
+	if err != nil {
+		return err
+	}
+	if stored.IsDefault {
+		return errorf(CodeNotAllowed, "circleId", "The built-in circle cannot be removed.")
+	}
+	e := s.event(EventCircleDeleted, viewer)
+	e.Circle = circle
+	return circleError(s.store.DeleteCircle(ctx, circle, e))
+}
+
+// AddToCircle puts a user into a circle of the viewer's. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) AddToCircle(ctx context.Context, viewer UserID, circle CircleID, member UserID) error {
+	if err := notOneself(viewer, member); err != nil {
+		return err
+	}
+	v := s.Viewer(viewer)
+	if _, err := v.circle(ctx, "circleId", circle); err != nil {
+		return err
+	}
+	if _, err := v.user(ctx, "userId", member); err != nil {
+		return err
+	}
+	e := s.event(EventMemberAdded, viewer)
+	e.Circle, e.Target = circle, member
+	_, err := s.store.AddToCircle(ctx, Membership{circle, viewer, member}, EdgeID{s.newID()}, e)
+	return memberError(err)
+}
+
+// RemoveFromCircle takes a user out of a circle of the viewer's. Error: NOT_FOUND.
+func (s *Service) RemoveFromCircle(ctx context.Context, viewer UserID, circle CircleID, member UserID) error {
+	v := s.Viewer(viewer)
+	if _, err := v.circle(ctx, "circleId", circle); err != nil {
+		return err
+	}
+	if _, err := v.user(ctx, "userId", member); err != nil {
+		return err
+	}
+	e := s.event(EventMemberRemoved, viewer)
+	e.Circle, e.Target = circle, member
+	_, err := s.store.RemoveFromCircle(ctx, Membership{circle, viewer, member}, e)
+	return memberError(err)
+}
+
+// Follow puts a user into the viewer's built-in circle. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) Follow(ctx context.Context, viewer, user UserID) error {
+	builtIn, err := s.store.CirclesOf(ctx, viewer, Page{Limit: 1})
+	if err != nil {
+		return err
+	}
+	if len(builtIn) == 0 {
+		return errorf(CodeUnauthenticated, "", "This account is gone.")
+	}
+	return s.AddToCircle(ctx, viewer, builtIn[0].ID, user)
+}
+
+// Unfollow takes a user out of all circles of the viewer's. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) Unfollow(ctx context.Context, viewer, user UserID) error {
+	if err := s.checkOther(ctx, viewer, user); err != nil {
+		return err
+	}
+	e := s.event(EventUnfollowed, viewer)
+	e.Target = user
+	_, err := s.store.Unfollow(ctx, viewer, user, e)
+	return memberError(err)
+}
+
+// Block makes each of the two not exist for the other. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) Block(ctx context.Context, viewer, user UserID) (*User, error) {
+	if err := notOneself(viewer, user); err != nil {
+		return nil, err
+	}
+	v := s.Viewer(viewer)
+	relations, err := v.Relations(ctx, []UserID{user})
+	if err != nil {
+		return nil, err
+	}
+	if relations[user].Blocks { // again: nothing changes
+		return s.blockedUser(ctx, user)
+	}
+	blocked, err := v.user(ctx, "userId", user)
+	if err != nil {
+		return nil, err
+	}
+	e := s.event(EventBlocked, viewer)
+	e.Target = user
+	_, err = s.store.Block(ctx, Edge{EdgeID{s.newID()}, viewer, user}, e)
+	return blocked, memberError(err)
+}
+
+// blockedUser reads somebody whom the viewer blocks: the one case in which a block does not hide them.
+func (s *Service) blockedUser(ctx context.Context, user UserID) (*User, error) {
+	users, err := s.store.Users(ctx, []UserID{user})
+	if err != nil {
+		return nil, err
+	}
+	if users[user] == nil {
+		return nil, notFound("userId", "user")
+	}
+	return users[user], nil
+}
+
+// Unblock takes a block back; without a block there must be such a user for the viewer. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) Unblock(ctx context.Context, viewer, user UserID) error {
+	if err := notOneself(viewer, user); err != nil {
+		return err
+	}
+	e := s.event(EventUnblocked, viewer)
+	e.Target = user
+	done, err := s.store.Unblock(ctx, viewer, user, e)
+	if err != nil || done {
+		return memberError(err)
+	}
+	_, err = s.Viewer(viewer).user(ctx, "userId", user)
+	return err
+}
+
+// Mute keeps a user's posts off the viewer's wall, news and incoming. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) Mute(ctx context.Context, viewer, user UserID) error {
+	if err := s.checkOther(ctx, viewer, user); err != nil {
+		return err
+	}
+	e := s.event(EventMuted, viewer)
+	e.Target = user
+	_, err := s.store.Mute(ctx, Edge{EdgeID{s.newID()}, viewer, user}, e)
+	return memberError(err)
+}
+
+// Unmute takes a mute back. Errors: NOT_FOUND, INVALID (oneself).
+func (s *Service) Unmute(ctx context.Context, viewer, user UserID) error {
+	if err := s.checkOther(ctx, viewer, user); err != nil {
+		return err
+	}
+	e := s.event(EventUnmuted, viewer)
+	e.Target = user
+	_, err := s.store.Unmute(ctx, viewer, user, e)
+	return memberError(err)
+}
+
+func (s *Service) checkOther(ctx context.Context, viewer, user UserID) error {
+	if err := notOneself(viewer, user); err != nil {
+		return err
+	}
+	_, err := s.Viewer(viewer).user(ctx, "userId", user)
+	return err
+}
+
+func notOneself(viewer, user UserID) error {
+	if viewer == user {
+		return errorf(CodeInvalid, "userId", "This is you.")
+	}
+	return nil
+}
+
+func circleError(err error) error {
+	switch {
+	case errors.Is(err, ErrTaken):
+		return errorf(CodeTaken, "name", "You have a circle of this name.")
+	case errors.Is(err, ErrNotFound):
+		return notFound("circleId", "circle")
+	default:
+		return err
+	}
+}
+
+// memberError answers a block that came at the same time like a user who never was.
+func memberError(err error) error {
+	if errors.Is(err, ErrBlocked) || errors.Is(err, ErrNotFound) {
+		return notFound("userId", "user")
+	}
+	return err
+}

@@ -1,0 +1,116 @@
+package social
+
+import "context"
+
+// Followers lists who follows each user, without those who do not exist for the viewer; the followers are Edge.From.
+func (v *Viewer) Followers(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[Edge], error) {
+	return v.edges(ctx, lists, v.store.Followers, func(e Edge) UserID { return e.From })
+}
+
+// Following lists whom each user follows, without those who do not exist for the viewer; they are Edge.To.
+func (v *Viewer) Following(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[Edge], error) {
+	return v.edges(ctx, lists, v.store.Following, func(e Edge) UserID { return e.To })
+}
+
+type readEdges func(context.Context, []List[UserID]) (map[List[UserID]][]Edge, error)
+
+func (v *Viewer) edges(ctx context.Context, lists []List[UserID], read readEdges, end func(Edge) UserID) (map[List[UserID]]Slice[Edge], error) {
+	visible, err := v.ownersSeen(ctx, lists)
+	if err != nil {
+		return nil, err
+	}
+	return collect(ctx, visible, read, edgeKey, v.seeEdges(end))
+}
+
+func (v *Viewer) seeEdges(end func(Edge) UserID) func(context.Context, []Edge) (func(UserID, Edge) bool, error) {
+	return func(ctx context.Context, edges []Edge) (func(UserID, Edge) bool, error) {
+		people := make([]UserID, len(edges))
+		for i, e := range edges {
+			people[i] = end(e)
+		}
+		relations, err := v.Relations(ctx, people)
+		if err != nil {
+			return nil, err
+		}
+		return func(_ UserID, e Edge) bool { return CanSeeUser(relations[end(e)]) }, nil
+	}
+}
+
+func edgeKey(_ UserID, e Edge) Key { return Key(e.ID.Bytes()) }
+
+// Muted lists whom the viewer mutes (Edge.To), without those who do not exist for the viewer.
+func (v *Viewer) Muted(ctx context.Context, p Page) (Slice[Edge], error) {
+	readOne := func(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]Edge, error) {
+		edges, err := v.store.Muted(ctx, v.ID, lists[0].Page)
+		return map[List[UserID]][]Edge{lists[0]: edges}, err
+	}
+	list := List[UserID]{v.ID, p}
+	slices, err := collect(ctx, []List[UserID]{list}, readOne, edgeKey, v.seeEdges(func(e Edge) UserID { return e.To }))
+	return slices[list], err
+}
+
+// BlockedUser is somebody whom the viewer blocks.
+type BlockedUser struct {
+	Edge Edge
+	User *User
+}
+
+// Blocked lists whom the viewer blocks: the one list in which they still exist.
+func (v *Viewer) Blocked(ctx context.Context, p Page) (Slice[BlockedUser], error) {
+	beyond := p
+	beyond.Limit++
+	edges, err := v.store.Blocked(ctx, v.ID, beyond)
+	if err != nil {
+		return Slice[BlockedUser]{}, err
+	}
+	page := cut(edges, p)
+	ids := make([]UserID, len(page.Items))
+	for i, e := range page.Items {
+		ids[i] = e.To
+	}
+	users, err := v.store.Users(ctx, ids)
+	if err != nil {
+		return Slice[BlockedUser]{}, err
+	}
+	blocked := Slice[BlockedUser]{More: page.More}
+	for _, e := range page.Items {
+		if users[e.To] != nil {
+			blocked.Items = append(blocked.Items, BlockedUser{e, users[e.To]})
+		}
+	}
+	return blocked, nil
+}
+
+// OwnCircles lists the viewer's circles, oldest first.
+func (v *Viewer) OwnCircles(ctx context.Context, p Page) (Slice[*Circle], error) {
+	beyond := p
+	beyond.Limit++
+	circles, err := v.store.CirclesOf(ctx, v.ID, beyond)
+	return cut(circles, p), err
+}
+
+// Members lists who is in circles of the viewer's own.
+func (v *Viewer) Members(ctx context.Context, lists []List[CircleID]) (map[List[CircleID]]Slice[UserID], error) {
+	ids := make([]CircleID, len(lists))
+	for i, list := range lists {
+		ids[i] = list.Of
+	}
+	own, err := v.Circles(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	var visible []List[CircleID]
+	for _, list := range lists {
+		if own[list.Of] != nil {
+			visible = append(visible, list)
+		}
+	}
+	see := func(ctx context.Context, members []UserID) (func(CircleID, UserID) bool, error) {
+		relations, err := v.Relations(ctx, members)
+		if err != nil {
+			return nil, err
+		}
+		return func(_ CircleID, member UserID) bool { return CanSeeUser(relations[member]) }, nil
+	}
+	return collect(ctx, visible, v.store.Members, func(_ CircleID, member UserID) Key { return Key(member.Bytes()) }, see)
+}

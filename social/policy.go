@@ -1,0 +1,123 @@
+package social
+
+import "slices"
+
+// This file is the one rule that decides who sees what. Queries, feeds, walls, threads, previews, live updates and
+// rights all go through it; nothing else may decide. All functions are pure.
+
+// blocked says whether a block stands between the two, in either direction: then neither exists for the other.
+func (r Relation) blocked() bool { return r.Blocks || r.BlockedBy }
+
+// FollowedBy says whether the other follows the viewer: the viewer is in one of the other's circles.
+func (r Relation) FollowedBy() bool { return len(r.Circles) > 0 }
+
+// CanSeeUser says whether somebody exists for a viewer who has this relation to them.
+func CanSeeUser(r Relation) bool { return !r.blocked() }
+
+// CanSeePost says whether a post exists for a viewer (zero: nobody is signed in) who has this relation to its author.
+// A block hides it, whatever else holds; its author and the owner of its wall see it; others by its audience, as the
+// author's circles are now.
+func CanSeePost(viewer UserID, p *Post, toAuthor Relation) bool {
+	if !viewer.IsZero() && viewer == p.Author {
+		return true
+	}
+	if toAuthor.blocked() {
+		return false
+	}
+	if !viewer.IsZero() && viewer == p.WallOwner {
+		return true
+	}
+	return inAudience(p.Audience, toAuthor)
+}
+
+func inAudience(a Audience, toAuthor Relation) bool {
+	switch a.Kind {
+	case AudiencePublic:
+		return true
+	case AudienceCircles:
+		return len(toAuthor.Circles) > 0
+	case AudienceListed:
+		return slices.ContainsFunc(toAuthor.Circles, func(c CircleID) bool { return slices.Contains(a.Circles, c) })
+	case AudienceOnlyMe:
+		return false
+	default:
+		return false
+	}
+}
+
+// CanSeeComment says whether a comment on a post that the viewer sees exists for them. A tombstone names nobody, so
+// everybody sees it.
+func CanSeeComment(c *Comment, toAuthor Relation) bool { return c.Deleted || CanSeeUser(toAuthor) }
+
+// InFeed says whether a post belongs into the viewer's own news, incoming or wall: they see it, and do not mute its author.
+func InFeed(viewer UserID, p *Post, toAuthor Relation) bool {
+	return CanSeePost(viewer, p, toAuthor) && !toAuthor.Mutes
+}
+
+// InNews says whether a post belongs into the viewer's news: InFeed, and by somebody whom they follow, or by themselves.
+func InNews(viewer UserID, p *Post, toAuthor Relation) bool {
+	return InFeed(viewer, p, toAuthor) && (p.Author == viewer || toAuthor.Follows)
+}
+
+// InIncoming says whether a post belongs into the viewer's incoming: InFeed, by somebody else, and directed at the viewer:
+// on their wall, or to circles that they are in.
+func InIncoming(viewer UserID, p *Post, toAuthor Relation) bool {
+	if p.Author == viewer || !InFeed(viewer, p, toAuthor) {
+		return false
+	}
+	return p.WallOwner == viewer || p.Audience.Kind == AudienceCircles || p.Audience.Kind == AudienceListed
+}
+
+// InWallView says whether a post on the viewer's own wall belongs into that view of it.
+func InWallView(view WallView, viewer UserID, p *Post, toAuthor Relation) bool {
+	if view == ViewFollowed {
+		return InNews(viewer, p, toAuthor)
+	}
+	return InFeed(viewer, p, toAuthor)
+}
+
+// InPreview says whether a comment belongs into the preview of a post that the viewer sees.
+func InPreview(c *Comment, toAuthor Relation) bool {
+	return !c.Deleted && CanSeeUser(toAuthor) && !toAuthor.Mutes
+}
+
+// CanPostOnWall says whether author may put posts on the owner's wall; toAuthor is the owner's relation to the author.
+func CanPostOnWall(owner *User, author UserID, toAuthor Relation) bool {
+	if author == owner.ID {
+		return true
+	}
+	if author.IsZero() || toAuthor.blocked() || toAuthor.Mutes {
+		return false
+	}
+	switch owner.WallPolicy {
+	case WallEveryone:
+		return true
+	case WallFollowed:
+		return toAuthor.Follows
+	case WallNobody:
+		return false
+	default:
+		return false
+	}
+}
+
+// CanEditPost says whether the viewer may edit a post that they see, and choose its audience.
+func CanEditPost(viewer UserID, p *Post) bool { return !viewer.IsZero() && viewer == p.Author }
+
+// CanDeletePost says whether the viewer may delete a post that they see.
+func CanDeletePost(viewer UserID, p *Post) bool {
+	return !viewer.IsZero() && (viewer == p.Author || viewer == p.WallOwner)
+}
+
+// CanComment says whether the viewer may comment on what they see.
+func CanComment(viewer UserID) bool { return !viewer.IsZero() }
+
+// CanEditComment says whether the viewer may edit a comment that they see.
+func CanEditComment(viewer UserID, c *Comment) bool {
+	return !viewer.IsZero() && !c.Deleted && viewer == c.Author
+}
+
+// CanDeleteComment says whether the viewer may delete a comment that they see, on a post that they see.
+func CanDeleteComment(viewer UserID, c *Comment, p *Post) bool {
+	return !c.Deleted && (CanEditComment(viewer, c) || CanDeletePost(viewer, p))
+}

@@ -1,0 +1,186 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"slices"
+)
+
+// NewPost is the post to write.
+type NewPost struct {
+	Content   Content
+	Audience  Audience
+	WallOwner UserID // zero: the author's own wall
+}
+
+// CreatePost writes a post. Errors: INVALID, BLANK, TOO_LONG; NOT_FOUND (a circle that is not the author's, a
+// wall's owner who does not exist for the author); NOT_ALLOWED (the wall's owner does not want it).
+func (s *Service) CreatePost(ctx context.Context, author UserID, in NewPost) (*Post, error) {
+	if err := in.Content.check(s.now()); err != nil {
+		return nil, err
+	}
+	if err := s.checkAudience(ctx, author, in.Audience); err != nil {
+		return nil, err
+	}
+	if err := s.checkWall(ctx, author, in.WallOwner); err != nil {
+		return nil, err
+	}
+	p := &Post{ID: PostID{s.newID()}, Author: author, WallOwner: in.WallOwner, Audience: in.Audience, Content: in.Content}
+	if p.WallOwner.IsZero() {
+		p.WallOwner = author
+	}
+	if in.Content.Poll != nil {
+		p.Votes = make([]int, len(in.Content.Poll.Options))
+	}
+	return p, s.store.InsertPost(ctx, p, s.postEvent(EventPostCreated, author, p))
+}
+
+func (s *Service) checkAudience(ctx context.Context, author UserID, a Audience) error {
+	switch a.Kind {
+	case AudiencePublic, AudienceCircles, AudienceOnlyMe:
+		if len(a.Circles) > 0 {
+			return errorf(CodeInvalid, "audience.circleIds", "Circles are listed with LISTED alone.")
+		}
+		return nil
+	case AudienceListed:
+		if len(a.Circles) == 0 || len(a.Circles) > MaxListedCircles {
+			return errorf(CodeInvalid, "audience.circleIds", "LISTED takes 1 to %d circles.", MaxListedCircles)
+		}
+	default:
+		return errorf(CodeInvalid, "audience.kind", "There is no such kind of audience.")
+	}
+	own, err := s.Viewer(author).Circles(ctx, a.Circles)
+	if err != nil {
+		return err
+	}
+	if slices.ContainsFunc(a.Circles, func(c CircleID) bool { return own[c] == nil }) {
+		return notFound("audience.circleIds", "circle")
+	}
+	return nil
+}
+
+func (s *Service) checkWall(ctx context.Context, author, wallOwner UserID) error {
+	if wallOwner.IsZero() || wallOwner == author {
+		return nil
+	}
+	owner, err := s.Viewer(author).user(ctx, "wallOwnerId", wallOwner)
+	if err != nil {
+		return err
+	}
+	ownersView, err := s.Viewer(wallOwner).Relations(ctx, []UserID{author})
+	if err != nil {
+		return err
+	}
+	if !CanPostOnWall(owner, author, ownersView[author]) {
+		return errorf(CodeNotAllowed, "wallOwnerId", "You may not post on this wall.")
+	}
+	return nil
+}
+
+// EditPost changes what the viewer's own post says. Errors: as CreatePost's for contents; NOT_FOUND; NOT_ALLOWED (somebody
+// else's); LIMIT_REACHED (edited too often); CONFLICT.
+func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, content Content) (*Post, error) {
+	return s.updatePost(ctx, viewer, post, EventPostEdited, func(p *Post) error {
+		if err := content.checkEdit(p.Content, s.now()); err != nil {
+			return err
+		}
+		if len(p.History) >= MaxEdits {
+			return errorf(CodeLimitReached, "postId", "A post can be edited %d times.", MaxEdits)
+		}
+		p.EditedAt = s.now().UTC()
+		p.History = append(p.History, Version{Content: p.Content, EditedAt: p.EditedAt})
+		p.Content = content
+		return nil
+	})
+}
+
+// SetAudience chooses who may see the viewer's own post. Errors: as CreatePost's for audiences; NOT_FOUND; NOT_ALLOWED; CONFLICT.
+func (s *Service) SetAudience(ctx context.Context, viewer UserID, post PostID, a Audience) (*Post, error) {
+	if err := s.checkAudience(ctx, viewer, a); err != nil {
+		return nil, err
+	}
+	return s.updatePost(ctx, viewer, post, EventAudienceChanged, func(p *Post) error {
+		p.Audience = a
+		return nil
+	})
+}
+
+func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, kind EventKind, change func(*Post) error) (*Post, error) {
+	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	if err != nil {
+		return nil, err
+	}
+	if !CanEditPost(viewer, p) {
+		return nil, errorf(CodeNotAllowed, "postId", "This post is somebody else's.")
+	}
+	if err := change(p); err != nil {
+		return nil, err
+	}
+	p.Revision++
+	err = s.store.UpdatePost(ctx, p, s.postEvent(kind, viewer, p))
+	if errors.Is(err, ErrConflict) {
+		return nil, errorf(CodeConflict, "postId", "The post was changed at the same time.")
+	}
+	return p, postError(err)
+}
+
+// DeletePost removes a post of the viewer's, or one on the viewer's wall. Errors: NOT_FOUND, NOT_ALLOWED.
+func (s *Service) DeletePost(ctx context.Context, viewer UserID, post PostID) error {
+	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	if err != nil {
+		return err
+	}
+	if !CanDeletePost(viewer, p) {
+		return errorf(CodeNotAllowed, "postId", "This post is somebody else's.")
+	}
+	return postError(s.store.DeletePost(ctx, post, s.postEvent(EventPostDeleted, viewer, p)))
+}
+
+// Vote votes in a poll, or moves the viewer's vote. Errors: NOT_FOUND, INVALID (no poll, no such option), CLOSED.
+func (s *Service) Vote(ctx context.Context, viewer UserID, post PostID, option int) error {
+	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	if err != nil {
+		return err
+	}
+	poll := p.Content.Poll
+	switch {
+	case poll == nil:
+		return errorf(CodeInvalid, "postId", "This post is no poll.")
+	case option < 0 || option >= len(poll.Options):
+		return errorf(CodeInvalid, "option", "The poll's options are 0 to %d.", len(poll.Options)-1)
+	case poll.IsClosed(s.now()):
+		return errorf(CodeClosed, "postId", "The poll is over.")
+	}
+	return postError(s.store.PutVote(ctx, post, viewer, option, s.postEvent(EventPollVoted, viewer, p)))
+}
+
+// React stores the viewer's reaction to a post, instead of an earlier one. Error: NOT_FOUND.
+func (s *Service) React(ctx context.Context, viewer UserID, post PostID, kind ReactionKind) error {
+	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	if err != nil {
+		return err
+	}
+	return postError(s.store.PutReaction(ctx, post, viewer, kind, s.postEvent(EventReactionAdded, viewer, p)))
+}
+
+// Unreact takes the viewer's reaction back. Error: NOT_FOUND.
+func (s *Service) Unreact(ctx context.Context, viewer UserID, post PostID) error {
+	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	if err != nil {
+		return err
+	}
+	return postError(s.store.DeleteReaction(ctx, post, viewer, s.postEvent(EventReactionRemoved, viewer, p)))
+}
+
+func (s *Service) postEvent(kind EventKind, actor UserID, p *Post) Event {
+	e := s.event(kind, actor)
+	e.Post, e.Target = p.ID, p.WallOwner
+	return e
+}
+
+func postError(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return notFound("postId", "post")
+	}
+	return err
+}

@@ -1,0 +1,87 @@
+package social
+
+import (
+	"crypto/rand"
+	"encoding/base32"
+	"time"
+
+	"plaza/id"
+)
+
+// Limits of what people may store. Lengths are in characters (Unicode code points).
+const (
+	MaxHandleLen      = 30
+	MaxNameLen        = 100
+	MaxBioLen         = 1_000
+	MinPasswordLen    = 8
+	MaxPasswordLen    = 128
+	MaxCircleNameLen  = 100
+	MaxCircles        = 200 // an owner
+	MaxListedCircles  = 50  // an audience
+	MaxTextLen        = 10_000
+	MaxTitleLen       = 300
+	MaxPlaceLen       = 200
+	MaxURLLen         = 2_048
+	MaxPixels         = 100_000
+	MaxQuestionLen    = 1_000
+	MinPollOptions    = 2
+	MaxPollOptions    = 10
+	MaxPollOptionLen  = 200
+	MaxEdits          = 100 // a post
+	MaxPageSize       = 100
+	DefaultPageSize   = 20
+	DefaultMaxDepth   = 32 // levels of a thread
+	SessionLifetime   = 30 * 24 * time.Hour
+	DefaultCircleName = "Following"
+)
+
+// Service is the domain: every write goes through it, and every read through a Viewer that it makes.
+type Service struct {
+	store    Store
+	now      func() time.Time
+	newID    func() id.ID
+	newSlug  func() string
+	maxDepth int
+	hashes   *passwordHasher
+}
+
+// Options change how a Service works; the zero value is fit for use.
+type Options struct {
+	Now      func() time.Time // default: time.Now
+	NewID    func() id.ID     // default: id.New; ids say when things were made
+	NewSlug  func() string    // default: 8 random characters of base32
+	MaxDepth int              // levels of a thread; default: DefaultMaxDepth
+}
+
+// New makes the domain's service over a store.
+func New(store Store, o Options) *Service {
+	s := &Service{
+		store: store, now: o.Now, newID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(),
+	}
+	if s.now == nil {
+		s.now = time.Now
+	}
+	if s.newID == nil {
+		s.newID = id.New
+	}
+	if s.newSlug == nil {
+		s.newSlug = randomSlug
+	}
+	if s.maxDepth <= 0 {
+		s.maxDepth = DefaultMaxDepth
+	}
+	return s
+}
+
+var slugEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
+
+func randomSlug() string {
+	var raw [5]byte
+	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
+	return slugEncoding.EncodeToString(raw[:])
+}
+
+// event makes an event of a kind by an actor; the caller adds what it is about.
+func (s *Service) event(kind EventKind, actor UserID) Event {
+	return Event{ID: EventID{s.newID()}, Kind: kind, Actor: actor}
+}

@@ -1,0 +1,258 @@
+package social
+
+import (
+	"context"
+	"errors"
+)
+
+// NewComment is the comment to write.
+type NewComment struct {
+	Post   PostID
+	Parent CommentID // zero: a reply to the post itself
+	Text   string
+}
+
+// AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post), NOT_FOUND (post or parent), TOO_DEEP.
+func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) (*Comment, error) {
+	if err := checkText("text", in.Text, 1, MaxTextLen); err != nil {
+		return nil, err
+	}
+	v := s.Viewer(author)
+	post, err := v.post(ctx, "postId", in.Post)
+	if err != nil {
+		return nil, err
+	}
+	parent, err := s.parent(ctx, v, in)
+	if err != nil {
+		return nil, err
+	}
+	c := &Comment{ID: CommentID{s.newID()}, Post: in.Post, Parent: in.Parent, Author: author, Text: in.Text}
+	c.TreePath = NewTreePath(parent, c.ID)
+	if c.Depth() > s.maxDepth {
+		return nil, errorf(CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
+	}
+	return c, s.insertComment(ctx, c, parent, s.postEvent(EventCommentAdded, author, post))
+}
+
+// parent reads the comment that is replied to: one that the author sees, in the same thread, and no tombstone.
+func (s *Service) parent(ctx context.Context, v *Viewer, in NewComment) (*Comment, error) {
+	if in.Parent.IsZero() {
+		return nil, nil //nolint:nilnil // no parent is a case of its own
+	}
+	parent, err := v.comment(ctx, "parentId", in.Parent)
+	if err != nil {
+		return nil, err
+	}
+	if parent.Post != in.Post {
+		return nil, errorf(CodeInvalid, "parentId", "This comment is on another post.")
+	}
+	if parent.Deleted {
+		return nil, notFound("parentId", "comment")
+	}
+	return parent, nil
+}
+
+// insertComment finds a slug that is free in the thread.
+func (s *Service) insertComment(ctx context.Context, c, parent *Comment, e Event) error {
+	e.Comment = c.ID
+	const tries = 5 // a slug of 40 random bits is hardly ever taken
+	for range tries {
+		c.Slug = s.newSlug()
+		c.Path = c.Slug
+		if parent != nil {
+			c.Path = parent.Path + "/" + c.Slug
+		}
+		err := s.store.InsertComment(ctx, c, e)
+		if errors.Is(err, ErrTaken) {
+			continue
+		}
+		if errors.Is(err, ErrNotFound) && parent != nil {
+			return notFound("parentId", "comment")
+		}
+		return postError(err)
+	}
+	return errorf(CodeConflict, "", "No slug was free; try again.")
+}
+
+// EditComment changes what the viewer's own comment says. Errors: BLANK, TOO_LONG, INVALID, NOT_FOUND, NOT_ALLOWED.
+func (s *Service) EditComment(ctx context.Context, viewer UserID, comment CommentID, text string) error {
+	if err := checkText("text", text, 1, MaxTextLen); err != nil {
+		return err
+	}
+	c, err := s.Viewer(viewer).comment(ctx, "commentId", comment)
+	if err != nil {
+		return err
+	}
+	if !CanEditComment(viewer, c) {
+		return errorf(CodeNotAllowed, "commentId", "You may not edit this comment.")
+	}
+	return commentError(s.store.EditComment(ctx, comment, text, s.now().UTC(), s.commentEvent(EventCommentEdited, viewer, c)))
+}
+
+// DeleteComment deletes a comment of the viewer's, or one on the viewer's post or wall. Errors: NOT_FOUND, NOT_ALLOWED.
+func (s *Service) DeleteComment(ctx context.Context, viewer UserID, comment CommentID) error {
+	v := s.Viewer(viewer)
+	c, err := v.comment(ctx, "commentId", comment)
+	if err != nil {
+		return err
+	}
+	post, err := v.post(ctx, "commentId", c.Post)
+	if err != nil {
+		return err
+	}
+	if c.Deleted {
+		return notFound("commentId", "comment")
+	}
+	if !CanDeleteComment(viewer, c, post) {
+		return errorf(CodeNotAllowed, "commentId", "You may not delete this comment.")
+	}
+	return commentError(s.store.DeleteComment(ctx, comment, s.commentEvent(EventCommentDeleted, viewer, c)))
+}
+
+func (s *Service) commentEvent(kind EventKind, actor UserID, c *Comment) Event {
+	e := s.event(kind, actor)
+	e.Post, e.Comment, e.Target = c.Post, c.ID, c.Author
+	return e
+}
+
+func commentError(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return notFound("commentId", "comment")
+	}
+	return err
+}
+
+// Comments reads those of the comments that exist for the viewer; the others are missing in the map.
+func (v *Viewer) Comments(ctx context.Context, ids []CommentID) (map[CommentID]*Comment, error) {
+	comments, err := v.store.Comments(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	return comments, dropHidden(ctx, v, comments)
+}
+
+// CommentsBySlug reads those of the comments that exist for the viewer; the others are missing in the map.
+func (v *Viewer) CommentsBySlug(ctx context.Context, links []Permalink) (map[Permalink]*Comment, error) {
+	comments, err := v.store.CommentsBySlug(ctx, links)
+	if err != nil {
+		return nil, err
+	}
+	return comments, dropHidden(ctx, v, comments)
+}
+
+// dropHidden removes the comments that do not exist for the viewer, with the same reads whether there are any or not.
+func dropHidden[K comparable](ctx context.Context, v *Viewer, comments map[K]*Comment) error {
+	posts := []PostID{{}}
+	authors := []UserID{nobody}
+	for _, c := range comments {
+		posts = append(posts, c.Post)
+		authors = append(authors, c.Author)
+	}
+	visible, err := v.Posts(ctx, posts)
+	if err != nil {
+		return err
+	}
+	relations, err := v.Relations(ctx, authors)
+	if err != nil {
+		return err
+	}
+	for key, c := range comments {
+		if visible[c.Post] == nil || !CanSeeComment(c, relations[c.Author]) {
+			delete(comments, key)
+		}
+	}
+	return nil
+}
+
+// comment reads one comment that exists for the viewer. Error: NOT_FOUND, naming the field.
+func (v *Viewer) comment(ctx context.Context, field string, id CommentID) (*Comment, error) {
+	comments, err := v.Comments(ctx, []CommentID{id})
+	if err != nil {
+		return nil, err
+	}
+	if comments[id] == nil {
+		return nil, notFound(field, "comment")
+	}
+	return comments[id], nil
+}
+
+// Threads lists comments of posts that the viewer sees, without those by people who do not exist for the viewer.
+func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Thread]]Slice[*Comment], error) {
+	see := func(ctx context.Context, comments []*Comment) (func(Thread, *Comment) bool, error) {
+		relations, err := v.Relations(ctx, authorsOf(comments))
+		if err != nil {
+			return nil, err
+		}
+		return func(_ Thread, c *Comment) bool { return CanSeeComment(c, relations[c.Author]) }, nil
+	}
+	return collect(ctx, lists, v.store.Thread, CommentKey, see)
+}
+
+// CommentKey is a comment's key in a thread of that selection.
+func CommentKey(t Thread, c *Comment) Key {
+	if t.Order == OrderThreaded {
+		return c.TreePath
+	}
+	return Key(c.ID.Bytes())
+}
+
+func authorsOf(comments []*Comment) []UserID {
+	authors := make([]UserID, len(comments))
+	for i, c := range comments {
+		authors[i] = c.Author
+	}
+	return authors
+}
+
+// PreviewLen is how many comments a preview shows.
+const PreviewLen = 3
+
+// Previews reads the newest comments of posts that the viewer sees, at most PreviewLen each, oldest first, without those by
+// people whom the viewer may not see or mutes. Only where leaving out runs into the end of Post.Latest does it take a read.
+func (v *Viewer) Previews(ctx context.Context, posts []*Post) (map[PostID][]*Comment, error) {
+	previews := make(map[PostID][]*Comment, len(posts))
+	candidates := make(map[PostID][]*Comment, len(posts))
+	for _, p := range posts {
+		candidates[p.ID] = p.Latest
+	}
+	var hidden []UserID
+	for len(candidates) > 0 {
+		var authors []UserID
+		for _, comments := range candidates {
+			authors = append(authors, authorsOf(comments)...)
+		}
+		relations, err := v.Relations(ctx, authors)
+		if err != nil {
+			return nil, err
+		}
+		var short []PostID
+		for post, comments := range candidates {
+			var left []UserID
+			previews[post], left = preview(comments, relations)
+			if len(previews[post]) < PreviewLen && len(left) > 0 && len(comments) >= PreviewSize {
+				short = append(short, post)
+				hidden = append(hidden, left...)
+			}
+		}
+		if len(short) == 0 {
+			break
+		}
+		candidates, err = v.store.LatestComments(ctx, short, hidden, PreviewSize)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return previews, nil
+}
+
+// preview splits comments (oldest first) into the newest that are shown, and the authors of those that are not.
+func preview(comments []*Comment, relations map[UserID]Relation) (shown []*Comment, hidden []UserID) {
+	for _, c := range comments {
+		if InPreview(c, relations[c.Author]) {
+			shown = append(shown, c)
+		} else {
+			hidden = append(hidden, c.Author)
+		}
+	}
+	return shown[max(0, len(shown)-PreviewLen):], hidden
+}

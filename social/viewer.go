@@ -1,0 +1,245 @@
+package social
+
+import (
+	"context"
+	"sync"
+
+	"plaza/id"
+)
+
+// Viewer reads for one user, or for nobody (the zero id), as that person may see things. It remembers the relations that
+// it has read, so it must live no longer than one request or one live update. It is safe for concurrent use.
+type Viewer struct {
+	ID    UserID
+	store Store
+
+	mu        sync.Mutex
+	relations map[UserID]Relation
+}
+
+// Viewer makes a Viewer that remembers nothing yet.
+func (s *Service) Viewer(viewer UserID) *Viewer {
+	return &Viewer{ID: viewer, store: s.store, relations: map[UserID]Relation{}}
+}
+
+// Relations reads how the viewer stands to others: one for each of them.
+func (v *Viewer) Relations(ctx context.Context, others []UserID) (map[UserID]Relation, error) {
+	known, unknown := v.remembered(others)
+	if len(unknown) == 0 {
+		return known, nil
+	}
+	read, err := v.store.Relations(ctx, unknown)
+	if err != nil {
+		return nil, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, pair := range unknown {
+		v.relations[pair.Other] = read[pair]
+		known[pair.Other] = read[pair]
+	}
+	return known, nil
+}
+
+// remembered splits others into those that need no read, and the rest, each once.
+func (v *Viewer) remembered(others []UserID) (known map[UserID]Relation, unknown []Pair) {
+	known = make(map[UserID]Relation, len(others))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, other := range others {
+		if _, done := known[other]; done {
+			continue
+		}
+		relation, ok := v.relations[other]
+		known[other] = relation
+		if !ok && !v.ID.IsZero() && !other.IsZero() && other != v.ID {
+			unknown = append(unknown, Pair{v.ID, other})
+		}
+	}
+	return known, unknown
+}
+
+// Prime gives the viewer a relation that was read elsewhere.
+func (v *Viewer) Prime(other UserID, r Relation) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.relations[other] = r
+}
+
+// Users reads those of the users who exist for the viewer; the others are missing in the map.
+func (v *Viewer) Users(ctx context.Context, ids []UserID) (map[UserID]*User, error) {
+	relations, err := v.Relations(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	users, err := v.store.Users(ctx, ids) // the hidden ones too: they take as long as those who never were
+	if err != nil {
+		return nil, err
+	}
+	for other := range users {
+		if !CanSeeUser(relations[other]) {
+			delete(users, other)
+		}
+	}
+	return users, nil
+}
+
+// nobody is the id of no user: reading how the viewer stands to it makes what never was take as long as what is hidden.
+var nobody = UserID{id.ID{15: 1}}
+
+// UserByHandle reads a user. Error: NOT_FOUND.
+func (v *Viewer) UserByHandle(ctx context.Context, handle string) (*User, error) {
+	normal, ok := normalHandle(handle)
+	if !ok {
+		return nil, notFound("handle", "user")
+	}
+	users, err := v.store.UsersByHandle(ctx, []string{normal})
+	if err != nil {
+		return nil, err
+	}
+	user := users[normal]
+	if user == nil {
+		user = &User{ID: nobody}
+	}
+	relations, err := v.Relations(ctx, []UserID{user.ID})
+	if err != nil {
+		return nil, err
+	}
+	if user.ID == nobody || !CanSeeUser(relations[user.ID]) {
+		return nil, notFound("handle", "user")
+	}
+	return user, nil
+}
+
+// user reads one user who exists for the viewer. Error: NOT_FOUND, naming the field.
+func (v *Viewer) user(ctx context.Context, field string, id UserID) (*User, error) {
+	users, err := v.Users(ctx, []UserID{id})
+	if err != nil {
+		return nil, err
+	}
+	if users[id] == nil {
+		return nil, notFound(field, "user")
+	}
+	return users[id], nil
+}
+
+// Posts reads those of the posts that exist for the viewer; the others are missing in the map.
+func (v *Viewer) Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error) {
+	posts, err := v.store.Posts(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	authors := []UserID{nobody}
+	for _, p := range posts {
+		authors = append(authors, p.Author)
+	}
+	relations, err := v.Relations(ctx, authors)
+	if err != nil {
+		return nil, err
+	}
+	for id, p := range posts {
+		if !CanSeePost(v.ID, p, relations[p.Author]) {
+			delete(posts, id)
+		}
+	}
+	return posts, nil
+}
+
+// post reads one post that exists for the viewer. Error: NOT_FOUND, naming the field.
+func (v *Viewer) post(ctx context.Context, field string, id PostID) (*Post, error) {
+	posts, err := v.Posts(ctx, []PostID{id})
+	if err != nil {
+		return nil, err
+	}
+	if posts[id] == nil {
+		return nil, notFound(field, "post")
+	}
+	return posts[id], nil
+}
+
+// Circles reads those of the circles that are the viewer's own; the others are missing in the map.
+func (v *Viewer) Circles(ctx context.Context, ids []CircleID) (map[CircleID]*Circle, error) {
+	if v.ID.IsZero() {
+		return nil, nil
+	}
+	circles, err := v.store.Circles(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for id, c := range circles {
+		if c.Owner != v.ID {
+			delete(circles, id)
+		}
+	}
+	return circles, nil
+}
+
+// circle reads one of the viewer's own circles. Error: NOT_FOUND, naming the field.
+func (v *Viewer) circle(ctx context.Context, field string, id CircleID) (*Circle, error) {
+	circles, err := v.Circles(ctx, []CircleID{id})
+	if err != nil {
+		return nil, err
+	}
+	if circles[id] == nil {
+		return nil, notFound(field, "circle")
+	}
+	return circles[id], nil
+}
+
+// CirclesHolding reads which of the viewer's own circles each user is in.
+func (v *Viewer) CirclesHolding(ctx context.Context, users []UserID) (map[UserID][]CircleID, error) {
+	if v.ID.IsZero() {
+		return nil, nil
+	}
+	pairs := make([]Pair, len(users))
+	for i, user := range users {
+		pairs[i] = Pair{user, v.ID}
+	}
+	relations, err := v.store.Relations(ctx, pairs)
+	if err != nil {
+		return nil, err
+	}
+	holding := make(map[UserID][]CircleID, len(users))
+	for pair, relation := range relations {
+		holding[pair.Viewer] = relation.Circles
+	}
+	return holding, nil
+}
+
+// Reactions reads the viewer's own reactions to posts; posts without one are missing in the map.
+func (v *Viewer) Reactions(ctx context.Context, posts []PostID) (map[PostID]ReactionKind, error) {
+	if v.ID.IsZero() {
+		return nil, nil
+	}
+	return v.store.Reactions(ctx, v.ID, posts)
+}
+
+// Votes reads the options that the viewer voted for; polls without a vote are missing in the map.
+func (v *Viewer) Votes(ctx context.Context, polls []PostID) (map[PostID]int, error) {
+	if v.ID.IsZero() {
+		return nil, nil
+	}
+	return v.store.Votes(ctx, v.ID, polls)
+}
+
+// CanPostOnWalls says for each of the users whether the viewer may put posts on their wall.
+func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*User) (map[*User]bool, error) {
+	pairs := make([]Pair, 0, len(owners))
+	for _, owner := range owners {
+		if !v.ID.IsZero() && owner.ID != v.ID {
+			pairs = append(pairs, Pair{owner.ID, v.ID})
+		}
+	}
+	ownersView := map[Pair]Relation{}
+	if len(pairs) > 0 {
+		var err error
+		if ownersView, err = v.store.Relations(ctx, pairs); err != nil {
+			return nil, err
+		}
+	}
+	can := make(map[*User]bool, len(owners))
+	for _, owner := range owners {
+		can[owner] = CanPostOnWall(owner, v.ID, ownersView[Pair{owner.ID, v.ID}])
+	}
+	return can, nil
+}

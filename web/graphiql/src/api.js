@@ -1,0 +1,163 @@
+import { getOperationAST } from 'graphql';
+import { createClient } from 'graphql-ws';
+import { signInMutation, signOutMutation, viewerQuery } from './operations.js';
+
+const endpoint = '/graphql';
+const storageKey = 'plaza:session';
+
+// The session of this browser tab: { token, handle, name } or null, and a message for the sign-in bar.
+let state = { session: null, message: '' };
+const listeners = new Set();
+
+export function getState() {
+  return state;
+}
+
+export function subscribe(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+function setState(session, message = '') {
+  const changed = session?.token !== state.session?.token;
+  state = { session, message };
+  if (session) sessionStorage.setItem(storageKey, JSON.stringify(session));
+  else sessionStorage.removeItem(storageKey);
+  if (changed) socket.terminate(); // a running subscription connects again, as the new viewer
+  listeners.forEach((listener) => listener());
+}
+
+const expired = 'Your session has ended. Please sign in again.';
+
+function expire(token) {
+  if (token && token === state.session?.token) setState(null, expired);
+}
+
+function isUnauthenticated(errors) {
+  return Array.isArray(errors) && errors.some((error) => error?.extensions?.code === 'UNAUTHENTICATED');
+}
+
+// failure is an error without a stack, which GraphiQL would show.
+function failure(message) {
+  return Object.assign(new Error(message), { stack: undefined });
+}
+
+// apiFetch is fetch with the session's token, unless the request brings its own, and with errors that say what to do.
+async function apiFetch(url, init) {
+  const headers = new Headers(init.headers);
+  const token = headers.has('Authorization') ? null : state.session?.token;
+  if (token) headers.set('Authorization', `Bearer ${token}`);
+
+  let response;
+  try {
+    response = await fetch(url, { ...init, headers });
+  } catch {
+    throw failure(`Plaza does not answer at ${location.host}. Is it running?`);
+  }
+  if (!response.headers.get('Content-Type')?.includes('json')) {
+    throw failure(`Plaza answered ${response.status} ${response.statusText}, not GraphQL.`.replace('  ', ' '));
+  }
+  if (token) {
+    const body = await response.clone().json();
+    if (isUnauthenticated(body?.errors)) expire(token);
+  }
+  return response;
+}
+
+// post sends one operation and answers its result, { data, errors }.
+async function post(params, headers) {
+  const response = await apiFetch(endpoint, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json', Accept: 'application/graphql-response+json', ...headers },
+    body: JSON.stringify(params),
+  });
+  return response.json();
+}
+
+let editorHeaders; // of GraphiQL's "Headers" editor; they win over the session's token
+let socketToken; // the session's token, where the socket was opened with it
+
+const socket = createClient({
+  url: `${location.protocol === 'https:' ? 'wss:' : 'ws:'}//${location.host}${endpoint}`,
+  connectionParams: () => {
+    socketToken = new Headers(editorHeaders).has('Authorization') ? null : state.session?.token;
+    return { ...(socketToken && { Authorization: `Bearer ${socketToken}` }), ...editorHeaders };
+  },
+  on: {
+    closed: (event) => event.code === 4403 && expire(socketToken),
+    message: ({ type, payload }) => {
+      if (isUnauthenticated(type === 'error' ? payload : payload?.errors)) expire(socketToken);
+    },
+  },
+});
+
+// listen answers the results of a subscription as an async iterable.
+function listen(params) {
+  const results = socket.iterate(params);
+  const next = results.next.bind(results);
+  results.next = async () => {
+    try {
+      return await next();
+    } catch (error) {
+      if (!(error instanceof CloseEvent)) throw error;
+      throw failure(`The live connection was closed: ${error.code} ${error.reason}`.trim());
+    }
+  };
+  return results;
+}
+
+// fetcher is what GraphiQL calls: POST for queries and mutations, a websocket for subscriptions.
+export async function fetcher(params, options) {
+  const { documentAST, headers } = options ?? {};
+  const operation = documentAST && getOperationAST(documentAST, params.operationName);
+  if (operation?.operation !== 'subscription') return post(params, headers);
+  editorHeaders = headers;
+  return listen(params);
+}
+
+// request answers the data of one operation, or throws an error to show to the user.
+async function request(query, variables) {
+  const { data, errors } = await post({ query, variables });
+  if (errors?.length) throw new Error(errors[0].message);
+  return data;
+}
+
+export async function signIn(handle, password) {
+  try {
+    const { signIn: payload } = await request(signInMutation, { input: { handle, password } });
+    if (payload.userErrors.length) {
+      setState(null, payload.userErrors.map((error) => error.message).join(' '));
+    } else {
+      setState({ token: payload.token, ...payload.viewer.user });
+    }
+  } catch (error) {
+    setState(null, error.message);
+  }
+}
+
+// signOut forgets the token in any case; a server that could not revoke it is worth a message.
+export async function signOut() {
+  let message = '';
+  try {
+    const { signOut: payload } = await request(signOutMutation);
+    message = payload.userErrors.map((error) => error.message).join(' ');
+  } catch (error) {
+    if (!state.session) return; // it had ended before
+    message = `Signed out here, but not on the server: ${error.message}`;
+  }
+  setState(null, message);
+}
+
+// restoreSession takes up the session of before a reload, and drops it if its token works no longer.
+export async function restoreSession() {
+  const session = JSON.parse(sessionStorage.getItem(storageKey));
+  if (!session) return;
+  setState(session);
+  try {
+    const { viewer } = await request(viewerQuery);
+    if (viewer) setState({ ...session, ...viewer.user });
+    else expire(session.token);
+  } catch {
+    // Already expired by apiFetch, or the server is down: the next request tells.
+  }
+}

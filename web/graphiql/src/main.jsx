@@ -1,0 +1,51 @@
+import { createRoot } from 'react-dom/client';
+import { GraphiQL } from 'graphiql';
+import EditorWorker from 'monaco-editor/esm/vs/editor/editor.worker.js?worker';
+import JsonWorker from 'monaco-editor/esm/vs/language/json/json.worker.js?worker';
+import GraphQLWorker from 'monaco-graphql/esm/graphql.worker.js?worker';
+import '@graphiql/react/font/fira-code.css';
+import '@graphiql/react/style.css';
+import '@graphiql/plugin-doc-explorer/style.css';
+import '@graphiql/plugin-history/style.css';
+import 'graphiql/graphiql.css';
+import './style.css';
+import { fetcher, restoreSession } from './api.js';
+import { exampleTabs } from './examples.js';
+import { SignInBar } from './SignInBar.jsx';
+import { storage } from './storage.js';
+
+globalThis.MonacoEnvironment = {
+  getWorker(_id, label) {
+    if (label === 'json') return new JsonWorker();
+    if (label === 'graphql') return new GraphQLWorker();
+    return new EditorWorker();
+  },
+};
+
+async function readConfig() {
+  try {
+    const response = await fetch('/graphiql/config.json');
+    return response.ok ? await response.json() : {};
+  } catch {
+    return {};
+  }
+}
+
+const { demo = null } = await readConfig();
+restoreSession();
+
+createRoot(document.getElementById('root')).render(
+  <>
+    <SignInBar demo={demo} />
+    <GraphiQL
+      fetcher={fetcher}
+      storage={storage}
+      defaultTabs={exampleTabs(Boolean(demo))}
+      defaultEditorToolsVisibility="variables"
+    >
+      <GraphiQL.Logo>
+        <span />
+      </GraphiQL.Logo>
+    </GraphiQL>
+  </>,
+);
