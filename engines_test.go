@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"net/http/httptest"
+	"net/url"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+	"plaza/storage/sqlite"
+	"plaza/web"
+)
+
+// engine opens a fresh store.
+type engine struct {
+	name string
+	open func(t testing.TB) store
+}
+
+var engines = []engine{
+	{"sqlite", func(t testing.TB) store {
+		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}},
+	{"mongodb", func(t testing.TB) store { return openMongoDB(t, mongodb.Options{}) }},
+}
+
+func openMongoDB(t testing.TB, o mongodb.Options) store {
+	uri, database := mongotest.Database(t)
+	at, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.Path = "/" + database
+	st, err := mongodb.Open(t.Context(), at.String(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+func forEachEngine(t *testing.T, run func(t *testing.T, e engine)) {
+	for _, e := range engines {
+		t.Run(e.name, func(t *testing.T) { run(t, e) })
+	}
+}
+
+// plaza is a whole server under test.
+type plaza struct {
+	url    string
+	store  store
+	server *server
+
+	mu     sync.Mutex
+	people map[string]person
+}
+
+// startPlaza serves a fresh store over HTTP until the test ends.
+func startPlaza(t testing.TB, e engine) *plaza { return servePlaza(t, e.open(t)) }
+
+// servePlaza serves a store; several servers may share one.
+func servePlaza(t testing.TB, st store) *plaza {
+	listener := httptest.NewUnstartedServer(nil)
+	config := &serveCommand{PublicURL: "http://plaza.test"}
+	s, err := newServer(st, config, web.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	done, err := s.hub.Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener.Config.Handler = s.handler
+	listener.Start()
+	t.Cleanup(func() {
+		if err := s.graphql.Shutdown(context.Background()); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		listener.Close()
+		stop()
+		<-done
+		if err := st.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return &plaza{url: listener.URL, store: st, server: s, people: map[string]person{}}
+}
+
+// as is somebody with that handle, who signs up at the first call; "anyone" is nobody.
+func (p *plaza) as(t testing.TB, handle string) person {
+	t.Helper()
+	if handle == "anyone" {
+		return person{url: p.url}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known, ok := p.people[handle]; ok {
+		return known
+	}
+	var answer struct {
+		SignUp struct {
+			Token      string
+			UserErrors []struct{ Message string }
+		}
+	}
+	person{url: p.url}.do(t, `mutation($in: SignUpInput!) { signUp(input: $in) { token userErrors { message } } }`,
+		map[string]any{"in": map[string]any{"handle": handle, "name": handle, "password": "password of " + handle}}, &answer)
+	if answer.SignUp.Token == "" {
+		t.Fatalf("%s cannot sign up: %v", handle, answer.SignUp.UserErrors)
+	}
+	p.people[handle] = person{url: p.url, token: answer.SignUp.Token}
+	return p.people[handle]
+}

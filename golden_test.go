@@ -1,0 +1,238 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/txtar"
+)
+
+var update = flag.Bool("update", false, "write the golden answers anew")
+
+// TestGolden runs the cases of testdata/golden on every engine, over HTTP. A case is a txtar file: each step is a
+// file named "actor: what", which holds an operation, followed by a file named "want" with its answer.
+//
+// Actors are people who have signed up with that handle (and that name, and the password "password of <handle>");
+// "anyone" is not signed in. In answers each id, cursor, token and time is replaced by a name (<post 1>), numbered in order of
+// appearance, and steps use those names. "VARIABLES {…}" on the first line of a step gives variables.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/golden/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden cases: %v", err)
+	}
+	forEachEngine(t, func(t *testing.T, e engine) {
+		for _, file := range files {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				runGolden(t, e, file)
+			})
+		}
+	})
+}
+
+func runGolden(t *testing.T, e engine, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plaza := startPlaza(t, e)
+	names := newNames()
+	for i := 0; i < len(archive.Files); i++ {
+		step := archive.Files[i]
+		actor, _, ok := strings.Cut(step.Name, ":")
+		if !ok {
+			t.Fatalf("%s: a step is named actor: what, not %q", file, step.Name)
+		}
+		got := names.hide(plaza.as(t, actor).raw(t, names.reveal(string(step.Data))))
+		if *update {
+			archive.Files = setWant(archive.Files, i, got)
+		} else if i+1 == len(archive.Files) || archive.Files[i+1].Name != "want" {
+			t.Fatalf("%s: %q wants nothing; run the test with -update", file, step.Name)
+		} else if diff := cmp.Diff(string(archive.Files[i+1].Data), got); diff != "" {
+			t.Errorf("%s: %s (-want +got)\n%s", file, step.Name, diff)
+		}
+		i++
+	}
+	if *update {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func setWant(files []txtar.File, step int, got string) []txtar.File {
+	want := txtar.File{Name: "want", Data: []byte(got)}
+	if step+1 < len(files) && files[step+1].Name == "want" {
+		files[step+1] = want
+		return files
+	}
+	return append(files[:step+1], append([]txtar.File{want}, files[step+1:]...)...)
+}
+
+// names replaces what differs from run to run by names, and back.
+type names struct {
+	hidden, revealed map[string]string
+	counts           map[string]int
+}
+
+func newNames() *names {
+	return &names{hidden: map[string]string{}, revealed: map[string]string{}, counts: map[string]int{}}
+}
+
+var (
+	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|ad)_[0-9a-z]{26}$`)
+	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
+	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
+)
+
+// hide works on an indented answer, line by line, because only a field's name tells what is a cursor or a token.
+func (n *names) hide(answer string) string {
+	lines := strings.Split(answer, "\n")
+	for i, line := range lines {
+		m := field.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if kind := kindOf(m[2], m[3]); kind != "" {
+			lines[i] = m[1] + `"` + n.nameOf(kind, m[3]) + `"` + m[4]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func kindOf(field, text string) string {
+	if m := idText.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	switch {
+	case timeText.MatchString(text):
+		return "time"
+	case field == "slug" || field == "token" || field == "impressionToken" || field == "clickUrl" || field == "path":
+		return strings.ToLower(field)
+	case strings.HasSuffix(strings.ToLower(field), "cursor"):
+		return "cursor"
+	default:
+		return ""
+	}
+}
+
+func (n *names) nameOf(kind, text string) string {
+	if kind == "time" {
+		return "<time>"
+	}
+	if known, ok := n.hidden[text]; ok {
+		return known
+	}
+	n.counts[kind]++
+	made := fmt.Sprintf("<%s %d>", kind, n.counts[kind])
+	n.hidden[text], n.revealed[made] = made, text
+	return made
+}
+
+func (n *names) reveal(operation string) string {
+	return name.ReplaceAllStringFunc(operation, func(made string) string {
+		if text, ok := n.revealed[made]; ok {
+			return text
+		}
+		return made
+	})
+}
+
+// person sends operations to a running Plaza.
+type person struct {
+	url, token string
+}
+
+// raw sends an operation, and answers with the indented body.
+func (p person) raw(t testing.TB, operation string) string {
+	t.Helper()
+	request := map[string]any{"query": operation}
+	if rest, ok := strings.CutPrefix(operation, "VARIABLES "); ok {
+		line, query, _ := strings.Cut(rest, "\n")
+		request = map[string]any{"query": query, "variables": json.RawMessage(line)}
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer := p.post(t, body)
+	var indented bytes.Buffer
+	if err := json.Indent(&indented, withoutCost(t, answer), "", "  "); err != nil {
+		t.Fatalf("the answer is not JSON: %v: %s", err, answer)
+	}
+	return indented.String() + "\n"
+}
+
+func (p person) post(t testing.TB, body []byte) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.url+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	if p.token != "" {
+		request.Header.Set("Authorization", "Bearer "+p.token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return answer
+}
+
+// withoutCost leaves extensions.cost out of an answer, but not the order of its fields.
+func withoutCost(t testing.TB, answer []byte) []byte {
+	t.Helper()
+	var parts struct {
+		Errors json.RawMessage `json:"errors,omitempty"`
+		Data   json.RawMessage `json:"data,omitempty"`
+	}
+	if err := json.Unmarshal(answer, &parts); err != nil {
+		t.Fatalf("%v: %s", err, answer)
+	}
+	kept, err := json.Marshal(parts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return kept
+}
+
+// do sends an operation with variables, and reads its data into into; errors fail the test.
+func (p person) do(t testing.TB, operation string, variables map[string]any, into any) {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": operation, "variables": variables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var answer struct {
+		Data   json.RawMessage
+		Errors json.RawMessage
+	}
+	raw := p.post(t, body)
+	if err := json.Unmarshal(raw, &answer); err != nil {
+		t.Fatalf("%v: %s", err, raw)
+	}
+	if len(answer.Errors) > 0 {
+		t.Fatalf("errors: %s", answer.Errors)
+	}
+	if into != nil {
+		if err := json.Unmarshal(answer.Data, into); err != nil {
+			t.Fatalf("%v: %s", err, answer.Data)
+		}
+	}
+}

@@ -1,0 +1,248 @@
+// Command plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/alecthomas/kong"
+	"github.com/klauspost/compress/gzhttp"
+	"github.com/lmittmann/tint"
+	"github.com/rs/cors"
+	"golang.org/x/term"
+
+	"plaza/ads"
+	"plaza/demo"
+	"plaza/graph/generated"
+	"plaza/live"
+	"plaza/resolvers"
+	"plaza/social"
+	"plaza/storage/mongodb"
+	"plaza/storage/sqlite"
+	"plaza/transport"
+	"plaza/web"
+)
+
+// commandLine is all of plaza's commands, flags and environment variables.
+type commandLine struct {
+	Data       string `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
+	MongodbURI string `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
+	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
+
+	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
+	Import importCommand `cmd:"" help:"Load people and circles from files."`
+}
+
+const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
+
+Try it:  plaza --demo   and open http://127.0.0.1:8080 in a browser.
+
+Every flag can be given as the environment variable that stands behind it.`
+
+func main() {
+	var cli commandLine
+	command := kong.Parse(&cli, kong.Name("plaza"), kong.Description(description), kong.UsageOnError())
+	slog.SetDefault(newLogger(cli.LogLevel))
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	command.BindTo(ctx, (*context.Context)(nil))
+	if err := command.Run(&cli); err != nil {
+		stop()
+		fmt.Fprintln(os.Stderr, "plaza:", err)
+		os.Exit(1)
+	}
+}
+
+func newLogger(level string) *slog.Logger {
+	var least slog.Level
+	_ = least.UnmarshalText([]byte(level)) // the command line's enum has checked it
+	if term.IsTerminal(int(os.Stderr.Fd())) {
+		return slog.New(tint.NewHandler(os.Stderr, &tint.Options{Level: least, TimeFormat: time.TimeOnly}))
+	}
+	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: least}))
+}
+
+// store is what an engine gives to both domains.
+type store interface {
+	social.Store
+	Ads() ads.Store
+}
+
+// openStore opens the engine that the configuration names.
+func (c *commandLine) openStore(ctx context.Context) (store, error) {
+	if c.MongodbURI != "" {
+		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{})
+	}
+	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
+}
+
+type serveCommand struct {
+	Addr           string   `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	PublicURL      string   `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
+	AllowedOrigins []string `help:"Web origins whose pages may use the API, besides this server's own; * for all." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" placeholder:"ORIGIN"`
+	Demo           bool     `help:"Start with a small lively community, where the database is still empty." env:"PLAZA_DEMO"`
+}
+
+// drainTime is how long requests and sockets have to finish after SIGTERM.
+const drainTime = 9 * time.Second
+
+// Run serves until ctx ends, then drains.
+func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	listener, err := net.Listen("tcp", c.Addr)
+	if err != nil {
+		return fmt.Errorf("cannot listen on %s: %w", c.Addr, err)
+	}
+	defer func() { _ = listener.Close() }()
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + listener.Addr().String()
+	}
+	site, err := c.prepareDemo(ctx, st)
+	if err != nil {
+		return err
+	}
+	server, err := newServer(st, c, site)
+	if err != nil {
+		return err
+	}
+	return server.serve(ctx, listener)
+}
+
+func (c *serveCommand) prepareDemo(ctx context.Context, st store) (web.Config, error) {
+	if !c.Demo {
+		return web.Config{}, nil
+	}
+	account, err := demo.Seed(ctx, st)
+	if err != nil {
+		return web.Config{}, err
+	}
+	return web.Config{Demo: &web.Demo{Handle: account.Handle, Password: account.Password}}, nil
+}
+
+// server is the API with everything around it.
+type server struct {
+	store    store
+	hub      *live.Hub
+	graphql  *transport.Server
+	handler  http.Handler
+	shutting chan struct{}
+}
+
+func newServer(st store, c *serveCommand, site web.Config) (*server, error) {
+	s := &server{store: st, shutting: make(chan struct{})}
+	service := social.New(st, social.Options{})
+	adService := ads.New(st.Ads(), ads.Options{})
+	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
+	resolver := &resolvers.Resolver{
+		Social: service, Ads: adService, Hub: s.hub, Logger: slog.Default(),
+		PublicURL:       strings.TrimSuffix(c.PublicURL, "/"),
+		EndSubscription: transport.EndSubscription,
+		RequestID:       transport.RequestID,
+	}
+	s.graphql = transport.New(generated.NewExecutableSchema(generated.Config{Resolvers: resolver}), transport.Options{
+		Authenticate:    resolver.Authenticate,
+		SessionKey:      resolvers.SessionKey,
+		AroundResponses: []graphql.ResponseMiddleware{resolver.InstallLoaders},
+		ErrorPresenter:  resolver.PresentError,
+		Recover:         resolver.Recover,
+		AllowedOrigins:  c.AllowedOrigins,
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", c.cors().Handler(gzhttp.GzipHandler(s.graphql)))
+	mux.Handle(ads.ClickPath+"{token}", ads.ClickHandler(adService))
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", s.ready)
+	mux.Handle("/", web.GraphiQL(site))
+	s.handler = mux
+	return s, nil
+}
+
+func (c *serveCommand) cors() *cors.Cors {
+	return cors.New(cors.Options{
+		AllowedOrigins: c.AllowedOrigins,
+		AllowOriginFunc: func(origin string) bool {
+			for _, allowed := range c.AllowedOrigins {
+				if allowed == "*" || strings.EqualFold(allowed, origin) {
+					return true
+				}
+			}
+			return false
+		},
+		AllowedMethods: []string{http.MethodGet, http.MethodPost},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept"},
+		ExposedHeaders: []string{"X-Request-Id"},
+		MaxAge:         600,
+	})
+}
+
+func writeStatus(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintln(w, text)
+}
+
+// ready says whether this server should get requests: it is not shutting down, and its database answers.
+func (s *server) ready(w http.ResponseWriter, r *http.Request) {
+	select {
+	case <-s.shutting:
+		writeStatus(w, http.StatusServiceUnavailable, "shutting down")
+		return
+	default:
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	if err := s.store.Ping(ctx); err != nil {
+		slog.WarnContext(ctx, "the database does not answer", "error", err)
+		writeStatus(w, http.StatusServiceUnavailable, "the database does not answer")
+		return
+	}
+	writeStatus(w, http.StatusOK, "ok")
+}
+
+// serve answers requests until ctx ends; then it lets those under way finish, and closes sockets with 1001.
+func (s *server) serve(ctx context.Context, listener net.Listener) error {
+	hubContext, stopHub := context.WithCancel(context.Background())
+	defer stopHub()
+	hubDone, err := s.hub.Open(hubContext)
+	if err != nil {
+		return fmt.Errorf("cannot follow the event log: %w", err)
+	}
+	httpServer := &http.Server{
+		Handler:           s.handler,
+		ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- httpServer.Serve(listener) }()
+	slog.Info("Plaza is open", "graphiql", "http://"+listener.Addr().String(), "graphql", "http://"+listener.Addr().String()+"/graphql")
+	select {
+	case err := <-failed:
+		return fmt.Errorf("the server stopped: %w", err)
+	case <-ctx.Done():
+	}
+	slog.Info("shutting down")
+	close(s.shutting)
+	drain, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	err = errors.Join(s.graphql.Shutdown(drain), httpServer.Shutdown(drain))
+	stopHub()
+	<-hubDone
+	return err
+}
