@@ -28,17 +28,22 @@ var engines = []engine{
 		}
 		return st
 	}},
-	{"mongodb", func(t testing.TB) store { return openMongoDB(t, mongodb.Options{}) }},
+	{"mongodb", func(t testing.TB) store { return openMongoDB(t, mongoURI(t), mongodb.Options{}) }},
 }
 
-func openMongoDB(t testing.TB, o mongodb.Options) store {
+// mongoURI names a fresh database.
+func mongoURI(t testing.TB) string {
 	uri, database := mongotest.Database(t)
 	at, err := url.Parse(uri)
 	if err != nil {
 		t.Fatal(err)
 	}
 	at.Path = "/" + database
-	st, err := mongodb.Open(t.Context(), at.String(), o)
+	return at.String()
+}
+
+func openMongoDB(t testing.TB, uri string, o mongodb.Options) store {
+	st, err := mongodb.Open(t.Context(), uri, o)
 	if err != nil {
 		t.Fatal(err)
 	}

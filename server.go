@@ -155,12 +155,13 @@ func newServer(st store, c *serveCommand, site web.Config) (*server, error) {
 		RequestID:       transport.RequestID,
 	}
 	s.graphql = transport.New(generated.NewExecutableSchema(generated.Config{Resolvers: resolver}), transport.Options{
-		Authenticate:    resolver.Authenticate,
-		SessionKey:      resolvers.SessionKey,
-		AroundResponses: []graphql.ResponseMiddleware{resolver.InstallLoaders},
-		ErrorPresenter:  resolver.PresentError,
-		Recover:         resolver.Recover,
-		AllowedOrigins:  c.AllowedOrigins,
+		Authenticate:     resolver.Authenticate,
+		SessionKey:       resolvers.SessionKey,
+		AroundOperations: []graphql.OperationMiddleware{resolver.OperationLoaders},
+		AroundResponses:  []graphql.ResponseMiddleware{resolver.EventLoaders},
+		ErrorPresenter:   resolver.PresentError,
+		Recover:          resolver.Recover,
+		AllowedOrigins:   c.AllowedOrigins,
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", c.cors().Handler(gzhttp.GzipHandler(s.graphql)))

@@ -139,6 +139,11 @@ func (h *Hub) subscribers(about topic) []*Subscription {
 	return subscriptions
 }
 
+// Subscriptions is how many there are on this server now.
+func (h *Hub) Subscriptions() int {
+	return len(h.matching(func(*Subscription) bool { return true }))
+}
+
 // matching finds subscriptions across topics.
 func (h *Hub) matching(match func(*Subscription) bool) []*Subscription {
 	h.mu.Lock()

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"plaza/loaders"
 	"plaza/social"
@@ -60,7 +61,19 @@ func signedIn(ctx context.Context) (social.UserID, error) {
 // viewerOf is for whom ctx reads; the zero id for nobody.
 func viewerOf(ctx context.Context) social.UserID { return loaders.For(ctx).Viewer.ID }
 
-// InstallLoaders gives each response loaders of its own: the one of a query or mutation, and each of a subscription.
-func (r *Resolver) InstallLoaders(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	return next(loaders.Install(ctx, r.newLoaders(sessionOf(ctx).User)))
+// OperationLoaders gives each operation loaders of its own.
+func (r *Resolver) OperationLoaders(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	return next(r.withLoaders(ctx))
+}
+
+// EventLoaders gives each event of a subscription loaders of its own, for what an earlier one has read may be old.
+func (r *Resolver) EventLoaders(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
+		return next(ctx)
+	}
+	return next(r.withLoaders(ctx))
+}
+
+func (r *Resolver) withLoaders(ctx context.Context) context.Context {
+	return loaders.Install(ctx, r.newLoaders(sessionOf(ctx).User))
 }

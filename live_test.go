@@ -1,0 +1,260 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gorilla/websocket"
+
+	"plaza/storage/mongodb"
+)
+
+// socket speaks graphql-transport-ws to a Plaza.
+type socket struct {
+	t    testing.TB
+	conn *websocket.Conn
+}
+
+type message struct {
+	ID      string          `json:"id,omitempty"`
+	Type    string          `json:"type"`
+	Payload json.RawMessage `json:"payload,omitempty"`
+}
+
+// connect opens a socket for somebody, and waits for connection_ack.
+func (p person) connect(t testing.TB) *socket {
+	t.Helper()
+	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}}
+	conn, response, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(p.url, "http")+"/graphql", http.Header{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	t.Cleanup(func() { _ = conn.Close() })
+	s := &socket{t, conn}
+	payload := map[string]string{}
+	if p.token != "" {
+		payload["Authorization"] = "Bearer " + p.token
+	}
+	s.send("", "connection_init", payload)
+	if m := s.next(); m.Type != "connection_ack" {
+		t.Fatalf("want connection_ack, got %+v", m)
+	}
+	return s
+}
+
+func (s *socket) send(id, kind string, payload any) {
+	s.t.Helper()
+	raw, err := json.Marshal(payload)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	if err := s.conn.WriteJSON(message{ID: id, Type: kind, Payload: raw}); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// next waits for the next message that is no keep-alive.
+func (s *socket) next() message {
+	s.t.Helper()
+	var m message
+	_ = s.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	if err := s.conn.ReadJSON(&m); err != nil {
+		s.t.Fatalf("no message: %v", err)
+	}
+	return m
+}
+
+// subscribe starts a subscription on a Plaza, and waits until it is there.
+func (s *socket) subscribe(on *plaza, id, operation string) {
+	s.t.Helper()
+	want := on.server.hub.Subscriptions() + 1
+	s.send(id, "subscribe", map[string]string{"query": operation})
+	deadline := time.Now().Add(20 * time.Second)
+	for on.server.hub.Subscriptions() < want {
+		if time.Now().After(deadline) {
+			s.t.Fatal("the subscription does not start")
+		}
+		runtime.Gosched()
+	}
+}
+
+// textOf reads the text of the post or comment of a "next" message.
+func (s *socket) textOf(m message) string {
+	s.t.Helper()
+	var payload struct {
+		Data struct {
+			NewsItemAdded struct{ Post struct{ Text string } }
+			CommentAdded  struct{ Comment struct{ Text string } }
+		}
+	}
+	if m.Type != "next" || json.Unmarshal(m.Payload, &payload) != nil {
+		s.t.Fatalf("want next, got %+v %s", m, m.Payload)
+	}
+	return payload.Data.NewsItemAdded.Post.Text + payload.Data.CommentAdded.Comment.Text
+}
+
+const newsSubscription = `subscription { newsItemAdded { cursor event post { id text author { handle viewerFollows } wallOwner { handle } latestComments { text } } } }`
+
+// idOf reads a user's id.
+func (p person) idOf(t testing.TB, handle string) string {
+	t.Helper()
+	var answer struct{ User struct{ ID string } }
+	p.do(t, `query($handle: String!) { user(handle: $handle) { id } }`, map[string]any{"handle": handle}, &answer)
+	return answer.User.ID
+}
+
+// mutate runs a mutation that takes one input, and fails the test on userErrors. It answers with the id of the object, if it has one.
+func (p person) mutate(t testing.TB, mutation, fields string, input map[string]any) string {
+	t.Helper()
+	inputType := strings.ToUpper(mutation[:1]) + mutation[1:] + "Input!"
+	var answer struct {
+		Payload struct {
+			Post, Comment, Circle, User struct{ ID string }
+			UserErrors                  []struct{ Code, Message string }
+		}
+	}
+	p.do(t, `mutation($in: `+inputType+`) { payload: `+mutation+`(input: $in) { `+fields+` userErrors { code message } } }`, map[string]any{"in": input}, &answer)
+	if len(answer.Payload.UserErrors) > 0 {
+		t.Fatalf("%s: %v", mutation, answer.Payload.UserErrors)
+	}
+	return answer.Payload.Post.ID + answer.Payload.Comment.ID + answer.Payload.Circle.ID
+}
+
+// post writes a status with an audience.
+func (p person) status(t testing.TB, text string, audience map[string]any) string {
+	t.Helper()
+	return p.mutate(t, "createPost", "post { id }", map[string]any{"content": map[string]any{"status": map[string]any{"text": text}}, "audience": audience})
+}
+
+var public = map[string]any{"kind": "PUBLIC"}
+
+func (p person) follow(t testing.TB, handle string) {
+	t.Helper()
+	p.mutate(t, "followUser", "user { id }", map[string]any{"userId": p.idOf(t, handle)})
+}
+
+func (p person) comment(t testing.TB, post, text string) string {
+	t.Helper()
+	return p.mutate(t, "addComment", "comment { id }", map[string]any{"postId": post, "text": text})
+}
+
+func TestNewsArriveLive(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		plaza := startPlaza(t, e)
+		ada, bob, cara := plaza.as(t, "ada"), plaza.as(t, "bob"), plaza.as(t, "cara")
+		bob.follow(t, "ada")
+		news := bob.connect(t)
+		news.subscribe(plaza, "news", newsSubscription)
+		cara.status(t, "by somebody whom bob does not follow", public)
+		ada.status(t, "for nobody", map[string]any{"kind": "ONLY_ME"})
+		ada.status(t, "for ada's circles, which bob is not in", map[string]any{"kind": "CIRCLES"})
+		ada.status(t, "for all", public)
+		if got := news.textOf(news.next()); got != "for all" {
+			t.Errorf("got %q", got)
+		}
+		bob.mutate(t, "muteUser", "", map[string]any{"userId": bob.idOf(t, "ada")})
+		ada.status(t, "muted", public)
+		bob.mutate(t, "unmuteUser", "", map[string]any{"userId": bob.idOf(t, "ada")})
+		ada.mutate(t, "blockUser", "", map[string]any{"userId": ada.idOf(t, "bob")})
+		ada.status(t, "blocked", public)
+		ada.mutate(t, "unblockUser", "", map[string]any{"userId": idBlocked(t, ada)})
+		bob.follow(t, "ada")
+		ada.status(t, "again", public)
+		if got := news.textOf(news.next()); got != "again" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// idBlocked is the id of the one whom somebody blocks.
+func idBlocked(t testing.TB, p person) string {
+	t.Helper()
+	var answer struct {
+		Viewer struct {
+			BlockedUsers struct{ Nodes []struct{ ID string } }
+		}
+	}
+	p.do(t, `{ viewer { blockedUsers { nodes { id } } } }`, nil, &answer)
+	return answer.Viewer.BlockedUsers.Nodes[0].ID
+}
+
+func TestCommentsArriveLive(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		plaza := startPlaza(t, e)
+		ada, bob := plaza.as(t, "ada"), plaza.as(t, "bob")
+		post, other := ada.status(t, "talk", public), ada.status(t, "other", public)
+		thread := plaza.as(t, "anyone").connect(t)
+		thread.subscribe(plaza, "thread", `subscription { commentAdded(postId: "`+post+`") { cursor event comment { text author { handle } post { id } } } }`)
+		bob.comment(t, other, "elsewhere")
+		bob.comment(t, post, "first")
+		if got := thread.textOf(thread.next()); got != "first" {
+			t.Errorf("got %q", got)
+		}
+		ada.mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": map[string]any{"kind": "ONLY_ME"}})
+		ada.comment(t, post, "secret")
+		ada.mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": public})
+		ada.comment(t, post, "open")
+		if got := thread.textOf(thread.next()); got != "open" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestSubscribingIsRefused(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		plaza := startPlaza(t, e)
+		hidden := plaza.as(t, "ada").status(t, "mine", map[string]any{"kind": "ONLY_ME"})
+		anyone := plaza.as(t, "anyone").connect(t)
+		for id, step := range map[string]struct{ operation, code string }{
+			"news":      {newsSubscription, "UNAUTHENTICATED"},
+			"hidden":    {`subscription { commentAdded(postId: "` + hidden + `") { cursor } }`, "NOT_FOUND"},
+			"malformed": {`subscription { commentAdded(postId: "post_1") { cursor } }`, "BAD_USER_INPUT"},
+		} {
+			anyone.send(id, "subscribe", map[string]string{"query": step.operation})
+			if m := anyone.next(); m.Type != "error" || m.ID != id || !strings.Contains(string(m.Payload), step.code) {
+				t.Errorf("%s: got %+v %s", id, m, m.Payload)
+			}
+		}
+	})
+}
+
+func TestSigningOutClosesSockets(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		plaza := startPlaza(t, e)
+		ada := plaza.as(t, "ada")
+		news := ada.connect(t)
+		news.subscribe(plaza, "news", newsSubscription)
+		ada.do(t, `mutation { signOut { userErrors { code } } }`, nil, nil)
+		for {
+			var m message
+			_ = news.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+			if err := news.conn.ReadJSON(&m); err != nil {
+				if !websocket.IsCloseError(err, 4403) {
+					t.Errorf("want close code 4403, got %v", err)
+				}
+				return
+			}
+		}
+	})
+}
+
+// TestServersShareEvents makes a post through one server for a subscriber of another.
+func TestServersShareEvents(t *testing.T) {
+	uri := mongoURI(t)
+	one := servePlaza(t, openMongoDB(t, uri, mongodb.Options{}))
+	other := servePlaza(t, openMongoDB(t, uri, mongodb.Options{}))
+	ada, bob := one.as(t, "ada"), one.as(t, "bob")
+	bob.follow(t, "ada")
+	bob.url = other.url
+	news := bob.connect(t)
+	news.subscribe(other, "news", newsSubscription)
+	ada.status(t, "across", public)
+	if got := news.textOf(news.next()); got != "across" {
+		t.Errorf("got %q", got)
+	}
+}
