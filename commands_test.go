@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"plaza/storage/mongodb"
+)
+
+// commandLog records the commands that a MongoDB driver sends, but for those of the change stream.
+type commandLog struct {
+	mu       sync.Mutex
+	commands []string
+}
+
+func (l *commandLog) monitor() *event.CommandMonitor {
+	return &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+		if e.CommandName == "getMore" && e.Command.Lookup("collection").StringValue() == "events" {
+			return
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		collection, _ := e.Command.Lookup(e.CommandName).StringValueOK()
+		l.commands = append(l.commands, e.CommandName+" "+collection)
+	}}
+}
+
+// during answers with the commands that were sent while something was done.
+func (l *commandLog) during(do func()) []string {
+	l.mu.Lock()
+	from := len(l.commands)
+	l.mu.Unlock()
+	do()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.commands[from:]...)
+}
+
+const postFields = `__typename id text createdAt editedAt commentCount audience { kind }
+	author { id handle name avatarUrl } wallOwner { handle }
+	latestComments { id text author { handle } }
+	reactionCounts { kind count } viewerReaction viewerCanComment viewerCanEdit viewerCanDelete`
+
+// TestCommandCounts holds each page to its number of MongoDB commands, whatever its size.
+func TestCommandCounts(t *testing.T) {
+	log := &commandLog{}
+	plaza := servePlaza(t, openMongoDB(t, mongoURI(t), mongodb.Options{Monitor: log.monitor()}))
+	reader := plaza.as(t, "reader")
+	post := fillNews(t, plaza, reader)
+	for _, c := range []struct {
+		name, query string
+		most        int // commands, the session's look-up among them
+	}{
+		{"news", `query($first: Int!) { viewer { news(first: $first) { nodes { ` + postFields + ` } pageInfo { hasNextPage endCursor } } } }`, 7},
+		{"wall", `query($first: Int!) { user(handle: "author0") { name wall(first: $first) { edges { cursor node { ` + postFields + ` } } } } }`, 7},
+		{"incoming", `query($first: Int!) { viewer { incoming(first: $first) { nodes { ` + postFields + ` } } } }`, 7},
+		{"thread", `query($first: Int!, $post: ID!) { post(id: $post) { text comments(first: $first, order: THREADED) { nodes { slug text depth author { handle viewerFollows } viewerCanDelete } } } }`, 6},
+		{"walls of the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle viewerFollows wall(first: 3) { nodes { text author { handle } } } } } } } }`, 8},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var counts []int
+			for _, first := range []int{20, 100} {
+				commands := log.during(func() { reader.do(t, c.query, map[string]any{"first": first, "post": post}, nil) })
+				counts = append(counts, len(commands))
+				if len(commands) > c.most {
+					t.Errorf("first %d: %d commands, want at most %d: %v", first, len(commands), c.most, commands)
+				}
+			}
+			if counts[0] != counts[1] {
+				t.Errorf("a page of 20 takes %d commands, one of 100 takes %d", counts[0], counts[1])
+			}
+			t.Logf("%d commands", counts[0])
+		})
+	}
+}
+
+// fillNews makes 110 followed authors, 120 posts with comments in the reader's news, some on the reader's wall, and a long
+// thread, whose post it answers with.
+func fillNews(t testing.TB, plaza *plaza, reader person) (post string) {
+	t.Helper()
+	var authors []person
+	for i := range 110 {
+		handle := fmt.Sprintf("author%d", i)
+		authors = append(authors, plaza.as(t, handle))
+		reader.follow(t, handle)
+	}
+	readerID := reader.idOf(t, "reader")
+	for i := range 120 {
+		author := authors[i%10]
+		input := map[string]any{"content": map[string]any{"status": map[string]any{"text": fmt.Sprint("post ", i)}}, "audience": public}
+		if i%3 == 0 {
+			input["wallOwnerId"] = readerID
+		}
+		post = author.mutate(t, "createPost", "post { id }", input)
+		for j := range 4 {
+			authors[(i+j)%len(authors)].comment(t, post, fmt.Sprint("comment ", j))
+		}
+		reader.mutate(t, "addReaction", "post { id }", map[string]any{"postId": post, "kind": "LIKE"})
+	}
+	for j := range 110 {
+		authors[j].comment(t, post, fmt.Sprint("more ", j))
+	}
+	return post
+}
