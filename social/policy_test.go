@@ -1,0 +1,136 @@
+package social_test
+
+import (
+	"fmt"
+	"testing"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+var (
+	author  = social.UserID{ID: id.New()}
+	owner   = social.UserID{ID: id.New()}
+	viewer  = social.UserID{ID: id.New()}
+	anyone  = social.UserID{}
+	family  = social.CircleID{ID: id.New()}
+	friends = social.CircleID{ID: id.New()}
+)
+
+// TestWhoSeesAPost names every case of the audience rule, as the design states it.
+func TestWhoSeesAPost(t *testing.T) {
+	stranger := social.Relation{}
+	inFamily := social.Relation{Circles: []social.CircleID{family}}
+	blocks := social.Relation{Blocks: true, Circles: []social.CircleID{family}}
+	blockedBy := social.Relation{BlockedBy: true, Circles: []social.CircleID{family}}
+	mutes := social.Relation{Mutes: true, Circles: []social.CircleID{family}}
+	for _, c := range []struct {
+		audience social.Audience
+		relation social.Relation
+		who      string
+		stranger bool // sees it, with that relation, without being its author or its wall's owner
+	}{
+		{social.Audience{Kind: social.AudiencePublic}, stranger, "a stranger", true},
+		{social.Audience{Kind: social.AudiencePublic}, mutes, "one who mutes the author", true},
+		{social.Audience{Kind: social.AudiencePublic}, blocks, "one who blocks the author", false},
+		{social.Audience{Kind: social.AudiencePublic}, blockedBy, "one whom the author blocks", false},
+		{social.Audience{Kind: social.AudienceCircles}, stranger, "a stranger", false},
+		{social.Audience{Kind: social.AudienceCircles}, inFamily, "a member", true},
+		{social.Audience{Kind: social.AudienceCircles}, blocks, "one who blocks the author", false},
+		{social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{family}}, inFamily, "a member", true},
+		{social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{friends, family}}, inFamily, "a member of one", true},
+		{social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{friends}}, inFamily, "a member of another", false},
+		{social.Audience{Kind: social.AudienceListed}, inFamily, "a member of none", false},
+		{social.Audience{Kind: social.AudienceOnlyMe}, inFamily, "a member", false},
+		{social.Audience{Kind: "FUTURE"}, inFamily, "whoever meets a kind that is not known", false},
+		{social.Audience{}, inFamily, "whoever meets no kind", false},
+	} {
+		post := &social.Post{Author: author, WallOwner: owner, Audience: c.audience}
+		name := fmt.Sprintf("%s for %s", c.audience.Kind, c.who)
+		if got := social.CanSeePost(viewer, post, c.relation); got != c.stranger {
+			t.Errorf("%s: seen %v, want %v", name, got, c.stranger)
+		}
+		if !social.CanSeePost(author, post, social.Relation{}) {
+			t.Errorf("%s: its author does not see it", name)
+		}
+		blocked := c.relation.Blocks || c.relation.BlockedBy
+		if got := social.CanSeePost(owner, post, c.relation); got == blocked {
+			t.Errorf("%s: the wall's owner sees it: %v, with a block: %v", name, got, blocked)
+		}
+		if got, want := social.CanSeePost(anyone, post, social.Relation{}), c.audience.Kind == social.AudiencePublic; got != want {
+			t.Errorf("%s: somebody who is not signed in sees it: %v, want %v", name, got, want)
+		}
+	}
+}
+
+// TestNobodyIsNoAuthor guards against the zero id: who is not signed in is not the author of a post without one.
+func TestNobodyIsNoAuthor(t *testing.T) {
+	post := &social.Post{Audience: social.Audience{Kind: social.AudienceOnlyMe}}
+	comment := &social.Comment{}
+	if social.CanSeePost(anyone, post, social.Relation{}) || social.CanEditPost(anyone, post) || social.CanDeletePost(anyone, post) ||
+		social.CanEditComment(anyone, comment) || social.CanDeleteComment(anyone, comment, post) || social.CanComment(anyone) ||
+		social.CanPostOnWall(&social.User{WallPolicy: social.WallEveryone, ID: owner}, anyone, social.Relation{}) {
+		t.Error("nobody has a right that only somebody has")
+	}
+}
+
+func TestFeeds(t *testing.T) {
+	circles := []social.CircleID{family}
+	public, toCircles := social.Audience{Kind: social.AudiencePublic}, social.Audience{Kind: social.AudienceCircles}
+	for _, c := range []struct {
+		name                              string
+		post                              social.Post
+		relation                          social.Relation
+		news, incoming, followedView, all bool
+	}{
+		{"own", social.Post{Author: viewer, WallOwner: viewer}, social.Relation{}, true, false, true, true},
+		{"followed", social.Post{Author: author, WallOwner: author, Audience: public}, social.Relation{Follows: true}, true, false, true, true},
+		{"followed and muted", social.Post{Author: author, WallOwner: author, Audience: public}, social.Relation{Follows: true, Mutes: true}, false, false, false, false},
+		{"followed, but hidden", social.Post{Author: author, WallOwner: author, Audience: toCircles}, social.Relation{Follows: true}, false, false, false, false},
+		{"to circles, not followed", social.Post{Author: author, WallOwner: author, Audience: toCircles}, social.Relation{Circles: circles}, false, true, false, true},
+		{"on the viewer's wall", social.Post{Author: author, WallOwner: viewer, Audience: public}, social.Relation{}, false, true, false, true},
+		{"secret on the viewer's wall", social.Post{Author: author, WallOwner: viewer, Audience: social.Audience{Kind: social.AudienceOnlyMe}}, social.Relation{}, false, true, false, true},
+		{"on the viewer's wall, muted", social.Post{Author: author, WallOwner: viewer, Audience: public}, social.Relation{Mutes: true}, false, false, false, false},
+		{"on the viewer's wall, blocked", social.Post{Author: author, WallOwner: viewer, Audience: public}, social.Relation{BlockedBy: true}, false, false, false, false},
+		{"public by a stranger", social.Post{Author: author, WallOwner: author, Audience: public}, social.Relation{}, false, false, false, true},
+	} {
+		if got := social.InNews(viewer, &c.post, c.relation); got != c.news {
+			t.Errorf("%s: in news %v, want %v", c.name, got, c.news)
+		}
+		if got := social.InIncoming(viewer, &c.post, c.relation); got != c.incoming {
+			t.Errorf("%s: in incoming %v, want %v", c.name, got, c.incoming)
+		}
+		if got := social.InWallView(social.ViewFollowed, viewer, &c.post, c.relation); got != c.followedView {
+			t.Errorf("%s: in FOLLOWED %v, want %v", c.name, got, c.followedView)
+		}
+		if got := social.InWallView(social.ViewAll, viewer, &c.post, c.relation); got != c.all {
+			t.Errorf("%s: in ALL %v, want %v", c.name, got, c.all)
+		}
+	}
+}
+
+func TestWhoPostsOnAWall(t *testing.T) {
+	for _, c := range []struct {
+		policy          social.WallPolicy
+		ownersView      social.Relation
+		stranger, owner bool
+	}{
+		{social.WallEveryone, social.Relation{}, true, true},
+		{social.WallEveryone, social.Relation{Mutes: true}, false, true},
+		{social.WallEveryone, social.Relation{Blocks: true}, false, true},
+		{social.WallEveryone, social.Relation{BlockedBy: true}, false, true},
+		{social.WallFollowed, social.Relation{}, false, true},
+		{social.WallFollowed, social.Relation{Follows: true}, true, true},
+		{social.WallFollowed, social.Relation{Follows: true, Mutes: true}, false, true},
+		{social.WallNobody, social.Relation{Follows: true}, false, true},
+		{"", social.Relation{Follows: true}, false, true},
+	} {
+		wall := &social.User{ID: owner, WallPolicy: c.policy}
+		if got := social.CanPostOnWall(wall, author, c.ownersView); got != c.stranger {
+			t.Errorf("%q %+v: another may post %v, want %v", c.policy, c.ownersView, got, c.stranger)
+		}
+		if got := social.CanPostOnWall(wall, owner, social.Relation{}); got != c.owner {
+			t.Errorf("%q: the owner may post %v, want %v", c.policy, got, c.owner)
+		}
+	}
+}
