@@ -1,0 +1,92 @@
+# Everything a contributor runs. "make help" lists it.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# Tools, pinned. golangci-lint carries gofumpt v0.12.0 and staticcheck v0.8.2, so neither is installed
+# by itself. It is built once (about a minute on two cores) into the cache folder, for each version of
+# it and of Go: one that was built by an older Go refuses newer code.
+LINT_VERSION := v2.15.0
+CACHE ?= $(or $(PLAZA_CACHE),$(or $(XDG_CACHE_HOME),$(HOME)/.cache)/plaza)
+LINT := $(CACHE)/golangci-lint-$(LINT_VERSION)-$(shell go env GOVERSION)/golangci-lint
+
+# make test PKG=./storage/... TESTFLAGS='-run TestModel -v'
+PKG ?= ./...
+TESTFLAGS ?=
+
+# The race detector needs a C compiler.
+RACE := $(if $(shell command -v "$$(go env CC)"),-race)
+
+# Runs a command with a MongoDB beside it, one for all packages (storage/mongodb/mongotest says which).
+WITHMONGO := bin/withmongo
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+.PHONY: build
+build: ## build the server into bin/plaza
+	go build -trimpath -o bin/plaza .
+
+.PHONY: run
+run: ## run the server: make run ARGS='--demo'
+	go run . $(ARGS)
+
+# Never from the test cache: random cases are new in each run.
+.PHONY: test
+test: $(WITHMONGO) ## run all tests, with the race detector, on SQLite and on MongoDB
+	@$(if $(RACE),,$(if $(filter true,$(CI)),echo 'make: no C compiler, so no race detector' >&2; exit 1,echo 'make: NO C COMPILER: testing without the race detector' >&2))
+	$(WITHMONGO) -- go test $(RACE) -count=1 -shuffle=on -timeout 20m $(TESTFLAGS) $(PKG)
+
+.PHONY: test-short
+test-short: ## run the quick tests: no race detector, no MongoDB
+	CI= PLAZA_TEST_MONGODB_URI=none go test -short -timeout 5m $(TESTFLAGS) $(PKG)
+
+.PHONY: e2e
+e2e: $(WITHMONGO) ## run the browser tests in Chromium (installs Debian's when there is none)
+	scripts/need.sh chromium=chromium
+	$(WITHMONGO) -- go test -tags e2e -count=1 -timeout 15m $(TESTFLAGS) ./web/...
+
+.PHONY: cover
+cover: $(WITHMONGO) ## measure what the tests cover, into bin/cover.html
+	packages=$$(go list ./... | grep -v -e /graph/generated -e /internal/cmd/ | paste -sd,); \
+	$(WITHMONGO) -- go test -count=1 -timeout 20m -coverprofile=bin/cover.out -coverpkg="$$packages" $(TESTFLAGS) $(PKG)
+	go tool cover -html=bin/cover.out -o bin/cover.html
+	@go tool cover -func=bin/cover.out | tail -1
+
+.PHONY: generate
+generate: ## regenerate everything that is generated
+	go generate ./...
+	scripts/graphiql.sh
+
+.PHONY: fmt
+fmt: $(LINT) ## format all Go code
+	$(LINT) fmt
+
+.PHONY: lint
+lint: $(LINT) ## run all linters, the check of the formatting included
+	go vet ./...
+	$(LINT) run ./...
+
+.PHONY: verify
+verify: ## check that generated files and go.mod are up to date, and lint
+	scripts/unchanged.sh $(MAKE) --no-print-directory generate
+	go mod tidy -diff
+	go mod verify
+	@$(MAKE) --no-print-directory lint
+
+.PHONY: tools
+tools: $(LINT) ## install the tools that the targets above install when they need them
+
+.PHONY: clean
+clean: ## remove what was built here (not the cache folder)
+	rm -rf bin
+
+.PHONY: $(WITHMONGO)
+$(WITHMONGO):
+	@go build -o $@ ./internal/cmd/withmongo
+
+$(LINT):
+	@echo 'installing golangci-lint $(LINT_VERSION) (about a minute, once) …' >&2
+	@mkdir -p '$(@D)'
+	@GOFLAGS= GOBIN='$(@D)' go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINT_VERSION)

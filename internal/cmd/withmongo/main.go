@@ -1,0 +1,177 @@
+// Command withmongo runs another command with a MongoDB beside it:
+//
+//	go run ./internal/cmd/withmongo -- go test ./...
+//
+// It starts one MongoDB (see plaza/storage/mongodb/mongotest for where it comes from), tells the
+// command its URI in PLAZA_TEST_MONGODB_URI, passes signals on, and ends MongoDB after the
+// command. Its exit code is the command's. A PLAZA_TEST_MONGODB_URI that is set already is left
+// as it is, and nothing is started.
+//
+// Where no MongoDB is to be had it says so and runs the command without one, so that the tests
+// which need it are skipped; with CI=true that is an error, and the command is not run.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"plaza/storage/mongodb/mongotest"
+)
+
+const (
+	// exitUsage is the exit code of a wrong call, as of a command that could not be started.
+	exitUsage = 2
+
+	// exitSignal is what a shell adds to a signal's number for the exit code of the command that
+	// the signal ended.
+	exitSignal = 128
+
+	// findLimit bounds the time in which MongoDB has to be found, fetched and started.
+	findLimit = 5 * time.Minute
+)
+
+func init() { //nolint:gochecknoinits // only here can the main thread be had
+	// The command asks the kernel to be told when the thread that started it ends (see die_linux.go).
+	// Locked here, in an init function, main runs on the main thread, which lives as long as the process.
+	runtime.LockOSThread()
+}
+
+func main() {
+	code, err := run(os.Args[1:])
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "withmongo:", err)
+	}
+
+	os.Exit(code)
+}
+
+// run does everything, and returns the exit code.
+func run(args []string) (int, error) {
+	if len(args) > 0 && args[0] == "--" {
+		args = args[1:]
+	}
+
+	if len(args) == 0 || strings.HasPrefix(args[0], "-") {
+		return exitUsage, errors.New("usage: withmongo [--] COMMAND [ARGUMENT …]")
+	}
+
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+
+	// A parent that was killed cannot pass a signal on: "go run" does not when it is terminated.
+	go awaitParent(signals)
+
+	uri := os.Getenv(mongotest.EnvURI)
+
+	if uri == "" {
+		server, err := start(signals)
+
+		switch {
+		case err == nil:
+			defer stop(server)
+
+			uri = server.URI()
+		case errors.Is(err, mongotest.ErrUnavailable) && os.Getenv("CI") != "true":
+			uri = mongotest.None
+
+			defer warn(err) // once more after the command: its output may be long
+			warn(err)
+		default:
+			return 1, err
+		}
+	}
+
+	return command(args, uri, signals)
+}
+
+// start starts the server, unless a signal comes before it is ready.
+func start(signals <-chan os.Signal) (*mongotest.Server, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), findLimit)
+	defer cancel()
+
+	type result struct {
+		server *mongotest.Server
+		err    error
+	}
+
+	done := make(chan result, 1)
+
+	go func() {
+		server, err := mongotest.Start(ctx)
+		done <- result{server, err}
+	}()
+
+	select {
+	case r := <-done:
+		return r.server, r.err
+	case sig := <-signals:
+		cancel()
+
+		if r := <-done; r.err == nil {
+			stop(r.server)
+		}
+
+		return nil, fmt.Errorf("%s while MongoDB was starting", sig)
+	}
+}
+
+func stop(server *mongotest.Server) {
+	if err := server.Stop(); err != nil {
+		fmt.Fprintln(os.Stderr, "withmongo:", err)
+	}
+}
+
+// command runs the command with the URI in its environment, and passes signals on to it and to
+// what it has started.
+func command(args []string, uri string, signals <-chan os.Signal) (int, error) {
+	// No context: signals end it.
+	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // to run what it is told is its purpose
+	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
+	cmd.Env = append(os.Environ(), mongotest.EnvURI+"="+uri)
+	dieWithParent(cmd)
+
+	if err := cmd.Start(); err != nil {
+		return exitUsage, fmt.Errorf("%s: %w", args[0], err)
+	}
+
+	done := make(chan error, 1)
+	go func() { done <- cmd.Wait() }()
+
+	for {
+		select {
+		case sig := <-signals:
+			passOn(cmd, sig)
+		case err := <-done:
+			return exitCode(cmd, err)
+		}
+	}
+}
+
+// exitCode is the command's, or as a shell gives it for one that a signal ended.
+func exitCode(cmd *exec.Cmd, err error) (int, error) {
+	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
+		return exitSignal + int(status.Signal()), nil
+	}
+
+	if exit := (*exec.ExitError)(nil); err != nil && !errors.As(err, &exit) {
+		return 1, fmt.Errorf("%s: %w", cmd.Path, err)
+	}
+
+	return cmd.ProcessState.ExitCode(), nil
+}
+
+// warn says as loudly as a terminal can that there is no MongoDB.
+func warn(err error) {
+	line := strings.Repeat("*", 80)
+
+	fmt.Fprintf(os.Stderr, "%s\n*** THERE IS NO MONGODB: the tests that need it are SKIPPED.\n"+
+		"*** Install mongod, or point %s to a replica set.\n*** %v\n%s\n", line, mongotest.EnvURI, err, line)
+}

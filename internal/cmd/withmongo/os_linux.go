@@ -1,0 +1,45 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// dieWithParent puts the command into a process group of its own, so that a signal reaches it once
+// and by us, and has the kernel end it when the thread that starts it ends: the main thread.
+func dieWithParent(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}
+
+// awaitParent sends SIGTERM into signals when this process's parent is gone. It waits for it in the
+// kernel. A process that init has adopted, and a kernel without pidfd_open, are not watched.
+func awaitParent(signals chan<- os.Signal) {
+	parent := os.Getppid()
+	if parent == 1 {
+		return
+	}
+
+	file, err := unix.PidfdOpen(parent, 0)
+	if err != nil {
+		return
+	}
+
+	if os.Getppid() == parent { // else it went in between, and the number may be somebody else's
+		poll := []unix.PollFd{{Fd: int32(file), Events: unix.POLLIN}}
+
+		for errors.Is(pollOnce(poll), unix.EINTR) {
+		}
+	}
+
+	signals <- syscall.SIGTERM
+}
+
+func pollOnce(poll []unix.PollFd) error {
+	_, err := unix.Poll(poll, -1)
+
+	return err
+}

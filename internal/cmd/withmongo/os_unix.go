@@ -1,0 +1,17 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// passOn sends a signal to the command and to everything in its process group: "go test" does not
+// pass signals on to the tests, it expects the terminal to have done so.
+func passOn(cmd *exec.Cmd, sig os.Signal) {
+	if sig, ok := sig.(syscall.Signal); ok {
+		_ = syscall.Kill(-cmd.Process.Pid, sig)
+	}
+}

@@ -1,0 +1,18 @@
+//go:build unix && !linux
+
+package main
+
+import (
+	"os"
+	"os/exec"
+	"syscall"
+)
+
+// dieWithParent puts the command into a process group of its own, so that a signal reaches it once
+// and by us. Only Linux can do more.
+func dieWithParent(cmd *exec.Cmd) {
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+}
+
+// awaitParent does nothing here.
+func awaitParent(chan<- os.Signal) {}

@@ -1,0 +1,19 @@
+#!/usr/bin/env bash
+# Rebuilds web/graphiql/dist from its sources and its lock file, and checks its example operations
+# against the schema. The built files are committed, so this is skipped where there is no Node.js.
+set -euo pipefail
+cd "$(dirname "$0")/../web/graphiql"
+
+if ! command -v npm >/dev/null; then
+	echo 'graphiql.sh: no npm here: GraphiQL is neither rebuilt nor checked' >&2
+	exit 0
+fi
+
+# Installing again is only needed when the lock file has changed.
+if ! cmp -s package-lock.json node_modules/.plaza-lock.json; then
+	npm ci --silent --no-audit --no-fund </dev/null
+	cp package-lock.json node_modules/.plaza-lock.json
+fi
+
+npm run --silent check
+npm run --silent build >/dev/null

@@ -1,0 +1,360 @@
+package mongotest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+const (
+	host       = "127.0.0.1"
+	replicaSet = "plaza"
+
+	// pollEvery is how often a starting server is asked whether it is ready.
+	pollEvery = 25 * time.Millisecond
+
+	// startAttempts bounds how often another port is tried, when somebody else took the free
+	// one in the moment before mongod could.
+	startAttempts = 5
+
+	// startLimit bounds one start, in case the caller's context does not.
+	startLimit = 60 * time.Second
+)
+
+// errPortTaken says that mongod could not have the port that was free a moment ago.
+var errPortTaken = errors.New("the port was taken by somebody else")
+
+// Server is a mongod that this process started. It is for tests and benchmarks: its data lies in
+// a temporary folder and goes with it.
+type Server struct {
+	uri    string
+	folder string
+
+	process *os.Process
+	callOff func() // calls the watcher off
+	exited  chan struct{}
+	exitErr error // how mongod ended; valid once exited is closed
+
+	stop sync.Once
+}
+
+// Option changes how [Start] starts a server.
+type Option func(*config)
+
+type config struct {
+	standalone bool
+	args       []string
+	folder     string
+}
+
+// WithArgs hands mongod more arguments, after its own: for example
+// "--setParameter", "enableTestCommands=1" for fail points.
+func WithArgs(args ...string) Option {
+	return func(c *config) { c.args = append(c.args, args...) }
+}
+
+// Standalone starts the server outside of any replica set: neither transactions nor change
+// streams work.
+func Standalone() Option {
+	return func(c *config) { c.standalone = true }
+}
+
+// WithParentFolder puts the temporary data folder under this one instead of under [os.TempDir].
+func WithParentFolder(folder string) Option {
+	return func(c *config) { c.folder = folder }
+}
+
+// Start finds a mongod (see [Find]), starts it on a free port of 127.0.0.1, and returns when it
+// takes writes: as the primary of a replica set of one, unless [Standalone] is given. ctx bounds
+// the start (60 s at most), not the life of the server: that ends with [Server.Stop], or with
+// this process, however it ends. The error wraps [ErrUnavailable] where there is no mongod.
+//
+// Majority writes do not wait for the disk: what they promise holds as long as the machine and
+// the process live. For tests of a crash, put {"writeConcernMajorityJournalDefault": true} into
+// the replica set's configuration, or write with j: true.
+func Start(ctx context.Context, opts ...Option) (*Server, error) {
+	var cfg config
+	for _, opt := range opts {
+		opt(&cfg)
+	}
+
+	program, err := Find(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+
+	for range startAttempts {
+		var server *Server
+
+		server, err = start(ctx, program, cfg)
+		if err == nil {
+			return server, nil
+		}
+
+		if !errors.Is(err, errPortTaken) {
+			break
+		}
+	}
+
+	return nil, fmt.Errorf("start %s: %w", program, err)
+}
+
+// start tries it once, on one port.
+func start(ctx context.Context, program string, cfg config) (*Server, error) {
+	port, err := freePort(ctx)
+	if err != nil {
+		return nil, err
+	}
+
+	folder, err := os.MkdirTemp(cfg.folder, "plaza-mongod-")
+	if err != nil {
+		return nil, fmt.Errorf("data folder: %w", err)
+	}
+
+	server := &Server{folder: folder, exited: make(chan struct{})}
+	address := net.JoinHostPort(host, strconv.Itoa(port))
+	server.uri = "mongodb://" + address + "/?directConnection=true"
+
+	if err := server.launch(program, arguments(port, folder, cfg)); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(folder))
+	}
+
+	if err := server.prepare(ctx, address, cfg.standalone); err != nil {
+		err = fmt.Errorf("%w%s", err, server.lastWords())
+
+		return nil, errors.Join(err, server.Stop())
+	}
+
+	if !cfg.standalone {
+		server.uri = "mongodb://" + address + "/?replicaSet=" + replicaSet
+	}
+
+	return server, nil
+}
+
+// arguments are those of a small and quick mongod: a small cache, no file or thread that a test
+// has no use for. They change what it costs, not what it answers.
+func arguments(port int, folder string, cfg config) []string {
+	args := []string{
+		"--dbpath", folder,
+		"--port", strconv.Itoa(port),
+		"--bind_ip", host,
+		"--nounixsocket",
+		"--logpath", logPath(folder),
+		"--wiredTigerCacheSizeGB", "0.5",
+		"--setParameter", "diagnosticDataCollectionEnabled=false",
+	}
+
+	if !cfg.standalone {
+		// The oplog is what change streams resume from: more than enough for a run of tests.
+		args = append(args, "--replSet", replicaSet, "--oplogSize", "1024")
+	}
+
+	return slices.Concat(args, cfg.args)
+}
+
+// launch starts the process, and the watcher that ends it with this one.
+func (s *Server) launch(program string, args []string) error {
+	// No context: the server outlives the context of its start.
+	cmd := exec.Command(program, args...) //nolint:noctx
+	ownGroup(cmd)
+
+	if err := cmd.Start(); err != nil {
+		return fmt.Errorf("mongod: %w", err)
+	}
+
+	s.process = cmd.Process
+
+	go s.wait(cmd)
+
+	callOff, err := watch(cmd.Process.Pid, s.folder)
+	if err != nil {
+		s.kill()
+
+		return err
+	}
+
+	s.callOff = callOff
+
+	return nil
+}
+
+// wait is the goroutine that lives as long as mongod does.
+func (s *Server) wait(cmd *exec.Cmd) {
+	s.exitErr = cmd.Wait()
+	close(s.exited)
+}
+
+// prepare waits until mongod answers, makes it a replica set unless it is to be standalone, and
+// waits until it takes writes.
+func (s *Server) prepare(ctx context.Context, address string, standalone bool) error {
+	client, err := mongo.Connect(options.Client().ApplyURI(s.uri).
+		SetServerSelectionTimeout(time.Second).SetConnectTimeout(time.Second))
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // it was only to look
+
+	admin := client.Database("admin")
+
+	if err := s.awaitOwn(ctx, admin); err != nil {
+		return err
+	}
+
+	if !standalone {
+		set := bson.D{
+			{Key: "_id", Value: replicaSet},
+			{Key: "writeConcernMajorityJournalDefault", Value: false},
+			{Key: "members", Value: bson.A{bson.D{{Key: "_id", Value: 0}, {Key: "host", Value: address}}}},
+			{Key: "settings", Value: bson.D{{Key: "electionTimeoutMillis", Value: 1000}}},
+		}
+
+		err := admin.RunCommand(ctx, bson.D{{Key: "replSetInitiate", Value: set}}).Err()
+		if err != nil {
+			return fmt.Errorf("replSetInitiate: %w", err)
+		}
+	}
+
+	return s.await(ctx, func(ctx context.Context) (bool, error) {
+		var hello struct {
+			Writable bool `bson:"isWritablePrimary"`
+		}
+
+		err := admin.RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&hello)
+
+		return hello.Writable, err
+	})
+}
+
+// awaitOwn waits until the server answers, and sees to it that the answer is from our own mongod,
+// and not from a stranger on the same port.
+func (s *Server) awaitOwn(ctx context.Context, admin *mongo.Database) error {
+	return s.await(ctx, func(ctx context.Context) (bool, error) {
+		var line struct {
+			Parsed struct {
+				Storage struct {
+					DBPath string `bson:"dbPath"`
+				} `bson:"storage"`
+			} `bson:"parsed"`
+		}
+
+		err := admin.RunCommand(ctx, bson.D{{Key: "getCmdLineOpts", Value: 1}}).Decode(&line)
+		if err == nil && line.Parsed.Storage.DBPath != s.folder {
+			return false, errPortTaken
+		}
+
+		return err == nil, err
+	})
+}
+
+// await asks again and again until the answer is yes, mongod has ended, or ctx has.
+func (s *Server) await(ctx context.Context, ready func(context.Context) (bool, error)) error {
+	ticker := time.NewTicker(pollEvery)
+	defer ticker.Stop()
+
+	for {
+		yes, err := ready(ctx)
+		if yes || errors.Is(err, errPortTaken) {
+			return err
+		}
+
+		select {
+		case <-s.exited:
+			const addressInUse = 48 // mongod's own exit code for it
+
+			var exit *exec.ExitError
+			if errors.As(s.exitErr, &exit) && exit.ExitCode() == addressInUse {
+				return errPortTaken
+			}
+
+			return fmt.Errorf("mongod ended: %w", s.exitErr)
+		case <-ctx.Done():
+			return fmt.Errorf("not ready in time: %w", errors.Join(ctx.Err(), err))
+		case <-ticker.C:
+		}
+	}
+}
+
+// URI is the server's connection string, without a database.
+func (s *Server) URI() string { return s.uri }
+
+// Folder is the server's data folder. Its log is in there, as mongod.log.
+func (s *Server) Folder() string { return s.folder }
+
+// Exited is closed when mongod has ended, for whatever reason.
+func (s *Server) Exited() <-chan struct{} { return s.exited }
+
+// Stop ends the server and removes its folder. It may be called more than once.
+func (s *Server) Stop() error {
+	var err error
+
+	s.stop.Do(func() {
+		s.kill()
+		s.callOff()
+
+		err = os.RemoveAll(s.folder)
+	})
+
+	if err != nil {
+		return fmt.Errorf("data folder: %w", err)
+	}
+
+	return nil
+}
+
+// kill ends mongod and waits for its end. There is nothing to save, so it is not asked politely.
+func (s *Server) kill() {
+	_ = s.process.Kill()
+
+	<-s.exited
+}
+
+// lastWords are the last lines of mongod's log, to be put behind an error.
+func (s *Server) lastWords() string {
+	const lines = 5
+
+	log, err := os.ReadFile(logPath(s.folder))
+	if err != nil || len(log) == 0 {
+		return ""
+	}
+
+	all := bytes.Split(bytes.TrimSpace(log), []byte("\n"))
+
+	return "\nmongod's log ended with:\n" + string(bytes.Join(all[max(0, len(all)-lines):], []byte("\n")))
+}
+
+func logPath(folder string) string { return filepath.Join(folder, "mongod.log") }
+
+// freePort returns a port of 127.0.0.1 that nobody has at the moment.
+func freePort(ctx context.Context) (int, error) {
+	var config net.ListenConfig
+
+	listener, err := config.Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	if err != nil {
+		return 0, fmt.Errorf("free port: %w", err)
+	}
+	defer listener.Close()
+
+	address, ok := listener.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0, fmt.Errorf("free port: %s is no TCP address", listener.Addr())
+	}
+
+	return address.Port, nil
+}
