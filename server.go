@@ -50,6 +50,8 @@ Try it:  plaza --demo   and open http://127.0.0.1:8080 in a browser.
 
 Every flag can be given as the environment variable that stands behind it.`
 
+//go:generate go tool gqlgen generate
+
 func main() {
 	var cli commandLine
 	command := kong.Parse(&cli, kong.Name("plaza"), kong.Description(description), kong.UsageOnError())

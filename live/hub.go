@@ -74,7 +74,7 @@ func (h *Hub) follow(ctx context.Context, stream social.EventStream) {
 		if ctx.Err() != nil {
 			return
 		}
-		h.logger.Error("the event stream broke", "error", err)
+		h.logger.ErrorContext(ctx, "the event stream broke", "error", err)
 		h.endAll(ErrInterrupted) // never skip silently: subscribers read what they missed
 		stream = h.reopen(ctx)
 	}
@@ -99,7 +99,7 @@ func (h *Hub) reopen(ctx context.Context) social.EventStream {
 			h.endAll(ErrInterrupted) // who subscribed while there was no stream
 			return stream
 		}
-		h.logger.Warn("the event stream cannot be opened", "error", err, "wait", wait)
+		h.logger.WarnContext(ctx, "the event stream cannot be opened", "error", err, "wait", wait)
 		select {
 		case <-ctx.Done():
 			return closedStream{}
@@ -141,7 +141,7 @@ func (h *Hub) tell(ctx context.Context, about topic, e social.Event, see func([]
 	sighting, err := see(viewersOf(subscriptions))
 	if err != nil {
 		if ctx.Err() == nil {
-			h.logger.Error("who may see an event could not be read", "error", err, "event", e.ID)
+			h.logger.ErrorContext(ctx, "who may see an event could not be read", "error", err, "event", e.ID)
 			h.end(subscriptions, ErrInterrupted)
 		}
 		return

@@ -88,8 +88,16 @@ func Install(ctx context.Context, l *Loaders) context.Context {
 	return context.WithValue(ctx, key{}, h)
 }
 
-// For finds the loaders that were installed.
-func For(ctx context.Context) *Loaders { return ctx.Value(key{}).(*holder).current.Load() }
+// For finds the loaders that were installed. It panics where none were: that is a mistake in the wiring.
+func For(ctx context.Context) *Loaders { return installed(ctx).current.Load() }
 
 // Renew replaces the loaders in ctx: what a mutation has changed must be read again.
-func Renew(ctx context.Context, l *Loaders) { ctx.Value(key{}).(*holder).current.Store(l) }
+func Renew(ctx context.Context, l *Loaders) { installed(ctx).current.Store(l) }
+
+func installed(ctx context.Context) *holder {
+	h, ok := ctx.Value(key{}).(*holder)
+	if !ok {
+		panic("loaders: none are installed in this context")
+	}
+	return h
+}

@@ -31,7 +31,7 @@ func (s *Service) RenameCircle(ctx context.Context, viewer UserID, circle Circle
 	if err := checkLine("name", name, 1, MaxCircleNameLen); err != nil {
 		return err
 	}
-	if _, err := s.Viewer(viewer).circle(ctx, "circleId", circle); err != nil {
+	if _, err := s.Viewer(viewer).circle(ctx, circle); err != nil {
 		return err
 	}
 	e := s.event(EventCircleRenamed, viewer)
@@ -41,7 +41,7 @@ func (s *Service) RenameCircle(ctx context.Context, viewer UserID, circle Circle
 
 // DeleteCircle removes a circle of the viewer's, but never the built-in one. Errors: NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeleteCircle(ctx context.Context, viewer UserID, circle CircleID) error {
-	stored, err := s.Viewer(viewer).circle(ctx, "circleId", circle)
+	stored, err := s.Viewer(viewer).circle(ctx, circle)
 	if err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (s *Service) AddToCircle(ctx context.Context, viewer UserID, circle CircleI
 		return err
 	}
 	v := s.Viewer(viewer)
-	if _, err := v.circle(ctx, "circleId", circle); err != nil {
+	if _, err := v.circle(ctx, circle); err != nil {
 		return err
 	}
 	if _, err := v.user(ctx, "userId", member); err != nil {
@@ -74,7 +74,7 @@ func (s *Service) AddToCircle(ctx context.Context, viewer UserID, circle CircleI
 // RemoveFromCircle takes a user out of a circle of the viewer's. Error: NOT_FOUND.
 func (s *Service) RemoveFromCircle(ctx context.Context, viewer UserID, circle CircleID, member UserID) error {
 	v := s.Viewer(viewer)
-	if _, err := v.circle(ctx, "circleId", circle); err != nil {
+	if _, err := v.circle(ctx, circle); err != nil {
 		return err
 	}
 	if _, err := v.user(ctx, "userId", member); err != nil {

@@ -174,14 +174,14 @@ func (v *Viewer) Circles(ctx context.Context, ids []CircleID) (map[CircleID]*Cir
 	return circles, nil
 }
 
-// circle reads one of the viewer's own circles. Error: NOT_FOUND, naming the field.
-func (v *Viewer) circle(ctx context.Context, field string, id CircleID) (*Circle, error) {
+// circle reads one of the viewer's own circles. Error: NOT_FOUND.
+func (v *Viewer) circle(ctx context.Context, id CircleID) (*Circle, error) {
 	circles, err := v.Circles(ctx, []CircleID{id})
 	if err != nil {
 		return nil, err
 	}
 	if circles[id] == nil {
-		return nil, notFound(field, "circle")
+		return nil, notFound("circleId", "circle")
 	}
 	return circles[id], nil
 }

@@ -1,0 +1,170 @@
+package ads_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"plaza/ads"
+	"plaza/id"
+)
+
+func readAll(t *testing.T, answer *http.Response) string {
+	t.Helper()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestAddRefusesBadUnits(t *testing.T) {
+	w := newWorld(t)
+	good := w.unit(1)
+	many := make([]ads.ZoneID, ads.MaxUnitZones+1)
+	for i := range many {
+		many[i] = ads.ZoneID{Site: "example.org", Name: strings.Repeat("z", i%60+1)}
+	}
+	for _, c := range []struct {
+		name, field string
+		change      func(u *ads.Unit)
+	}{
+		{"no id", "units.1.id", func(u *ads.Unit) { u.ID = ads.UnitID{} }},
+		{"no campaign", "units.1.campaign", func(u *ads.Unit) { u.Campaign = ads.CampaignID{} }},
+		{"no headline", "units.1.headline", func(u *ads.Unit) { u.Headline = "" }},
+		{"blank headline", "units.1.headline", func(u *ads.Unit) { u.Headline = " \u00a0" }},
+		{"long headline", "units.1.headline", func(u *ads.Unit) { u.Headline = strings.Repeat("ä", ads.MaxHeadline+1) }},
+		{"broken headline", "units.1.headline", func(u *ads.Unit) { u.Headline = "a\xff" }},
+		{"long body", "units.1.body", func(u *ads.Unit) { u.Body = strings.Repeat("ä", ads.MaxBody+1) }},
+		{"NUL in the body", "units.1.body", func(u *ads.Unit) { u.Body = "a\x00b" }},
+		{"no bid", "units.1.bid.model", func(u *ads.Unit) { u.Bid = ads.Bid{} }},
+		{"a bid of nothing", "units.1.bid.price", func(u *ads.Unit) { u.Bid.Price = 0 }},
+		{"a negative bid", "units.1.bid.price", func(u *ads.Unit) { u.Bid.Price = -1 }},
+		{"a bid that overflows", "units.1.bid.price", func(u *ads.Unit) { u.Bid.Price = ads.MaxBid + 1 }},
+		{"no currency", "units.1.bid.currency", func(u *ads.Unit) { u.Bid.Currency = "" }},
+		{"a currency in lower case", "units.1.bid.currency", func(u *ads.Unit) { u.Bid.Currency = "eur" }},
+		{"no such currency", "units.1.bid.currency", func(u *ads.Unit) { u.Bid.Currency = "EUX" }},
+		{"no money", "units.1.bid.currency", func(u *ads.Unit) { u.Bid.Currency = "XXX" }},
+		{"no zones", "units.1.zones", func(u *ads.Unit) { u.Zones = nil }},
+		{"many zones", "units.1.zones", func(u *ads.Unit) { u.Zones = many }},
+		{"a zone twice", "units.1.zones.2", func(u *ads.Unit) { u.Zones = []ads.ZoneID{top, side, top} }},
+		{"a bad zone", "units.1.zones.1", func(u *ads.Unit) { u.Zones = []ads.ZoneID{top, {Site: "a/b", Name: "c"}} }},
+		{"counters", "units.1", func(u *ads.Unit) { u.Clicks = 1 }},
+	} {
+		bad := w.unit(1)
+		c.change(&bad)
+		added, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{good, bad}})
+		refused(t, err, ads.CodeInvalid, c.field, c.name)
+		if added != 0 {
+			t.Errorf("%s: added %d", c.name, added)
+		}
+	}
+	if n := len(w.choose(1)); n != 0 {
+		t.Error("a refused batch has stored its good unit")
+	}
+}
+
+func TestAddTakesWebAddressesAlone(t *testing.T) {
+	w := newWorld(t)
+	for _, bad := range []string{
+		"acme.example", "//acme.example/", "/buy", "http:", "http://", "https:///buy", "https://:443/", "http:acme.example",
+		"javascript:alert(1)", "JavaScript://acme.example/%0aalert(1)", "data:text/html,x", "ftp://acme.example/", "mailto:a@acme.example",
+		"https://user:secret@acme.example/", "https://acme.example@evil.example/", "https://acme.example\\@evil.example/",
+		" https://acme.example/", "https://acme.example/a b", "https://acme.example/\r\nSet-Cookie:a=b", "https://acme.example/\x00",
+		"https://acme.example/\u2028", "https://acme.example/\xff", "https://[::1/", "https://acme.example/%zz",
+		"https://acme.example/" + strings.Repeat("x", ads.MaxURL),
+	} {
+		u := w.unit(1)
+		u.LandingURL = bad
+		_, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}})
+		refused(t, err, ads.CodeInvalid, "units.0.landingUrl", bad)
+		u = w.unit(1)
+		u.ImageURL = bad
+		_, err = w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}})
+		refused(t, err, ads.CodeInvalid, "units.0.imageUrl", bad)
+	}
+	u := w.unit(1)
+	u.LandingURL = ""
+	_, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}})
+	refused(t, err, ads.CodeInvalid, "units.0.landingUrl", "no landing page")
+
+	for _, good := range []string{
+		"http://acme.example", "HTTPS://Acme.Example:8443/a/b;c?d=e&f=%20#g", "https://[::1]:8080/", "https://bücher.example/ü?ö=ä",
+	} {
+		u := w.unit(1)
+		u.LandingURL, u.ImageURL = good, ""
+		if added, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}}); err != nil || added != 1 {
+			t.Errorf("%s: added %d, %v", good, added, err)
+		}
+	}
+}
+
+func TestAddRefusesBadBatches(t *testing.T) {
+	w := newWorld(t)
+	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Bolt"}
+	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn"}
+	dollars, homeless := w.unit(1), w.unit(1)
+	dollars.Bid.Currency = "USD"
+	homeless.Zones = []ads.ZoneID{{Site: "example.org", Name: "unknown"}}
+	for _, c := range []struct {
+		name  string
+		batch ads.Batch
+		code  ads.Code
+		field string
+	}{
+		{"an advertiser without a name", ads.Batch{Advertisers: []ads.Advertiser{{ID: advertiser.ID}}}, ads.CodeInvalid, "advertisers.0.name"},
+		{"an advertiser without an id", ads.Batch{Advertisers: []ads.Advertiser{{Name: "Bolt"}}}, ads.CodeInvalid, "advertisers.0.id"},
+		{"a campaign without an id", ads.Batch{Campaigns: []ads.Campaign{{Name: "Autumn"}}}, ads.CodeInvalid, "campaigns.0.id"},
+		{"a campaign of nobody", ads.Batch{Campaigns: []ads.Campaign{{ID: campaign.ID, Name: "Autumn"}}}, ads.CodeInvalid, "campaigns.0.advertiser"},
+		{"a zone without a name", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Site: "a"}, Currency: "EUR"}}}, ads.CodeInvalid, "zones.0.name"},
+		{"a zone without a site", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Name: "a"}, Currency: "EUR"}}}, ads.CodeInvalid, "zones.0.site"},
+		{"a zone without a currency", ads.Batch{Zones: []ads.Zone{{ID: top}}}, ads.CodeInvalid, "zones.0.currency"},
+		{"too many", ads.Batch{Units: make([]ads.Unit, ads.MaxBatch+1)}, ads.CodeInvalid, "units"},
+		{"an unknown advertiser", ads.Batch{Campaigns: []ads.Campaign{campaign}}, ads.CodeNotFound, ""},
+		{"an unknown zone", ads.Batch{Units: []ads.Unit{homeless}}, ads.CodeNotFound, ""},
+		{"another currency", ads.Batch{Units: []ads.Unit{dollars}}, ads.CodeInvalid, ""},
+	} {
+		_, err := w.Add(w.ctx, c.batch)
+		refused(t, err, c.code, c.field, c.name)
+	}
+	if added, err := w.Add(w.ctx, ads.Batch{Advertisers: []ads.Advertiser{advertiser}, Campaigns: []ads.Campaign{campaign}}); err != nil || added != 2 {
+		t.Errorf("after all refusals: added %d, %v; want 2", added, err)
+	}
+}
+
+func TestPausingWhatIsAbsentIsNotFound(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.PauseCampaign(w.ctx, ads.CampaignID{ID: id.New()})
+	refused(t, err, ads.CodeNotFound, "", "PauseCampaign")
+	if !errors.Is(err, ads.ErrNotFound) {
+		t.Errorf("%v is no ErrNotFound", err)
+	}
+	_, err = w.ResumeCampaign(w.ctx, ads.CampaignID{ID: id.New()})
+	refused(t, err, ads.CodeNotFound, "", "ResumeCampaign")
+}
+
+func TestIDsReadBack(t *testing.T) {
+	made := id.New()
+	a, errA := ads.ParseAdvertiserID(ads.AdvertiserID{ID: made}.String())
+	c, errC := ads.ParseCampaignID(ads.CampaignID{ID: made}.String())
+	u, errU := ads.ParseUnitID(ads.UnitID{ID: made}.String())
+	if err := errors.Join(errA, errC, errU); err != nil || a.ID != made || c.ID != made || u.ID != made {
+		t.Errorf("%v reads as %v, %v, %v; %v", made, a, c, u, err)
+	}
+	if text := (ads.UnitID{ID: made}).String(); !strings.HasPrefix(text, "ad_") {
+		t.Errorf("a unit's id is %s, want ad_…", text)
+	}
+	if _, err := ads.ParseUnitID(ads.CampaignID{ID: made}.String()); err == nil {
+		t.Error("a campaign's id was read as a unit's")
+	}
+	if z, err := ads.ParseZoneID(top.String()); err != nil || z != top {
+		t.Errorf("%s reads as %v, %v", top, z, err)
+	}
+	for _, bad := range []string{"", "/", "a", "a/", "/a", "a/b/c", "A/b"} {
+		if z, err := ads.ParseZoneID(bad); err == nil {
+			t.Errorf("%q was read as %v", bad, z)
+		}
+	}
+}

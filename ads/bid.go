@@ -1,0 +1,66 @@
+package ads
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Micros is an amount of money, in millionths of its currency's unit: 2,500,000 is 2.50 dollars, or 2.50 yen.
+type Micros int64
+
+// MaxBid is the highest bid: a billion units of a currency. Nothing that is computed from bids up to it overflows.
+const MaxBid Micros = 1e15
+
+// BidModel says what an advertiser pays for.
+type BidModel string
+
+// The bid models.
+const (
+	CPM BidModel = "CPM" // cost per mille: for a thousand impressions
+	CPC BidModel = "CPC" // cost per click
+)
+
+// Bid is what an advertiser offers.
+type Bid struct {
+	Model    BidModel
+	Price    Micros // 1 to MaxBid, for a thousand impressions or for a click
+	Currency Currency
+}
+
+func (b *Bid) check(field string) *Error {
+	if b.Model != CPM && b.Model != CPC {
+		return invalid(field+".model", "A bid is a CPM or a CPC.")
+	}
+	if b.Price < 1 || b.Price > MaxBid {
+		return invalid(field+".price", fmt.Sprintf("A bid has 1 to %d micros.", MaxBid))
+	}
+	return b.Currency.check(field + ".currency")
+}
+
+// Currency is an ISO 4217 code in upper case: "EUR".
+type Currency string
+
+func (c Currency) check(field string) *Error {
+	if _, known := slices.BinarySearch(currencies, c); !known {
+		return invalid(field, "There is no such currency: an ISO 4217 code such as EUR is needed.")
+	}
+	return nil
+}
+
+// currencies are the codes of ISO 4217's list one that stand for money that people pay with, sorted: without
+// funds, metals, bond units, test and no-currency codes.
+var currencies = func() []Currency {
+	var list []Currency
+	for _, code := range strings.Fields(`
+		AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF
+		CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD
+		HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL
+		LYD MAD MDL MGA MKD MMK MNT MOP MRU MUR MVR MWK MXN MYR MZN NAD NGN NIO NOK NPR NZD OMR PAB PEN PGK PHP
+		PKR PLN PYG QAR RON RSD RUB RWF SAR SBD SCR SDG SEK SGD SHP SLE SOS SRD SSP STN SVC SYP SZL THB TJS TMT
+		TND TOP TRY TTD TWD TZS UAH UGX USD UYU UZS VED VES VND VUV WST XAF XCD XCG XOF XPF YER ZAR ZMW ZWG`) {
+		list = append(list, Currency(code))
+	}
+	slices.Sort(list)
+	return list
+}()

@@ -1,0 +1,19 @@
+package ads
+
+// Campaign is a group of an advertiser's ad units that start and stop together.
+type Campaign struct {
+	ID         CampaignID
+	Advertiser AdvertiserID
+	Name       string // for its owner; 1 to MaxName characters
+	Paused     bool   // none of its units runs in any zone
+}
+
+func (c *Campaign) check(field string) *Error {
+	if c.ID.IsZero() {
+		return invalid(field+".id", "A campaign needs an id.")
+	}
+	if c.Advertiser.IsZero() {
+		return invalid(field+".advertiser", "A campaign needs an advertiser.")
+	}
+	return checkText(field+".name", c.Name, 1, MaxName)
+}

@@ -1,0 +1,155 @@
+package ads_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"plaza/ads"
+)
+
+func TestChooseTakesTheBestFirst(t *testing.T) {
+	w := newWorld(t)
+	third, first, second := w.place(1_000_000), w.place(3_000_000), w.place(2_000_000)
+	want := []ads.UnitID{first.ID, second.ID, third.ID}
+	for count := 1; count <= ads.MaxCount; count++ {
+		choices := w.choose(count)
+		if len(choices) != min(count, len(want)) {
+			t.Fatalf("%d choices of %d that were asked for", len(choices), count)
+		}
+		for i, c := range choices {
+			if c.Unit != want[i] {
+				t.Errorf("count %d: choice %d is %v, want %v", count, i, c.Unit, want[i])
+			}
+		}
+	}
+	c := w.choose(1)[0]
+	if c.Creative != first.Creative || c.Advertiser != "Acme" {
+		t.Errorf("the choice is %+v of %q, want %+v of Acme", c.Creative, c.Advertiser, first.Creative)
+	}
+}
+
+// chiSquare is Pearson's statistic of counts that should all be the same.
+func chiSquare[K comparable](counts map[K]int, cells, total int) float64 {
+	expected := float64(total) / float64(cells)
+	sum := float64(cells-len(counts)) * expected // cells that never came
+	for _, n := range counts {
+		sum += (float64(n) - expected) * (float64(n) - expected) / expected
+	}
+	return sum
+}
+
+// TestTiesAreBrokenAtRandom draws with a fixed seed. The bounds are those that chance exceeds once in 10,000 times.
+func TestTiesAreBrokenAtRandom(t *testing.T) {
+	w := newWorld(t)
+	a, b, c := w.place(2_000_000), w.place(2_000_000), w.place(2_000_000)
+	below := w.place(1_999_999)
+	const draws = 6000
+	ones, pairs := map[ads.UnitID]int{}, map[[2]ads.UnitID]int{}
+	for range draws {
+		ones[w.choose(1)[0].Unit]++
+		two := w.choose(2)
+		pairs[[2]ads.UnitID{two[0].Unit, two[1].Unit}]++
+		if four := w.choose(4); four[3].Unit != below.ID {
+			t.Fatalf("the lowest unit is not the last: %+v", four)
+		}
+	}
+	for _, u := range []ads.Unit{a, b, c} {
+		if ones[u.ID] == 0 {
+			t.Errorf("%v never came", u.ID)
+		}
+	}
+	if x := chiSquare(ones, 3, draws); len(ones) != 3 || x > 18.4 { // 2 degrees of freedom
+		t.Errorf("three that tie came %v times: χ² = %.1f", ones, x)
+	}
+	if x := chiSquare(pairs, 6, draws); len(pairs) != 6 || x > 25.7 { // 5 degrees of freedom
+		t.Errorf("ordered pairs of three that tie came %v times: χ² = %.1f", pairs, x)
+	}
+}
+
+func TestChooseAnswersNothingWhereNothingRuns(t *testing.T) {
+	w := newWorld(t)
+	w.place(1)
+	if _, err := w.PauseCampaign(w.ctx, w.campaign.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, zone := range []ads.ZoneID{top, side, {Site: "example.org", Name: "unknown"}, {Site: "unknown", Name: "top"}} {
+		choices, err := w.Choose(w.ctx, zone.Site, zone.Name, 1)
+		if err != nil || choices == nil || len(choices) != 0 {
+			t.Errorf("%v: %#v, %v; want an empty list", zone, choices, err)
+		}
+	}
+	if _, err := w.ResumeCampaign(w.ctx, w.campaign.ID); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(w.choose(1)); n != 1 {
+		t.Errorf("%d choices after resuming, want 1", n)
+	}
+}
+
+func TestChooseRefusesBadInput(t *testing.T) {
+	w := newWorld(t)
+	w.place(1)
+	long := strings.Repeat("x", ads.MaxZoneName+1)
+	for _, bad := range []string{"", long, strings.Repeat("x", 1<<20), "Top", "a/b", "a b", "a\x00", "\xff", "ä", "a\n"} {
+		name := fmt.Sprintf("%.10q", bad)
+		_, err := w.Choose(w.ctx, bad, "top", 1)
+		refused(t, err, ads.CodeInvalid, "site", "site "+name)
+		_, err = w.Choose(w.ctx, "example.org", bad, 1)
+		refused(t, err, ads.CodeInvalid, "zone", "zone "+name)
+	}
+	for _, count := range []int{-1, 0, ads.MaxCount + 1, 1 << 40} {
+		_, err := w.Choose(w.ctx, "example.org", "top", count)
+		refused(t, err, ads.CodeInvalid, "count", fmt.Sprint("count ", count))
+	}
+	if n := w.store.zones.Load(); n != 0 {
+		t.Errorf("bad input cost %d reads", n)
+	}
+	if _, err := w.Choose(w.ctx, long[1:], long[1:], ads.MaxCount); err != nil {
+		t.Errorf("the longest names were refused: %v", err)
+	}
+}
+
+func TestChooseCostsOneRead(t *testing.T) {
+	w := newWorld(t)
+	w.place(1)
+	w.choose(1) // reads the signing key
+	zones, others := w.store.zones.Load(), w.store.others.Load()
+	w.choose(5)
+	if z, o := w.store.zones.Load()-zones, w.store.others.Load()-others; z != 1 || o != 0 {
+		t.Errorf("a choice cost %d reads of the zone and %d other calls, want 1 and 0", z, o)
+	}
+}
+
+func TestChooseTellsAMistakeFromAFault(t *testing.T) {
+	w := newWorld(t)
+	w.place(1)
+	w.choose(1)
+	w.store.fault = fmt.Errorf("%w: no primary", ads.ErrUnavailable)
+	_, err := w.Choose(w.ctx, "example.org", "top", 1)
+	refused(t, err, ads.CodeUnavailable, "", "a database that is away")
+	if !errors.Is(err, ads.ErrUnavailable) || strings.Contains(err.Error(), "primary") {
+		t.Errorf("the error is %v: it wraps ErrUnavailable, and tells nothing of the inside", err)
+	}
+	w.store.fault = errors.New("a fault")
+	var mistake *ads.Error
+	if _, err := w.Choose(w.ctx, "example.org", "top", 1); err == nil || errors.As(err, &mistake) {
+		t.Errorf("an internal error comes as %v", err)
+	}
+}
+
+func TestEachChoiceHasTokensOfItsOwn(t *testing.T) {
+	w := newWorld(t)
+	w.place(1)
+	w.place(1)
+	seen := map[string]bool{}
+	for range 100 {
+		for _, c := range w.choose(2) {
+			if seen[c.ImpressionToken] || seen[c.ClickToken] || c.ImpressionToken == c.ClickToken {
+				t.Fatalf("a token came twice: %+v", c)
+			}
+			seen[c.ImpressionToken], seen[c.ClickToken] = true, true
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package ads_test
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"plaza/ads"
+)
+
+func TestECPM(t *testing.T) {
+	for _, c := range []struct {
+		name                string
+		model               ads.BidModel
+		price               ads.Micros
+		impressions, clicks int64
+		want                ads.Micros
+	}{
+		{"a CPM is its own eCPM", ads.CPM, 2_345_678, 0, 0, 2_345_678},
+		{"a CPM learns nothing", ads.CPM, 2_345_678, 1000, 900, 2_345_678},
+		{"a new CPC has the prior's 0.5 %", ads.CPC, 400_000, 0, 0, 2_000_000},
+		{"a thousand impressions without a click halve it", ads.CPC, 400_000, 1000, 0, 1_000_000},
+		{"nine thousand leave a tenth", ads.CPC, 400_000, 9000, 0, 200_000},
+		{"the expected clicks leave it where it is", ads.CPC, 400_000, 9000, 45, 2_000_000},
+		{"one click in one impression is no 100 %", ads.CPC, 1_000_000, 1, 1, 5_990_000}, // 6/1001
+		{"evidence outweighs the prior", ads.CPC, 1_000_000, 1_000_000, 20_000, 20_000_000},
+		{"three digits: up", ads.CPC, 123_456, 0, 0, 617_000},
+		{"three digits: down", ads.CPC, 123_256, 0, 0, 616_000},
+		{"three digits: a half goes up", ads.CPC, 123_300, 0, 0, 617_000},
+		{"three digits: over a power of ten", ads.CPC, 199_950, 0, 0, 1_000_000},
+		{"a micro", ads.CPC, 1, 0, 0, 5},
+		{"more clicks than impressions", ads.CPC, 1_000_000, 0, 1000, 503_000_000}, // 1005/2000
+		{"counts below zero", ads.CPC, 400_000, -5, -7, 2_000_000},
+		{"the largest of everything", ads.CPC, ads.MaxBid, math.MaxInt64, math.MaxInt64, 1000 * ads.MaxBid},
+		{"the largest CPM", ads.CPM, ads.MaxBid, 0, 0, ads.MaxBid},
+	} {
+		bid := ads.Bid{Model: c.model, Price: c.price, Currency: "EUR"}
+		if got := ads.ECPM(bid, c.impressions, c.clicks); got != c.want {
+			t.Errorf("%s: ECPM = %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+// FuzzECPM compares with arithmetic that has no limits.
+func FuzzECPM(f *testing.F) {
+	f.Add(int64(1), int64(0), int64(0))
+	f.Add(int64(ads.MaxBid), int64(math.MaxInt64), int64(math.MaxInt64))
+	f.Add(int64(999_499), int64(1234), int64(12))
+	f.Fuzz(func(t *testing.T, price, impressions, clicks int64) {
+		if price < 1 || price > int64(ads.MaxBid) || impressions < 0 || clicks < 0 {
+			t.Skip()
+		}
+		got := ads.ECPM(ads.Bid{Model: ads.CPC, Price: ads.Micros(price)}, impressions, clicks)
+
+		earned := new(big.Int).Mul(big.NewInt(price*1000), new(big.Int).Add(big.NewInt(clicks), big.NewInt(ads.PriorClicks)))
+		earned.Quo(earned, new(big.Int).Add(big.NewInt(max(impressions, clicks)), big.NewInt(ads.PriorImpressions)))
+		// Half a unit in the third digit is at most 1/200 of the amount.
+		off := new(big.Int).Sub(big.NewInt(int64(got)), earned)
+		if off.Abs(off).Mul(off, big.NewInt(200)).Cmp(earned) > 0 {
+			t.Errorf("ECPM(%d, %d, %d) = %d, and exactly %v", price, impressions, clicks, got, earned)
+		}
+		for digits := int64(got); digits >= 1000; digits /= 10 {
+			if digits%10 != 0 {
+				t.Fatalf("ECPM(%d, %d, %d) = %d has more than three digits", price, impressions, clicks, got)
+			}
+		}
+	})
+}
+
+// rival is a unit with the click-through rate that it really has.
+type rival struct {
+	ads.Unit
+	rate float64
+}
+
+// race shows the unit with the higher eCPM so many times, and returns how often the second was it.
+func race(random *rand.Rand, first, second *rival, shown int) (seconds int) {
+	for range shown {
+		winner := first
+		switch a, b := first.ECPM(), second.ECPM(); {
+		case b > a, a == b && random.IntN(2) == 0:
+			winner = second
+			seconds++
+		}
+		winner.Impressions++
+		if random.Float64() < winner.rate {
+			winner.Clicks++
+		}
+	}
+	return seconds
+}
+
+func cpcUnit(impressions, clicks int64) ads.Unit {
+	return ads.Unit{Bid: ads.Bid{Model: ads.CPC, Price: 1_000_000}, Impressions: impressions, Clicks: clicks}
+}
+
+// TestANewUnitIsNeitherStarvedNorFavoured lets new units compete with a well-known one of an average rate, many times.
+func TestANewUnitIsNeitherStarvedNorFavoured(t *testing.T) {
+	random := rand.New(rand.NewPCG(7, 11))
+	const races, shown = 200, 20_000
+	overtaken, wasted := 0, 0
+	for range races {
+		known := &rival{cpcUnit(200_000, 980), 0.0049} // just below the prior's mean
+		if race(random, known, &rival{cpcUnit(0, 0), 0.015}, shown) > shown/2 {
+			overtaken++
+		}
+		known = &rival{cpcUnit(200_000, 980), 0.0049}
+		wasted += race(random, known, &rival{cpcUnit(0, 0), 0}, shown)
+	}
+	if overtaken < races*8/10 {
+		t.Errorf("a new unit that is three times as good won %d of %d races, want at least 80 %%", overtaken, races)
+	}
+	if wasted/races > 100 {
+		t.Errorf("a new unit that nobody clicks was shown %d times on average, want at most 100", wasted/races)
+	}
+}

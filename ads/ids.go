@@ -1,0 +1,41 @@
+package ads
+
+import "plaza/id"
+
+// The kinds of ids. Their text forms are TypeIDs: advertiser_…, campaign_…, ad_….
+type (
+	AdvertiserID struct{ id.ID }
+	CampaignID   struct{ id.ID }
+	UnitID       struct{ id.ID }
+	// ChoiceID names one choice of one unit. Both tokens of the choice carry it, and each is good for one record.
+	ChoiceID struct{ id.ID }
+)
+
+// The prefixes of the ids that clients see.
+const (
+	AdvertiserPrefix = "advertiser"
+	CampaignPrefix   = "campaign"
+	UnitPrefix       = "ad"
+)
+
+func (i AdvertiserID) String() string { return i.Text(AdvertiserPrefix) }
+func (i CampaignID) String() string   { return i.Text(CampaignPrefix) }
+func (i UnitID) String() string       { return i.Text(UnitPrefix) }
+
+// ParseAdvertiserID reads advertiser_…; every other text is id.ErrMalformed, as in the functions below.
+func ParseAdvertiserID(text string) (AdvertiserID, error) {
+	parsed, err := id.Parse(AdvertiserPrefix, text)
+	return AdvertiserID{parsed}, err
+}
+
+// ParseCampaignID reads campaign_….
+func ParseCampaignID(text string) (CampaignID, error) {
+	parsed, err := id.Parse(CampaignPrefix, text)
+	return CampaignID{parsed}, err
+}
+
+// ParseUnitID reads ad_….
+func ParseUnitID(text string) (UnitID, error) {
+	parsed, err := id.Parse(UnitPrefix, text)
+	return UnitID{parsed}, err
+}

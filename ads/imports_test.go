@@ -1,0 +1,38 @@
+package ads_test
+
+import (
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// TestAdsKnowNothingOfPeople keeps the promise that what people write, and how they arrange circles, is never an
+// input to the choice of ads: the package sees the standard library and ids, and no other part of Plaza.
+func TestAdsKnowNothingOfPeople(t *testing.T) {
+	files, err := filepath.Glob("*.go")
+	if err != nil || len(files) < 10 {
+		t.Fatalf("found %d files, %v", len(files), err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range file.Imports {
+			path, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			first, _, _ := strings.Cut(path, "/")
+			if path != "plaza/id" && (first == "plaza" || strings.Contains(first, ".")) {
+				t.Errorf("%s imports %s", name, path)
+			}
+		}
+	}
+}

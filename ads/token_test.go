@@ -1,0 +1,130 @@
+package ads
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"plaza/id"
+)
+
+var (
+	testKey  = bytes.Repeat([]byte{7}, keySize)
+	otherKey = bytes.Repeat([]byte{8}, keySize)
+)
+
+func sampleToken() token {
+	return token{
+		Kind: Click, ExpiresAt: time.Unix(1_795_000_000, 0), Choice: ChoiceID{id.New()}, Unit: UnitID{id.New()},
+		Zone: ZoneID{Site: "example.org", Name: "side-bar_1"},
+	}
+}
+
+func TestTokensReadBack(t *testing.T) {
+	longest := sampleToken()
+	longest.Kind = Impression
+	longest.Zone = ZoneID{Site: strings.Repeat("s", MaxZoneName), Name: strings.Repeat("z", MaxZoneName)}
+	shortest := sampleToken()
+	shortest.Zone = ZoneID{Site: "s", Name: "z"}
+	for _, want := range []token{sampleToken(), longest, shortest} {
+		text := want.sign(testKey)
+		if got, ok := readToken(testKey, text); !ok || got != want {
+			t.Errorf("%q reads as %+v, %v; want %+v", text, got, ok, want)
+		}
+		if strings.Trim(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") != "" {
+			t.Errorf("%q is not made for addresses", text)
+		}
+	}
+	if n := len(longest.sign(testKey)); n != maxToken {
+		t.Errorf("the longest token has %d characters, want %d", n, maxToken)
+	}
+}
+
+func TestNoOtherTokenIsTaken(t *testing.T) {
+	sample := sampleToken()
+	good := sample.sign(testKey)
+	raw, err := tokenText.DecodeString(good)
+	if err != nil {
+		t.Fatal(err)
+	}
+	bad := map[string]string{
+		"empty":            "",
+		"another key":      sample.sign(otherKey),
+		"no signature":     tokenText.EncodeToString(raw[:len(raw)-macSize]),
+		"short signature":  tokenText.EncodeToString(raw[:len(raw)-1]),
+		"only a signature": tokenText.EncodeToString(mac(testKey, nil)),
+		"longer":           tokenText.EncodeToString(append(bytes.Clone(raw), 0)),
+		"a line break":     good[:10] + "\n" + good[10:],
+		"a carriage":       good + "\r",
+		"padding":          good + "=",
+		"too long":         strings.Repeat("A", maxToken+1),
+		"a megabyte":       strings.Repeat("A", 1<<20),
+		"NUL":              good[:5] + "\x00" + good[6:],
+		"broken UTF-8":     good[:5] + "\xff" + good[6:],
+	}
+	for i := range good {
+		for _, c := range "AZaz09-_" {
+			if edited := good[:i] + string(c) + good[i+1:]; edited != good {
+				bad["edited at "+string(c)+" "+edited] = edited
+			}
+		}
+	}
+	for name, text := range bad {
+		if got, ok := readToken(testKey, text); ok {
+			t.Errorf("%s: %q was taken for %+v", name, text, got)
+		}
+	}
+}
+
+// TestASignedPayloadIsStillChecked signs what this version of the server never writes.
+func TestASignedPayloadIsStillChecked(t *testing.T) {
+	good := sampleToken()
+	payload := good.payload()
+	change := func(at int, to byte) []byte {
+		changed := bytes.Clone(payload)
+		changed[at] = to
+		return changed
+	}
+	for name, bad := range map[string][]byte{
+		"empty":                   {},
+		"only a head":             payload[:headSize],
+		"another version":         change(0, tokenVersion+1),
+		"another kind":            change(1, 'x'),
+		"a site beyond the end":   change(headSize, 200),
+		"no site":                 change(headSize, 0),
+		"no zone":                 change(headSize, byte(len(payload)-headSize-1)),
+		"a name that no zone has": change(len(payload)-1, '/'),
+	} {
+		text := tokenText.EncodeToString(append(bytes.Clone(bad), mac(testKey, bad)...))
+		if got, ok := readToken(testKey, text); ok {
+			t.Errorf("%s: taken for %+v", name, got)
+		}
+	}
+}
+
+func FuzzReadToken(f *testing.F) {
+	sample := sampleToken()
+	f.Add(sample.sign(testKey))
+	f.Add(sample.sign(otherKey))
+	f.Add("")
+	f.Add("AA==")
+	f.Fuzz(func(t *testing.T, text string) {
+		if got, ok := readToken(testKey, text); ok && got.sign(testKey) != text {
+			t.Errorf("%q was read, but is written %q", text, got.sign(testKey))
+		}
+	})
+}
+
+// FuzzParsePayload goes behind the signature, where a fuzzer of whole tokens never gets.
+func FuzzParsePayload(f *testing.F) {
+	sample := sampleToken()
+	f.Add(sample.payload())
+	f.Add(sample.payload()[:headSize+1])
+	f.Add([]byte{})
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		if got, ok := parsePayload(payload); ok && !bytes.Equal(got.payload(), payload) {
+			t.Errorf("%x was read, but is written %x", payload, got.payload())
+		}
+	})
+}

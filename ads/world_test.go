@@ -1,0 +1,156 @@
+package ads_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plaza/ads"
+	"plaza/ads/adsmodel"
+	"plaza/id"
+)
+
+// world is a service on a model, with a clock that tests set and with ties that come out alike each time.
+type world struct {
+	*ads.Service
+	t     *testing.T
+	ctx   context.Context
+	store *watched
+	now   time.Time
+	log   strings.Builder
+
+	campaign ads.Campaign
+}
+
+// watched is a store that counts its calls, and can be made to fail.
+type watched struct {
+	*adsmodel.Store
+	zones, others atomic.Int64
+	fault         error
+}
+
+func (w *watched) Zone(ctx context.Context, zone ads.ZoneID) (*ads.Zone, error) {
+	w.zones.Add(1)
+	if w.fault != nil {
+		return nil, w.fault
+	}
+	return w.Store.Zone(ctx, zone)
+}
+
+func (w *watched) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ads.Unit, error) {
+	w.others.Add(1)
+	if w.fault != nil {
+		return nil, w.fault
+	}
+	return w.Store.Units(ctx, ids)
+}
+
+func (w *watched) Record(ctx context.Context, r ads.Recording) (bool, error) {
+	w.others.Add(1)
+	if w.fault != nil {
+		return false, w.fault
+	}
+	return w.Store.Record(ctx, r)
+}
+
+func (w *watched) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
+	w.others.Add(1)
+	if w.fault != nil {
+		return nil, w.fault
+	}
+	return w.Store.SigningKey(ctx, fresh)
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{
+		t: t, ctx: t.Context(), now: time.Date(2026, 11, 22, 12, 0, 0, 500, time.UTC),
+		store: &watched{Store: adsmodel.New()},
+	}
+	w.Service = w.server(w.store)
+	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
+	w.campaign = ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Spring"}
+	w.add(ads.Batch{
+		Advertisers: []ads.Advertiser{advertiser}, Campaigns: []ads.Campaign{w.campaign},
+		Zones: []ads.Zone{{ID: top, Currency: "EUR"}, {ID: side, Currency: "EUR"}},
+	})
+	return w
+}
+
+// server is one more service with the world's clock and log.
+func (w *world) server(store ads.Store) *ads.Service {
+	return ads.New(store, ads.Options{
+		Now: func() time.Time { return w.now }, Random: rand.NewPCG(3, 5),
+		Logger: slog.New(slog.NewTextHandler(&w.log, nil)),
+	})
+}
+
+var (
+	top  = ads.ZoneID{Site: "example.org", Name: "top"}
+	side = ads.ZoneID{Site: "example.org", Name: "side"}
+)
+
+func (w *world) add(b ads.Batch) {
+	w.t.Helper()
+	if _, err := w.Add(w.ctx, b); err != nil {
+		w.t.Fatalf("Add: %v", err)
+	}
+}
+
+// unit is a good one, not stored.
+func (w *world) unit(price ads.Micros) ads.Unit {
+	return ads.Unit{
+		ID: ads.UnitID{ID: id.New()}, Campaign: w.campaign.ID, Zones: []ads.ZoneID{top},
+		Creative: ads.Creative{
+			Headline: "Anvils", Body: "Heavy ones", ImageURL: "https://acme.example/anvil.png",
+			LandingURL: "https://acme.example/anvils?from=plaza#buy",
+		},
+		Bid: ads.Bid{Model: ads.CPM, Price: price, Currency: "EUR"},
+	}
+}
+
+// place stores a unit with a CPM.
+func (w *world) place(price ads.Micros) ads.Unit {
+	w.t.Helper()
+	u := w.unit(price)
+	w.add(ads.Batch{Units: []ads.Unit{u}})
+	return u
+}
+
+func (w *world) choose(count int) []ads.Choice {
+	w.t.Helper()
+	choices, err := w.Choose(w.ctx, top.Site, top.Name, count)
+	if err != nil {
+		w.t.Fatalf("Choose: %v", err)
+	}
+	return choices
+}
+
+// counted checks a unit's counters.
+func (w *world) counted(u ads.UnitID, impressions, clicks int64) {
+	w.t.Helper()
+	units, err := w.store.Store.Units(w.ctx, []ads.UnitID{u})
+	if err != nil || units[u] == nil {
+		w.t.Fatalf("Units: %v, %v", units, err)
+	}
+	if got := units[u]; got.Impressions != impressions || got.Clicks != clicks {
+		w.t.Errorf("the unit has %d impressions and %d clicks, want %d and %d", got.Impressions, got.Clicks, impressions, clicks)
+	}
+}
+
+// refused checks that err is an Error with this code and field.
+func refused(t *testing.T, err error, code ads.Code, field, what string) {
+	t.Helper()
+	var got *ads.Error
+	if !errors.As(err, &got) {
+		t.Errorf("%s: the error is %v, want an Error %s for %q", what, err, code, field)
+		return
+	}
+	if got.Code != code || got.Field != field || got.Message == "" {
+		t.Errorf("%s: the error is %v, want %s for %q and a message", what, err, code, field)
+	}
+}

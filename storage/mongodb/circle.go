@@ -1,0 +1,231 @@
+package mongodb
+
+import (
+	"context"
+	"strings"
+	"unicode"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// circleDoc is a document of circles. Who is in them stands on the edges.
+type circleDoc struct {
+	ID        social.CircleID `bson:"_id"`
+	Version   int             `bson:"v"`
+	Owner     social.UserID   `bson:"owner"`
+	Name      string          `bson:"name"`
+	NameKey   string          `bson:"nameKey"` // the same for names that differ in case alone
+	IsDefault bool            `bson:"isDefault,omitempty"`
+	Members   int             `bson:"members"`
+}
+
+func newCircleDoc(c *social.Circle) circleDoc {
+	return circleDoc{
+		ID: c.ID, Version: version, Owner: c.Owner, Name: c.Name, NameKey: nameKey(c.Name),
+		IsDefault: c.IsDefault, Members: c.MembersCount,
+	}
+}
+
+func (d *circleDoc) circle() *social.Circle {
+	return &social.Circle{ID: d.ID, Owner: d.Owner, Name: d.Name, IsDefault: d.IsDefault, MembersCount: d.Members}
+}
+
+// nameKey is equal for exactly those names that strings.EqualFold calls equal.
+func nameKey(name string) string {
+	return strings.Map(func(r rune) rune {
+		least := r
+		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
+			least = min(least, next)
+		}
+		return least
+	}, name)
+}
+
+// InsertCircle implements social.Circles.
+func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Event) error {
+	return s.write(ctx, "insert circle", nil, func(ctx context.Context) error {
+		if _, err := s.circles.InsertOne(ctx, newCircleDoc(c)); err != nil {
+			return inserted(err)
+		}
+		return s.append(ctx, e)
+	})
+}
+
+// RenameCircle implements social.Circles.
+func (s *Store) RenameCircle(ctx context.Context, circle social.CircleID, name string, e social.Event) error {
+	change := doc("$set", doc("name", name, "nameKey", nameKey(name)))
+	return s.write(ctx, "rename circle", []id.ID{circle.ID}, func(ctx context.Context) error {
+		if err := updateOne(ctx, s.circles, doc("_id", circle), change); err != nil {
+			return inserted(err)
+		}
+		return s.append(ctx, e)
+	})
+}
+
+// DeleteCircle implements social.Circles.
+func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e social.Event) error {
+	return s.write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
+		var d circleDoc
+		if err := found(s.circles.FindOneAndDelete(ctx, doc("_id", circle)).Decode(&d)); err != nil {
+			return err
+		}
+		if err := s.emptyCircle(ctx, d.Owner, circle); err != nil {
+			return err
+		}
+		return s.append(ctx, e)
+	})
+}
+
+// emptyCircle takes everybody out of a circle, and ends the follows that rested on it alone.
+func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle social.CircleID) error {
+	last := doc("owner", owner, "circles", bson.A{circle})
+	ended, err := findAll[edgeDoc](ctx, s.edges, last, inBatch,
+		options.Find().SetProjection(doc("_id", 0, "other", 1)).SetHint(byMember))
+	if err != nil {
+		return err
+	}
+	if err := s.endFollows(ctx, owner, ended); err != nil {
+		return err
+	}
+	_, err = s.edges.UpdateMany(ctx, doc("owner", owner, "circles", circle), withoutCircle(circle))
+	return err
+}
+
+// endFollows counts the ends of the owner's follows of the edges' others.
+func (s *Store) endFollows(ctx context.Context, owner social.UserID, ended []edgeDoc) error {
+	if len(ended) == 0 {
+		return nil
+	}
+	others := make([]social.UserID, len(ended))
+	for i := range ended {
+		others[i] = ended[i].Other
+	}
+	if err := updateOne(ctx, s.users, doc("_id", owner), doc("$inc", doc("following", -len(others)))); err != nil {
+		return err
+	}
+	_, err := s.users.UpdateMany(ctx, doc("_id", doc("$in", others)), doc("$inc", doc("followers", -1)))
+	return err
+}
+
+// Circles implements social.Circles.
+func (s *Store) Circles(ctx context.Context, ids []social.CircleID) (map[social.CircleID]*social.Circle, error) {
+	all := make(map[social.CircleID]*social.Circle, len(ids))
+	err := s.read(ctx, "circles", func(ctx context.Context) error {
+		docs, err := findIn[circleDoc](ctx, s.circles, "_id", ids)
+		for i := range docs {
+			all[docs[i].ID] = docs[i].circle()
+		}
+		return err
+	})
+	return all, err
+}
+
+// CirclesOf implements social.Circles.
+func (s *Store) CirclesOf(ctx context.Context, owner social.UserID, p social.Page) (circles []*social.Circle, err error) {
+	q := listQuery{filter: doc("owner", owner), key: "_id", value: idKey, hint: byOwnerID, page: p}
+	err = s.read(ctx, "circles of", func(ctx context.Context) error {
+		docs, err := readList[circleDoc](ctx, s.circles, q)
+		circles = each(docs, (*circleDoc).circle)
+		return err
+	})
+	return circles, err
+}
+
+// Members implements social.Circles.
+func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID]) (members map[social.List[social.CircleID]][]social.UserID, err error) {
+	query := func(list social.List[social.CircleID]) listQuery {
+		return listQuery{
+			filter: doc("circles", list.Of), key: "other", value: idKey,
+			project: doc("_id", 0, "other", 1), hint: byMember,
+		}
+	}
+	err = s.read(ctx, "members", func(ctx context.Context) error {
+		members, err = pagesOf(ctx, s.edges, lists, query, func(d *edgeDoc) social.UserID { return d.Other })
+		return err
+	})
+	return members, err
+}
+
+// AddToCircle implements social.Circles.
+func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge social.EdgeID, e social.Event) (added bool, err error) {
+	hot := []id.ID{m.Owner.ID, m.Member.ID}
+	err = s.write(ctx, "add to circle", hot, func(ctx context.Context) error {
+		added = false
+		before, err := s.changeEdge(ctx, m.Owner, m.Member, withCircle(m.Circle, edge))
+		switch {
+		case err != nil:
+			return err
+		case !before.Block.IsZero() || before.BlockedBy:
+			return social.ErrBlocked
+		case before.isIn(m.Circle):
+			return nil
+		}
+		added = true
+		return s.countMember(ctx, m, before.Follow.IsZero(), e)
+	})
+	return added && err == nil, err
+}
+
+// countMember counts a new membership, and the follow if that is new too.
+func (s *Store) countMember(ctx context.Context, m social.Membership, isFollow bool, e social.Event) error {
+	filter := doc("_id", m.Circle, "owner", m.Owner)
+	if err := updateOne(ctx, s.circles, filter, doc("$inc", doc("members", 1))); err != nil {
+		return err
+	}
+	if isFollow {
+		if err := s.countFollow(ctx, m.Owner, m.Member, 1); err != nil {
+			return err
+		}
+	}
+	return s.append(ctx, e)
+}
+
+// countFollow adds n to what the two users count. ErrNotFound: there is no such user.
+func (s *Store) countFollow(ctx context.Context, owner, other social.UserID, n int) error {
+	return count(ctx, s.users, map[social.UserID]bson.D{owner: doc("following", n), other: doc("followers", n)})
+}
+
+// RemoveFromCircle implements social.Circles.
+func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e social.Event) (removed bool, err error) {
+	hot := []id.ID{m.Owner.ID, m.Member.ID}
+	err = s.write(ctx, "remove from circle", hot, func(ctx context.Context) error {
+		filter := doc("_id", pairKey(m.Owner.ID, m.Member.ID), "owner", m.Owner, "circles", m.Circle)
+		before, err := s.updateEdge(ctx, filter, withoutCircle(m.Circle))
+		if removed = before != nil; err != nil || !removed {
+			return err
+		}
+		return s.uncount(ctx, m.Owner, m.Member, []social.CircleID{m.Circle}, len(before.Circles) == 1, e)
+	})
+	return removed && err == nil, err
+}
+
+// Unfollow implements social.Circles.
+func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e social.Event) (unfollowed bool, err error) {
+	err = s.write(ctx, "unfollow", []id.ID{owner.ID, member.ID}, func(ctx context.Context) error {
+		filter := doc("_id", pairKey(owner.ID, member.ID), "owner", owner, "follow", doc("$exists", true))
+		before, err := s.updateEdge(ctx, filter, doc("$unset", doc("follow", 1, "circles", 1)))
+		if unfollowed = before != nil; err != nil || !unfollowed {
+			return err
+		}
+		return s.uncount(ctx, owner, member, before.Circles, true, e)
+	})
+	return unfollowed && err == nil, err
+}
+
+// uncount counts memberships that ended, and the follow if that ended too.
+func (s *Store) uncount(ctx context.Context, owner, member social.UserID, circles []social.CircleID, isFollow bool, e social.Event) error {
+	_, err := s.circles.UpdateMany(ctx, doc("_id", doc("$in", circles)), doc("$inc", doc("members", -1)))
+	if err != nil {
+		return err
+	}
+	if isFollow {
+		if err := s.countFollow(ctx, owner, member, -1); err != nil {
+			return err
+		}
+	}
+	return s.append(ctx, e)
+}

@@ -1,0 +1,148 @@
+package mongodb_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// TestCommandCounts: what each read costs in commands; a page of 100 costs as many as one of 20.
+func TestCommandCounts(t *testing.T) {
+	r := new(recorder)
+	w := newTown(t, r)
+	users := w.people(420)
+	few, many := users[0], users[1]
+	w.follow(few, users[2:12])
+	w.follow(many, users[2:])
+	var posts []social.PostID
+	var authors []social.UserID
+	for i := range 120 {
+		author := users[2+i%10].User.ID
+		posts = append(posts, w.post(status(author, author, public)).ID)
+		authors = append(authors, author)
+	}
+	p := w.post(status(few.User.ID, few.User.ID, public))
+	for range 120 {
+		w.comment(p, nil, few.User.ID)
+	}
+	for name, c := range map[string]struct {
+		want int
+		call func(n int) error
+	}{
+		"Users":     {1, func(n int) error { _, err := w.Users(w.ctx, authors[:n]); return err }},
+		"Posts":     {1, func(n int) error { _, err := w.Posts(w.ctx, posts[:n]); return err }},
+		"Reactions": {1, func(n int) error { _, err := w.Reactions(w.ctx, few.User.ID, posts[:n]); return err }},
+		"Votes":     {1, func(n int) error { _, err := w.Votes(w.ctx, few.User.ID, posts[:n]); return err }},
+		"Relations": {1, func(n int) error {
+			var pairs []social.Pair
+			for _, u := range users[2 : n+2] {
+				pairs = append(pairs, social.Pair{Viewer: few.User.ID, Other: u.User.ID})
+			}
+			_, err := w.Relations(w.ctx, pairs)
+			return err
+		}},
+		"News of few": {2, func(n int) error { _, err := w.News(w.ctx, few.User.ID, social.Page{Limit: n + 1}); return err }},
+		"News of many": {3, func(n int) error {
+			_, err := w.News(w.ctx, many.User.ID, social.Page{Limit: n + 1})
+			return err
+		}},
+		"Incoming": {2, func(n int) error { _, err := w.Incoming(w.ctx, few.User.ID, social.Page{Limit: n + 1}); return err }},
+		"Wall": {1, func(n int) error {
+			_, err := w.Wall(w.ctx, lists(social.Page{Limit: n + 1}, few.User.ID))
+			return err
+		}},
+		"Walls":     {1, func(n int) error { _, err := w.Wall(w.ctx, lists(social.Page{Limit: 3}, authors[:n]...)); return err }},
+		"Followers": {1, func(n int) error { _, err := w.Followers(w.ctx, lists(social.Page{Limit: n}, authors[0])); return err }},
+		"Following": {1, func(n int) error {
+			_, err := w.Following(w.ctx, lists(social.Page{Limit: n}, many.User.ID))
+			return err
+		}},
+		"Members": {1, func(n int) error {
+			_, err := w.Members(w.ctx, lists(social.Page{Limit: n}, many.Following.ID))
+			return err
+		}},
+		"Thread": {1, func(n int) error {
+			_, err := w.Thread(w.ctx, lists(social.Page{Limit: n + 1}, social.Thread{Post: p.ID, Order: social.OrderOldest}))
+			return err
+		}},
+		"Threads": {1, func(n int) error {
+			var threads []social.Thread
+			for _, post := range posts[:n] {
+				threads = append(threads, social.Thread{Post: post, Order: social.OrderThreaded})
+			}
+			_, err := w.Thread(w.ctx, lists(social.Page{Limit: 10}, threads...))
+			return err
+		}},
+		"LatestComments": {1, func(n int) error {
+			_, err := w.LatestComments(w.ctx, posts[:n], authors[:1], 3)
+			return err
+		}},
+	} {
+		for _, n := range []int{20, 100} {
+			r.take()
+			w.ok(c.call(n))
+			if commands := r.take(); len(commands) != c.want {
+				t.Errorf("%s of %d: %d commands, want %d: %s", name, n, len(commands), c.want, names(commands))
+			}
+		}
+	}
+}
+
+// TestWriteCommandCounts: what each write costs, its event and commit included.
+func TestWriteCommandCounts(t *testing.T) {
+	r := new(recorder)
+	w := newTown(t, r)
+	users := w.people(3)
+	ada, ben := users[0], users[1]
+	p := status(ada.User.ID, ada.User.ID, public)
+	var root *social.Comment
+	m := social.Membership{Circle: ada.Following.ID, Owner: ada.User.ID, Member: ben.User.ID}
+	for _, c := range []struct {
+		name string
+		want int
+		call func() error
+	}{
+		{"InsertPost", 3, func() error { return w.InsertPost(w.ctx, p, happened(social.EventPostCreated)) }},
+		{"InsertComment", 4, func() error {
+			root = newComment(p, nil, ada.User.ID)
+			return w.InsertComment(w.ctx, root, happened(social.EventCommentAdded))
+		}},
+		{"InsertComment, a reply", 5, func() error {
+			return w.InsertComment(w.ctx, newComment(p, root, ada.User.ID), happened(social.EventCommentAdded))
+		}},
+		{"EditComment", 5, func() error {
+			return w.EditComment(w.ctx, root.ID, "x", time.Now(), happened(social.EventCommentEdited))
+		}},
+		{"DeleteComment", 8, func() error { return w.DeleteComment(w.ctx, root.ID, happened(social.EventCommentDeleted)) }},
+		{"PutReaction", 4, func() error {
+			return w.PutReaction(w.ctx, p.ID, ben.User.ID, social.ReactionLike, happened(social.EventReactionAdded))
+		}},
+		{"AddToCircle", 5, func() error {
+			_, err := w.AddToCircle(w.ctx, m, social.EdgeID{ID: id.New()}, happened(social.EventMemberAdded))
+			return err
+		}},
+		{"AddToCircle, again", 2, func() error {
+			_, err := w.AddToCircle(w.ctx, m, social.EdgeID{ID: id.New()}, happened(social.EventMemberAdded))
+			return err
+		}},
+		{"Unfollow", 5, func() error {
+			_, err := w.Unfollow(w.ctx, ada.User.ID, ben.User.ID, happened(social.EventUnfollowed))
+			return err
+		}},
+		{"Block", 5, func() error {
+			_, err := w.Block(w.ctx, edge(ada.User.ID, ben.User.ID), happened(social.EventBlocked))
+			return err
+		}},
+	} {
+		r.take()
+		if err := c.call(); err != nil && !errors.Is(err, social.ErrNotFound) {
+			t.Fatalf("%s: %v", c.name, err)
+		}
+		if commands := r.take(); len(commands) != c.want {
+			t.Errorf("%s: %d commands, want %d: %s", c.name, len(commands), c.want, names(commands))
+		}
+	}
+}

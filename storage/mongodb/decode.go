@@ -1,0 +1,471 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// What is read in numbers is decoded by hand: a news page holds some 2,000 values, and the driver's decoder takes about
+// four times as long for them, and 4 KB for each document. Writing goes through the struct tags; a test compares the two.
+
+// document is a stored document that reads itself.
+type document interface {
+	// set takes one field. Fields that it does not know it leaves out.
+	set(r *reading, field string, v bsoncore.Value)
+}
+
+// reading reads a document, and keeps the first error.
+type reading struct {
+	field string
+	err   error
+}
+
+// readDocument sets all fields of d.
+func readDocument(raw []byte, d document) error {
+	var r reading
+	r.document(raw, d)
+	return r.err
+}
+
+func (r *reading) document(raw []byte, d document) {
+	_, rest, ok := bsoncore.ReadLength(raw)
+	for ok && len(rest) > 1 {
+		var e bsoncore.Element
+		if e, rest, ok = bsoncore.ReadElement(rest); ok {
+			r.element(e, d)
+		}
+	}
+	if !ok {
+		r.fail("is no document")
+	}
+}
+
+func (r *reading) element(e bsoncore.Element, d document) {
+	v, err := e.ValueErr()
+	if err != nil {
+		r.fail("is malformed: %v", err)
+		return
+	}
+	r.field = fieldName(e.KeyBytes())
+	if v.Type != bsoncore.TypeNull {
+		d.set(r, r.field, v)
+	}
+}
+
+// fieldNames are the names that documents have; looking one up takes no memory.
+var fieldNames = func() map[string]string {
+	names := map[string]string{}
+	for _, name := range []string{
+		"_id", "v", "seq", "author", "wallOwner", "audience", "type", "detail", "editedAt", "history", "revision",
+		"commentCount", "latest", "reactions", "votes", "kind", "circles", "text", "url", "title", "caption", "width", "height",
+		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
+		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
+		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision",
+	} {
+		names[name] = name
+	}
+	return names
+}()
+
+func fieldName(key []byte) string {
+	if name, ok := fieldNames[string(key)]; ok {
+		return name
+	}
+	return string(key)
+}
+
+func (r *reading) fail(format string, args ...any) {
+	if r.err == nil {
+		r.err = fmt.Errorf("field %q %s", r.field, fmt.Sprintf(format, args...))
+	}
+}
+
+// check reports a value of another type than is due.
+func (r *reading) check(ok bool, v bsoncore.Value) bool {
+	if !ok {
+		r.fail("is a %v", v.Type)
+	}
+	return ok
+}
+
+func (r *reading) id(v bsoncore.Value, to *id.ID) {
+	_, data, ok := v.BinaryOK()
+	if r.check(ok && len(data) == len(to), v) {
+		copy(to[:], data)
+	}
+}
+
+func (r *reading) binary(v bsoncore.Value, to *bson.Binary) {
+	subtype, data, ok := v.BinaryOK()
+	if r.check(ok, v) {
+		*to = bson.Binary{Subtype: subtype, Data: append([]byte(nil), data...)}
+	}
+}
+
+func (r *reading) text(v bsoncore.Value, to *string) {
+	text, ok := v.StringValueOK()
+	if r.check(ok, v) {
+		*to = text
+	}
+}
+
+// readText is text for the domain's named string types.
+func readText[T ~string](r *reading, v bsoncore.Value, to *T) {
+	text, ok := v.StringValueOK()
+	if r.check(ok, v) {
+		*to = T(text)
+	}
+}
+
+func (r *reading) int(v bsoncore.Value, to *int) {
+	n, ok := v.AsInt64OK()
+	if r.check(ok, v) {
+		*to = int(n)
+	}
+}
+
+func (r *reading) float(v bsoncore.Value, to *float64) {
+	f, ok := v.DoubleOK()
+	if r.check(ok, v) {
+		*to = f
+	}
+}
+
+func (r *reading) bool(v bsoncore.Value, to *bool) {
+	b, ok := v.BooleanOK()
+	if r.check(ok, v) {
+		*to = b
+	}
+}
+
+func (r *reading) time(v bsoncore.Value, to *time.Time) {
+	ms, ok := v.DateTimeOK()
+	if r.check(ok, v) {
+		*to = time.UnixMilli(ms).UTC()
+	}
+}
+
+// readArray reads each element of an array.
+func readArray[T any](r *reading, v bsoncore.Value, to *[]T, read func(*reading, bsoncore.Value, *T)) {
+	array, ok := v.ArrayOK()
+	if !r.check(ok, v) {
+		return
+	}
+	values, err := array.Values()
+	if err != nil {
+		r.fail("is malformed: %v", err)
+		return
+	}
+	*to = make([]T, len(values))
+	for i := range values {
+		read(r, values[i], &(*to)[i])
+	}
+}
+
+// readDocuments reads an array of documents.
+func readDocuments[D any, P interface {
+	*D
+	document
+}](r *reading, v bsoncore.Value, to *[]D) {
+	readArray(r, v, to, func(r *reading, v bsoncore.Value, d *D) { r.inner(v, P(d)) })
+}
+
+func (r *reading) inner(v bsoncore.Value, d document) {
+	raw, ok := v.DocumentOK()
+	if r.check(ok, v) {
+		r.document(raw, d)
+	}
+}
+
+func (r *reading) circles(v bsoncore.Value, to *[]social.CircleID) {
+	readArray(r, v, to, func(r *reading, v bsoncore.Value, c *social.CircleID) { r.id(v, &c.ID) })
+}
+
+// readAll reads what is left of a cursor, and closes it.
+func readAll[D any](ctx context.Context, cursor *mongo.Cursor, expect int) ([]D, error) {
+	defer cursor.Close(context.WithoutCancel(ctx)) //nolint:errcheck // what was read was read
+	var docs []D
+	for cursor.Next(ctx) {
+		if docs == nil {
+			docs = make([]D, 0, min(expect, cursor.RemainingBatchLength()+1))
+		}
+		docs = append(docs, *new(D))
+		if err := readCurrent(cursor, &docs[len(docs)-1]); err != nil {
+			return nil, err
+		}
+	}
+	return docs, cursor.Err()
+}
+
+// readCurrent leaves documents that don't read themselves to the driver.
+func readCurrent(cursor *mongo.Cursor, to any) error {
+	if d, ok := to.(document); ok {
+		return readDocument(cursor.Current, d)
+	}
+	return cursor.Decode(to)
+}
+
+// valueList is a list of values for $in, written without reflection where it is one of ids or keys.
+func valueList[V any](values []V) any {
+	switch v := any(values).(type) {
+	case []social.UserID:
+		return idList(v)
+	case []social.PostID:
+		return idList(v)
+	case []social.CommentID:
+		return idList(v)
+	case []social.CircleID:
+		return idList(v)
+	case []bson.Binary:
+		return binaryList(v)
+	}
+	return values
+}
+
+func idList[V ~struct{ id.ID }](ids []V) bson.RawValue {
+	b := bsoncore.NewArrayBuilder()
+	for _, v := range ids {
+		raw := struct{ id.ID }(v)
+		b.AppendBinary(bson.TypeBinaryUUID, raw.ID[:])
+	}
+	return bson.RawValue{Type: bson.TypeArray, Value: b.Build()}
+}
+
+func binaryList(keys []bson.Binary) bson.RawValue {
+	b := bsoncore.NewArrayBuilder()
+	for _, k := range keys {
+		b.AppendBinary(k.Subtype, k.Data)
+	}
+	return bson.RawValue{Type: bson.TypeArray, Value: b.Build()}
+}
+
+func (d *userDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.id(v, &d.ID.ID)
+	case "v":
+		r.int(v, &d.Version)
+	case "handle":
+		r.text(v, &d.Handle)
+	case "name":
+		r.text(v, &d.Name)
+	case "bio":
+		r.text(v, &d.Bio)
+	case "avatarUrl":
+		r.text(v, &d.AvatarURL)
+	case "wallPolicy":
+		readText(r, v, &d.WallPolicy)
+	case "followers":
+		r.int(v, &d.Followers)
+	case "following":
+		r.int(v, &d.Following)
+	}
+}
+
+func (d *circleDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.id(v, &d.ID.ID)
+	case "v":
+		r.int(v, &d.Version)
+	case "owner":
+		r.id(v, &d.Owner.ID)
+	case "name":
+		r.text(v, &d.Name)
+	case "nameKey":
+		r.text(v, &d.NameKey)
+	case "isDefault":
+		r.bool(v, &d.IsDefault)
+	case "members":
+		r.int(v, &d.Members)
+	}
+}
+
+func (d *edgeDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.binary(v, &d.ID)
+	case "v":
+		r.int(v, &d.Version)
+	case "owner":
+		r.id(v, &d.Owner.ID)
+	case "other":
+		r.id(v, &d.Other.ID)
+	case "follow":
+		r.id(v, &d.Follow.ID)
+	case "circles":
+		r.circles(v, &d.Circles)
+	case "mute":
+		r.id(v, &d.Mute.ID)
+	case "block":
+		r.id(v, &d.Block.ID)
+	case "blockedBy":
+		r.bool(v, &d.BlockedBy)
+	}
+}
+
+func (d *postDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.id(v, &d.ID.ID)
+	case "v":
+		r.int(v, &d.Version)
+	case "seq":
+		r.id(v, &d.Seq.ID)
+	case "author":
+		r.id(v, &d.Author.ID)
+	case "wallOwner":
+		r.id(v, &d.WallOwner.ID)
+	case "audience":
+		r.inner(v, &d.Audience)
+	case "type":
+		readText(r, v, &d.Type)
+	case "detail":
+		r.inner(v, &d.Detail)
+	default:
+		d.setRest(r, field, v)
+	}
+}
+
+func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "editedAt":
+		r.time(v, &d.EditedAt)
+	case "history":
+		readDocuments(r, v, &d.History)
+	case "revision":
+		r.int(v, &d.Revision)
+	case "threadRevision":
+		r.int(v, &d.ThreadRevision)
+	case "commentCount":
+		r.int(v, &d.CommentCount)
+	case "latest":
+		readDocuments(r, v, &d.Latest)
+	case "reactions":
+		d.Reactions = reactionCounts{}
+		r.inner(v, d.Reactions)
+	case "votes":
+		readArray(r, v, &d.Votes, (*reading).int)
+	case "inbox":
+		readArray(r, v, &d.Inbox, (*reading).binary)
+	}
+}
+
+func (c reactionCounts) set(r *reading, field string, v bsoncore.Value) {
+	var n int
+	r.int(v, &n)
+	c[social.ReactionKind(field)] = n
+}
+
+func (d *audienceDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "kind":
+		readText(r, v, &d.Kind)
+	case "circles":
+		r.circles(v, &d.Circles)
+	}
+}
+
+func (d *versionDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "type":
+		readText(r, v, &d.Type)
+	case "detail":
+		r.inner(v, &d.Detail)
+	case "editedAt":
+		r.time(v, &d.EditedAt)
+	}
+}
+
+func (d *detailDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "text":
+		r.text(v, &d.Text)
+	case "url":
+		r.text(v, &d.URL)
+	case "title":
+		r.text(v, &d.Title)
+	case "caption":
+		r.text(v, &d.Caption)
+	case "width":
+		r.int(v, &d.Width)
+	case "height":
+		r.int(v, &d.Height)
+	case "place":
+		r.text(v, &d.Place)
+	case "latitude":
+		r.float(v, &d.Latitude)
+	case "longitude":
+		r.float(v, &d.Longitude)
+	case "question":
+		r.text(v, &d.Question)
+	case "options":
+		readArray(r, v, &d.Options, (*reading).text)
+	case "closesAt":
+		r.time(v, &d.ClosesAt)
+	}
+}
+
+func (d *commentDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.id(v, &d.ID.ID)
+	case "v":
+		r.int(v, &d.Version)
+	case "seq":
+		r.id(v, &d.Seq.ID)
+	case "post":
+		r.id(v, &d.Post.ID)
+	case "parent":
+		r.id(v, &d.Parent.ID)
+	case "slug":
+		r.text(v, &d.Slug)
+	case "path":
+		r.text(v, &d.Path)
+	case "treePath":
+		r.text(v, &d.TreePath)
+	case "author":
+		r.id(v, &d.Author.ID)
+	case "text":
+		r.text(v, &d.Text)
+	case "editedAt":
+		r.time(v, &d.EditedAt)
+	case "replies":
+		r.int(v, &d.Replies)
+	case "deleted":
+		r.bool(v, &d.Deleted)
+	}
+}
+
+func (d *markDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.binary(v, &d.ID)
+	case "v":
+		r.int(v, &d.Version)
+	case "kind":
+		readText(r, v, &d.Kind)
+	case "option":
+		r.int(v, &d.Option)
+	}
+}
+
+func (d *seqDoc) set(r *reading, field string, v bsoncore.Value) {
+	if field == "seq" {
+		r.id(v, &d.Seq.ID)
+	}
+}
+
+func (d *otherDoc) set(r *reading, field string, v bsoncore.Value) {
+	if field == "other" {
+		r.id(v, &d.Other.ID)
+	}
+}

@@ -1,0 +1,110 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// inBatch is the longest list of values in one command.
+const inBatch = 1000
+
+// doc makes an ordered document of keys and values in turn.
+func doc(pairs ...any) bson.D {
+	d := make(bson.D, 0, len(pairs)/2)
+	for i := 0; i+1 < len(pairs); i += 2 {
+		d = append(d, bson.E{Key: pairs[i].(string), Value: pairs[i+1]})
+	}
+	return d
+}
+
+// registry writes every id as a UUID (binary, subtype 4), which sorts by its bytes.
+func registry() *bson.Registry {
+	r := bson.NewRegistry()
+	for _, t := range []reflect.Type{
+		reflect.TypeFor[social.UserID](), reflect.TypeFor[social.CircleID](), reflect.TypeFor[social.PostID](),
+		reflect.TypeFor[social.CommentID](), reflect.TypeFor[social.EdgeID](), reflect.TypeFor[social.EventID](),
+	} {
+		r.RegisterTypeEncoder(t, bson.ValueEncoderFunc(encodeID))
+		r.RegisterTypeDecoder(t, bson.ValueDecoderFunc(decodeID))
+	}
+	return r
+}
+
+func encodeID(_ bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
+	raw := v.Field(0).Interface().(id.ID)
+	return w.WriteBinaryWithSubtype(raw[:], bson.TypeBinaryUUID)
+}
+
+func decodeID(_ bson.DecodeContext, r bson.ValueReader, v reflect.Value) error {
+	raw, _, err := r.ReadBinary()
+	if err != nil {
+		return err
+	}
+	if len(raw) != len(id.ID{}) {
+		return fmt.Errorf("an id of %d bytes", len(raw))
+	}
+	copy(v.Field(0).Addr().Interface().(*id.ID)[:], raw)
+	return nil
+}
+
+// zeroKey is below every id, and an id: a range above it holds exactly the documents that have one.
+var zeroKey = bson.Binary{Subtype: bson.TypeBinaryUUID, Data: make([]byte, 16)}
+
+// idKey is the stored form of a list key that is an id.
+func idKey(k social.Key) any { return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: []byte(k)} }
+
+// pairKey is the _id of what belongs to two: their ids, one after the other.
+func pairKey(first, second id.ID) bson.Binary {
+	return bson.Binary{Data: append(append(make([]byte, 0, 32), first[:]...), second[:]...)}
+}
+
+// pairRange matches every pairKey with this first id.
+func pairRange(first id.ID) bson.D {
+	last := id.ID(slices.Repeat([]byte{0xff}, 16))
+	return doc("$gte", pairKey(first, id.ID{}), "$lte", pairKey(first, last))
+}
+
+// utc is how times leave the database: zero stays zero.
+func utc(t time.Time) time.Time {
+	if t.IsZero() {
+		return time.Time{}
+	}
+	return t.UTC()
+}
+
+// findAll reads all documents that match, in one command while they are below the server's 16 MB.
+func findAll[D any](ctx context.Context, c *mongo.Collection, filter bson.D, expect int, opts ...options.Lister[options.FindOptions]) ([]D, error) {
+	// One more than is expected: then the first answer also says that there is no more.
+	cursor, err := c.Find(ctx, filter, append(opts, options.Find().SetBatchSize(int32(expect+1)))...)
+	if err != nil {
+		return nil, err
+	}
+	return readAll[D](ctx, cursor, expect)
+}
+
+// findIn reads the documents whose field has one of the values, in batches of inBatch.
+func findIn[D any, V any](ctx context.Context, c *mongo.Collection, field string, values []V, opts ...options.Lister[options.FindOptions]) ([]D, error) {
+	var all []D
+	for batch := range slices.Chunk(values, inBatch) {
+		docs, err := findAll[D](ctx, c, doc(field, doc("$in", valueList(batch))), len(batch), opts...)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = docs
+		} else {
+			all = append(all, docs...)
+		}
+	}
+	return all, nil
+}

@@ -1,0 +1,392 @@
+package mongodb_test
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// TestEveryQueryUsesAnIndex calls every method, collects the shapes of all commands, and asks the server how it runs them.
+func TestEveryQueryUsesAnIndex(t *testing.T) {
+	r := new(recorder)
+	w := newTown(t, r)
+	callEverything(w)
+	shapes := map[string]bson.D{}
+	for _, command := range r.take() {
+		for _, c := range explainable(t, command) {
+			// The longest of a shape has the longest lists of values: the hardest to plan.
+			if shape := shapeOf(c); len(fmt.Sprint(c)) > len(fmt.Sprint(shapes[shape])) {
+				shapes[shape] = c
+			}
+		}
+	}
+	if len(shapes) < 40 {
+		t.Errorf("only %d shapes were seen", len(shapes))
+	}
+	client := plainClient(t)
+	for shape, command := range shapes {
+		plan := explain(t, client, command, "queryPlanner")
+		stages := stagesOf(plan)
+		for _, bad := range []string{"COLLSCAN", "SORT", "$sort"} {
+			if slices.Contains(stages, bad) {
+				t.Errorf("%s in the plan %v of\n%s", bad, stages, shape)
+			}
+		}
+	}
+	t.Logf("%d shapes explained", len(shapes))
+}
+
+// callEverything calls every method, lists with every kind of bound, alone and in batches.
+func callEverything(w *town) {
+	users := w.people(250)
+	ada, ben, cyd := users[0], users[1], users[2]
+	w.follow(ada, users[1:])
+	w.follow(ben, users[:1])
+	for _, u := range users[:220] { // more followers than one merge takes
+		if u.User.ID != cyd.User.ID {
+			w.follow(u, []social.NewUser{cyd})
+		}
+	}
+	callUsers(w, ada)
+	callCircles(w, ada, ben)
+	callGraph(w, ada, ben, users[3])
+	callPosts(w, ada, ben)
+	callComments(w, ada, ben)
+	pages(func(p social.Page) {
+		for _, viewer := range []social.NewUser{ada, ben, cyd} {
+			_, err := w.News(w.ctx, viewer.User.ID, p)
+			w.ok(err)
+			_, err = w.Incoming(w.ctx, viewer.User.ID, p)
+			w.ok(err)
+		}
+	})
+	tail, err := w.Tail(w.ctx)
+	w.ok(err)
+	w.ok(tail.Close())
+}
+
+// pages calls for each kind of page.
+func pages(call func(social.Page)) {
+	first, last := social.Key(id.At(time.Unix(1, 0)).Bytes()), social.Key(id.At(time.Now().Add(time.Hour)).Bytes())
+	for _, after := range []social.Key{"", first} {
+		for _, before := range []social.Key{"", last} {
+			call(social.Page{After: after, Before: before, Limit: 20})
+			call(social.Page{After: after, Before: before, Limit: 20, Last: true})
+		}
+	}
+}
+
+func callUsers(w *town, ada social.NewUser) {
+	eve := social.NewUser{User: social.User{ID: social.UserID{ID: id.New()}, Handle: "eve"}}
+	eve.Following = social.Circle{ID: social.CircleID{ID: id.New()}, Owner: eve.User.ID, Name: "Following"}
+	w.ok(w.InsertUser(w.ctx, eve, happened(social.EventUserSignedUp)))
+	w.ok(w.UpdateProfile(w.ctx, &eve.User, happened(social.EventProfileUpdated)))
+	_, err := w.Users(w.ctx, []social.UserID{ada.User.ID, eve.User.ID})
+	w.ok(err)
+	_, err = w.UsersByHandle(w.ctx, []string{"eve", "nobody"})
+	w.ok(err)
+	_, _, err = w.PasswordHash(w.ctx, "eve")
+	w.ok(err)
+	s := social.Session{TokenHash: [32]byte{1}, User: ada.User.ID, ExpiresAt: time.Now().Add(time.Hour)}
+	w.ok(w.InsertSession(w.ctx, s))
+	_, err = w.Session(w.ctx, s.TokenHash, time.Now())
+	w.ok(err)
+	w.ok(w.DeleteSession(w.ctx, s.TokenHash, happened(social.EventSessionEnded)))
+}
+
+func callCircles(w *town, ada, ben social.NewUser) {
+	c := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: ada.User.ID, Name: "Friends"}
+	w.ok(w.InsertCircle(w.ctx, c, happened(social.EventCircleCreated)))
+	w.ok(w.RenameCircle(w.ctx, c.ID, "Best friends", happened(social.EventCircleRenamed)))
+	m := social.Membership{Circle: c.ID, Owner: ada.User.ID, Member: ben.User.ID}
+	for range 2 {
+		_, err := w.AddToCircle(w.ctx, m, social.EdgeID{ID: id.New()}, happened(social.EventMemberAdded))
+		w.ok(err)
+		_, err = w.ImportMemberships(w.ctx, []social.Membership{m}, []social.EdgeID{{ID: id.New()}})
+		w.ok(err)
+	}
+	_, err := w.ImportCircles(w.ctx, []*social.Circle{c})
+	w.ok(err)
+	_, err = w.Circles(w.ctx, []social.CircleID{c.ID, ada.Following.ID})
+	w.ok(err)
+	pages(func(p social.Page) {
+		_, err := w.CirclesOf(w.ctx, ada.User.ID, p)
+		w.ok(err)
+		_, err = w.Members(w.ctx, lists(p, c.ID))
+		w.ok(err)
+		_, err = w.Members(w.ctx, lists(p, c.ID, ada.Following.ID))
+		w.ok(err)
+	})
+	_, err = w.RemoveFromCircle(w.ctx, m, happened(social.EventMemberRemoved))
+	w.ok(err)
+	_, err = w.AddToCircle(w.ctx, m, social.EdgeID{ID: id.New()}, happened(social.EventMemberAdded))
+	w.ok(err)
+	w.ok(w.DeleteCircle(w.ctx, c.ID, happened(social.EventCircleDeleted)))
+	_, err = w.Unfollow(w.ctx, ada.User.ID, ben.User.ID, happened(social.EventUnfollowed))
+	w.ok(err)
+}
+
+func callGraph(w *town, ada, ben, dan social.NewUser) {
+	pairs := []social.Pair{{Viewer: ada.User.ID, Other: ben.User.ID}, {Viewer: ada.User.ID, Other: dan.User.ID}}
+	_, err := w.Relations(w.ctx, pairs)
+	w.ok(err)
+	_, err = w.Block(w.ctx, edge(ada.User.ID, dan.User.ID), happened(social.EventBlocked))
+	w.ok(err)
+	_, err = w.Mute(w.ctx, edge(ada.User.ID, dan.User.ID), happened(social.EventMuted))
+	w.ok(err)
+	pages(func(p social.Page) {
+		for _, of := range [][]social.UserID{{ada.User.ID}, {ada.User.ID, ben.User.ID}} {
+			_, err := w.Followers(w.ctx, lists(p, of...))
+			w.ok(err)
+			_, err = w.Following(w.ctx, lists(p, of...))
+			w.ok(err)
+			_, err = w.Wall(w.ctx, lists(p, of...))
+			w.ok(err)
+		}
+		_, err := w.Blocked(w.ctx, ada.User.ID, p)
+		w.ok(err)
+		_, err = w.Muted(w.ctx, ada.User.ID, p)
+		w.ok(err)
+	})
+	_, err = w.Unblock(w.ctx, ada.User.ID, dan.User.ID, happened(social.EventUnblocked))
+	w.ok(err)
+	_, err = w.Unmute(w.ctx, ada.User.ID, dan.User.ID, happened(social.EventUnmuted))
+	w.ok(err)
+}
+
+func callPosts(w *town, ada, ben social.NewUser) {
+	p := status(ada.User.ID, ben.User.ID, social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{ada.Following.ID}})
+	p.Content = social.Content{Poll: &social.Poll{Question: "?", Options: []string{"a", "b"}}}
+	w.post(p)
+	q := w.post(status(ben.User.ID, ben.User.ID, social.Audience{Kind: social.AudienceCircles}))
+	edited := *q
+	edited.Revision = 1
+	w.ok(w.UpdatePost(w.ctx, &edited, happened(social.EventPostEdited)))
+	if err := w.UpdatePost(w.ctx, &edited, happened(social.EventPostEdited)); !errors.Is(err, social.ErrConflict) {
+		w.t.Errorf("UpdatePost again: %v", err)
+	}
+	for option := range 2 {
+		w.ok(w.PutVote(w.ctx, p.ID, ben.User.ID, option, happened(social.EventPollVoted)))
+		kind := []social.ReactionKind{social.ReactionLike, social.ReactionWow}[option]
+		w.ok(w.PutReaction(w.ctx, p.ID, ben.User.ID, kind, happened(social.EventReactionAdded)))
+	}
+	both := []social.PostID{p.ID, q.ID}
+	_, err := w.Posts(w.ctx, both)
+	w.ok(err)
+	_, err = w.Votes(w.ctx, ben.User.ID, both)
+	w.ok(err)
+	_, err = w.Reactions(w.ctx, ben.User.ID, both)
+	w.ok(err)
+	for range 2 {
+		w.ok(w.DeleteReaction(w.ctx, p.ID, ben.User.ID, happened(social.EventReactionRemoved)))
+	}
+	w.ok(w.DeletePost(w.ctx, p.ID, happened(social.EventPostDeleted)))
+}
+
+func callComments(w *town, ada, ben social.NewUser) {
+	p, q := w.post(status(ada.User.ID, ada.User.ID, public)), w.post(status(ben.User.ID, ben.User.ID, public))
+	root := w.comment(p, nil, ben.User.ID)
+	reply := w.comment(p, root, ada.User.ID)
+	w.ok(w.EditComment(w.ctx, reply.ID, "no", time.Now(), happened(social.EventCommentEdited)))
+	_, err := w.Comments(w.ctx, []social.CommentID{root.ID, reply.ID})
+	w.ok(err)
+	for _, links := range [][]social.Permalink{{{Post: p.ID, Slug: root.Slug}}, {{Post: p.ID, Slug: root.Slug}, {Post: q.ID, Slug: "x"}}} {
+		_, err := w.CommentsBySlug(w.ctx, links)
+		w.ok(err)
+	}
+	pages(func(page social.Page) {
+		callThreads(w, page, p.ID, q.ID, root)
+	})
+	for _, posts := range [][]social.PostID{{p.ID}, {p.ID, q.ID}} {
+		for _, without := range [][]social.UserID{nil, {ada.User.ID}} {
+			_, err := w.LatestComments(w.ctx, posts, without, 3)
+			w.ok(err)
+		}
+	}
+	for _, c := range []*social.Comment{root, reply} {
+		w.ok(w.DeleteComment(w.ctx, c.ID, happened(social.EventCommentDeleted)))
+	}
+	root = w.comment(p, nil, ben.User.ID)
+	w.ok(w.DeleteComment(w.ctx, w.comment(p, root, ada.User.ID).ID, happened(social.EventCommentDeleted)))
+}
+
+func callThreads(w *town, page social.Page, p, q social.PostID, root *social.Comment) {
+	for _, t := range []social.Thread{
+		{Post: p, Order: social.OrderOldest}, {Post: p, Order: social.OrderNewest},
+		{Post: p, Order: social.OrderOldest, Parent: root.ID},
+		{Post: p, Order: social.OrderThreaded}, {Post: p, Order: social.OrderThreaded, Under: root.TreePath},
+	} {
+		_, err := w.Thread(w.ctx, lists(page, t))
+		w.ok(err)
+		_, err = w.Thread(w.ctx, lists(page, t, social.Thread{Post: q, Order: t.Order, Parent: t.Parent, Under: t.Under}))
+		w.ok(err)
+	}
+}
+
+// plainClient is a connection beside the store's.
+func plainClient(t testing.TB) *mongo.Client {
+	t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI(mongotest.URI(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(t.Context()) })
+	return client
+}
+
+// ignored are the commands that have no plan. "create" and "createIndexes" are Open's.
+var ignored = []string{
+	"hello", "ping", "insert", "create", "createIndexes", "commitTransaction", "abortTransaction", "endSessions", "killCursors",
+}
+
+// explainable are the parts of a command that explain takes: all of it, or each statement of an update or delete.
+func explainable(t testing.TB, raw bson.Raw) []bson.D {
+	t.Helper()
+	var command bson.D
+	if err := bson.Unmarshal(raw, &command); err != nil {
+		t.Fatal(err)
+	}
+	name := command[0].Key
+	if slices.Contains(ignored, name) || isChangeStream(command) {
+		return nil
+	}
+	command = slices.DeleteFunc(command, func(e bson.E) bool {
+		return slices.Contains([]string{
+			"lsid", "txnNumber", "startTransaction", "autocommit", "$clusterTime", "readConcern", "writeConcern", "ordered", "maxTimeMS",
+		}, e.Key)
+	})
+	for i, e := range command {
+		if statements, ok := e.Value.(bson.A); ok && (e.Key == "updates" || e.Key == "deletes") {
+			return each(command, i, statements)
+		}
+	}
+	return []bson.D{command}
+}
+
+func each(command bson.D, field int, statements bson.A) []bson.D {
+	var all []bson.D
+	for _, s := range statements {
+		one := slices.Clone(command)
+		one[field].Value = bson.A{s}
+		all = append(all, one)
+	}
+	return all
+}
+
+func isChangeStream(command bson.D) bool {
+	return strings.Contains(fmt.Sprint(command), "$changeStream") || command[0].Key == "getMore"
+}
+
+// shapeOf is a command without its values.
+func shapeOf(value any) string {
+	switch v := value.(type) {
+	case bson.D:
+		var parts []string
+		for _, e := range v {
+			switch e.Key {
+			case "$db", "comment", "list", "batchSize", "$limit", "limit":
+			case "$in", "$nin":
+				parts = append(parts, e.Key)
+			default:
+				parts = append(parts, e.Key+":"+shapeOf(e.Value))
+			}
+		}
+		return "{" + strings.Join(parts, " ") + "}"
+	case bson.A:
+		var parts []string
+		for _, e := range v {
+			parts = append(parts, shapeOf(e))
+		}
+		sort.Strings(parts)
+		return "[" + strings.Join(slices.Compact(parts), " ") + "]"
+	case string:
+		return v[:min(len(v), 12)]
+	case int32, int64:
+		return fmt.Sprint(v)
+	}
+	return fmt.Sprintf("%T", value)
+}
+
+// explain asks the server for the plan of a recorded command.
+func explain(t testing.TB, client *mongo.Client, command bson.D, verbosity string) bson.M {
+	t.Helper()
+	command = slices.Clone(command)
+	database := ""
+	command = slices.DeleteFunc(command, func(e bson.E) bool {
+		if e.Key == "$db" {
+			database = e.Value.(string)
+		}
+		return e.Key == "$db"
+	})
+	var plan bson.M
+	err := client.Database(database).RunCommand(t.Context(),
+		bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: verbosity}}).Decode(&plan)
+	if err != nil {
+		t.Fatalf("explain %v: %v", command, err)
+	}
+	return plan
+}
+
+// stagesOf are the names of a plan's stages, without the plans that were not chosen.
+func stagesOf(plan any) []string {
+	var stages []string
+	walk(plan, func(key string, value any) {
+		if name, ok := value.(string); ok && key == "stage" {
+			stages = append(stages, name)
+		}
+		if key == "$sort" {
+			stages = append(stages, key)
+		}
+	})
+	return stages
+}
+
+// total sums a number of a plan that was executed, over all its parts.
+func total(plan any, field string) int {
+	sum := 0
+	walk(plan, func(key string, value any) {
+		if key == field {
+			n, _ := value.(int32)
+			m, _ := value.(int64)
+			sum += int(n) + int(m)
+		}
+	})
+	return sum
+}
+
+func walk(value any, visit func(key string, value any)) {
+	switch v := value.(type) {
+	case bson.M:
+		for key, inner := range v {
+			walkField(key, inner, visit)
+		}
+	case bson.D:
+		for _, e := range v {
+			walkField(e.Key, e.Value, visit)
+		}
+	case bson.A:
+		for _, inner := range v {
+			walk(inner, visit)
+		}
+	}
+}
+
+func walkField(key string, value any, visit func(string, any)) {
+	if key == "rejectedPlans" || key == "command" || key == "allPlansExecution" {
+		return
+	}
+	visit(key, value)
+	walk(value, visit)
+}

@@ -1,0 +1,306 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// edgeDoc is a document of edges: all that owner does to other, and whether other blocks owner. There is one for each
+// ordered pair, and a block writes both of a pair: whatever else comes at the same time meets it in one of the two.
+type edgeDoc struct {
+	ID        bson.Binary       `bson:"_id"` // pairKey(owner, other)
+	Version   int               `bson:"v"`
+	Owner     social.UserID     `bson:"owner"`
+	Other     social.UserID     `bson:"other"`
+	Follow    social.EdgeID     `bson:"follow,omitempty"`
+	Circles   []social.CircleID `bson:"circles,omitempty"` // the owner's that hold the other; not empty while there is a follow
+	Mute      social.EdgeID     `bson:"mute,omitempty"`
+	Block     social.EdgeID     `bson:"block,omitempty"`
+	BlockedBy bool              `bson:"blockedBy,omitempty"`
+}
+
+func (d *edgeDoc) isIn(circle social.CircleID) bool { return slices.Contains(d.Circles, circle) }
+
+// pipeline is an update that computes with what is stored.
+type pipeline = bson.A
+
+// withCircle puts a circle onto an edge, and begins the follow where there is none.
+func withCircle(circle social.CircleID, edge social.EdgeID) pipeline {
+	return pipeline{doc("$set", doc(
+		"follow", doc("$ifNull", bson.A{"$follow", edge}),
+		"circles", doc("$cond", bson.A{
+			doc("$in", bson.A{circle, storedCircles}),
+			"$circles",
+			doc("$concatArrays", bson.A{storedCircles, bson.A{circle}}),
+		}),
+	))}
+}
+
+var storedCircles = doc("$ifNull", bson.A{"$circles", bson.A{}})
+
+// withoutCircle takes a circle off an edge, and ends the follow where it was the last.
+func withoutCircle(circle social.CircleID) pipeline {
+	isLast := doc("$eq", bson.A{"$circles", bson.A{circle}})
+	return pipeline{doc("$set", doc(
+		"follow", doc("$cond", bson.A{isLast, "$$REMOVE", "$follow"}),
+		"circles", doc("$cond", bson.A{isLast, "$$REMOVE", doc("$setDifference", bson.A{"$circles", bson.A{circle}})}),
+	))}
+}
+
+// begin sets a field to an edge's id, where it has none.
+func begin(field string, edge social.EdgeID) bson.E {
+	return bson.E{Key: field, Value: doc("$ifNull", bson.A{"$" + field, edge})}
+}
+
+// changeEdge applies the update to the edge, which is made where it is missing, and returns what was before.
+func (s *Store) changeEdge(ctx context.Context, owner, other social.UserID, update pipeline) (edgeDoc, error) {
+	own := doc("$set", doc("v", version))
+	filter := doc("_id", pairKey(owner.ID, other.ID), "owner", owner, "other", other)
+	var before edgeDoc
+	err := s.edges.FindOneAndUpdate(ctx, filter, append(pipeline{own}, update...),
+		options.FindOneAndUpdate().SetUpsert(true)).Decode(&before)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return edgeDoc{}, nil
+	}
+	return before, upserted(err)
+}
+
+// updateEdge applies the update to the edge that matches, and returns what was before: nil where none does.
+func (s *Store) updateEdge(ctx context.Context, filter bson.D, update any) (*edgeDoc, error) {
+	var before edgeDoc
+	err := s.edges.FindOneAndUpdate(ctx, filter, update).Decode(&before)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, nil
+	}
+	return &before, err
+}
+
+// Relations implements social.Graph: both edges of all pairs, in one command.
+func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
+	edges := make(map[[2]id.ID]*edgeDoc, 2*len(pairs))
+	err := s.read(ctx, "relations", func(ctx context.Context) error {
+		for batch := range slices.Chunk(pairs, inBatch/2) {
+			docs, err := s.edgesOf(ctx, batch)
+			if err != nil {
+				return err
+			}
+			for i := range docs {
+				edges[[2]id.ID{docs[i].Owner.ID, docs[i].Other.ID}] = &docs[i]
+			}
+		}
+		return nil
+	})
+	relations := make(map[social.Pair]social.Relation, len(pairs))
+	for _, pair := range pairs {
+		there, back := edges[[2]id.ID{pair.Viewer.ID, pair.Other.ID}], edges[[2]id.ID{pair.Other.ID, pair.Viewer.ID}]
+		if there != nil || back != nil {
+			relations[pair] = relation(there, back)
+		}
+	}
+	return relations, err
+}
+
+func (s *Store) edgesOf(ctx context.Context, pairs []social.Pair) ([]edgeDoc, error) {
+	keys := make([]bson.Binary, 0, 2*len(pairs))
+	owners := make(map[social.UserID]bool, 2*len(pairs))
+	for _, p := range pairs {
+		keys = append(keys, pairKey(p.Viewer.ID, p.Other.ID), pairKey(p.Other.ID, p.Viewer.ID))
+		owners[p.Viewer], owners[p.Other] = true, true
+	}
+	// The owners are the shard key; on one shard they exclude nothing.
+	filter := doc("_id", doc("$in", valueList(keys)), "owner", doc("$in", valueList(keysOf(owners))))
+	return findAll[edgeDoc](ctx, s.edges, filter, len(keys),
+		options.Find().SetProjection(doc("_id", 0)).SetHint(doc("_id", 1)))
+}
+
+func keysOf[K comparable](set map[K]bool) []K {
+	keys := make([]K, 0, len(set))
+	for k := range set {
+		keys = append(keys, k)
+	}
+	return keys
+}
+
+func relation(there, back *edgeDoc) social.Relation {
+	var r social.Relation
+	if there != nil {
+		r.Follows, r.Mutes = !there.Follow.IsZero(), !there.Mute.IsZero()
+		r.Blocks, r.BlockedBy = !there.Block.IsZero(), there.BlockedBy
+	}
+	if back != nil {
+		r.Circles = back.Circles
+	}
+	return r
+}
+
+// edgeList lists the edges with this owner (or other) that have the field, newest first, from the index alone.
+func edgeList(side string, user social.UserID, field, hint string) listQuery {
+	return listQuery{
+		filter: doc(side, user), key: field, value: idKey, bounds: doc("$gt", zeroKey), desc: true,
+		project: doc("_id", 0, "owner", 1, "other", 1, field, 1), hint: hint,
+	}
+}
+
+func (d *edgeDoc) followEdge() social.Edge {
+	return social.Edge{ID: d.Follow, From: d.Owner, To: d.Other}
+}
+
+func (d *edgeDoc) muteEdge() social.Edge {
+	return social.Edge{ID: d.Mute, From: d.Owner, To: d.Other}
+}
+
+func (d *edgeDoc) blockEdge() social.Edge {
+	return social.Edge{ID: d.Block, From: d.Owner, To: d.Other}
+}
+
+// Followers implements social.Graph.
+func (s *Store) Followers(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
+	return s.follows(ctx, lists, "other", byFollowed)
+}
+
+// Following implements social.Graph.
+func (s *Store) Following(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
+	return s.follows(ctx, lists, "owner", byFollower)
+}
+
+func (s *Store) follows(ctx context.Context, lists []social.List[social.UserID], side, hint string) (edges map[social.List[social.UserID]][]social.Edge, err error) {
+	query := func(list social.List[social.UserID]) listQuery { return edgeList(side, list.Of, "follow", hint) }
+	err = s.read(ctx, hint, func(ctx context.Context) error {
+		edges, err = pagesOf(ctx, s.edges, lists, query, (*edgeDoc).followEdge)
+		return err
+	})
+	return edges, err
+}
+
+// Blocked implements social.Graph.
+func (s *Store) Blocked(ctx context.Context, from social.UserID, p social.Page) ([]social.Edge, error) {
+	return s.edgePage(ctx, edgeList("owner", from, "block", byBlock), p, (*edgeDoc).blockEdge)
+}
+
+// Muted implements social.Graph.
+func (s *Store) Muted(ctx context.Context, from social.UserID, p social.Page) ([]social.Edge, error) {
+	return s.edgePage(ctx, edgeList("owner", from, "mute", byMute), p, (*edgeDoc).muteEdge)
+}
+
+func (s *Store) edgePage(ctx context.Context, q listQuery, p social.Page, edge func(*edgeDoc) social.Edge) (edges []social.Edge, err error) {
+	q.page = p
+	err = s.read(ctx, q.hint, func(ctx context.Context) error {
+		docs, err := readList[edgeDoc](ctx, s.edges, q)
+		edges = each(docs, edge)
+		return err
+	})
+	return edges, err
+}
+
+// Block implements social.Graph.
+func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (blocked bool, err error) {
+	there := pipeline{doc("$set", append(doc("follow", "$$REMOVE", "circles", "$$REMOVE"), begin("block", block.ID)))}
+	back := pipeline{doc("$set", doc("follow", "$$REMOVE", "circles", "$$REMOVE", "blockedBy", true))}
+	err = s.write(ctx, "block", []id.ID{block.From.ID, block.To.ID}, func(ctx context.Context) error {
+		blocked = false
+		if err := s.userExists(ctx, block.To); err != nil {
+			return err
+		}
+		first, err := s.changeEdge(ctx, block.From, block.To, there)
+		if err != nil || !first.Block.IsZero() {
+			return err
+		}
+		second, err := s.changeEdge(ctx, block.To, block.From, back)
+		if err != nil {
+			return err
+		}
+		blocked = true
+		if err := s.uncountBoth(ctx, block, first, second); err != nil {
+			return err
+		}
+		return s.append(ctx, e)
+	})
+	return blocked && err == nil, err
+}
+
+// uncountBoth counts the ends of the follows between the two of a new block.
+func (s *Store) uncountBoth(ctx context.Context, block social.Edge, there, back edgeDoc) error {
+	circles := slices.Concat(there.Circles, back.Circles)
+	if len(circles) == 0 {
+		return nil
+	}
+	_, err := s.circles.UpdateMany(ctx, doc("_id", doc("$in", circles)), doc("$inc", doc("members", -1)))
+	if err != nil {
+		return err
+	}
+	out, in := 0, 0
+	if !there.Follow.IsZero() {
+		out = -1
+	}
+	if !back.Follow.IsZero() {
+		in = -1
+	}
+	return count(ctx, s.users, map[social.UserID]bson.D{
+		block.From: doc("following", out, "followers", in),
+		block.To:   doc("followers", out, "following", in),
+	})
+}
+
+func (s *Store) userExists(ctx context.Context, user social.UserID) error {
+	return found(s.users.FindOne(ctx, doc("_id", user), options.FindOne().SetProjection(doc("_id", 1))).Err())
+}
+
+// Unblock implements social.Graph.
+func (s *Store) Unblock(ctx context.Context, from, to social.UserID, e social.Event) (unblocked bool, err error) {
+	err = s.write(ctx, "unblock", []id.ID{from.ID, to.ID}, func(ctx context.Context) error {
+		before, err := s.endEdge(ctx, from, to, "block")
+		if unblocked = before; err != nil || !unblocked {
+			return err
+		}
+		back := doc("_id", pairKey(to.ID, from.ID), "owner", to)
+		if err := updateOne(ctx, s.edges, back, doc("$unset", doc("blockedBy", 1))); err != nil {
+			return err
+		}
+		return s.append(ctx, e)
+	})
+	return unblocked && err == nil, err
+}
+
+// endEdge takes a block or mute off an edge; it says whether there was one.
+func (s *Store) endEdge(ctx context.Context, from, to social.UserID, field string) (bool, error) {
+	filter := doc("_id", pairKey(from.ID, to.ID), "owner", from, field, doc("$exists", true))
+	result, err := s.edges.UpdateOne(ctx, filter, doc("$unset", doc(field, 1)))
+	return err == nil && result.ModifiedCount > 0, err
+}
+
+// Mute implements social.Graph.
+func (s *Store) Mute(ctx context.Context, mute social.Edge, e social.Event) (muted bool, err error) {
+	update := pipeline{doc("$set", bson.D{begin("mute", mute.ID)})}
+	err = s.write(ctx, "mute", []id.ID{mute.From.ID, mute.To.ID}, func(ctx context.Context) error {
+		muted = false
+		if err := s.userExists(ctx, mute.To); err != nil {
+			return err
+		}
+		before, err := s.changeEdge(ctx, mute.From, mute.To, update)
+		if err != nil || !before.Mute.IsZero() {
+			return err
+		}
+		muted = true
+		return s.append(ctx, e)
+	})
+	return muted && err == nil, err
+}
+
+// Unmute implements social.Graph.
+func (s *Store) Unmute(ctx context.Context, from, to social.UserID, e social.Event) (unmuted bool, err error) {
+	err = s.write(ctx, "unmute", []id.ID{from.ID, to.ID}, func(ctx context.Context) error {
+		if unmuted, err = s.endEdge(ctx, from, to, "mute"); err != nil || !unmuted {
+			return err
+		}
+		return s.append(ctx, e)
+	})
+	return unmuted && err == nil, err
+}

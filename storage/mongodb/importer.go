@@ -1,0 +1,242 @@
+package mongodb
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// ImportUsers implements social.Importer.
+func (s *Store) ImportUsers(ctx context.Context, users []social.NewUser) (added int, err error) {
+	err = s.write(ctx, "import users", nil, func(ctx context.Context) error {
+		known, err := existing(ctx, s.users, each(users, func(u *social.NewUser) social.UserID { return u.User.ID }))
+		if err != nil {
+			return err
+		}
+		var handles, accounts, circles []any
+		for i := range users {
+			u := &users[i]
+			if !known[u.User.ID] {
+				known[u.User.ID] = true
+				handles = append(handles, newHandleDoc(u))
+				accounts = append(accounts, newUserDoc(&u.User))
+				circles = append(circles, newCircleDoc(&u.Following))
+			}
+		}
+		added = len(accounts)
+		return insertAll(ctx, into{s.handles, handles}, into{s.users, accounts}, into{s.circles, circles})
+	})
+	if err != nil {
+		return 0, err
+	}
+	return added, nil
+}
+
+// ImportCircles implements social.Importer.
+func (s *Store) ImportCircles(ctx context.Context, circles []*social.Circle) (added int, err error) {
+	err = s.write(ctx, "import circles", nil, func(ctx context.Context) error {
+		known, err := existing(ctx, s.circles, each(circles, func(c **social.Circle) social.CircleID { return (*c).ID }))
+		if err != nil {
+			return err
+		}
+		var docs []any
+		for _, c := range circles {
+			if !known[c.ID] {
+				known[c.ID] = true
+				docs = append(docs, newCircleDoc(c))
+			}
+		}
+		added = len(docs)
+		return insertAll(ctx, into{s.circles, docs})
+	})
+	if err != nil {
+		return 0, err
+	}
+	return added, nil
+}
+
+// existing says which of the ids are in the collection.
+func existing[K comparable](ctx context.Context, c *mongo.Collection, ids []K) (map[K]bool, error) {
+	type idDoc struct {
+		ID K `bson:"_id"`
+	}
+	docs, err := findIn[idDoc](ctx, c, "_id", ids, options.Find().SetProjection(doc("_id", 1)))
+	known := make(map[K]bool, len(ids))
+	for _, d := range docs {
+		known[d.ID] = true
+	}
+	return known, err
+}
+
+// into is documents and where they go.
+type into struct {
+	c    *mongo.Collection
+	docs []any
+}
+
+func insertAll(ctx context.Context, all ...into) error {
+	for _, some := range all {
+		if len(some.docs) == 0 {
+			continue
+		}
+		if _, err := some.c.InsertMany(ctx, some.docs, options.InsertMany().SetOrdered(false)); err != nil {
+			return inserted(err)
+		}
+	}
+	return nil
+}
+
+// ImportMemberships implements social.Importer.
+func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Membership, edges []social.EdgeID) (added int, err error) {
+	err = s.write(ctx, "import memberships", nil, func(ctx context.Context) error {
+		batch, err := s.newImport(ctx, memberships, edges)
+		if err != nil {
+			return err
+		}
+		added = batch.added
+		return batch.store(ctx, s)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return added, nil
+}
+
+// edgeImport is what a batch of memberships comes to.
+type edgeImport struct {
+	edges   map[[2]id.ID]*edgeDoc // as they are to be
+	isNew   map[*edgeDoc]bool
+	changed map[*edgeDoc]bool
+	order   []*edgeDoc // the new and the changed ones
+	users   map[social.UserID]*follows
+	circles map[social.CircleID]int
+	added   int
+}
+
+type follows struct{ followers, following int }
+
+// newImport reads the edges that are there, and adds the memberships to them.
+func (s *Store) newImport(ctx context.Context, memberships []social.Membership, ids []social.EdgeID) (*edgeImport, error) {
+	if err := s.checkCircles(ctx, memberships); err != nil {
+		return nil, err
+	}
+	keys := each(memberships, func(m *social.Membership) bson.Binary { return pairKey(m.Owner.ID, m.Member.ID) })
+	docs, err := findIn[edgeDoc](ctx, s.edges, "_id", keys)
+	if err != nil {
+		return nil, err
+	}
+	b := &edgeImport{
+		edges: map[[2]id.ID]*edgeDoc{}, isNew: map[*edgeDoc]bool{}, changed: map[*edgeDoc]bool{},
+		users: map[social.UserID]*follows{}, circles: map[social.CircleID]int{},
+	}
+	for i := range docs {
+		b.edges[[2]id.ID{docs[i].Owner.ID, docs[i].Other.ID}] = &docs[i]
+	}
+	for i, m := range memberships {
+		b.add(m, ids[i])
+	}
+	return b, nil
+}
+
+// checkCircles is ErrNotFound where a membership's circle is absent, or not its owner's.
+func (s *Store) checkCircles(ctx context.Context, memberships []social.Membership) error {
+	owners := make(map[social.CircleID]social.UserID)
+	for _, m := range memberships {
+		owners[m.Circle] = m.Owner
+	}
+	ids := make([]social.CircleID, 0, len(owners))
+	for circle := range owners {
+		ids = append(ids, circle)
+	}
+	docs, err := findIn[circleDoc](ctx, s.circles, "_id", ids, options.Find().SetProjection(doc("owner", 1)))
+	if err != nil {
+		return err
+	}
+	clear(owners)
+	for i := range docs {
+		owners[docs[i].ID] = docs[i].Owner
+	}
+	for _, m := range memberships {
+		if owner, ok := owners[m.Circle]; !ok || owner != m.Owner {
+			return social.ErrNotFound
+		}
+	}
+	return nil
+}
+
+// add puts one membership onto its edge, unless it is there or a block is.
+func (b *edgeImport) add(m social.Membership, edge social.EdgeID) {
+	key := [2]id.ID{m.Owner.ID, m.Member.ID}
+	d := b.edges[key]
+	switch {
+	case d == nil:
+		d = &edgeDoc{ID: pairKey(m.Owner.ID, m.Member.ID), Version: version, Owner: m.Owner, Other: m.Member}
+		b.edges[key], b.isNew[d] = d, true
+	case !d.Block.IsZero() || d.BlockedBy || d.isIn(m.Circle):
+		return
+	}
+	if !b.changed[d] {
+		b.changed[d] = true
+		b.order = append(b.order, d)
+	}
+	if d.Follow.IsZero() {
+		d.Follow = edge
+		b.user(m.Owner).following++
+		b.user(m.Member).followers++
+	}
+	d.Circles = append(d.Circles, m.Circle)
+	b.circles[m.Circle]++
+	b.added++
+}
+
+func (b *edgeImport) user(user social.UserID) *follows {
+	if b.users[user] == nil {
+		b.users[user] = &follows{}
+	}
+	return b.users[user]
+}
+
+// store writes edges and counts. A change of an edge in between is a conflict, and the batch runs again.
+func (b *edgeImport) store(ctx context.Context, s *Store) error {
+	var fresh []any
+	var changes []mongo.WriteModel
+	for _, d := range b.order {
+		if b.isNew[d] {
+			fresh = append(fresh, d)
+			continue
+		}
+		set := doc("$set", doc("follow", d.Follow, "circles", d.Circles))
+		changes = append(changes, mongo.NewUpdateOneModel().SetFilter(doc("_id", d.ID, "owner", d.Owner)).SetUpdate(set))
+	}
+	if len(fresh) > 0 {
+		if _, err := s.edges.InsertMany(ctx, fresh, options.InsertMany().SetOrdered(false)); err != nil {
+			return upserted(err)
+		}
+	}
+	if len(changes) > 0 {
+		if _, err := s.edges.BulkWrite(ctx, changes, options.BulkWrite().SetOrdered(false)); err != nil {
+			return err
+		}
+	}
+	return b.count(ctx, s)
+}
+
+func (b *edgeImport) count(ctx context.Context, s *Store) error {
+	users := make(map[social.UserID]bson.D, len(b.users))
+	for user, f := range b.users {
+		users[user] = doc("followers", f.followers, "following", f.following)
+	}
+	if err := count(ctx, s.users, users); err != nil {
+		return err
+	}
+	circles := make(map[social.CircleID]bson.D, len(b.circles))
+	for circle, n := range b.circles {
+		circles[circle] = doc("members", n)
+	}
+	return count(ctx, s.circles, circles)
+}

@@ -1,0 +1,118 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/errgroup"
+)
+
+// indexTimeout bounds the building of missing indexes, on collections that may be full.
+const indexTimeout = 10 * time.Minute
+
+// The indexes that queries name as hints.
+const (
+	byOwnerID    = "owner_id"
+	byFollower   = "following" // a user's follows, newest first
+	byFollowed   = "followers" // the follows of a user, newest first
+	byMember     = "circles_other"
+	byMute       = "muted"
+	byBlock      = "blocked"
+	byWall       = "wallOwner_seq"
+	byAuthor     = "author_seq"
+	byInbox      = "inbox_seq"
+	byPost       = "post_seq"
+	byPostTree   = "post_treePath"
+	byPostSlug   = "post_slug"
+	byPostParent = "post_parent_seq"
+)
+
+// indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
+// second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
+func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
+	return map[*mongo.Collection][]mongo.IndexModel{
+		s.users:    {index("handle", doc("handle", 1))},
+		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
+		s.sessions: {expiring("expiresAt", 0)},
+		s.circles: {
+			index(byOwnerID, doc("owner", 1, "_id", 1)),
+			unique("owner_nameKey", doc("owner", 1, "nameKey", 1)),
+		},
+		s.edges: {
+			having("follow", byFollower, doc("owner", 1, "follow", -1, "other", 1)),
+			having("follow", byFollowed, doc("other", 1, "follow", -1, "owner", 1)),
+			having("mute", byMute, doc("owner", 1, "mute", -1, "other", 1)),
+			having("block", byBlock, doc("owner", 1, "block", -1, "other", 1)),
+			having("circles", byMember, doc("circles", 1, "other", 1)),
+		},
+		s.posts: {
+			index(byWall, doc("wallOwner", 1, "seq", -1)),
+			index(byAuthor, doc("author", 1, "seq", -1)),
+			having("inbox", byInbox, doc("inbox", 1, "seq", -1)),
+		},
+		s.comments: {
+			index(byPost, doc("post", 1, "seq", 1)),
+			index(byPostTree, doc("post", 1, "treePath", 1)),
+			unique(byPostSlug, doc("post", 1, "slug", 1)),
+			having("parent", byPostParent, doc("post", 1, "parent", 1, "seq", 1)),
+		},
+		s.reactions: nil, // _id is post and user
+		s.votes:     nil, // _id is post and user
+		s.events:    {expiring("at", eventLife)},
+	}
+}
+
+func index(name string, keys bson.D) mongo.IndexModel {
+	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name)}
+}
+
+func unique(name string, keys bson.D) mongo.IndexModel {
+	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name).SetUnique(true)}
+}
+
+// having is an index over those documents alone that have the field.
+func having(field, name string, keys bson.D) mongo.IndexModel {
+	only := doc(field, doc("$exists", true))
+	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name).SetPartialFilterExpression(only)}
+}
+
+// expiring removes documents some time after the moment that the field names.
+func expiring(field string, after time.Duration) mongo.IndexModel {
+	return mongo.IndexModel{
+		Keys:    doc(field, 1),
+		Options: options.Index().SetName(field).SetExpireAfterSeconds(int32(after / time.Second)),
+	}
+}
+
+// createIndexes makes the collections and indexes that are missing, and leaves the others alone.
+func (s *Store) createIndexes(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	group, ctx := errgroup.WithContext(ctx)
+	for c, models := range s.allIndexes() {
+		group.Go(func() error {
+			if err := ensure(ctx, c, models); err != nil {
+				return translate(ctx, fmt.Sprintf("indexes of %s.%s", c.Database().Name(), c.Name()), err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func ensure(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) error {
+	if len(models) > 0 {
+		_, err := c.Indexes().CreateMany(ctx, models)
+		return err
+	}
+	const namespaceExists = 48
+	err := c.Database().CreateCollection(ctx, c.Name())
+	if server := mongo.ServerError(nil); asServerError(err, &server) && server.HasErrorCode(namespaceExists) {
+		return nil
+	}
+	return err
+}

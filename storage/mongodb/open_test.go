@@ -1,0 +1,156 @@
+package mongodb_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/social"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// refused opens what can't be opened, and checks the error: soon, with the words, without the password.
+func refused(t *testing.T, uri string, words ...string) error {
+	t.Helper()
+	start := time.Now()
+	store, err := mongodb.Open(t.Context(), uri, mongodb.Options{})
+	if err == nil {
+		t.Fatal("it opened", store.Close())
+	}
+	if took := time.Since(start); took > 10*time.Second {
+		t.Errorf("the error came after %v", took)
+	}
+	for _, word := range words {
+		if !strings.Contains(err.Error(), word) {
+			t.Errorf("the error does not say %q: %v", word, err)
+		}
+	}
+	if strings.Contains(err.Error(), "sEcReT") {
+		t.Errorf("the error tells the password: %v", err)
+	}
+	return err
+}
+
+func TestOpenRefusesMalformedURIs(t *testing.T) {
+	for _, uri := range []string{
+		"", "localhost", "http://localhost", "mongodb://", "mongodb://127.0.0.1:99999", "mongodb://u:sEcReT@:x/",
+		"mongodb://127.0.0.1/pl.aza", "mongodb://127.0.0.1/?replicaSet=a&w=-3", "mongodb://u:sEcReT@127.0.0.1/%zz",
+	} {
+		t.Run(uri, func(t *testing.T) { refused(t, uri, "URI") })
+	}
+}
+
+func TestOpenSaysThatAServerIsDown(t *testing.T) {
+	t.Parallel()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	_ = listener.Close()
+	for _, query := range []string{"", "/?replicaSet=rs0"} {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			if err := refused(t, "mongodb://u:sEcReT@"+address+query, address); !errors.Is(err, social.ErrUnavailable) {
+				t.Errorf("%v is not ErrUnavailable", err)
+			}
+		})
+	}
+}
+
+func TestOpenSaysWhatAStandaloneServerNeeds(t *testing.T) {
+	t.Parallel()
+	uri := mongotest.StandaloneURI(t)
+	host := strings.Split(strings.TrimPrefix(uri, "mongodb://"), "/")[0]
+	for _, query := range []string{"/", "/?directConnection=true", "/?replicaSet=rs0"} {
+		t.Run(query, func(t *testing.T) {
+			t.Parallel()
+			refused(t, "mongodb://"+host+query, "standalone", "--replSet", "rs.initiate()")
+		})
+	}
+}
+
+func TestOpenSaysThatASetHasAnotherName(t *testing.T) {
+	t.Parallel()
+	host := strings.Split(strings.TrimPrefix(mongotest.URI(t), "mongodb://"), "/")[0]
+	refused(t, "mongodb://"+host+"/?replicaSet=other", "other", "named")
+}
+
+func TestOpenAgainKeepsEverything(t *testing.T) {
+	uri, database := mongotest.Database(t)
+	uri = inDatabase(t, uri, database)
+	for range 3 {
+		store, err := mongodb.Open(t.Context(), uri, mongodb.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestADeadDatabaseIsUnavailable: calls end at their deadline, with the error that says so.
+func TestADeadDatabaseIsUnavailable(t *testing.T) {
+	t.Parallel()
+	server := mongotest.OwnServer(t)
+	store, err := mongodb.Open(t.Context(), server.URI(), mongodb.Options{Timeout: 500 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	tail, err := store.Tail(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = tail.Close() })
+	if err := server.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	w := &town{t: t, Store: store, ctx: t.Context()}
+	for name, call := range map[string]func(context.Context) error{
+		"Ping":  store.Ping,
+		"Users": func(ctx context.Context) error { _, err := store.Users(ctx, []social.UserID{{}}); return err },
+		"InsertPost": func(ctx context.Context) error {
+			return store.InsertPost(ctx, status(social.UserID{}, social.UserID{}, public), happened(social.EventPostCreated))
+		},
+	} {
+		start := time.Now()
+		if err := call(w.ctx); !errors.Is(err, social.ErrUnavailable) {
+			t.Errorf("%s: %v, want ErrUnavailable", name, err)
+		}
+		if took := time.Since(start); took > 3*time.Second {
+			t.Errorf("%s: the error came after %v", name, took)
+		}
+		ctx, cancel := context.WithCancel(w.ctx)
+		cancel()
+		if err := call(ctx); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, want context.Canceled", name, err)
+		}
+	}
+}
+
+func TestDocumentsHaveAVersion(t *testing.T) {
+	w := newTown(t, nil)
+	callEverything(w)
+	client := plainClient(t)
+	names, err := client.ListDatabaseNames(w.ctx, bson.D{{Key: "name", Value: bson.D{{Key: "$regex", Value: "TestDocumentsHaveAVersion$"}}}})
+	w.ok(err)
+	for _, name := range names {
+		collections, err := client.Database(name).ListCollectionNames(w.ctx, bson.D{})
+		w.ok(err)
+		for _, c := range collections {
+			n, err := client.Database(name).Collection(c).CountDocuments(w.ctx, bson.D{{Key: "v", Value: bson.D{{Key: "$ne", Value: 1}}}})
+			w.ok(err)
+			if n != 0 {
+				t.Errorf("%d documents of %s have no version", n, c)
+			}
+		}
+	}
+}

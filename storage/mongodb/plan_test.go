@@ -1,0 +1,115 @@
+package mongodb_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// TestNewsMergesIndexRanges looks at the plans for few and many followed people: index ranges are merged, nothing is
+// sorted, and no post is read that is not on the page.
+func TestNewsMergesIndexRanges(t *testing.T) {
+	const limit = 20
+	r := new(recorder)
+	w := newTown(t, r)
+	users := w.people(5001)
+	for i := range 300 {
+		w.post(status(users[1+i%len(users)].User.ID, users[1+i%len(users)].User.ID, public))
+	}
+	client := plainClient(t)
+	for _, n := range []int{10, 199, 201, 5000} {
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			viewer := w.people(1)[0]
+			w.follow(viewer, users[1:n+1])
+			r.take()
+			posts, err := w.News(w.ctx, viewer.User.ID, social.Page{Limit: limit})
+			w.ok(err)
+			wantIn(t, posts, min(n, limit))
+			commands := r.take()
+			if len(commands) > 3 {
+				t.Errorf("%d commands: %s", len(commands), names(commands))
+			}
+			if plan := explain(t, client, explainable(t, commands[1])[0], "queryPlanner"); !slices.Contains(stagesOf(plan), "SORT_MERGE") {
+				t.Errorf("no merge: %v", stagesOf(plan))
+			}
+			for _, raw := range commands {
+				checkMerge(t, explain(t, client, explainable(t, raw)[0], "executionStats"), limit)
+			}
+			last := posts[len(posts)-1]
+			r.take()
+			_, err = w.News(w.ctx, viewer.User.ID, social.Page{Limit: limit, After: social.Key(last.ID.Bytes())})
+			w.ok(err)
+			for _, raw := range r.take() {
+				checkMerge(t, explain(t, client, explainable(t, raw)[0], "executionStats"), limit)
+			}
+		})
+	}
+}
+
+func wantIn(t *testing.T, posts []*social.Post, n int) {
+	t.Helper()
+	if len(posts) != n {
+		t.Errorf("%d posts, want %d", len(posts), n)
+	}
+	if !slices.IsSortedFunc(posts, func(a, b *social.Post) int { return b.ID.Compare(a.ID.ID) }) {
+		t.Error("not newest first")
+	}
+}
+
+func checkMerge(t *testing.T, plan bson.M, limit int) {
+	t.Helper()
+	stages := stagesOf(plan)
+	for _, bad := range []string{"COLLSCAN", "SORT", "$sort"} {
+		if slices.Contains(stages, bad) {
+			t.Errorf("%s in %v", bad, stages)
+		}
+	}
+	if examined := total(plan["executionStats"], "totalDocsExamined"); examined > limit {
+		t.Errorf("%d documents examined for a page of %d: %v", examined, limit, slices.Compact(stages))
+	}
+}
+
+// TestListsAreCovered: pages of people come from the index alone.
+func TestListsAreCovered(t *testing.T) {
+	r := new(recorder)
+	w := newTown(t, r)
+	users := w.people(100)
+	ada := users[0]
+	w.follow(ada, users[1:])
+	w.follow(users[1], users[:1])
+	_, err := w.Block(w.ctx, edge(ada.User.ID, users[9].User.ID), happened(social.EventBlocked))
+	w.ok(err)
+	_, err = w.Mute(w.ctx, edge(ada.User.ID, users[8].User.ID), happened(social.EventMuted))
+	w.ok(err)
+	client := plainClient(t)
+	after := social.Key(id.New().Bytes())
+	for _, p := range []social.Page{{Limit: 20}, {Limit: 20, Last: true, Before: after}} {
+		for name, call := range map[string]func() error{
+			"Followers":  func() error { _, err := w.Followers(w.ctx, lists(p, ada.User.ID)); return err },
+			"Following":  func() error { _, err := w.Following(w.ctx, lists(p, ada.User.ID)); return err },
+			"2Followers": func() error { _, err := w.Followers(w.ctx, lists(p, ada.User.ID, users[1].User.ID)); return err },
+			"2Following": func() error { _, err := w.Following(w.ctx, lists(p, ada.User.ID, users[1].User.ID)); return err },
+			"Members":    func() error { _, err := w.Members(w.ctx, lists(p, ada.Following.ID)); return err },
+			"2Members": func() error {
+				_, err := w.Members(w.ctx, lists(p, ada.Following.ID, users[1].Following.ID))
+				return err
+			},
+			"Blocked": func() error { _, err := w.Blocked(w.ctx, ada.User.ID, p); return err },
+			"Muted":   func() error { _, err := w.Muted(w.ctx, ada.User.ID, p); return err },
+		} {
+			r.take()
+			w.ok(call())
+			for _, raw := range r.take() {
+				plan := explain(t, client, explainable(t, raw)[0], "executionStats")
+				if n := total(plan, "totalDocsExamined") + total(plan, "docsExamined"); n != 0 {
+					t.Errorf("%s: %d documents examined: %v", name, n, stagesOf(plan))
+				}
+			}
+		}
+	}
+}

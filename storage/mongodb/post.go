@@ -1,0 +1,377 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// postDoc is a document of posts. It holds everything that a feed shows of a post, its newest comments included.
+type postDoc struct {
+	ID             social.PostID   `bson:"_id"`
+	Version        int             `bson:"v"`
+	Seq            social.PostID   `bson:"seq"` // the id again: see indexes
+	Author         social.UserID   `bson:"author"`
+	WallOwner      social.UserID   `bson:"wallOwner"`
+	Audience       audienceDoc     `bson:"audience"`
+	Inbox          []bson.Binary   `bson:"inbox,omitempty"` // whose Incoming it is in: see inboxOf
+	Type           social.PostType `bson:"type"`
+	Detail         detailDoc       `bson:"detail"`
+	EditedAt       time.Time       `bson:"editedAt,omitempty"`
+	History        []versionDoc    `bson:"history,omitempty"`
+	Revision       int             `bson:"revision"`
+	ThreadRevision int             `bson:"threadRevision"` // every change of the thread writes the post: see comment.go
+	CommentCount   int             `bson:"commentCount"`
+	Latest         []commentDoc    `bson:"latest"`
+	Reactions      reactionCounts  `bson:"reactions"`
+	Votes          []int           `bson:"votes,omitempty"`
+}
+
+// reactionCounts may hold zeros.
+type reactionCounts map[social.ReactionKind]int
+
+type audienceDoc struct {
+	Kind    social.AudienceKind `bson:"kind"`
+	Circles []social.CircleID   `bson:"circles,omitempty"`
+}
+
+// detailDoc is what a post of any type says: each type has some of the fields.
+type detailDoc struct {
+	Text      string    `bson:"text,omitempty"`
+	URL       string    `bson:"url,omitempty"`
+	Title     string    `bson:"title,omitempty"`
+	Caption   string    `bson:"caption,omitempty"`
+	Width     int       `bson:"width,omitempty"`
+	Height    int       `bson:"height,omitempty"`
+	Place     string    `bson:"place,omitempty"`
+	Latitude  float64   `bson:"latitude,omitempty"`
+	Longitude float64   `bson:"longitude,omitempty"`
+	Question  string    `bson:"question,omitempty"`
+	Options   []string  `bson:"options,omitempty"`
+	ClosesAt  time.Time `bson:"closesAt,omitempty"`
+}
+
+type versionDoc struct {
+	Type     social.PostType `bson:"type"`
+	Detail   detailDoc       `bson:"detail"`
+	EditedAt time.Time       `bson:"editedAt"`
+}
+
+func newPostDoc(p *social.Post) postDoc {
+	d := postDoc{
+		ID: p.ID, Version: version, Seq: p.ID, Author: p.Author, WallOwner: p.WallOwner,
+		Audience: audienceDoc(p.Audience), Inbox: inboxOf(p),
+		EditedAt: p.EditedAt, History: newVersionDocs(p.History), Revision: p.Revision,
+		CommentCount: p.CommentCount, Latest: newCommentDocs(p.Latest), Reactions: p.Reactions, Votes: p.Votes,
+	}
+	d.Type, d.Detail = newDetail(p.Content)
+	if d.Reactions == nil {
+		d.Reactions = reactionCounts{}
+	}
+	if d.Votes == nil && p.Content.Poll != nil {
+		d.Votes = make([]int, len(p.Content.Poll.Options))
+	}
+	return d
+}
+
+func (d *postDoc) post() *social.Post {
+	for kind, n := range d.Reactions {
+		if n == 0 {
+			delete(d.Reactions, kind)
+		}
+	}
+	return &social.Post{
+		ID: d.ID, Author: d.Author, WallOwner: d.WallOwner, Audience: social.Audience(d.Audience),
+		Content: d.Detail.content(d.Type), EditedAt: utc(d.EditedAt), History: each(d.History, (*versionDoc).version),
+		Revision: d.Revision, CommentCount: d.CommentCount, Latest: each(d.Latest, (*commentDoc).comment),
+		Reactions: d.Reactions, Votes: d.Votes,
+	}
+}
+
+// inboxOf says in whose Incoming a post may be, as keys that a reader looks for: the wall that it was directed at, all
+// circles of its author, or the listed ones.
+func inboxOf(p *social.Post) []bson.Binary {
+	var keys []bson.Binary
+	if p.WallOwner != p.Author {
+		keys = append(keys, inboxKey('w', p.WallOwner.ID))
+	}
+	switch p.Audience.Kind {
+	case social.AudienceCircles:
+		keys = append(keys, inboxKey('a', p.Author.ID))
+	case social.AudienceListed:
+		for _, circle := range p.Audience.Circles {
+			keys = append(keys, inboxKey('c', circle.ID))
+		}
+	}
+	return keys
+}
+
+func inboxKey(kind byte, of id.ID) bson.Binary {
+	return bson.Binary{Data: append([]byte{kind}, of[:]...)}
+}
+
+func newVersionDocs(history []social.Version) []versionDoc {
+	return each(history, func(v *social.Version) versionDoc {
+		d := versionDoc{EditedAt: v.EditedAt}
+		d.Type, d.Detail = newDetail(v.Content)
+		return d
+	})
+}
+
+func (d *versionDoc) version() social.Version {
+	return social.Version{Content: d.Detail.content(d.Type), EditedAt: utc(d.EditedAt)}
+}
+
+func newDetail(c social.Content) (social.PostType, detailDoc) {
+	switch {
+	case c.Status != nil:
+		return social.TypeStatus, detailDoc{Text: c.Status.Text}
+	case c.Photo != nil:
+		return social.TypePhoto, detailDoc{
+			URL: c.Photo.URL, Caption: c.Photo.Caption, Width: c.Photo.Width, Height: c.Photo.Height,
+		}
+	case c.Link != nil:
+		return social.TypeLink, detailDoc{URL: c.Link.URL, Title: c.Link.Title, Text: c.Link.Text}
+	case c.Checkin != nil:
+		return social.TypeCheckin, detailDoc{
+			Place: c.Checkin.Place, Latitude: c.Checkin.Latitude, Longitude: c.Checkin.Longitude, Text: c.Checkin.Text,
+		}
+	case c.Poll != nil:
+		return social.TypePoll, detailDoc{
+			Question: c.Poll.Question, Options: c.Poll.Options, ClosesAt: c.Poll.ClosesAt,
+		}
+	}
+	return "", detailDoc{}
+}
+
+func (d *detailDoc) content(t social.PostType) social.Content {
+	switch t {
+	case social.TypeStatus:
+		return social.Content{Status: &social.Status{Text: d.Text}}
+	case social.TypePhoto:
+		return social.Content{Photo: &social.Photo{URL: d.URL, Caption: d.Caption, Width: d.Width, Height: d.Height}}
+	case social.TypeLink:
+		return social.Content{Link: &social.Link{URL: d.URL, Title: d.Title, Text: d.Text}}
+	case social.TypeCheckin:
+		return social.Content{Checkin: &social.Checkin{
+			Place: d.Place, Latitude: d.Latitude, Longitude: d.Longitude, Text: d.Text,
+		}}
+	case social.TypePoll:
+		return social.Content{Poll: &social.Poll{Question: d.Question, Options: d.Options, ClosesAt: utc(d.ClosesAt)}}
+	}
+	return social.Content{}
+}
+
+// InsertPost implements social.Posts.
+func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
+	return s.write(ctx, "insert post", nil, func(ctx context.Context) error {
+		if _, err := s.posts.InsertOne(ctx, newPostDoc(p)); err != nil {
+			return err
+		}
+		return s.append(ctx, e)
+	})
+}
+
+// UpdatePost implements social.Posts.
+func (s *Store) UpdatePost(ctx context.Context, p *social.Post, e social.Event) error {
+	d := newPostDoc(p)
+	set := doc("audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
+	unset := bson.D{}
+	set, unset = setOrUnset(set, unset, "inbox", d.Inbox, len(d.Inbox) > 0)
+	set, unset = setOrUnset(set, unset, "history", d.History, len(d.History) > 0)
+	set, unset = setOrUnset(set, unset, "editedAt", d.EditedAt, !d.EditedAt.IsZero())
+	update := doc("$set", set)
+	if len(unset) > 0 {
+		update = append(update, bson.E{Key: "$unset", Value: unset})
+	}
+	return s.write(ctx, "update post", []id.ID{p.ID.ID}, func(ctx context.Context) error {
+		err := updateOne(ctx, s.posts, doc("_id", p.ID, "revision", p.Revision-1), update)
+		if errors.Is(err, social.ErrNotFound) {
+			return s.whyNotUpdated(ctx, p.ID)
+		}
+		if err != nil {
+			return err
+		}
+		return s.append(ctx, e)
+	})
+}
+
+func setOrUnset(set, unset bson.D, field string, value any, present bool) (bson.D, bson.D) {
+	if present {
+		return append(set, bson.E{Key: field, Value: value}), unset
+	}
+	return set, append(unset, bson.E{Key: field, Value: 1})
+}
+
+func (s *Store) whyNotUpdated(ctx context.Context, post social.PostID) error {
+	if err := s.postExists(ctx, post); err != nil {
+		return err
+	}
+	return social.ErrConflict
+}
+
+func (s *Store) postExists(ctx context.Context, post social.PostID) error {
+	return found(s.posts.FindOne(ctx, doc("_id", post), options.FindOne().SetProjection(doc("_id", 1))).Err())
+}
+
+// DeletePost implements social.Posts.
+func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Event) error {
+	return s.write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error {
+		result, err := s.posts.DeleteOne(ctx, doc("_id", post))
+		if err != nil {
+			return err
+		}
+		if result.DeletedCount == 0 {
+			return social.ErrNotFound
+		}
+		if err := s.deleteWithPost(ctx, post); err != nil {
+			return err
+		}
+		return s.append(ctx, e)
+	})
+}
+
+// deleteWithPost removes what hangs on a post.
+func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
+	if _, err := s.comments.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPost)); err != nil {
+		return err
+	}
+	for _, c := range []*mongo.Collection{s.reactions, s.votes} {
+		if _, err := c.DeleteMany(ctx, doc("_id", pairRange(post.ID))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Posts implements social.Posts.
+func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
+	all := make(map[social.PostID]*social.Post, len(ids))
+	err := s.read(ctx, "posts", func(ctx context.Context) error {
+		docs, err := findIn[postDoc](ctx, s.posts, "_id", ids)
+		for i := range docs {
+			all[docs[i].ID] = docs[i].post()
+		}
+		return err
+	})
+	return all, err
+}
+
+// markDoc is a document of reactions or votes: one for each post and user.
+type markDoc struct {
+	ID      bson.Binary         `bson:"_id"` // pairKey(post, user)
+	Version int                 `bson:"v"`
+	Kind    social.ReactionKind `bson:"kind,omitempty"` // of reactions
+	Option  int                 `bson:"option"`         // of votes
+}
+
+func (d *markDoc) post() social.PostID { return social.PostID{ID: id.ID(d.ID.Data[:16])} }
+
+// PutVote implements social.Posts.
+func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
+	return s.write(ctx, "put vote", []id.ID{post.ID}, func(ctx context.Context) error {
+		before, err := s.putMark(ctx, s.votes, post, user, "option", option)
+		if err != nil || before != nil && before.Option == option {
+			return err
+		}
+		change := doc(voteField(option), 1)
+		if before != nil {
+			change = doc(voteField(before.Option), -1, voteField(option), 1)
+		}
+		poll := doc("_id", post, voteField(option), doc("$exists", true))
+		return s.countMark(ctx, poll, change, e)
+	})
+}
+
+// PutReaction implements social.Posts.
+func (s *Store) PutReaction(ctx context.Context, post social.PostID, user social.UserID, kind social.ReactionKind, e social.Event) error {
+	return s.write(ctx, "put reaction", []id.ID{post.ID}, func(ctx context.Context) error {
+		before, err := s.putMark(ctx, s.reactions, post, user, "kind", kind)
+		if err != nil || before != nil && before.Kind == kind {
+			return err
+		}
+		change := doc(reactionField(kind), 1)
+		if before != nil {
+			change = doc(reactionField(before.Kind), -1, reactionField(kind), 1)
+		}
+		return s.countMark(ctx, doc("_id", post), change, e)
+	})
+}
+
+func voteField(option int) string { return fmt.Sprintf("votes.%d", option) }
+
+func reactionField(kind social.ReactionKind) string { return "reactions." + string(kind) }
+
+// putMark stores a user's mark on a post, and returns what was before: nil for nothing.
+func (s *Store) putMark(ctx context.Context, c *mongo.Collection, post social.PostID, user social.UserID, field string, value any) (*markDoc, error) {
+	var before markDoc
+	update := doc("$set", doc(field, value), "$setOnInsert", doc("v", version))
+	err := c.FindOneAndUpdate(ctx, doc("_id", pairKey(post.ID, user.ID)), update,
+		options.FindOneAndUpdate().SetUpsert(true)).Decode(&before)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, nil
+	}
+	return &before, upserted(err)
+}
+
+// countMark counts a change of a user's mark at the post.
+func (s *Store) countMark(ctx context.Context, post, change bson.D, e social.Event) error {
+	if err := updateOne(ctx, s.posts, post, doc("$inc", change)); err != nil {
+		return err
+	}
+	return s.append(ctx, e)
+}
+
+// DeleteReaction implements social.Posts.
+func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user social.UserID, e social.Event) error {
+	return s.write(ctx, "delete reaction", []id.ID{post.ID}, func(ctx context.Context) error {
+		var before markDoc
+		err := found(s.reactions.FindOneAndDelete(ctx, doc("_id", pairKey(post.ID, user.ID))).Decode(&before))
+		if errors.Is(err, social.ErrNotFound) {
+			return s.postExists(ctx, post)
+		}
+		if err != nil {
+			return err
+		}
+		return s.countMark(ctx, doc("_id", post), doc(reactionField(before.Kind), -1), e)
+	})
+}
+
+// Votes implements social.Posts.
+func (s *Store) Votes(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]int, error) {
+	all := make(map[social.PostID]int)
+	err := s.marks(ctx, "votes", s.votes, user, posts, func(d *markDoc) { all[d.post()] = d.Option })
+	return all, err
+}
+
+// Reactions implements social.Posts.
+func (s *Store) Reactions(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]social.ReactionKind, error) {
+	all := make(map[social.PostID]social.ReactionKind)
+	err := s.marks(ctx, "reactions", s.reactions, user, posts, func(d *markDoc) { all[d.post()] = d.Kind })
+	return all, err
+}
+
+func (s *Store) marks(ctx context.Context, op string, c *mongo.Collection, user social.UserID, posts []social.PostID, take func(*markDoc)) error {
+	keys := make([]bson.Binary, len(posts))
+	for i, post := range posts {
+		keys[i] = pairKey(post.ID, user.ID)
+	}
+	return s.read(ctx, op, func(ctx context.Context) error {
+		docs, err := findIn[markDoc](ctx, c, "_id", keys)
+		for i := range docs {
+			take(&docs[i])
+		}
+		return err
+	})
+}
+
+// newestFirst orders posts as every list of posts is.
+func newestFirst(a, b *social.Post) int { return b.ID.Compare(a.ID.ID) }

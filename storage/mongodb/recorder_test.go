@@ -1,0 +1,167 @@
+package mongodb_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// recorder keeps the commands that a store sends.
+type recorder struct {
+	mu       sync.Mutex
+	commands []bson.Raw
+}
+
+func (r *recorder) monitor() *event.CommandMonitor {
+	return &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.commands = append(r.commands, slices.Clone(e.Command))
+	}}
+}
+
+// take returns the commands since the last take.
+func (r *recorder) take() []bson.Raw {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	taken := r.commands
+	r.commands = nil
+	return taken
+}
+
+// names are the commands in short: "find posts".
+func names(commands []bson.Raw) string {
+	var all []string
+	for _, c := range commands {
+		first, err := c.IndexErr(0)
+		if err != nil {
+			continue
+		}
+		name := first.Key()
+		if collection, ok := first.Value().StringValueOK(); ok {
+			name += " " + collection
+		}
+		all = append(all, name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// town is a store with people in it.
+type town struct {
+	*mongodb.Store
+	uri string
+	t   testing.TB
+	ctx context.Context
+}
+
+func newTown(t testing.TB, r *recorder) *town {
+	if r == nil {
+		r = new(recorder)
+	}
+	uri, database := mongotest.Database(t)
+	uri = inDatabase(t, uri, database)
+	return &town{Store: openAt(t, uri, r.monitor()), uri: uri, t: t, ctx: t.Context()}
+}
+
+func (w *town) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// people signs up n users, without events.
+func (w *town) people(n int) []social.NewUser {
+	w.t.Helper()
+	users := make([]social.NewUser, n)
+	for i := range users {
+		u := social.User{
+			ID: social.UserID{ID: id.New()}, Handle: fmt.Sprintf("u%d_%s", i, id.New()), Name: "U",
+			WallPolicy: social.WallEveryone,
+		}
+		circle := social.Circle{ID: social.CircleID{ID: id.New()}, Owner: u.ID, Name: "Following", IsDefault: true}
+		users[i] = social.NewUser{User: u, PasswordHash: "h", Following: circle}
+	}
+	for batch := range slices.Chunk(users, 1000) {
+		_, err := w.ImportUsers(w.ctx, batch)
+		w.ok(err)
+	}
+	return users
+}
+
+// follow makes one user follow many.
+func (w *town) follow(owner social.NewUser, members []social.NewUser) {
+	w.t.Helper()
+	for batch := range slices.Chunk(members, 1000) {
+		var memberships []social.Membership
+		var edges []social.EdgeID
+		for _, m := range batch {
+			memberships = append(memberships, social.Membership{Circle: owner.Following.ID, Owner: owner.User.ID, Member: m.User.ID})
+			edges = append(edges, social.EdgeID{ID: id.New()})
+		}
+		_, err := w.ImportMemberships(w.ctx, memberships, edges)
+		w.ok(err)
+	}
+}
+
+// status is a new post, not stored.
+func status(author, wall social.UserID, audience social.Audience) *social.Post {
+	return &social.Post{
+		ID: social.PostID{ID: id.New()}, Author: author, WallOwner: wall, Audience: audience,
+		Content: social.Content{Status: &social.Status{Text: "hello"}},
+	}
+}
+
+var public = social.Audience{Kind: social.AudiencePublic}
+
+func (w *town) post(p *social.Post) *social.Post {
+	w.t.Helper()
+	w.ok(w.InsertPost(w.ctx, p, happened(social.EventPostCreated)))
+	return p
+}
+
+// comment stores a comment.
+func (w *town) comment(p *social.Post, parent *social.Comment, author social.UserID) *social.Comment {
+	w.t.Helper()
+	c := newComment(p, parent, author)
+	w.ok(w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)))
+	return c
+}
+
+func newComment(p *social.Post, parent *social.Comment, author social.UserID) *social.Comment {
+	c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: p.ID, Author: author, Text: "yes"}
+	c.Slug = c.ID.ID.String()
+	c.Path, c.TreePath = c.Slug, social.NewTreePath(parent, c.ID)
+	if parent != nil {
+		c.Parent, c.Path = parent.ID, parent.Path+"/"+c.Slug
+	}
+	return c
+}
+
+func happened(kind social.EventKind) social.Event {
+	return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind}
+}
+
+func edge(from, to social.UserID) social.Edge {
+	return social.Edge{ID: social.EdgeID{ID: id.New()}, From: from, To: to}
+}
+
+// lists asks for the same page of several lists.
+func lists[K comparable](p social.Page, of ...K) []social.List[K] {
+	var all []social.List[K]
+	for _, k := range of {
+		all = append(all, social.List[K]{Of: k, Page: p})
+	}
+	return all
+}

@@ -1,0 +1,55 @@
+package mongodb
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/social"
+)
+
+// sessionDoc is a document of sessions. The server removes it some time after it expired; readers compare the time.
+type sessionDoc struct {
+	TokenHash bson.Binary   `bson:"_id"`
+	Version   int           `bson:"v"`
+	User      social.UserID `bson:"user"`
+	ExpiresAt time.Time     `bson:"expiresAt"`
+}
+
+func tokenKey(hash [32]byte) bson.Binary { return bson.Binary{Data: hash[:]} }
+
+// InsertSession implements social.Sessions.
+func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
+	d := sessionDoc{
+		TokenHash: tokenKey(session.TokenHash), Version: version, User: session.User, ExpiresAt: session.ExpiresAt,
+	}
+	return s.read(ctx, "insert session", func(ctx context.Context) error {
+		_, err := s.sessions.InsertOne(ctx, d)
+		return inserted(err)
+	})
+}
+
+// Session implements social.Sessions.
+func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
+	var d sessionDoc
+	err := s.read(ctx, "session", func(ctx context.Context) error {
+		filter := doc("_id", tokenKey(tokenHash), "expiresAt", doc("$gt", now))
+		return found(s.sessions.FindOne(ctx, filter).Decode(&d))
+	})
+	if err != nil {
+		return social.Session{}, err
+	}
+	return social.Session{TokenHash: tokenHash, User: d.User, ExpiresAt: utc(d.ExpiresAt)}, nil
+}
+
+// DeleteSession implements social.Sessions. Where it is gone already there is no event either.
+func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.Event) error {
+	return s.write(ctx, "delete session", nil, func(ctx context.Context) error {
+		result, err := s.sessions.DeleteOne(ctx, doc("_id", tokenKey(tokenHash)))
+		if err != nil || result.DeletedCount == 0 {
+			return err
+		}
+		return s.append(ctx, e)
+	})
+}

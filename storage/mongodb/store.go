@@ -1,0 +1,140 @@
+// Package mongodb keeps Plaza's data in a MongoDB replica set (6.0 or newer).
+//
+// Every write is a transaction with its event, acknowledged by a majority and by its journals. Every read goes to
+// the primary, so that it sees what was written. Each call has a deadline: the context's, or else Options.Timeout.
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"plaza/social"
+)
+
+const (
+	defaultDatabase       = "plaza"
+	defaultTimeout        = 10 * time.Second
+	defaultConnectTimeout = 7 * time.Second
+	closeTimeout          = 5 * time.Second
+)
+
+// version is the version of the documents that this package writes. Readers will upgrade older ones.
+const version = 1
+
+// Options changes how Open connects. The zero value is good.
+type Options struct {
+	// Timeout bounds each call whose context has no earlier deadline. Default: 10 s.
+	Timeout time.Duration
+	// ConnectTimeout bounds Open's wait for a primary. Default: 7 s. The reason of a failure is looked
+	// for afterwards, for at most 2 s.
+	ConnectTimeout time.Duration
+	// Monitor is told of every command that is sent. Optional.
+	Monitor *event.CommandMonitor
+}
+
+// Store is a social.Store on MongoDB.
+type Store struct {
+	client  *mongo.Client
+	timeout time.Duration
+	hot     *locks
+
+	users     *mongo.Collection
+	handles   *mongo.Collection
+	sessions  *mongo.Collection
+	circles   *mongo.Collection
+	edges     *mongo.Collection
+	posts     *mongo.Collection
+	comments  *mongo.Collection
+	reactions *mongo.Collection
+	votes     *mongo.Collection
+	events    *mongo.Collection
+}
+
+var _ social.Store = (*Store)(nil)
+
+// Open connects to the replica set (or mongos) that the URI names, makes what indexes are missing, and returns the
+// store. The database is that in the URI's path, "plaza" where it has none. Its errors, within 10 s, are for people: a
+// malformed URI, a server that does not answer (ErrUnavailable), a standalone server, a server that is too old.
+func Open(ctx context.Context, uri string, o Options) (*Store, error) {
+	o.Timeout = orDefault(o.Timeout, defaultTimeout)
+	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
+	address, err := parseURI(uri)
+	if err != nil {
+		return nil, err
+	}
+	client, err := mongo.Connect(clientOptions(uri, o))
+	if err != nil {
+		return nil, fmt.Errorf("the MongoDB URI can't be used: %w", err)
+	}
+	if err := checkServer(ctx, client, address, o.ConnectTimeout); err != nil {
+		return nil, errors.Join(err, disconnect(client))
+	}
+	s := newStore(client, address.database, o.Timeout)
+	if err := s.createIndexes(ctx); err != nil {
+		return nil, errors.Join(err, disconnect(client))
+	}
+	return s, nil
+}
+
+func orDefault(d, fallback time.Duration) time.Duration {
+	if d <= 0 {
+		return fallback
+	}
+	return d
+}
+
+// clientOptions are the URI's, except for what the contract depends on.
+func clientOptions(uri string, o Options) *options.ClientOptions {
+	journaled := true
+	client := options.Client().ApplyURI(uri).
+		SetAppName("plaza").
+		SetRegistry(registry()).
+		SetReadPreference(readpref.Primary()).
+		SetReadConcern(&readconcern.ReadConcern{}).
+		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journaled}).
+		SetRetryReads(true).
+		SetRetryWrites(true).
+		SetServerSelectionTimeout(o.Timeout)
+	client.Timeout = nil // each call sets its own deadline; event streams have none
+	if o.Monitor != nil {
+		client.SetMonitor(o.Monitor)
+	}
+	return client
+}
+
+func newStore(client *mongo.Client, database string, timeout time.Duration) *Store {
+	db := client.Database(database)
+	return &Store{
+		client: client, timeout: timeout, hot: newLocks(),
+		users: db.Collection("users"), handles: db.Collection("handles"), sessions: db.Collection("sessions"),
+		circles: db.Collection("circles"), edges: db.Collection("edges"),
+		posts: db.Collection("posts"), comments: db.Collection("comments"),
+		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
+		events: db.Collection("events"),
+	}
+}
+
+// Ping says whether the primary answers.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.read(ctx, "ping", func(ctx context.Context) error {
+		return s.client.Ping(ctx, readpref.Primary())
+	})
+}
+
+// Close waits up to 5 s for calls under way, and closes all connections.
+func (s *Store) Close() error { return disconnect(s.client) }
+
+func disconnect(client *mongo.Client) error {
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	return client.Disconnect(ctx)
+}

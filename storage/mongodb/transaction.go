@@ -1,0 +1,167 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+const (
+	firstBackoff = 2 * time.Millisecond
+	maxBackoff   = 250 * time.Millisecond
+	abortTimeout = time.Second
+)
+
+// errAgain says that another transaction came in between, and that this one must be run again.
+var errAgain = errors.New("conflict between transactions")
+
+// unavailableCodes are the server's errors that pass: shutdown, no primary, stepping down, time limits.
+var unavailableCodes = []int{6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436, 50915}
+
+// read runs fn under the call's deadline, and translates its error.
+func (s *Store) read(ctx context.Context, op string, fn func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	return translate(ctx, op, fn(limited))
+}
+
+// write runs fn in a transaction until it commits, fails for good, or the deadline comes. fn may run more than once:
+// it must set its results anew each time. Writers of the same hot ids in this process wait for one another here,
+// which is far cheaper than the conflicts that they would have in the database.
+func (s *Store) write(ctx context.Context, op string, hot []id.ID, fn func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	release, err := s.hot.acquire(limited, hot)
+	if err != nil {
+		return translate(ctx, op, err)
+	}
+	defer release()
+	session, err := s.client.StartSession(options.Session().SetCausalConsistency(false))
+	if err != nil {
+		return translate(ctx, op, err)
+	}
+	defer session.EndSession(context.WithoutCancel(ctx))
+	return translate(ctx, op, retry(limited, func() error { return attempt(limited, session, fn) }))
+}
+
+// retry runs fn again, after a growing random pause, for as long as it meets conflicts.
+func retry(ctx context.Context, fn func() error) error {
+	for pause := firstBackoff; ; pause = min(2*pause, maxBackoff) {
+		err := fn()
+		if err == nil || !isTransient(err) {
+			return err
+		}
+		select {
+		case <-time.After(rand.N(pause)):
+		case <-ctx.Done():
+			return errors.Join(ctx.Err(), err)
+		}
+	}
+}
+
+// attempt runs one transaction.
+func attempt(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {
+	err := session.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()))
+	if err != nil {
+		return err
+	}
+	inside := mongo.NewSessionContext(ctx, session)
+	if err := fn(inside); err != nil {
+		abort(inside, session)
+		return err
+	}
+	for {
+		err := session.CommitTransaction(inside)
+		if err == nil || ctx.Err() != nil || !hasLabel(err, "UnknownTransactionCommitResult") {
+			return err
+		}
+	}
+}
+
+// abort gives up a transaction, also when ctx is over: other writers must not wait for the server to notice.
+func abort(ctx context.Context, session *mongo.Session) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), abortTimeout)
+	defer cancel()
+	_ = session.AbortTransaction(ctx)
+}
+
+func isTransient(err error) bool {
+	return errors.Is(err, errAgain) || hasLabel(err, "TransientTransactionError")
+}
+
+func hasLabel(err error, label string) bool {
+	var labeled mongo.LabeledError
+	return errors.As(err, &labeled) && labeled.HasErrorLabel(label)
+}
+
+// upserted makes the duplicate key that two concurrent upserts can end in a reason to run again.
+func upserted(err error) error {
+	if mongo.IsDuplicateKeyError(err) {
+		return fmt.Errorf("%w: %v", errAgain, err)
+	}
+	return err
+}
+
+// inserted makes a duplicate key the contract's error.
+func inserted(err error) error {
+	if mongo.IsDuplicateKeyError(err) {
+		return social.ErrTaken
+	}
+	return err
+}
+
+// translate makes the contract's errors of the driver's: no driver type leaves the package.
+func translate(ctx context.Context, op string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case isContract(err):
+		return err
+	case ctx.Err() != nil:
+		return fmt.Errorf("mongodb: %s: %w", op, ctx.Err())
+	case isUnavailable(err):
+		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrUnavailable, err)
+	}
+	return fmt.Errorf("mongodb: %s: %v", op, err)
+}
+
+// asServerError is errors.As for what the server answered.
+func asServerError(err error, target *mongo.ServerError) bool { return errors.As(err, target) }
+
+func isContract(err error) bool {
+	return errors.Is(err, social.ErrNotFound) || errors.Is(err, social.ErrTaken) ||
+		errors.Is(err, social.ErrConflict) || errors.Is(err, social.ErrBlocked)
+}
+
+func isUnavailable(err error) bool {
+	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) || isTransient(err) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, mongo.ErrClientDisconnected) ||
+		hasLabel(err, "RetryableWriteError") || hasLabel(err, "UnknownTransactionCommitResult") {
+		return true
+	}
+	var selection topology.ServerSelectionError
+	var connection topology.ConnectionError
+	if errors.As(err, &selection) || errors.As(err, &connection) {
+		return true
+	}
+	var server mongo.ServerError
+	if !errors.As(err, &server) {
+		return false
+	}
+	for _, code := range unavailableCodes {
+		if server.HasErrorCode(code) {
+			return true
+		}
+	}
+	return false
+}

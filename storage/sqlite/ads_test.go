@@ -1,0 +1,98 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"plaza/ads"
+	"plaza/id"
+	"plaza/storage/storagetest/adstest"
+)
+
+func TestAds(t *testing.T) {
+	adstest.Run(t, func(t *testing.T) ads.Store { return openAds(t).Ads() })
+}
+
+func openAds(t *testing.T) *Store {
+	t.Helper()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "plaza.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// TestAdChoiceWalksAnIndex asks SQLite how it would read a zone: by the index of running units, in its order, and
+// all else by its key.
+func TestAdChoiceWalksAnIndex(t *testing.T) {
+	s := openAds(t)
+	steps := strings.Join(plan(t, s, runningInZone.text), "\n")
+	if !strings.Contains(steps, "SEARCH p USING INDEX ad_placements_running (zone=?)") &&
+		!strings.Contains(steps, "SEARCH p USING COVERING INDEX ad_placements_running (zone=?)") {
+		t.Errorf("a zone's units are not read by their index:\n%s", steps)
+	}
+	for _, bad := range []string{"SCAN", "TEMP B-TREE"} {
+		if strings.Contains(steps, bad) {
+			t.Errorf("reading a zone takes a %s:\n%s", bad, steps)
+		}
+	}
+}
+
+func TestPausingWalksTheIndexOnCampaign(t *testing.T) {
+	steps := strings.Join(plan(t, openAds(t), setRunning.text), "\n")
+	if !strings.Contains(steps, "ad_placements_by_campaign (campaign=?)") {
+		t.Errorf("a campaign's placements are not found by their index:\n%s", steps)
+	}
+}
+
+// TestOldAdRecordingsAreForgotten records for three days: what has to be remembered is, and the rest goes.
+func TestOldAdRecordingsAreForgotten(t *testing.T) {
+	file := openAds(t)
+	store := file.Ads()
+	advertiser, campaign := ads.AdvertiserID{ID: id.New()}, ads.CampaignID{ID: id.New()}
+	unit, zone := ads.UnitID{ID: id.New()}, ads.ZoneID{Site: "example.org", Name: "top"}
+	if _, err := store.Add(t.Context(), ads.Batch{
+		Advertisers: []ads.Advertiser{{ID: advertiser}}, Campaigns: []ads.Campaign{{ID: campaign, Advertiser: advertiser}},
+		Zones: []ads.Zone{{ID: zone, Currency: "EUR"}},
+		Units: []ads.Unit{{ID: unit, Campaign: campaign, Bid: ads.Bid{Model: ads.CPM, Price: 1, Currency: "EUR"}, Zones: []ads.ZoneID{zone}}},
+	}); err != nil {
+		t.Fatal(err)
+	}
+
+	start := time.Date(2026, 11, 22, 0, 0, 0, 0, time.UTC)
+	var choices []ads.ChoiceID
+	record := func(choice ads.ChoiceID, hour int) bool {
+		t.Helper()
+		at := start.Add(time.Duration(hour) * time.Hour)
+		recorded, err := store.Record(t.Context(), ads.Recording{
+			Kind: ads.Impression, Choice: choice, Unit: unit, Zone: zone, At: at, KeepUntil: at.Add(24 * time.Hour),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return recorded
+	}
+	for hour := range 72 {
+		choices = append(choices, ads.ChoiceID{ID: id.New()})
+		if !record(choices[hour], hour) {
+			t.Fatalf("hour %d: not recorded", hour)
+		}
+	}
+	var kept int
+	if err := file.reader.db.QueryRow(`SELECT count(*) FROM ad_recordings`).Scan(&kept); err != nil {
+		t.Fatal(err)
+	}
+	if kept != 25 { // of hours 47 to 71
+		t.Errorf("%d recordings are kept after three days, want those of the last 24 hours: 25", kept)
+	}
+	if record(choices[47], 71) {
+		t.Error("a recording that had to be remembered was taken twice")
+	}
+}

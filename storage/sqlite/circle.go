@@ -1,0 +1,254 @@
+package sqlite
+
+import (
+	"context"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"plaza/social"
+)
+
+const circleColumns = `id, owner, name, is_default, members_count`
+
+var (
+	insertCircle = define(`INSERT INTO circles (id, owner, name, folded_name, is_default) VALUES (?, ?, ?, ?, ?)`)
+	renameCircle = define(`UPDATE circles SET name = ?, folded_name = ? WHERE id = ?`)
+	deleteCircle = define(`DELETE FROM circles WHERE id = ?`)
+	circleOwner  = define(`SELECT owner FROM circles WHERE id = ?`)
+	circlesByID  = define(`SELECT ` + circleColumns + ` FROM circles WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
+	circlesOf    = defineDirected(`SELECT ` + circleColumns + ` FROM circles INDEXED BY circles_by_owner
+		WHERE owner = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
+	circleMembers = define(`SELECT member FROM circle_members WHERE circle = ?`)
+	members       = defineDirected(`SELECT member FROM circle_members
+		WHERE circle = ? AND member > ? AND member < ? ORDER BY member $order LIMIT ?`)
+	countMembers  = define(`UPDATE circles SET members_count = members_count + ? WHERE id = ?`)
+	insertMember  = define(`INSERT INTO circle_members (circle, member, owner) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
+	deleteMember  = define(`DELETE FROM circle_members WHERE circle = ? AND member = ? AND owner = ?`)
+	uncountMember = define(`UPDATE circles SET members_count = members_count - 1
+		WHERE id IN (SELECT circle FROM circle_members WHERE member = ? AND owner = ?)`)
+	deleteMemberships = define(`DELETE FROM circle_members WHERE member = ? AND owner = ?`)
+)
+
+// InsertCircle implements social.Circles.
+func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Event) error {
+	return s.update(ctx, func(w *work) error {
+		if err := w.insertCircle(c); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+}
+
+func (w *work) insertCircle(c *social.Circle) error {
+	_, err := w.exec(insertCircle, c.ID.Bytes(), c.Owner.Bytes(), c.Name, folded(c.Name), c.IsDefault)
+	return taken(err)
+}
+
+// folded is what two names that differ only in case, or in how accents are written, have in common.
+func folded(name string) string { return strings.ToLower(norm.NFC.String(name)) }
+
+// RenameCircle implements social.Circles.
+func (s *Store) RenameCircle(ctx context.Context, id social.CircleID, name string, e social.Event) error {
+	return s.update(ctx, func(w *work) error {
+		rows, err := w.exec(renameCircle, name, folded(name), id.Bytes())
+		if err := changed(rows, taken(err), social.ErrNotFound); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+}
+
+// DeleteCircle implements social.Circles. Posts that list the circle keep its id, which holds nobody any more.
+func (s *Store) DeleteCircle(ctx context.Context, id social.CircleID, e social.Event) error {
+	return s.update(ctx, func(w *work) error {
+		var owner social.UserID
+		if err := known(w.row(circleOwner, []any{into(&owner.ID)}, id.Bytes())); err != nil {
+			return err
+		}
+		left, err := all(w, circleMembers, scanUserID, id.Bytes())
+		if err != nil {
+			return err
+		}
+		if _, err := w.exec(deleteCircle, id.Bytes()); err != nil { // with its memberships
+			return err
+		}
+		counts := newCounts()
+		for _, member := range left {
+			if _, err := w.endFollow(owner, member, counts); err != nil {
+				return err
+			}
+		}
+		if err := counts.store(w); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+}
+
+// Circles implements social.Circles.
+func (s *Store) Circles(ctx context.Context, ids []social.CircleID) (map[social.CircleID]*social.Circle, error) {
+	return read(ctx, s, func(w *work) (map[social.CircleID]*social.Circle, error) {
+		return byKey(w, circlesByID, func(scan scan) (social.CircleID, *social.Circle, error) {
+			c, err := scanCircle(scan)
+			return c.ID, c, err
+		}, hexList(ids))
+	})
+}
+
+// CirclesOf implements social.Circles.
+func (s *Store) CirclesOf(ctx context.Context, owner social.UserID, p social.Page) ([]*social.Circle, error) {
+	return read(ctx, s, func(w *work) ([]*social.Circle, error) {
+		sp := ascendingSpan(p)
+		found, err := all(w, circlesOf.along(sp), scanCircle, owner.Bytes(), sp.low, sp.high, sp.limit)
+		return inListOrder(sp, found), err
+	})
+}
+
+func scanCircle(scan scan) (*social.Circle, error) {
+	c := &social.Circle{}
+	return c, scan(into(&c.ID.ID), into(&c.Owner.ID), &c.Name, &c.IsDefault, &c.MembersCount)
+}
+
+func scanUserID(scan scan) (user social.UserID, err error) {
+	err = scan(into(&user.ID))
+	return user, err
+}
+
+// Members implements social.Circles.
+func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.UserID, error) {
+	return pages(ctx, s, lists, func(w *work, list social.List[social.CircleID]) ([]social.UserID, error) {
+		sp := ascendingSpan(list.Page)
+		found, err := all(w, members.along(sp), scanUserID, list.Of.Bytes(), sp.low, sp.high, sp.limit)
+		return inListOrder(sp, found), err
+	})
+}
+
+// AddToCircle implements social.Circles.
+func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge social.EdgeID, e social.Event) (added bool, err error) {
+	err = s.update(ctx, func(w *work) error {
+		added, err = w.addMember(m, edge)
+		if err != nil || !added {
+			return err
+		}
+		return w.append(e)
+	})
+	return added && err == nil, err
+}
+
+func (w *work) addMember(m social.Membership, edge social.EdgeID) (added bool, err error) {
+	if err := w.requireCircle(m.Circle, m.Owner); err != nil {
+		return false, err
+	}
+	if err := w.requireUser(m.Member); err != nil {
+		return false, err
+	}
+	if blocked, err := w.blocked(m.Owner, m.Member); err != nil {
+		return false, err
+	} else if blocked {
+		return false, social.ErrBlocked
+	}
+	counts := newCounts()
+	if added, err = w.join(m, edge, counts); err != nil {
+		return false, err
+	}
+	return added, counts.store(w)
+}
+
+// requireCircle is social.ErrNotFound where the owner has no such circle.
+func (w *work) requireCircle(circle social.CircleID, owner social.UserID) error {
+	var of social.UserID
+	found, err := w.row(circleOwner, []any{into(&of.ID)}, circle.Bytes())
+	return known(found && of == owner, err)
+}
+
+// join stores the membership where it is new, and the follow where that is new.
+func (w *work) join(m social.Membership, edge social.EdgeID, counts *counts) (bool, error) {
+	rows, err := w.exec(insertMember, m.Circle.Bytes(), m.Member.Bytes(), m.Owner.Bytes())
+	if err != nil || rows == 0 {
+		return false, err
+	}
+	counts.members[m.Circle]++
+	return true, w.beginFollow(m.Owner, m.Member, edge, counts)
+}
+
+// RemoveFromCircle implements social.Circles.
+func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e social.Event) (removed bool, err error) {
+	err = s.update(ctx, func(w *work) error {
+		rows, err := w.exec(deleteMember, m.Circle.Bytes(), m.Member.Bytes(), m.Owner.Bytes())
+		if err != nil || rows == 0 {
+			return err
+		}
+		removed = true
+		counts := newCounts()
+		counts.members[m.Circle]--
+		if _, err := w.endFollow(m.Owner, m.Member, counts); err != nil {
+			return err
+		}
+		if err := counts.store(w); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+	return removed && err == nil, err
+}
+
+// Unfollow implements social.Circles.
+func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e social.Event) (unfollowed bool, err error) {
+	err = s.update(ctx, func(w *work) error {
+		unfollowed, err = w.leaveAll(owner, member)
+		if err != nil || !unfollowed {
+			return err
+		}
+		return w.append(e)
+	})
+	return unfollowed && err == nil, err
+}
+
+// leaveAll takes the member out of all of the owner's circles, and says whether there was a follow.
+func (w *work) leaveAll(owner, member social.UserID) (bool, error) {
+	if _, err := w.exec(uncountMember, member.Bytes(), owner.Bytes()); err != nil {
+		return false, err
+	}
+	if _, err := w.exec(deleteMemberships, member.Bytes(), owner.Bytes()); err != nil {
+		return false, err
+	}
+	counts := newCounts()
+	ended, err := w.endFollow(owner, member, counts)
+	if err != nil {
+		return false, err
+	}
+	return ended, counts.store(w)
+}
+
+// counts collects by how much counts change, so that each is stored once, however much an import brings.
+type counts struct {
+	followers, following map[social.UserID]int
+	members              map[social.CircleID]int
+}
+
+func newCounts() *counts {
+	return &counts{map[social.UserID]int{}, map[social.UserID]int{}, map[social.CircleID]int{}}
+}
+
+func (c *counts) store(w *work) error {
+	if err := storeCounts(w, countFollowers, c.followers); err != nil {
+		return err
+	}
+	if err := storeCounts(w, countFollowing, c.following); err != nil {
+		return err
+	}
+	return storeCounts(w, countMembers, c.members)
+}
+
+func storeCounts[K interface {
+	comparable
+	rawID
+}](w *work, st *statement, changes map[K]int) error {
+	for of, by := range changes {
+		if _, err := w.exec(st, by, of.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}

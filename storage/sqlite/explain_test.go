@@ -1,0 +1,97 @@
+package sqlite
+
+import (
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3/driver"
+)
+
+// bounded are the parts of plans that look like scans or sorts, and are not.
+var bounded = []string{
+	`SCAN json_each VIRTUAL TABLE INDEX 1:`, `SCAN wanted VIRTUAL TABLE INDEX 1:`, // the ids that the caller gave
+	`SCAN pairs`,        // so are these
+	`SCAN CONSTANT ROW`, // the viewer
+	`SCAN merged`,       // the queue's first entry
+	`SCAN starts`,       // at most a page
+	`SCAN (subquery-`,   // the viewer's own lists, in the merge of feeds
+}
+
+// sorted are the statements that may sort, by a text in them.
+var sorted = map[string]string{
+	"WITH RECURSIVE": "one key for each of the viewer's own lists; SQLite keeps a page of them",
+}
+
+var indexSeek = regexp.MustCompile(`^SEARCH \w+ USING (COVERING |INTEGER )?(INDEX|PRIMARY KEY) .*\(`)
+
+func TestNoStatementScansATable(t *testing.T) {
+	store, err := Open(t.Context(), filepath.Join(t.TempDir(), "plaza.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	if len(statements) < 50 {
+		t.Fatalf("only %d statements are known", len(statements))
+	}
+	for _, st := range statements {
+		for _, step := range plan(t, store, st.text) {
+			if !allowed(step, st.text) {
+				t.Errorf("%s\n\tin the plan of %s", step, st.text)
+			}
+		}
+	}
+}
+
+// plan asks SQLite itself: database/sql would want the arguments.
+func plan(t *testing.T, store *Store, text string) (steps []string) {
+	t.Helper()
+	conn, err := store.writer.db.Conn(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	err = conn.Raw(func(raw any) error {
+		explain, _, err := raw.(driver.Conn).Raw().Prepare("EXPLAIN QUERY PLAN " + text)
+		if err != nil {
+			return err
+		}
+		for explain.Step() {
+			steps = append(steps, explain.ColumnText(3))
+		}
+		return explain.Close()
+	})
+	if err != nil {
+		t.Fatalf("%v in %s", err, text)
+	}
+	return steps
+}
+
+func allowed(step, text string) bool {
+	for _, start := range bounded {
+		if strings.HasPrefix(step, start) {
+			return true
+		}
+	}
+	switch {
+	case step == "SEARCH events": // its last row
+		return strings.Contains(text, "max(seq)")
+	case strings.HasPrefix(step, "SEARCH"):
+		return indexSeek.MatchString(step)
+	case strings.HasPrefix(step, "SCAN"):
+		return false
+	case strings.Contains(step, "TEMP B-TREE"):
+		for part := range sorted {
+			if strings.Contains(text, part) {
+				return true
+			}
+		}
+		return false
+	}
+	return true
+}

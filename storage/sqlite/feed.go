@@ -1,0 +1,229 @@
+package sqlite
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"plaza/social"
+)
+
+// Feeds are merged from one list of posts for each author (News) or circle (Incoming), in one of two ways:
+//
+//   - the walk goes through everybody's posts in time order and asks of each whether it belongs to the feed. It is
+//     cheap where most posts do: for people who follow a large part of everybody;
+//   - the merge seeks the first post of each list and goes on from the best: a k-way merge. It costs one seek a
+//     list and one a post, whatever else is stored.
+//
+// A page begins with a walk of at most walkShare posts for each list, and merges what is missing then. So its cost
+// is bounded by the number of lists and the size of the page, and is small where the walk does well.
+const (
+	walkShare = 0.5 // a step of the walk costs about as much as a seek of the merge
+	walkLeast = 50  // lists; below, the merge is cheap enough alone
+)
+
+var (
+	wall = defineDirected(`SELECT ` + postColumns + ` FROM posts INDEXED BY posts_by_wall
+		WHERE wall_owner = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
+	wallByOthers = defineDirected(`SELECT id FROM posts INDEXED BY posts_by_wall
+		WHERE wall_owner = ?1 AND id > ?2 AND id < ?3 AND author <> ?1 ORDER BY id $order LIMIT ?4`)
+
+	followingCount = define(`SELECT following_count FROM users WHERE id = ?`)
+	followersCount = define(`SELECT followers_count FROM users WHERE id = ?`)
+
+	newsWalk = defineDirected(`SELECT id, author = ?1 OR EXISTS (SELECT 1 FROM follows WHERE follower = ?1 AND followed = author)
+		FROM posts INDEXED BY posts_by_time WHERE id > ?2 AND id < ?3 ORDER BY id $order LIMIT ?4`)
+
+	incomingWalk = defineDirected(`SELECT id, author <> ?1 AND CASE audience
+			WHEN 'CIRCLES' THEN EXISTS (SELECT 1 FROM follows WHERE follower = author AND followed = ?1)
+			ELSE EXISTS (SELECT 1 FROM post_circles JOIN circle_members USING (circle) WHERE post = posts.id AND member = ?1)
+		END
+		FROM posts INDEXED BY posts_shared
+		WHERE audience IN ('CIRCLES', 'LISTED') AND id > ?2 AND id < ?3 ORDER BY id $order LIMIT ?4`)
+
+	newsMerge = defineMerge(
+		`SELECT ?1 AS list UNION ALL SELECT followed FROM follows WHERE follower = ?1 AND followed <> ?1`,
+		`SELECT $first(id) FROM posts INDEXED BY posts_by_author WHERE author = list AND id > $low AND id < $high`)
+	fromCirclesMerge = defineMerge(
+		`SELECT follower AS list FROM follows INDEXED BY follows_by_followed WHERE followed = ?1 AND follower <> ?1`,
+		`SELECT $first(id) FROM posts INDEXED BY posts_to_circles
+			WHERE author = list AND audience = 'CIRCLES' AND id > $low AND id < $high`)
+	fromListedMerge = defineMerge(
+		`SELECT circle AS list FROM circle_members INDEXED BY circle_members_by_member WHERE member = ?1 AND owner <> ?1`,
+		`SELECT $first(post) FROM post_circles WHERE circle = list AND post > $low AND post < $high`)
+)
+
+// defineMerge merges the lists that a query names. The ORDER BY of a recursive query makes a priority queue of what is
+// still to be visited: that is the k-way merge. The queue begins with the best of the lists' first posts, a page
+// of them, because no other list can be on the page. first finds a list's first post between $low and $high.
+func defineMerge(lists, first string) directed {
+	return defineDirected(`
+		WITH RECURSIVE
+			starts (list, head) AS (
+				SELECT list, coalesce((` + strings.NewReplacer("$low", "?2", "$high", "?3").Replace(first) + `), $none) AS head
+				FROM (` + lists + `) ORDER BY head $order LIMIT ?4),
+			merged (list, head) AS (
+				SELECT list, head FROM starts
+				UNION ALL
+				SELECT list, coalesce((` + first + `), $none) FROM merged WHERE head > ?2 AND head < ?3
+				ORDER BY 2 $order LIMIT ?4)
+		SELECT head FROM merged WHERE head > ?2 AND head < ?3`)
+}
+
+// Wall implements social.Feeds.
+func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	return read(ctx, s, func(w *work) (map[social.List[social.UserID]][]*social.Post, error) {
+		found := make(map[social.List[social.UserID]][]*social.Post, len(lists))
+		var every []*social.Post
+		for _, list := range unique(lists) {
+			sp := descendingSpan(list.Page)
+			posts, err := all(w, wall.along(sp), scanPost, list.Of.Bytes(), sp.low, sp.high, sp.limit)
+			if err != nil {
+				return nil, err
+			}
+			found[list] = inListOrder(sp, posts)
+			every = append(every, posts...)
+		}
+		return found, w.fillLatest(every)
+	})
+}
+
+// News implements social.Feeds.
+func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	return read(ctx, s, func(w *work) ([]*social.Post, error) {
+		f, err := w.feed(viewer, p, followingCount)
+		if err != nil {
+			return nil, err
+		}
+		ids, err := f.walkAndMerge(newsWalk, newsMerge)
+		if err != nil {
+			return nil, err
+		}
+		return f.posts(ids)
+	})
+}
+
+// Incoming implements social.Feeds.
+func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	return read(ctx, s, func(w *work) ([]*social.Post, error) {
+		f, err := w.feed(viewer, p, followersCount)
+		if err != nil {
+			return nil, err
+		}
+		directed, err := f.keys(wallByOthers, f.span, f.limit)
+		if err != nil {
+			return nil, err
+		}
+		shared, err := f.walkAndMerge(incomingWalk, fromCirclesMerge, fromListedMerge)
+		if err != nil {
+			return nil, err
+		}
+		return f.posts(append(directed, shared...))
+	})
+}
+
+// feed is one page of a viewer's feed while it is put together.
+type feed struct {
+	*work
+	span
+	viewer []byte
+	lists  int // about how many it is merged from
+}
+
+func (w *work) feed(viewer social.UserID, p social.Page, count *statement) (feed, error) {
+	f := feed{work: w, span: descendingSpan(p), viewer: viewer.Bytes()}
+	_, err := w.row(count, []any{&f.lists}, f.viewer)
+	return f, err
+}
+
+// walkAndMerge finds the first posts of a page.
+func (f feed) walkAndMerge(walk directed, merges ...directed) ([]social.PostID, error) {
+	found, rest, err := f.walk(walk)
+	if err != nil || rest.limit == 0 {
+		return found, err
+	}
+	for _, merge := range merges {
+		more, err := f.merge(merge, rest)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
+	}
+	return found, nil
+}
+
+// walk finds what it can within its budget, and says what is left to be searched; rest.limit is 0 where nothing is.
+func (f feed) walk(through directed) (found []social.PostID, rest span, err error) {
+	rest = f.span
+	if f.lists < walkLeast {
+		return nil, rest, nil
+	}
+	budget := max(f.limit, int(walkShare*float64(f.lists)))
+	steps := 0
+	err = f.each(through.along(f.span), func(scan scan) (bool, error) {
+		var post social.PostID
+		var belongs bool
+		if err := scan(into(&post.ID), &belongs); err != nil {
+			return false, err
+		}
+		steps++
+		rest = rest.beyond(post)
+		if belongs {
+			found = append(found, post)
+			rest.limit--
+		}
+		return rest.limit > 0, nil
+	}, f.viewer, f.low, f.high, budget)
+	if steps < budget {
+		rest.limit = 0 // found enough, or there is nothing more
+	}
+	return found, rest, err
+}
+
+// beyond is what is left of a span behind a post.
+func (sp span) beyond(post social.PostID) span {
+	if sp.descending {
+		sp.high = post.Bytes()
+	} else {
+		sp.low = post.Bytes()
+	}
+	return sp
+}
+
+// merge reads up to a page of different posts. A post that stands in several lists comes several times: where
+// that leaves too few, it goes on behind the last.
+func (f feed) merge(through directed, rest span) ([]social.PostID, error) {
+	var found []social.PostID
+	limit := rest.limit
+	for {
+		keys, err := f.keys(through, rest, limit)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, unique(keys)...)
+		if len(keys) < limit || len(found) >= limit {
+			return found, nil
+		}
+		rest = rest.beyond(keys[len(keys)-1])
+	}
+}
+
+func (f feed) keys(from directed, sp span, limit int) ([]social.PostID, error) {
+	return all(f.work, from.along(sp), func(scan scan) (post social.PostID, err error) {
+		err = scan(into(&post.ID))
+		return post, err
+	}, f.viewer, sp.low, sp.high, limit)
+}
+
+// posts reads the page: the first of the ids that were found.
+func (f feed) posts(ids []social.PostID) ([]*social.Post, error) {
+	ids = unique(ids)
+	along := func(a, b social.PostID) int { return a.Compare(b.ID) }
+	if f.descending {
+		along = func(a, b social.PostID) int { return b.Compare(a.ID) }
+	}
+	slices.SortFunc(ids, along)
+	posts, err := f.work.posts(ids[:min(len(ids), f.limit)])
+	slices.SortFunc(posts, func(a, b *social.Post) int { return b.ID.Compare(a.ID.ID) })
+	return posts, err
+}

@@ -1,0 +1,111 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+
+	"plaza/social"
+)
+
+// ImportUsers implements social.Importer.
+func (s *Store) ImportUsers(ctx context.Context, users []social.NewUser) (added int, err error) {
+	return s.load(ctx, len(users), func(w *work, i int) (bool, error) {
+		known, err := w.exists(userExists, users[i].User.ID.Bytes())
+		if err != nil || known {
+			return false, err
+		}
+		return true, w.insertUser(users[i])
+	})
+}
+
+// ImportCircles implements social.Importer.
+func (s *Store) ImportCircles(ctx context.Context, circles []*social.Circle) (added int, err error) {
+	return s.load(ctx, len(circles), func(w *work, i int) (bool, error) {
+		var owner social.UserID
+		known, err := w.row(circleOwner, []any{into(&owner.ID)}, circles[i].ID.Bytes())
+		if err != nil || known {
+			return false, err
+		}
+		return true, w.insertCircle(circles[i])
+	})
+}
+
+// load stores n entries, each unless it is known, in one transaction.
+func (s *Store) load(ctx context.Context, n int, each func(w *work, i int) (added bool, err error)) (int, error) {
+	added := 0
+	err := s.update(ctx, func(w *work) error {
+		for i := range n {
+			stored, err := each(w, i)
+			if err != nil {
+				return fmt.Errorf("entry %d: %w", i, err)
+			}
+			if stored {
+				added++
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
+	}
+	return added, nil
+}
+
+// ImportMemberships implements social.Importer.
+func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Membership, edges []social.EdgeID) (int, error) {
+	if len(edges) != len(memberships) {
+		return 0, fmt.Errorf("%d memberships with %d edge ids", len(memberships), len(edges))
+	}
+	added := 0
+	err := s.update(ctx, func(w *work) error {
+		load := loader{work: w, counts: newCounts(), owners: map[social.CircleID]social.UserID{}, users: map[social.UserID]bool{}}
+		for i, m := range memberships {
+			stored, err := load.membership(m, edges[i])
+			if err != nil {
+				return fmt.Errorf("membership %d: %w", i, err)
+			}
+			if stored {
+				added++
+			}
+		}
+		return load.counts.store(w)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return added, nil
+}
+
+// loader remembers what one batch has looked up, and stores each count once.
+type loader struct {
+	*work
+	counts *counts
+	owners map[social.CircleID]social.UserID
+	users  map[social.UserID]bool
+}
+
+func (l *loader) membership(m social.Membership, edge social.EdgeID) (added bool, err error) {
+	if err := l.require(m); err != nil {
+		return false, err
+	}
+	if blocked, err := l.blocked(m.Owner, m.Member); err != nil || blocked {
+		return false, err
+	}
+	return l.join(m, edge, l.counts)
+}
+
+func (l *loader) require(m social.Membership) error {
+	if owner, seen := l.owners[m.Circle]; !seen || owner != m.Owner {
+		if err := l.requireCircle(m.Circle, m.Owner); err != nil {
+			return err
+		}
+		l.owners[m.Circle] = m.Owner
+	}
+	if !l.users[m.Member] {
+		if err := l.requireUser(m.Member); err != nil {
+			return err
+		}
+		l.users[m.Member] = true
+	}
+	return nil
+}

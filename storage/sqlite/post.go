@@ -1,0 +1,468 @@
+package sqlite
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"plaza/social"
+)
+
+// postColumns are what scanPost reads.
+const postColumns = `posts.id, posts.author, posts.wall_owner, posts.audience, posts.audience_circles, posts.type, posts.detail,
+	posts.edited_at, posts.history, posts.revision, posts.comment_count, posts.reactions, posts.votes`
+
+var (
+	insertPost = define(`INSERT INTO posts (id, author, wall_owner, audience, audience_circles, type, detail, edited_at, history, revision, votes)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	updatePost = define(`UPDATE posts SET audience = ?, audience_circles = ?, type = ?, detail = ?, edited_at = ?, history = ?, revision = ?
+		WHERE id = ? AND revision = ?`)
+	deletePost         = define(`DELETE FROM posts WHERE id = ?`)
+	postExists         = define(`SELECT 1 FROM posts WHERE id = ?`)
+	postsByID          = define(`SELECT ` + postColumns + ` FROM posts WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
+	insertPostCircle   = define(`INSERT INTO post_circles (circle, post) VALUES (?, ?) ON CONFLICT DO NOTHING`)
+	deletePostCircles  = define(`DELETE FROM post_circles WHERE post = ?`)
+	postVotes          = define(`SELECT votes FROM posts WHERE id = ?`)
+	setPostVotes       = define(`UPDATE posts SET votes = ? WHERE id = ?`)
+	vote               = define(`SELECT option FROM votes WHERE post = ? AND user = ?`)
+	putVote            = define(`INSERT INTO votes (post, user, option) VALUES (?, ?, ?) ON CONFLICT (post, user) DO UPDATE SET option = excluded.option`)
+	votes              = define(`SELECT post, option FROM votes WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
+	postReactions      = define(`SELECT reactions FROM posts WHERE id = ?`)
+	setPostReactions   = define(`UPDATE posts SET reactions = ? WHERE id = ?`)
+	reaction           = define(`SELECT kind FROM reactions WHERE post = ? AND user = ?`)
+	putReaction        = define(`INSERT INTO reactions (post, user, kind) VALUES (?, ?, ?) ON CONFLICT (post, user) DO UPDATE SET kind = excluded.kind`)
+	deleteReactionStmt = define(`DELETE FROM reactions WHERE post = ? AND user = ?`)
+	reactions          = define(`SELECT post, kind FROM reactions WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
+)
+
+// InsertPost implements social.Posts. Counts begin at zero, whatever p says.
+func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
+	doc, err := encodePost(p)
+	if err != nil {
+		return err
+	}
+	noVotes := ""
+	if p.Content.Poll != nil {
+		noVotes = "[" + strings.TrimSuffix(strings.Repeat("0,", len(p.Content.Poll.Options)), ",") + "]"
+	}
+	return s.update(ctx, func(w *work) error {
+		_, err := w.exec(insertPost, p.ID.Bytes(), p.Author.Bytes(), p.WallOwner.Bytes(), string(p.Audience.Kind), doc.circles,
+			string(doc.kind), doc.detail, moment(p.EditedAt), doc.history, p.Revision, noVotes)
+		if err != nil {
+			return err
+		}
+		if err := w.listPost(p); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+}
+
+// UpdatePost implements social.Posts.
+func (s *Store) UpdatePost(ctx context.Context, p *social.Post, e social.Event) error {
+	doc, err := encodePost(p)
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, func(w *work) error {
+		rows, err := w.exec(updatePost, string(p.Audience.Kind), doc.circles, string(doc.kind), doc.detail, moment(p.EditedAt),
+			doc.history, p.Revision, p.ID.Bytes(), p.Revision-1)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			return w.conflict(p.ID)
+		}
+		if _, err := w.exec(deletePostCircles, p.ID.Bytes()); err != nil {
+			return err
+		}
+		if err := w.listPost(p); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+}
+
+// conflict says why no row had the expected revision.
+func (w *work) conflict(post social.PostID) error {
+	if err := w.requirePost(post); err != nil {
+		return err
+	}
+	return social.ErrConflict
+}
+
+func (w *work) requirePost(post social.PostID) error {
+	return known(w.exists(postExists, post.Bytes()))
+}
+
+// listPost enters the post under the circles that may see it, for Incoming.
+func (w *work) listPost(p *social.Post) error {
+	if p.Audience.Kind != social.AudienceListed {
+		return nil
+	}
+	for _, circle := range p.Audience.Circles {
+		if _, err := w.exec(insertPostCircle, circle.Bytes(), p.ID.Bytes()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// DeletePost implements social.Posts. Foreign keys take comments, reactions and votes along.
+func (s *Store) DeletePost(ctx context.Context, id social.PostID, e social.Event) error {
+	return s.update(ctx, func(w *work) error {
+		rows, err := w.exec(deletePost, id.Bytes())
+		if err := changed(rows, err, social.ErrNotFound); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+}
+
+// Posts implements social.Posts.
+func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
+	return read(ctx, s, func(w *work) (map[social.PostID]*social.Post, error) {
+		posts, err := w.posts(ids)
+		if err != nil {
+			return nil, err
+		}
+		found := make(map[social.PostID]*social.Post, len(posts))
+		for _, p := range posts {
+			found[p.ID] = p
+		}
+		return found, nil
+	})
+}
+
+// posts reads by id, in no order, with the latest comments.
+func (w *work) posts(ids []social.PostID) ([]*social.Post, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	posts, err := all(w, postsByID, scanPost, hexList(ids))
+	if err != nil {
+		return nil, err
+	}
+	return posts, w.fillLatest(posts)
+}
+
+// fillLatest reads the newest comments of all posts that have any in one statement.
+func (w *work) fillLatest(posts []*social.Post) error {
+	var talked []social.PostID
+	for _, p := range posts {
+		if p.CommentCount > 0 {
+			talked = append(talked, p.ID)
+		}
+	}
+	latest, err := w.latestComments(talked, nil, social.PreviewSize)
+	if err != nil {
+		return err
+	}
+	for _, p := range posts {
+		p.Latest = latest[p.ID]
+	}
+	return nil
+}
+
+func scanPost(scan scan) (*social.Post, error) {
+	p := &social.Post{}
+	var circles, detail, history, reactions, votes []byte
+	var kind social.PostType
+	var edited int64
+	err := scan(into(&p.ID.ID), into(&p.Author.ID), into(&p.WallOwner.ID), &p.Audience.Kind, &circles, &kind, &detail, &edited,
+		&history, &p.Revision, &p.CommentCount, &reactions, &votes)
+	if err != nil {
+		return nil, err
+	}
+	p.EditedAt = momentOf(edited)
+	if p.Audience.Circles, err = splitCircles(circles); err != nil {
+		return nil, err
+	}
+	if p.Content, err = decodeContent(kind, detail); err != nil {
+		return nil, err
+	}
+	if p.History, err = decodeHistory(history); err != nil {
+		return nil, err
+	}
+	if err := unmarshal(reactions, &p.Reactions); err != nil {
+		return nil, err
+	}
+	return p, unmarshal(votes, &p.Votes)
+}
+
+// unmarshal reads a JSON column; an empty one leaves to as it is.
+func unmarshal(column []byte, to any) error {
+	if len(column) == 0 {
+		return nil
+	}
+	return json.Unmarshal(column, to)
+}
+
+// PutVote implements social.Posts. One connection writes, so reading the counts and storing them again is exact.
+func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
+	return s.update(ctx, func(w *work) error {
+		var stored []byte
+		var counts []int
+		if err := known(w.row(postVotes, []any{&stored}, post.Bytes())); err != nil {
+			return err
+		}
+		if err := unmarshal(stored, &counts); err != nil {
+			return err
+		}
+		if option < 0 || option >= len(counts) {
+			return fmt.Errorf("a vote for option %d of %d", option, len(counts))
+		}
+		var earlier int
+		voted, err := w.row(vote, []any{&earlier}, post.Bytes(), user.Bytes())
+		if err != nil || voted && earlier == option {
+			return err
+		}
+		if voted {
+			counts[earlier]--
+		}
+		counts[option]++
+		return w.storeChoice(setPostVotes, counts, putVote, post, user, option, e)
+	})
+}
+
+// storeChoice stores a post's new counts, what the user chose, and the event.
+func (w *work) storeChoice(set *statement, counts any, put *statement, post social.PostID, user social.UserID, choice any, e social.Event) error {
+	stored, err := json.Marshal(counts)
+	if err != nil {
+		return err
+	}
+	if _, err := w.exec(set, string(stored), post.Bytes()); err != nil {
+		return err
+	}
+	if _, err := w.exec(put, post.Bytes(), user.Bytes(), choice); err != nil {
+		return err
+	}
+	return w.append(e)
+}
+
+// Votes implements social.Posts.
+func (s *Store) Votes(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]int, error) {
+	return choices[int](ctx, s, votes, user, posts)
+}
+
+// choices reads what the user chose at each post.
+func choices[T any](ctx context.Context, s *Store, st *statement, user social.UserID, posts []social.PostID) (map[social.PostID]T, error) {
+	return read(ctx, s, func(w *work) (map[social.PostID]T, error) {
+		return byKey(w, st, func(scan scan) (post social.PostID, choice T, err error) {
+			err = scan(into(&post.ID), &choice)
+			return post, choice, err
+		}, hexList(posts), user.Bytes())
+	})
+}
+
+// PutReaction implements social.Posts.
+func (s *Store) PutReaction(ctx context.Context, post social.PostID, user social.UserID, kind social.ReactionKind, e social.Event) error {
+	return s.update(ctx, func(w *work) error {
+		counts, earlier, err := w.reactionsTo(post, user)
+		if err != nil || earlier == kind {
+			return err
+		}
+		uncount(counts, earlier)
+		counts[kind]++
+		return w.storeChoice(setPostReactions, counts, putReaction, post, user, string(kind), e)
+	})
+}
+
+// DeleteReaction implements social.Posts. Where there is no reaction there is no event.
+func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user social.UserID, e social.Event) error {
+	return s.update(ctx, func(w *work) error {
+		counts, earlier, err := w.reactionsTo(post, user)
+		if err != nil || earlier == "" {
+			return err
+		}
+		uncount(counts, earlier)
+		stored, err := json.Marshal(counts)
+		if err != nil {
+			return err
+		}
+		if _, err := w.exec(setPostReactions, string(stored), post.Bytes()); err != nil {
+			return err
+		}
+		if _, err := w.exec(deleteReactionStmt, post.Bytes(), user.Bytes()); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+}
+
+// reactionsTo reads a post's counts and the user's own reaction, which is empty where there is none.
+func (w *work) reactionsTo(post social.PostID, user social.UserID) (map[social.ReactionKind]int, social.ReactionKind, error) {
+	var stored []byte
+	counts := map[social.ReactionKind]int{}
+	var own social.ReactionKind
+	if err := known(w.row(postReactions, []any{&stored}, post.Bytes())); err != nil {
+		return nil, "", err
+	}
+	if err := unmarshal(stored, &counts); err != nil {
+		return nil, "", err
+	}
+	_, err := w.row(reaction, []any{&own}, post.Bytes(), user.Bytes())
+	return counts, own, err
+}
+
+func uncount(counts map[social.ReactionKind]int, kind social.ReactionKind) {
+	if counts[kind]--; counts[kind] <= 0 {
+		delete(counts, kind)
+	}
+}
+
+// Reactions implements social.Posts.
+func (s *Store) Reactions(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]social.ReactionKind, error) {
+	return choices[social.ReactionKind](ctx, s, reactions, user, posts)
+}
+
+// postDoc is what of a post is stored in a form of its own.
+type postDoc struct {
+	circles []byte
+	kind    social.PostType
+	detail  string
+	history string
+}
+
+func encodePost(p *social.Post) (doc postDoc, err error) {
+	doc.circles = []byte{}
+	for _, circle := range p.Audience.Circles {
+		doc.circles = append(doc.circles, circle.ID.Bytes()...)
+	}
+	var detail []byte
+	if doc.kind, detail, err = encodeContent(p.Content); err != nil {
+		return doc, err
+	}
+	doc.detail = string(detail)
+	doc.history, err = encodeHistory(p.History)
+	return doc, err
+}
+
+// What is stored of each type of content. Their own types keep the stored names when the domain renames a field; the
+// conversions below stop compiling when it adds one.
+type (
+	statusDetail struct {
+		Text string `json:"text,omitempty"`
+	}
+	photoDetail struct {
+		URL     string `json:"url"`
+		Caption string `json:"caption,omitempty"`
+		Width   int    `json:"width,omitempty"`
+		Height  int    `json:"height,omitempty"`
+	}
+	linkDetail struct {
+		URL   string `json:"url"`
+		Title string `json:"title,omitempty"`
+		Text  string `json:"text,omitempty"`
+	}
+	checkinDetail struct {
+		Place     string  `json:"place"`
+		Latitude  float64 `json:"latitude"`
+		Longitude float64 `json:"longitude"`
+		Text      string  `json:"text,omitempty"`
+	}
+	pollDetail struct {
+		Question string   `json:"question"`
+		Options  []string `json:"options"`
+		ClosesAt int64    `json:"closesAt,omitempty"` // Unix microseconds
+	}
+	versionDoc struct {
+		Type     social.PostType `json:"type"`
+		Detail   json.RawMessage `json:"detail"`
+		EditedAt int64           `json:"editedAt"` // Unix microseconds
+	}
+)
+
+func encodeContent(c social.Content) (social.PostType, []byte, error) {
+	var kind social.PostType
+	var detail any
+	switch {
+	case c.Status != nil:
+		kind, detail = social.TypeStatus, statusDetail(*c.Status)
+	case c.Photo != nil:
+		kind, detail = social.TypePhoto, photoDetail(*c.Photo)
+	case c.Link != nil:
+		kind, detail = social.TypeLink, linkDetail(*c.Link)
+	case c.Checkin != nil:
+		kind, detail = social.TypeCheckin, checkinDetail(*c.Checkin)
+	case c.Poll != nil:
+		kind, detail = social.TypePoll, pollDetail{c.Poll.Question, c.Poll.Options, moment(c.Poll.ClosesAt)}
+	default:
+		return "", nil, errors.New("a post without content")
+	}
+	encoded, err := encodeJSON(detail)
+	return kind, encoded, err
+}
+
+// encodeJSON leaves <, > and & as they are.
+func encodeJSON(value any) ([]byte, error) {
+	var buffer bytes.Buffer
+	encoder := json.NewEncoder(&buffer)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(value)
+	return bytes.TrimSuffix(buffer.Bytes(), []byte("\n")), err
+}
+
+func decodeContent(kind social.PostType, detail []byte) (c social.Content, err error) {
+	switch kind {
+	case social.TypeStatus:
+		var d statusDetail
+		err = json.Unmarshal(detail, &d)
+		c.Status = (*social.Status)(&d)
+	case social.TypePhoto:
+		var d photoDetail
+		err = json.Unmarshal(detail, &d)
+		c.Photo = (*social.Photo)(&d)
+	case social.TypeLink:
+		var d linkDetail
+		err = json.Unmarshal(detail, &d)
+		c.Link = (*social.Link)(&d)
+	case social.TypeCheckin:
+		var d checkinDetail
+		err = json.Unmarshal(detail, &d)
+		c.Checkin = (*social.Checkin)(&d)
+	case social.TypePoll:
+		var d pollDetail
+		err = json.Unmarshal(detail, &d)
+		c.Poll = &social.Poll{Question: d.Question, Options: d.Options, ClosesAt: momentOf(d.ClosesAt)}
+	default:
+		err = fmt.Errorf("a post of the unknown type %q", kind)
+	}
+	return c, err
+}
+
+func encodeHistory(history []social.Version) (string, error) {
+	if len(history) == 0 {
+		return "", nil
+	}
+	docs := make([]versionDoc, len(history))
+	for i, version := range history {
+		kind, detail, err := encodeContent(version.Content)
+		if err != nil {
+			return "", err
+		}
+		docs[i] = versionDoc{kind, detail, moment(version.EditedAt)}
+	}
+	encoded, err := encodeJSON(docs)
+	return string(encoded), err
+}
+
+func decodeHistory(stored []byte) ([]social.Version, error) {
+	var docs []versionDoc
+	if err := unmarshal(stored, &docs); err != nil {
+		return nil, err
+	}
+	var history []social.Version
+	for _, doc := range docs {
+		content, err := decodeContent(doc.Type, doc.Detail)
+		if err != nil {
+			return nil, err
+		}
+		history = append(history, social.Version{Content: content, EditedAt: momentOf(doc.EditedAt)})
+	}
+	return slices.Clip(history), nil
+}

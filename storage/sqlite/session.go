@@ -1,0 +1,49 @@
+package sqlite
+
+import (
+	"context"
+	"time"
+
+	"plaza/social"
+)
+
+var (
+	insertSession = define(`INSERT INTO sessions (token_hash, user, expires_at) VALUES (?, ?, ?)`)
+	session       = define(`SELECT user, expires_at FROM sessions WHERE token_hash = ?`)
+	deleteSession = define(`DELETE FROM sessions WHERE token_hash = ?`)
+)
+
+// InsertSession implements social.Sessions.
+func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
+	return s.update(ctx, func(w *work) error {
+		_, err := w.exec(insertSession, session.TokenHash[:], session.User.Bytes(), moment(session.ExpiresAt))
+		return err
+	})
+}
+
+// Session implements social.Sessions.
+func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
+	return read(ctx, s, func(w *work) (social.Session, error) {
+		found := social.Session{TokenHash: tokenHash}
+		var expires int64
+		if err := known(w.row(session, []any{into(&found.User.ID), &expires}, tokenHash[:])); err != nil {
+			return found, err
+		}
+		found.ExpiresAt = momentOf(expires)
+		if found.ExpiresAt.Before(now) {
+			return found, social.ErrNotFound
+		}
+		return found, nil
+	})
+}
+
+// DeleteSession implements social.Sessions. A session that is gone already causes no event.
+func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.Event) error {
+	return s.update(ctx, func(w *work) error {
+		rows, err := w.exec(deleteSession, tokenHash[:])
+		if err != nil || rows == 0 {
+			return err
+		}
+		return w.append(e)
+	})
+}

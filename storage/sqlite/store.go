@@ -1,0 +1,233 @@
+// Package sqlite is the embedded storage engine: social.Store in one SQLite file, without cgo.
+//
+// The file is in WAL mode with synchronous=FULL, so what a call has acknowledged outlives the process and the
+// power. One connection writes; a pool of others reads, each call in one snapshot. Tables are plain and
+// normalised; feeds are merged when they are read.
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/ncruces/go-sqlite3"
+	"github.com/ncruces/go-sqlite3/driver"
+	"github.com/pressly/goose/v3"
+
+	"plaza/social"
+)
+
+var _ social.Store = (*Store)(nil)
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// applicationID marks a file as Plaza's: "Plza", in SQLite's header.
+const applicationID = 0x506c7a61
+
+// Store is an open database file. Its methods may be called from any goroutine.
+type Store struct {
+	writer *pool
+	reader *pool
+	log    *eventLog
+	lock   io.Closer
+}
+
+// Open opens the database file, makes it (and its folder) where it is absent, and brings its tables up to date.
+// One Plaza at a time can have a file open; the error says so, and also where the file is damaged, belongs
+// to another program, or was written by a newer Plaza.
+func Open(ctx context.Context, path string) (*Store, error) {
+	path, err := prepareFile(path)
+	if err != nil {
+		return nil, err
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	s := &Store{lock: lock, log: newEventLog()}
+	if err := s.open(ctx, path); err != nil {
+		return nil, errors.Join(openFault(path, err), s.closeAll())
+	}
+	return s, nil
+}
+
+// prepareFile makes the folder and an empty file that only the owner can read: it will hold password hashes.
+func prepareFile(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return "", fmt.Errorf("the folder of the database: %w", err)
+	}
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("the database file: %w", err)
+	}
+	return path, file.Close()
+}
+
+func (s *Store) open(ctx context.Context, path string) error {
+	writer, err := openDB(path, 1, "_txlock=immediate", "_pragma=journal_mode(wal)",
+		"_pragma=journal_size_limit(67108864)")
+	if err != nil {
+		return err
+	}
+	s.writer = &pool{db: writer}
+	if err := claim(ctx, writer); err != nil {
+		return err
+	}
+	if err := migrate(ctx, writer); err != nil {
+		return err
+	}
+	reader, err := openDB(path, max(4, runtime.NumCPU()), "_pragma=query_only(on)")
+	if err != nil {
+		return err
+	}
+	s.reader = &pool{db: reader, readOnly: true}
+	if err := s.writer.prepare(ctx); err != nil {
+		return err
+	}
+	if err := s.reader.prepare(ctx); err != nil {
+		return err
+	}
+	err = s.view(ctx, func(w *work) error {
+		_, err := w.row(lastEvent, []any{&s.log.last})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	syncFolder(filepath.Dir(path))
+	return nil
+}
+
+// syncFolder makes the names of new files durable: the driver means to when it makes the write-ahead log, but
+// syncs the file twice instead. Where folders cannot be synced (Windows), names are durable anyway.
+func syncFolder(path string) {
+	if folder, err := os.Open(path); err == nil {
+		_ = folder.Sync()
+		_ = folder.Close()
+	}
+}
+
+// openDB opens a pool of connections; nothing touches the file yet.
+func openDB(path string, connections int, options ...string) (*sql.DB, error) {
+	options = append([]string{
+		"_pragma=busy_timeout(5000)", // of other programs only: Plaza itself has one writer
+		"_pragma=synchronous(full)",
+		"_pragma=foreign_keys(on)",
+		"_pragma=trusted_schema(off)",
+		"_pragma=temp_store(memory)",
+		"_pragma=cache_size(-16000)",                                      // KiB
+		"modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20"), // the log is for the same eyes as the file
+	}, options...)
+	slashed := filepath.ToSlash(path)
+	if !strings.HasPrefix(slashed, "/") {
+		slashed = "/" + slashed // a Windows drive
+	}
+	name := url.URL{Scheme: "file", Path: slashed, RawQuery: strings.Join(options, "&")}
+	db, err := driver.Open(name.String())
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(connections)
+	db.SetMaxIdleConns(connections) // keep what is prepared
+	return db, nil
+}
+
+// claim marks a new file as Plaza's and refuses other programs' databases.
+func claim(ctx context.Context, db *sql.DB) error {
+	var mark, tables int
+	if err := db.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&mark); err != nil {
+		return err
+	}
+	if err := db.QueryRowContext(ctx, `SELECT count(*) FROM sqlite_schema`).Scan(&tables); err != nil {
+		return err
+	}
+	switch {
+	case mark == applicationID:
+		return nil
+	case mark != 0 || tables > 0:
+		return errors.New("this is another program's SQLite database, not Plaza's")
+	}
+	_, err := db.ExecContext(ctx, fmt.Sprintf(`PRAGMA application_id = %d`, applicationID))
+	return err
+}
+
+func migrate(ctx context.Context, db *sql.DB) error {
+	files, err := fs.Sub(migrations, "migrations")
+	if err != nil {
+		return err
+	}
+	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files,
+		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	if err != nil {
+		return err
+	}
+	have, want, err := provider.GetVersions(ctx)
+	if err != nil {
+		return err
+	}
+	if have > want {
+		return fmt.Errorf("the file has tables of version %d, and this Plaza knows %d: run a newer Plaza", have, want)
+	}
+	_, err = provider.Up(ctx)
+	return err
+}
+
+// openFault says what is wrong with the file in words that its owner understands.
+func openFault(path string, err error) error {
+	switch {
+	case errors.Is(err, sqlite3.NOTADB):
+		return fmt.Errorf("%s is not an SQLite database: %w", path, err)
+	case errors.Is(err, sqlite3.CORRUPT):
+		return fmt.Errorf("%s is damaged; restore it from a backup: %w", path, err)
+	case errors.Is(err, sqlite3.BUSY):
+		return fmt.Errorf("%s is in use by another program: %w", path, err)
+	case errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.PERM):
+		return fmt.Errorf("%s cannot be written: %w", path, err)
+	}
+	return fmt.Errorf("%s: %w", path, err)
+}
+
+// Ping reads from the file.
+func (s *Store) Ping(ctx context.Context) error {
+	return s.view(ctx, func(w *work) error {
+		var schema int
+		_, err := w.row(ping, []any{&schema})
+		return err
+	})
+}
+
+// ping reads the file's header, not only a constant.
+var ping = define(`PRAGMA schema_version`)
+
+// Close ends all streams, moves the write-ahead log into the database file and closes it.
+func (s *Store) Close() error { return s.closeAll() }
+
+func (s *Store) closeAll() error {
+	s.log.close()
+	var faults []error
+	if s.reader != nil {
+		faults = append(faults, s.reader.db.Close()) // first: a reader would hold the checkpoint up
+	}
+	if s.writer != nil {
+		if s.reader != nil { // else it was never opened in full
+			_, err := s.writer.db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(truncate)`)
+			faults = append(faults, err)
+		}
+		faults = append(faults, s.writer.db.Close())
+	}
+	return errors.Join(append(faults, s.lock.Close())...)
+}

@@ -1,0 +1,40 @@
+// Package adstest is what every storage engine must pass for ads: a case for each obligation of ads.Store.
+package adstest
+
+import (
+	"testing"
+
+	"plaza/ads"
+)
+
+// Open opens a fresh, empty store, and registers with t what closes and removes it.
+type Open = func(t *testing.T) ads.Store
+
+// Run runs the suite. Each case gets a fresh store from open; cases run in parallel with each other.
+func Run(t *testing.T, open Open) {
+	for _, noun := range []struct {
+		name  string
+		cases []testCase
+	}{
+		{"Catalogue", catalogueCases},
+		{"Campaigns", campaignCases},
+		{"Zones", zoneCases},
+		{"Recorder", recorderCases},
+		{"Keys", keyCases},
+	} {
+		t.Run(noun.name, func(t *testing.T) {
+			for _, c := range noun.cases {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					c.run(newWorld(t, open))
+				})
+			}
+		})
+	}
+}
+
+// testCase is one obligation, on a store of its own.
+type testCase struct {
+	name string
+	run  func(w *world)
+}

@@ -1,0 +1,257 @@
+package adstest
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync/atomic"
+
+	"plaza/ads"
+	"plaza/id"
+)
+
+var catalogueCases = []testCase{
+	{"AddStoresAllOfABatch", addStoresABatch},
+	{"AddAgainChangesNothing", addAgainChangesNothing},
+	{"AddTakesTheFirstOfTwoEntriesOfOneID", addTakesTheFirst},
+	{"AddNeedsWhatIsReferredTo", addNeedsReferences},
+	{"AddRefusesOtherCurrencies", addRefusesOtherCurrencies},
+	{"AddRefusesMoreUnitsThanAZoneHolds", addRefusesFullZones},
+	{"ARefusedBatchStoresNothing", aRefusedBatchStoresNothing},
+	{"OneBatchAddedByManyAtOnceIsAddedOnce", oneBatchByMany},
+	{"TextsComeBackByteForByte", textsComeBack},
+	{"AbsentThingsAreMissing", absentThingsAreMissing},
+	{"AnEndedContextEndsCalls", anEndedContextEndsCalls},
+}
+
+// batch is one of everything, by two advertisers.
+func batch() ads.Batch {
+	acme := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
+	bolt := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Bolt"}
+	spring := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: acme.ID, Name: "Spring"}
+	autumn := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: bolt.ID, Name: "Autumn", Paused: true}
+	top := ads.ZoneID{Site: "example.org", Name: "top"}
+	side := ads.ZoneID{Site: "example.org", Name: "side"}
+	return ads.Batch{
+		Advertisers: []ads.Advertiser{acme, bolt},
+		Campaigns:   []ads.Campaign{spring, autumn},
+		Zones:       []ads.Zone{{ID: top, Currency: "EUR"}, {ID: side, Currency: "EUR"}},
+		Units: []ads.Unit{
+			unit(spring, cpm(2_000_000), top, side), unit(spring, cpc(500_000), side), unit(autumn, cpm(9_000_000), side),
+		},
+	}
+}
+
+func addStoresABatch(w *world) {
+	b := batch()
+	added, err := w.Add(w.ctx, b)
+	w.ok(err, "Add")
+	w.same(added, 9, "what was added")
+
+	advertisers, err := w.Advertisers(w.ctx, []ads.AdvertiserID{b.Advertisers[0].ID, b.Advertisers[1].ID})
+	w.ok(err, "Advertisers")
+	campaigns, err := w.Campaigns(w.ctx, []ads.CampaignID{b.Campaigns[0].ID, b.Campaigns[1].ID})
+	w.ok(err, "Campaigns")
+	for i, campaign := range b.Campaigns {
+		w.same(advertisers[b.Advertisers[i].ID], &b.Advertisers[i], "the advertiser")
+		w.same(campaigns[campaign.ID], &campaign, "the campaign")
+	}
+	for i := range b.Units {
+		w.same(w.getUnit(b.Units[i].ID), &b.Units[i], "the unit")
+	}
+
+	side, err := w.Zone(w.ctx, b.Zones[1].ID)
+	w.ok(err, "Zone")
+	w.same(side, &ads.Zone{ID: b.Zones[1].ID, Currency: "EUR", Units: []ads.RunningUnit{
+		runningUnit(b.Units[1], "Acme"), runningUnit(b.Units[0], "Acme"), // 2.50 before 2.00; 9.00 is paused
+	}}, "the zone")
+}
+
+func runningUnit(u ads.Unit, advertiser string) ads.RunningUnit {
+	return ads.RunningUnit{Unit: u.ID, Campaign: u.Campaign, Advertiser: advertiser, Creative: u.Creative, ECPM: u.ECPM()}
+}
+
+func addAgainChangesNothing(w *world) {
+	b := batch()
+	w.add(b)
+	w.record(recording(ads.Impression, b.Units[0].ID, b.Zones[0].ID))
+	for campaign, change := range map[ads.CampaignID]func(context.Context, ads.CampaignID) (bool, error){
+		b.Campaigns[0].ID: w.PauseCampaign, b.Campaigns[1].ID: w.ResumeCampaign,
+	} {
+		if changed, err := change(w.ctx, campaign); err != nil || !changed {
+			w.t.Fatalf("pausing or resuming %v: %v, %v", campaign, changed, err)
+		}
+	}
+	before := w.getUnit(b.Units[0].ID)
+
+	again := b
+	again.Advertisers = []ads.Advertiser{{ID: b.Advertisers[0].ID, Name: "Other"}, b.Advertisers[1]}
+	again.Units = append([]ads.Unit{}, b.Units...)
+	again.Units[0].Headline, again.Units[0].Bid, again.Units[0].Zones = "Other", cpm(1), again.Units[1].Zones
+	added, err := w.Add(w.ctx, again)
+	w.ok(err, "Add again")
+	w.same(added, 0, "what was added again")
+	w.same(w.getUnit(b.Units[0].ID), before, "the unit after the second Add")
+	w.runs(b.Zones[0].ID)
+	w.runs(b.Zones[1].ID, b.Units[2].ID)
+}
+
+func addTakesTheFirst(w *world) {
+	b := batch()
+	twice := b
+	twice.Advertisers = append(twice.Advertisers, ads.Advertiser{ID: b.Advertisers[0].ID, Name: "Later"})
+	twice.Units = append(twice.Units, b.Units[0])
+	twice.Units[3].Headline = "Later"
+	twice.Zones = append(twice.Zones, b.Zones[0])
+	added, err := w.Add(w.ctx, twice)
+	w.ok(err, "Add")
+	w.same(added, 9, "what was added")
+	w.same(w.getUnit(b.Units[0].ID), &b.Units[0], "the unit")
+	z, err := w.Zone(w.ctx, b.Zones[0].ID)
+	w.ok(err, "Zone")
+	w.same(z.Units, []ads.RunningUnit{runningUnit(b.Units[0], "Acme")}, "the zone's units")
+}
+
+func addNeedsReferences(w *world) {
+	c, zone := w.campaign(), w.zone("top")
+	nobodys := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: ads.AdvertiserID{ID: id.New()}, Name: "Nobody's"}
+	for name, b := range map[string]ads.Batch{
+		"a campaign without its advertiser": {Campaigns: []ads.Campaign{nobodys}},
+		"a unit without its campaign":       {Units: []ads.Unit{unit(nobodys, cpm(1), zone)}},
+		"a unit without its zone":           {Units: []ads.Unit{unit(c, cpm(1), zone, ads.ZoneID{Site: "example.org", Name: "none"})}},
+	} {
+		added, err := w.Add(w.ctx, b)
+		w.fails(err, ads.ErrNotFound, name)
+		w.same(added, 0, name)
+	}
+	w.runs(zone)
+}
+
+func addRefusesOtherCurrencies(w *world) {
+	c, zone := w.campaign(), w.zone("top")
+	dollars := ads.Bid{Model: ads.CPM, Price: 1, Currency: "USD"}
+	for name, b := range map[string]ads.Batch{
+		"a unit that bids in another currency": {Units: []ads.Unit{unit(c, dollars, zone)}},
+		"the zone with another currency":       {Zones: []ads.Zone{{ID: zone, Currency: "USD"}}},
+	} {
+		added, err := w.Add(w.ctx, b)
+		w.fails(err, ads.ErrCurrency, name)
+		w.same(added, 0, name)
+	}
+	z, err := w.Zone(w.ctx, zone)
+	w.ok(err, "Zone")
+	w.same(z, &ads.Zone{ID: zone, Currency: "EUR"}, "the zone")
+}
+
+func addRefusesFullZones(w *world) {
+	running, paused := w.campaign(), w.campaign()
+	if _, err := w.PauseCampaign(w.ctx, paused.ID); err != nil {
+		w.t.Fatal(err)
+	}
+	zone := w.zone("top")
+	var b ads.Batch
+	for i := range ads.MaxZoneUnits {
+		c := running
+		if i%2 == 0 {
+			c = paused
+		}
+		b.Units = append(b.Units, unit(c, cpm(ads.Micros(i+1)), zone))
+	}
+	w.add(b)
+	one := ads.Batch{Units: []ads.Unit{unit(running, cpm(1), zone)}}
+	_, err := w.Add(w.ctx, one)
+	w.fails(err, ads.ErrFull, "one unit more")
+	w.same(len(w.running(zone)), ads.MaxZoneUnits/2, "the units that run")
+
+	w.place(running, cpm(1), w.zone("side")) // only that zone is full
+	added, err := w.Add(w.ctx, b)
+	w.ok(err, "adding to a full zone what is there")
+	w.same(added, 0, "what was added again")
+}
+
+func aRefusedBatchStoresNothing(w *world) {
+	b := batch()
+	b.Units[2].Zones = []ads.ZoneID{{Site: "example.org", Name: "none"}}
+	_, err := w.Add(w.ctx, b)
+	w.fails(err, ads.ErrNotFound, "Add")
+
+	advertisers, err := w.Advertisers(w.ctx, []ads.AdvertiserID{b.Advertisers[0].ID})
+	w.ok(err, "Advertisers")
+	campaigns, err := w.Campaigns(w.ctx, []ads.CampaignID{b.Campaigns[0].ID})
+	w.ok(err, "Campaigns")
+	units, err := w.Units(w.ctx, []ads.UnitID{b.Units[0].ID})
+	w.ok(err, "Units")
+	w.same(len(advertisers)+len(campaigns)+len(units), 0, "what a refused batch has stored")
+	_, err = w.Zone(w.ctx, b.Zones[0].ID)
+	w.fails(err, ads.ErrNotFound, "a zone of the refused batch")
+}
+
+func oneBatchByMany(w *world) {
+	b := batch()
+	var total atomic.Int64
+	together(func(int) {
+		added, err := w.Add(w.ctx, b)
+		if err != nil {
+			w.t.Errorf("Add: %v", err)
+		}
+		total.Add(int64(added))
+	})
+	w.same(total.Load(), int64(9), "what all have added")
+	w.runs(b.Zones[0].ID, b.Units[0].ID)
+	w.runs(b.Zones[1].ID, b.Units[1].ID, b.Units[0].ID)
+}
+
+func textsComeBack(w *world) {
+	odd := "Ünïcödé \"quotes\" 'n' $dollar.dots {braces} 日本 🎈 e\u0301 \ufeff" + strings.Repeat("x", 400)
+	b := batch()
+	b.Advertisers[0].Name, b.Campaigns[0].Name = odd, odd
+	b.Units[0].Creative = ads.Creative{
+		Headline: odd, Body: odd, ImageURL: "https://acme.example/é?q=%00&r=$set", LandingURL: "http://acme.example/#" + odd[:20],
+	}
+	w.add(b)
+	w.same(w.getUnit(b.Units[0].ID), &b.Units[0], "the unit")
+	z, err := w.Zone(w.ctx, b.Zones[0].ID)
+	w.ok(err, "Zone")
+	w.same(z.Units, []ads.RunningUnit{runningUnit(b.Units[0], odd)}, "the zone's units")
+}
+
+func absentThingsAreMissing(w *world) {
+	known := w.place(w.campaign(), cpm(1), w.zone("top"))
+	units, err := w.Units(w.ctx, []ads.UnitID{{ID: id.New()}, known, {}, known})
+	w.ok(err, "Units")
+	w.same(len(units), 1, "the units found")
+	for _, ids := range [][]ads.UnitID{nil, {{ID: id.New()}}} {
+		units, err := w.Units(w.ctx, ids)
+		w.ok(err, "Units")
+		w.same(len(units), 0, "the absent units found")
+	}
+	campaigns, err := w.Campaigns(w.ctx, []ads.CampaignID{{ID: id.New()}})
+	w.ok(err, "Campaigns")
+	advertisers, err := w.Advertisers(w.ctx, []ads.AdvertiserID{{ID: id.New()}})
+	w.ok(err, "Advertisers")
+	w.same(len(campaigns)+len(advertisers), 0, "the absent campaigns and advertisers found")
+	added, err := w.Add(w.ctx, ads.Batch{})
+	w.ok(err, "adding nothing")
+	w.same(added, 0, "what is added of nothing")
+}
+
+func anEndedContextEndsCalls(w *world) {
+	c, zone := w.campaign(), w.zone("top")
+	u := w.place(c, cpm(1), zone)
+	ctx, cancel := context.WithCancel(w.ctx)
+	cancel()
+	for name, call := range map[string]func() error{
+		"Zone":          func() error { _, err := w.Zone(ctx, zone); return err },
+		"Units":         func() error { _, err := w.Units(ctx, []ads.UnitID{u}); return err },
+		"Record":        func() error { _, err := w.Record(ctx, recording(ads.Click, u, zone)); return err },
+		"PauseCampaign": func() error { _, err := w.PauseCampaign(ctx, c.ID); return err },
+		"SigningKey":    func() error { _, err := w.SigningKey(ctx, []byte("key")); return err },
+	} {
+		err := call()
+		if !errors.Is(err, context.Canceled) && !errors.Is(err, ads.ErrUnavailable) {
+			w.t.Errorf("%s with an ended context: %v, want context.Canceled or ErrUnavailable", name, err)
+		}
+	}
+	w.counts(u, 0, 0)
+	w.runs(zone, u)
+}

@@ -1,0 +1,183 @@
+package adstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plaza/ads"
+	"plaza/id"
+)
+
+// crowd is how many callers come at once in the cases about concurrency.
+const crowd = 64
+
+// world is one case's store, and short words for what cases do with it.
+type world struct {
+	ads.Store
+	t   *testing.T
+	ctx context.Context
+}
+
+func newWorld(t *testing.T, open Open) *world {
+	return &world{Store: open(t), t: t, ctx: t.Context()}
+}
+
+func (w *world) ok(err error, what string) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatalf("%s: %v", what, err)
+	}
+}
+
+func (w *world) fails(err, want error, what string) {
+	w.t.Helper()
+	if !errors.Is(err, want) {
+		w.t.Errorf("%s: the error is %v, want %v", what, err, want)
+	}
+}
+
+func (w *world) same(got, want any, what string) {
+	w.t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		w.t.Errorf("%s (- want, + got):\n%s", what, diff)
+	}
+}
+
+// together runs crowd calls at once, and waits for them all.
+func together(call func(i int)) {
+	var all sync.WaitGroup
+	start := make(chan struct{})
+	for i := range crowd {
+		all.Go(func() {
+			<-start
+			call(i)
+		})
+	}
+	close(start)
+	all.Wait()
+}
+
+func (w *world) add(b ads.Batch) {
+	w.t.Helper()
+	_, err := w.Add(w.ctx, b)
+	w.ok(err, "Add")
+}
+
+// advertiser stores an advertiser.
+func (w *world) advertiser(name string) ads.Advertiser {
+	w.t.Helper()
+	a := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: name}
+	w.add(ads.Batch{Advertisers: []ads.Advertiser{a}})
+	return a
+}
+
+// campaign stores a campaign, and an advertiser for it.
+func (w *world) campaign() ads.Campaign {
+	w.t.Helper()
+	c := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: w.advertiser("Acme").ID, Name: "Spring"}
+	w.add(ads.Batch{Campaigns: []ads.Campaign{c}})
+	return c
+}
+
+// zone stores a zone in euros.
+func (w *world) zone(name string) ads.ZoneID {
+	w.t.Helper()
+	zone := ads.ZoneID{Site: "example.org", Name: name}
+	w.add(ads.Batch{Zones: []ads.Zone{{ID: zone, Currency: "EUR"}}})
+	return zone
+}
+
+// unit makes a unit without storing it.
+func unit(c ads.Campaign, bid ads.Bid, zones ...ads.ZoneID) ads.Unit {
+	return ads.Unit{
+		ID: ads.UnitID{ID: id.New()}, Campaign: c.ID, Bid: bid, Zones: zones,
+		Creative: ads.Creative{Headline: "Buy", Body: "Now", LandingURL: "https://acme.example/buy"},
+	}
+}
+
+// place stores a unit.
+func (w *world) place(c ads.Campaign, bid ads.Bid, zones ...ads.ZoneID) ads.UnitID {
+	w.t.Helper()
+	u := unit(c, bid, zones...)
+	w.add(ads.Batch{Units: []ads.Unit{u}})
+	return u.ID
+}
+
+func cpm(price ads.Micros) ads.Bid { return ads.Bid{Model: ads.CPM, Price: price, Currency: "EUR"} }
+
+func cpc(price ads.Micros) ads.Bid { return ads.Bid{Model: ads.CPC, Price: price, Currency: "EUR"} }
+
+// running reads which units run in a zone, in order.
+func (w *world) running(zone ads.ZoneID) []ads.UnitID {
+	w.t.Helper()
+	z, err := w.Zone(w.ctx, zone)
+	w.ok(err, "Zone")
+	if !slices.IsSortedFunc(z.Units, func(a, b ads.RunningUnit) int { return a.Compare(&b) }) {
+		w.t.Errorf("the units of %v are not in order: %+v", zone, z.Units)
+	}
+	var ids []ads.UnitID
+	for _, u := range z.Units {
+		ids = append(ids, u.Unit)
+	}
+	return ids
+}
+
+// runs checks which units run in a zone, in order.
+func (w *world) runs(zone ads.ZoneID, want ...ads.UnitID) {
+	w.t.Helper()
+	w.same(w.running(zone), want, fmt.Sprintf("the units in %v", zone))
+}
+
+func (w *world) getUnit(u ads.UnitID) *ads.Unit {
+	w.t.Helper()
+	found, err := w.Units(w.ctx, []ads.UnitID{u})
+	w.ok(err, "Units")
+	if found[u] == nil {
+		w.t.Fatalf("the unit %v is absent", u)
+	}
+	return found[u]
+}
+
+// counts checks a unit's counters, and that all zones where it runs order it by them.
+func (w *world) counts(u ads.UnitID, impressions, clicks int64) {
+	w.t.Helper()
+	unit := w.getUnit(u)
+	if unit.Impressions != impressions || unit.Clicks != clicks {
+		w.t.Errorf("%v has %d impressions and %d clicks, want %d and %d",
+			u, unit.Impressions, unit.Clicks, impressions, clicks)
+	}
+	for _, zone := range unit.Zones {
+		z, err := w.Zone(w.ctx, zone)
+		w.ok(err, "Zone")
+		for _, r := range z.Units {
+			if r.Unit == u && r.ECPM != unit.ECPM() {
+				w.t.Errorf("%v has the eCPM %d in %v, and %d by its counters", u, r.ECPM, zone, unit.ECPM())
+			}
+		}
+	}
+}
+
+// recording is a new choice's.
+func recording(kind ads.Kind, u ads.UnitID, zone ads.ZoneID) ads.Recording {
+	now := time.Now()
+	return ads.Recording{
+		Kind: kind, Choice: ads.ChoiceID{ID: id.New()}, Unit: u, Zone: zone, At: now, KeepUntil: now.Add(48 * time.Hour),
+	}
+}
+
+// record records what was not recorded before.
+func (w *world) record(r ads.Recording) {
+	w.t.Helper()
+	recorded, err := w.Record(w.ctx, r)
+	w.ok(err, "Record")
+	if !recorded {
+		w.t.Errorf("%+v was not recorded", r)
+	}
+}

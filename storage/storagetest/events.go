@@ -1,0 +1,410 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"plaza/social"
+)
+
+var eventCases = []testCase{
+	{"EveryWriteAppendsItsEvent", everyWriteAppendsItsEvent},
+	{"WritesThatDoNothingOrFailAppendNone", writesThatDoNothingOrFailAppendNone},
+	{"ImportsAppendNone", importsAppendNone},
+	{"EventsComeBackWhole", eventsComeBackWhole},
+	{"TailSeesNothingFromBefore", tailSeesNothingFromBefore},
+	{"NextWaitsForAnEvent", nextWaitsForAnEvent},
+	{"NextEndsWithItsContext", nextEndsWithItsContext},
+	{"NothingIsLostWhileNobodyReads", nothingIsLostWhileNobodyReads},
+	{"AllTailsSeeTheSameOrder", allTailsSeeTheSameOrder},
+	{"AnEventIsReadAfterItsWriteAlone", anEventIsReadAfterItsWriteAlone},
+}
+
+// patience bounds every wait for something that must come.
+const patience = 30 * time.Second
+
+// tail is a stream of events under test.
+type tail struct {
+	w      *world
+	stream social.EventStream
+}
+
+// tail opens a stream; it is closed with the test.
+func (w *world) tail() *tail {
+	w.t.Helper()
+	stream, err := w.Tail(w.ctx)
+	w.ok(err, "Tail")
+	w.t.Cleanup(func() {
+		if err := stream.Close(); err != nil {
+			w.t.Errorf("closing the stream: %v", err)
+		}
+	})
+	return &tail{w, stream}
+}
+
+// next reads one event.
+func (s *tail) next() social.Event {
+	s.w.t.Helper()
+	ctx, cancel := context.WithTimeout(s.w.ctx, patience)
+	defer cancel()
+	e, err := s.stream.Next(ctx)
+	s.w.ok(err, "Next")
+	if e.Position == "" {
+		s.w.t.Errorf("the event %s has no position", e.Kind)
+	}
+	return e
+}
+
+// take reads n events.
+func (s *tail) take(n int) []social.Event {
+	s.w.t.Helper()
+	var events []social.Event
+	for range n {
+		events = append(events, s.next())
+	}
+	return events
+}
+
+// rest makes one more event, and reads until it comes: everything that was committed before.
+func (s *tail) rest() []social.Event {
+	s.w.t.Helper()
+	mark := s.w.mark()
+	var events []social.Event
+	for {
+		e := s.next()
+		if e.ID == mark.ID {
+			return events
+		}
+		events = append(events, e)
+	}
+}
+
+// mark makes an event that means nothing.
+func (w *world) mark() social.Event {
+	w.t.Helper()
+	e := event(social.EventUserSignedUp)
+	w.ok(w.InsertUser(w.ctx, newUser(), e), "InsertUser")
+	return e
+}
+
+// sameEvents compares events without their positions.
+func (w *world) sameEvents(got, want []social.Event, what string) {
+	w.t.Helper()
+	ignore := cmpopts.IgnoreFields(social.Event{}, "Position")
+	if diff := cmp.Diff(want, got, ignore, cmpopts.EquateEmpty()); diff != "" {
+		w.t.Errorf("%s: the events differ (-want +got):\n%s", what, diff)
+	}
+}
+
+// writes are calls that change something, in an order in which all succeed.
+func (w *world) writes() []func(e social.Event) error {
+	ada, ben := newUser(), newUser()
+	friends := &social.Circle{ID: newCircleID(), Owner: ada.User.ID, Name: "Friends"}
+	session := social.Session{TokenHash: [32]byte{1, 2, 3}, User: ada.User.ID, ExpiresAt: now().Add(time.Hour)}
+	m := social.Membership{Circle: friends.ID, Owner: ada.User.ID, Member: ben.User.ID}
+	again := social.Membership{Circle: ada.Following.ID, Owner: ada.User.ID, Member: ben.User.ID}
+	a, b := person{ada.User.ID, ada.Following.ID}, person{ben.User.ID, ben.Following.ID}
+	p := statusBy(a)
+	p.Content = social.Content{Poll: &social.Poll{Question: "?", Options: []string{"a", "b"}}}
+	edited := *p
+	edited.Revision = 1
+	root := newComment(p, nil, b)
+	reply := newComment(p, root, a)
+	edge := func(from, to person) social.Edge { return social.Edge{ID: newEdgeID(), From: from.ID, To: to.ID} }
+	did := func(ok bool, err error) error {
+		if err == nil && !ok {
+			return errors.New("it did nothing")
+		}
+		return err
+	}
+	ctx, post := w.ctx, p.ID
+	return []func(e social.Event) error{
+		func(e social.Event) error { return w.InsertUser(ctx, ada, e) },
+		func(e social.Event) error { return w.InsertUser(ctx, ben, e) },
+		func(e social.Event) error { return w.UpdateProfile(ctx, &ada.User, e) },
+		func(e social.Event) error {
+			w.ok(w.InsertSession(ctx, session), "InsertSession")
+			return w.DeleteSession(ctx, session.TokenHash, e)
+		},
+		func(e social.Event) error { return w.InsertCircle(ctx, friends, e) },
+		func(e social.Event) error { return w.RenameCircle(ctx, friends.ID, "Close", e) },
+		func(e social.Event) error { return did(w.AddToCircle(ctx, m, newEdgeID(), e)) },
+		func(e social.Event) error { return did(w.AddToCircle(ctx, again, newEdgeID(), e)) },
+		func(e social.Event) error { return did(w.RemoveFromCircle(ctx, m, e)) },
+		func(e social.Event) error { return did(w.RemoveFromCircle(ctx, again, e)) },
+		func(e social.Event) error { return did(w.AddToCircle(ctx, m, newEdgeID(), e)) },
+		func(e social.Event) error { return did(w.Unfollow(ctx, a.ID, b.ID, e)) },
+		func(e social.Event) error { return w.DeleteCircle(ctx, friends.ID, e) },
+		func(e social.Event) error { return did(w.Mute(ctx, edge(a, b), e)) },
+		func(e social.Event) error { return did(w.Unmute(ctx, a.ID, b.ID, e)) },
+		func(e social.Event) error { return did(w.Block(ctx, edge(a, b), e)) },
+		func(e social.Event) error { return did(w.Unblock(ctx, a.ID, b.ID, e)) },
+		func(e social.Event) error { return w.InsertPost(ctx, p, e) },
+		func(e social.Event) error { return w.UpdatePost(ctx, &edited, e) },
+		func(e social.Event) error { return w.PutVote(ctx, post, b.ID, 0, e) },
+		func(e social.Event) error { return w.PutVote(ctx, post, b.ID, 1, e) },
+		func(e social.Event) error { return w.PutReaction(ctx, post, b.ID, social.ReactionLike, e) },
+		func(e social.Event) error { return w.PutReaction(ctx, post, b.ID, social.ReactionLove, e) },
+		func(e social.Event) error { return w.DeleteReaction(ctx, post, b.ID, e) },
+		func(e social.Event) error { return w.InsertComment(ctx, root, e) },
+		func(e social.Event) error { return w.InsertComment(ctx, reply, e) },
+		func(e social.Event) error { return w.EditComment(ctx, root.ID, "edited", now(), e) },
+		func(e social.Event) error { return w.DeleteComment(ctx, root.ID, e) },
+		func(e social.Event) error { return w.DeleteComment(ctx, reply.ID, e) },
+		func(e social.Event) error { return w.DeletePost(ctx, post, e) },
+	}
+}
+
+func everyWriteAppendsItsEvent(w *world) {
+	tail := w.tail()
+	var want []social.Event
+	for i, write := range w.writes() {
+		e := event(social.EventMuted)
+		w.ok(write(e), "write %d", i)
+		want = append(want, e)
+	}
+	w.sameEvents(tail.rest(), want, "one event for each write, in their order")
+}
+
+func writesThatDoNothingOrFailAppendNone(w *world) {
+	people := w.users(4)
+	ada, ben, cem, nobody := people[0], people[1], people[2], person{newUserID(), newCircleID()}
+	friends := w.circle(ada, "Friends")
+	w.follow(ada, ben)
+	w.did(true)(w.mute(ada, ben))
+	w.did(true)(w.block(ada, cem))
+	p := *w.poll(ada, 2)
+	w.ok(w.PutVote(w.ctx, p.ID, ben.ID, 0, event(social.EventPollVoted)), "PutVote")
+	w.ok(w.PutReaction(w.ctx, p.ID, ben.ID, social.ReactionLike, event(social.EventReactionAdded)), "PutReaction")
+	root := w.comment(&p, nil, ada)
+	w.comment(&p, root, ada)
+	w.deleteComment(root)
+	taken := newUser()
+	taken.User.Handle = w.getUser(ada.ID).Handle
+	stale, lost := p, statusBy(ada)
+	lost.Revision = 1
+	slug := newComment(&p, nil, ada)
+	slug.Slug, slug.Path = root.Slug, root.Slug
+
+	ctx, e := w.ctx, event(social.EventBlocked)
+	tail := w.tail()
+	w.did(false)(w.add(ada.Following, ada, ben))
+	w.did(false)(w.remove(friends, ada, ben))
+	w.did(false)(w.Unfollow(ctx, ben.ID, ada.ID, e))
+	w.did(false)(w.mute(ada, ben))
+	w.did(false)(w.Unmute(ctx, ben.ID, ada.ID, e))
+	w.did(false)(w.block(ada, cem))
+	w.did(false)(w.Unblock(ctx, cem.ID, ada.ID, e))
+	w.ok(w.PutVote(ctx, p.ID, ben.ID, 0, e), "the same vote")
+	w.ok(w.PutReaction(ctx, p.ID, ben.ID, social.ReactionLike, e), "the same reaction")
+	for what, err := range map[string]error{
+		"InsertUser":      w.InsertUser(ctx, taken, e),
+		"UpdateProfile":   w.UpdateProfile(ctx, &newUserValue().User, e),
+		"InsertCircle":    w.InsertCircle(ctx, &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: "friends"}, e),
+		"RenameCircle":    w.RenameCircle(ctx, newCircleID(), "x", e),
+		"RenameCircle 2":  w.RenameCircle(ctx, friends, "following", e),
+		"DeleteCircle":    w.DeleteCircle(ctx, newCircleID(), e),
+		"AddToCircle":     second(w.add(newCircleID(), ada, ben)),
+		"AddToCircle 2":   second(w.add(ada.Following, ada, nobody)),
+		"AddToCircle 3":   second(w.add(ada.Following, ada, cem)),
+		"Block":           second(w.block(ada, nobody)),
+		"Mute":            second(w.mute(ada, nobody)),
+		"UpdatePost":      w.UpdatePost(ctx, &stale, e),
+		"UpdatePost 2":    w.UpdatePost(ctx, lost, e),
+		"DeletePost":      w.DeletePost(ctx, lost.ID, e),
+		"PutVote":         w.PutVote(ctx, lost.ID, ada.ID, 0, e),
+		"PutReaction":     w.PutReaction(ctx, lost.ID, ada.ID, social.ReactionLike, e),
+		"DeleteReaction":  w.DeleteReaction(ctx, lost.ID, ada.ID, e),
+		"InsertComment":   w.InsertComment(ctx, newComment(lost, nil, ada), e),
+		"InsertComment 2": w.InsertComment(ctx, newComment(&p, root, ada), e),
+		"InsertComment 3": w.InsertComment(ctx, slug, e),
+		"EditComment":     w.EditComment(ctx, root.ID, "x", now(), e),
+		"DeleteComment":   w.DeleteComment(ctx, root.ID, e),
+	} {
+		if err == nil {
+			w.t.Errorf("%s: no error", what)
+		}
+	}
+	w.sameEvents(tail.rest(), nil, "writes that did nothing")
+}
+
+func newUserValue() *social.NewUser {
+	u := newUser()
+	return &u
+}
+
+func second(_ bool, err error) error { return err }
+
+func importsAppendNone(w *world) {
+	tail := w.tail()
+	people := w.users(3)
+	w.followAll(people[0], people[1:])
+	_, err := w.ImportCircles(w.ctx, []*social.Circle{{ID: newCircleID(), Owner: people[0].ID, Name: "Friends"}})
+	w.ok(err, "ImportCircles")
+	w.sameEvents(tail.rest(), nil, "an import")
+}
+
+func eventsComeBackWhole(w *world) {
+	tail := w.tail()
+	ada := w.user()
+	whole := event(social.EventCommentAdded)
+	whole.Actor, whole.Target, whole.Post = newUserID(), newUserID(), newPostID()
+	whole.Comment, whole.Circle = newCommentID(), newCircleID()
+	whole.Session = [32]byte{0, 1, 0xff, 31: 0x80}
+	bare := event(social.EventPostEdited)
+	for _, e := range []social.Event{whole, bare} {
+		w.ok(w.InsertPost(w.ctx, statusBy(ada), e), "InsertPost")
+	}
+	got := tail.take(3)[1:]
+	w.sameEvents(got, []social.Event{whole, bare}, "events with all fields and with none")
+	if got[0].Position == got[1].Position {
+		w.t.Errorf("two events are at the same position %q", got[0].Position)
+	}
+}
+
+func tailSeesNothingFromBefore(w *world) {
+	ada := w.user()
+	for range 10 {
+		w.status(ada)
+		tail := w.tail()
+		after := event(social.EventPostCreated)
+		w.ok(w.InsertPost(w.ctx, statusBy(ada), after), "InsertPost")
+		w.sameEvents(tail.take(1), []social.Event{after}, "the first event after Tail")
+	}
+}
+
+func nextWaitsForAnEvent(w *world) {
+	tail := w.tail()
+	for range 5 {
+		type answer struct {
+			event social.Event
+			err   error
+		}
+		answers, began := make(chan answer, 1), make(chan struct{})
+		go func() {
+			close(began)
+			e, err := tail.stream.Next(w.ctx)
+			answers <- answer{e, err}
+		}()
+		<-began
+		mark := w.mark()
+		select {
+		case got := <-answers:
+			w.ok(got.err, "Next")
+			w.sameEvents([]social.Event{got.event}, []social.Event{mark}, "the event that Next waited for")
+		case <-time.After(patience):
+			w.t.Fatal("Next does not see the event")
+		}
+	}
+}
+
+func nextEndsWithItsContext(w *world) {
+	for _, ended := range []bool{true, false} {
+		tail := w.tail()
+		ctx, cancel := context.WithCancel(w.ctx)
+		if ended {
+			cancel()
+		}
+		errs, began := make(chan error, 1), make(chan struct{})
+		go func() {
+			close(began)
+			_, err := tail.stream.Next(ctx)
+			errs <- err
+		}()
+		<-began
+		cancel()
+		select {
+		case err := <-errs:
+			w.fails(err, context.Canceled, "Next with an ended context")
+		case <-time.After(patience):
+			w.t.Fatal("Next goes on after its context has ended")
+		}
+	}
+	ctx, cancel := context.WithTimeout(w.ctx, time.Millisecond)
+	defer cancel()
+	_, err := w.tail().stream.Next(ctx)
+	w.fails(err, context.DeadlineExceeded, "Next with a deadline")
+}
+
+func nothingIsLostWhileNobodyReads(w *world) {
+	tail := w.tail()
+	ada := w.user()
+	first := tail.take(1)
+	var want []social.Event
+	for range 500 {
+		e := event(social.EventProfileUpdated)
+		w.ok(w.UpdateProfile(w.ctx, w.getUser(ada.ID), e), "UpdateProfile")
+		want = append(want, e)
+	}
+	w.sameEvents(tail.take(500), want, "500 events after "+string(first[0].Kind))
+}
+
+func allTailsSeeTheSameOrder(w *world) {
+	const writers, each = 16, 10
+	people := w.users(writers)
+	early := w.tail()
+	errs := together(writers, func(i int) error {
+		for range each {
+			e := event(social.EventPostCreated)
+			e.Actor = people[i].ID
+			if err := w.InsertPost(w.ctx, statusBy(people[i]), e); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	w.tally(errs)
+	late := w.tail()
+	w.sameEvents(late.rest(), nil, "the late tail")
+
+	// The mark of the late tail's rest is the first event that both see.
+	got := early.rest()
+	w.same(len(got), writers*each+1, "the number of events")
+	latest := map[social.UserID]social.EventID{}
+	for _, e := range got {
+		if before := latest[e.Actor]; before.Compare(e.ID.ID) >= 0 {
+			w.t.Errorf("one writer's events are not in the order of the writes")
+		}
+		latest[e.Actor] = e.ID
+	}
+
+	one, two := w.tail(), w.tail()
+	errs = together(writers, func(i int) error {
+		for range each {
+			if err := w.InsertPost(w.ctx, statusBy(people[i]), event(social.EventPostCreated)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	w.tally(errs)
+	w.sameEvents(one.take(writers*each), two.take(writers*each), "two tails")
+}
+
+func anEventIsReadAfterItsWriteAlone(w *world) {
+	// Whoever hears of a post can read it.
+	ada := w.user()
+	tail := w.tail()
+	const posts = 50
+	failures := make(chan error, 1)
+	go func() {
+		for range posts {
+			p := statusBy(ada)
+			e := event(social.EventPostCreated)
+			e.Post = p.ID
+			if err := w.InsertPost(w.ctx, p, e); err != nil {
+				failures <- err
+				return
+			}
+		}
+		failures <- nil
+	}()
+	for range posts {
+		w.getPost(tail.next().Post)
+	}
+	w.ok(<-failures, "InsertPost")
+}

@@ -1,0 +1,351 @@
+package storagetest
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+var feedCases = []testCase{
+	{"WallListsWhatIsOnIt", wallListsWhatIsOnIt},
+	{"NewsListsTheViewersAndFollowedPosts", newsListsTheViewersAndFollowedPosts},
+	{"NewsFollowsTheGraphAsItIsNow", newsFollowsTheGraphAsItIsNow},
+	{"NewsOfManyAuthors", newsOfManyAuthors},
+	{"NewsHasAllThatTheViewerMaySee", newsHasAllThatTheViewerMaySee},
+	{"IncomingListsWhatOthersDirectAtTheViewer", incomingListsWhatOthersDirect},
+	{"IncomingFollowsCirclesAsTheyAreNow", incomingFollowsCirclesAsTheyAreNow},
+	{"IncomingHasNoOtherPosts", incomingHasNoOtherPosts},
+	{"FeedsCarryWholePosts", feedsCarryWholePosts},
+	{"FeedsAreOrderedByIDWhateverComesFirst", feedsAreOrderedByID},
+}
+
+// feed makes the listing of a feed.
+func (w *world) feed(name string, call batchRead[social.UserID, *social.Post], want map[social.UserID][]*social.Post) *listing[social.UserID, *social.Post] {
+	return &listing[social.UserID, *social.Post]{
+		w: w, name: name, call: call, key: postKey, descending: true, want: want, gaps: []social.Key{keyOf(id.New())},
+	}
+}
+
+// on directs a post at a wall.
+func on(owner person, p *social.Post) *social.Post {
+	p.WallOwner = owner.ID
+	return p
+}
+
+// to gives a post an audience.
+func to(kind social.AudienceKind, p *social.Post, circles ...social.CircleID) *social.Post {
+	p.Audience = social.Audience{Kind: kind, Circles: circles}
+	return p
+}
+
+// newest sorts posts as a feed does.
+func newest(posts ...*social.Post) []*social.Post {
+	return slices.SortedFunc(slices.Values(posts), func(a, b *social.Post) int { return b.ID.Compare(a.ID.ID) })
+}
+
+func wallListsWhatIsOnIt(w *world) {
+	people := w.users(4)
+	ada, ben, cem, dia := people[0], people[1], people[2], people[3]
+	w.follow(ada, cem)
+	want := map[social.UserID][]*social.Post{ada.ID: nil, ben.ID: nil, cem.ID: nil, dia.ID: nil, newUserID(): nil}
+	var lists *listing[social.UserID, *social.Post]
+	for i := range 18 {
+		if i == 9 {
+			lists = w.feed("Wall", w.Wall, want) // with a gap in the middle
+		}
+		author, owner := people[i%3], ada
+		if i%6 >= 4 {
+			owner = author
+		}
+		p := w.insert(on(owner, statusBy(author)))
+		want[owner.ID] = append([]*social.Post{p}, want[owner.ID]...)
+	}
+	lists.check()
+}
+
+func newsListsTheViewersAndFollowedPosts(w *world) {
+	people := w.users(5)
+	ada, ben, cem, dia, eve := people[0], people[1], people[2], people[3], people[4]
+	friends := w.circle(ada, "Friends")
+	w.follow(ada, ben)
+	w.join(friends, ada, ben, cem) // ben is in two circles: his posts come once
+	w.follow(ben, ada)
+	w.follow(dia, ben)
+	reads := map[person][]person{ada: {ada, ben, cem}, ben: {ben, ada}, cem: {cem}, dia: {dia, ben}, eve: {}}
+	want := map[social.UserID][]*social.Post{eve.ID: nil}
+	var lists *listing[social.UserID, *social.Post]
+	for i := range 24 {
+		if i == 11 {
+			lists = w.feed("News", single(w.News), want)
+		}
+		author, owner := people[i%4], people[i%4]
+		if i%5 == 0 {
+			owner = eve // on a third person's wall
+		}
+		p := w.insert(on(owner, statusBy(author)))
+		for viewer, authors := range reads {
+			if slices.Contains(authors, author) {
+				want[viewer.ID] = append([]*social.Post{p}, want[viewer.ID]...)
+			}
+		}
+	}
+	lists.check()
+}
+
+func newsFollowsTheGraphAsItIsNow(w *world) {
+	people := w.users(3)
+	ada, ben, cem := people[0], people[1], people[2]
+	friends := w.circle(ada, "Friends")
+	bens, cems := w.status(ben), w.status(cem)
+	news := func(what string, want ...*social.Post) {
+		w.t.Helper()
+		got := whole(w, single(w.News), ada.ID)
+		w.same(w.postIDs(got), w.postIDs(newest(want...)), "the news %s", what)
+	}
+	news("of somebody who follows nobody")
+	w.join(friends, ada, ben, cem)
+	news("after following: older posts come in", bens, cems)
+	w.did(true)(w.remove(friends, ada, ben))
+	news("after removing ben", cems)
+	w.follow(ada, ben)
+	news("after following ben anew", bens, cems)
+	w.did(true)(w.Unfollow(w.ctx, ada.ID, ben.ID, event(social.EventUnfollowed)))
+	news("after unfollowing ben", cems)
+	w.did(true)(w.block(cem, ada))
+	news("after cem's block")
+	w.did(true)(w.Unblock(w.ctx, cem.ID, ada.ID, event(social.EventUnblocked)))
+	news("after cem's block has ended")
+	w.join(friends, ada, cem)
+	newer := w.status(cem)
+	news("after following cem anew", cems, newer)
+	w.ok(w.DeletePost(w.ctx, cems.ID, event(social.EventPostDeleted)), "DeletePost")
+	news("after a deletion", newer)
+	w.ok(w.DeleteCircle(w.ctx, friends, event(social.EventCircleDeleted)), "DeleteCircle")
+	news("after the circle has gone")
+	own := w.status(ada)
+	news("after a post of one's own", own)
+}
+
+func newsOfManyAuthors(w *world) {
+	const most = 450
+	authors := w.users(most)
+	// Every author has a post or two, in an order that has nothing to do with that of the authors.
+	byAuthor := map[social.UserID][]*social.Post{}
+	begin := now().Add(-time.Hour)
+	for n, i := range append(rand.Perm(most), rand.Perm(most)[:50]...) {
+		p := statusBy(authors[i])
+		p.ID = social.PostID{ID: id.At(begin.Add(time.Duration(n) * time.Millisecond))}
+		w.insert(p)
+		byAuthor[p.Author] = append(byAuthor[p.Author], p)
+	}
+	want := map[social.UserID][]*social.Post{}
+	for _, n := range []int{0, 1, 198, 199, 200, 201, 399, 400, most} {
+		viewer := w.user()
+		w.followAll(viewer, authors[:n])
+		posts := []*social.Post{w.status(viewer)}
+		for _, author := range authors[:n] {
+			posts = append(posts, byAuthor[author.ID]...)
+		}
+		want[viewer.ID] = newest(posts...)
+	}
+	lists := w.feed("News", single(w.News), want)
+	lists.gaps = []social.Key{keyOf(id.At(begin.Add(most / 2 * time.Millisecond)))}
+	lists.checkWhole()
+	lists.checkWalk(97, false)
+	lists.checkWalk(97, true)
+	lists.checkBounds()
+}
+
+// candidates checks an answer that may, but need not, leave out what the viewer may not see.
+func (w *world) candidates(got []*social.Post, visible, hidden []*social.Post, what string) {
+	w.t.Helper()
+	all := w.postIDs(slices.Concat(visible, hidden))
+	for i, p := range got {
+		if !slices.Contains(all, p.ID) {
+			w.t.Errorf("%s: %v is no candidate", what, p.ID)
+		}
+		if i > 0 && got[i-1].ID.Compare(p.ID.ID) <= 0 {
+			w.t.Errorf("%s: entry %d is not older than the one before", what, i)
+		}
+	}
+	for i, p := range visible {
+		if !slices.Contains(w.postIDs(got), p.ID) {
+			w.t.Errorf("%s: the visible post %d (%s) is missing", what, i, p.Audience.Kind)
+		}
+	}
+}
+
+func newsHasAllThatTheViewerMaySee(w *world) {
+	people := w.users(3)
+	viewer, ben, cem := people[0], people[1], people[2]
+	w.follow(viewer, ben, cem)
+	w.follow(ben, viewer) // cem has the viewer in no circle
+	in, out := w.circle(ben, "In"), w.circle(ben, "Out")
+	w.join(in, ben, viewer)
+	var visible, hidden []*social.Post
+	for range 3 {
+		visible = append(visible,
+			w.insert(to(social.AudienceOnlyMe, statusBy(viewer))),
+			w.insert(to(social.AudiencePublic, statusBy(ben))),
+			w.insert(to(social.AudienceCircles, statusBy(ben))),
+			w.insert(to(social.AudienceListed, statusBy(ben), out, in)),
+			w.insert(to(social.AudienceOnlyMe, on(viewer, statusBy(cem)))),
+			w.insert(to(social.AudiencePublic, on(ben, statusBy(cem)))),
+		)
+		hidden = append(hidden,
+			w.insert(to(social.AudienceOnlyMe, statusBy(ben))),
+			w.insert(to(social.AudienceListed, statusBy(ben), out)),
+			w.insert(to(social.AudienceListed, statusBy(ben))),
+			w.insert(to(social.AudienceCircles, statusBy(cem))),
+		)
+	}
+	whole := whole(w, single(w.News), viewer.ID)
+	w.candidates(whole, visible, hidden, "News")
+	w.feed("News", single(w.News), map[social.UserID][]*social.Post{viewer.ID: whole}).check()
+}
+
+func incomingListsWhatOthersDirect(w *world) {
+	people := w.users(5)
+	viewer, ben, cem, dia, eve := people[0], people[1], people[2], people[3], people[4]
+	friends, in, out := w.circle(ben, "Friends"), w.circle(ben, "In"), w.circle(ben, "Out")
+	w.join(friends, ben, viewer) // ben's CIRCLES come once, though the viewer is in two of his circles
+	w.join(in, ben, viewer)
+	w.join(out, ben, dia)
+	w.join(cem.Following, cem, dia) // cem's circles do not hold the viewer
+	w.follow(viewer, cem)           // which is another matter
+	var due []*social.Post
+	for range 3 {
+		due = append(due,
+			w.insert(on(viewer, statusBy(ben))),
+			w.insert(on(viewer, statusBy(eve))), // a stranger
+			w.insert(to(social.AudienceOnlyMe, on(viewer, statusBy(cem)))),
+			w.insert(to(social.AudienceListed, on(viewer, statusBy(ben)), out)),
+			w.insert(to(social.AudienceCircles, on(viewer, statusBy(ben)))), // for two reasons: once
+			w.insert(to(social.AudienceCircles, statusBy(ben))),
+			w.insert(to(social.AudienceCircles, on(dia, statusBy(ben)))), // on a third person's wall
+			w.insert(to(social.AudienceListed, statusBy(ben), in)),
+			w.insert(to(social.AudienceListed, statusBy(ben), out, in, friends)), // listed twice: once
+		)
+		w.insert(statusBy(ben)) // public, on his own wall
+		w.insert(on(dia, statusBy(ben)))
+		w.insert(statusBy(viewer))
+		w.insert(to(social.AudienceCircles, statusBy(viewer)))
+		w.insert(to(social.AudienceCircles, statusBy(cem)))
+		w.insert(to(social.AudienceListed, statusBy(ben), out))
+		w.insert(to(social.AudienceListed, statusBy(ben)))
+		w.insert(to(social.AudienceOnlyMe, statusBy(ben)))
+	}
+	want := map[social.UserID][]*social.Post{viewer.ID: newest(due...), eve.ID: nil, newUserID(): nil}
+	w.feed("Incoming", single(w.Incoming), want).check()
+}
+
+func incomingFollowsCirclesAsTheyAreNow(w *world) {
+	people := w.users(2)
+	viewer, ben := people[0], people[1]
+	friends := w.circle(ben, "Friends")
+	wide, narrow := w.insert(to(social.AudienceCircles, statusBy(ben))), w.insert(to(social.AudienceListed, statusBy(ben), friends))
+	incoming := func(what string, want ...*social.Post) {
+		w.t.Helper()
+		got := whole(w, single(w.Incoming), viewer.ID)
+		w.same(w.postIDs(got), w.postIDs(newest(want...)), "incoming %s", what)
+	}
+	incoming("before")
+	w.follow(ben, viewer)
+	incoming("after entering the built-in circle", wide)
+	w.join(friends, ben, viewer)
+	incoming("after entering the listed circle", wide, narrow)
+	w.did(true)(w.remove(ben.Following, ben, viewer))
+	incoming("after leaving the built-in circle", wide, narrow)
+
+	public := *narrow
+	public.Audience, public.Revision = social.Audience{Kind: social.AudiencePublic}, 1
+	w.ok(w.UpdatePost(w.ctx, &public, event(social.EventAudienceChanged)), "UpdatePost")
+	incoming("after the listed post became public", wide)
+	public.Audience, public.Revision = narrow.Audience, 2
+	w.ok(w.UpdatePost(w.ctx, &public, event(social.EventAudienceChanged)), "UpdatePost")
+	incoming("after it was listed again", wide, narrow)
+
+	w.ok(w.DeleteCircle(w.ctx, friends, event(social.EventCircleDeleted)), "DeleteCircle")
+	incoming("after the circle has gone")
+	direct := w.insert(on(viewer, statusBy(ben)))
+	incoming("after a post on the wall", direct)
+	w.ok(w.DeletePost(w.ctx, direct.ID, event(social.EventPostDeleted)), "DeletePost")
+	incoming("after its deletion")
+}
+
+func incomingHasNoOtherPosts(w *world) {
+	// A viewer in many circles of many authors, who write for all audiences.
+	people := w.users(12)
+	viewer, authors := people[0], people[1:]
+	var due []*social.Post
+	var lists *listing[social.UserID, *social.Post]
+	for i, author := range authors {
+		if i == 5 {
+			lists = w.feed("Incoming", single(w.Incoming), nil)
+		}
+		var inside, outside []social.CircleID
+		for j := range 4 {
+			circle := w.circle(author, fmt.Sprint("Circle ", j))
+			if (i+j)%3 == 0 {
+				w.join(circle, author, viewer)
+				inside = append(inside, circle)
+			} else {
+				outside = append(outside, circle)
+			}
+		}
+		w.insert(to(social.AudiencePublic, statusBy(author)))
+		w.insert(to(social.AudienceListed, statusBy(author), outside...))
+		due = append(due, w.insert(to(social.AudienceCircles, statusBy(author))))
+		for _, circle := range inside {
+			due = append(due, w.insert(to(social.AudienceListed, statusBy(author), circle)))
+		}
+	}
+	lists.want = map[social.UserID][]*social.Post{viewer.ID: newest(due...)}
+	lists.check()
+}
+
+func feedsCarryWholePosts(w *world) {
+	ada, ben := w.user(), w.user()
+	w.follow(ben, ada)
+	p := w.poll(ada, 2)
+	p.WallOwner = ada.ID
+	for range 10 {
+		p.Latest = append(p.Latest, w.comment(p, nil, ben))
+	}
+	w.ok(w.PutVote(w.ctx, p.ID, ben.ID, 1, event(social.EventPollVoted)), "PutVote")
+	w.ok(w.PutReaction(w.ctx, p.ID, ada.ID, social.ReactionLaugh, event(social.EventReactionAdded)), "PutReaction")
+	q := to(social.AudienceCircles, on(ben, statusBy(ada)))
+	w.follow(ada, ben)
+	w.insert(q)
+
+	p.CommentCount, p.Latest, p.Votes = 10, last(p.Latest, social.PreviewSize), []int{0, 1}
+	p.Reactions = map[social.ReactionKind]int{social.ReactionLaugh: 1}
+	w.same(w.getPost(p.ID), p, "the post by its id")
+	w.same(whole(w, w.Wall, ada.ID), []*social.Post{p}, "the wall")
+	w.same(whole(w, single(w.News), ben.ID), []*social.Post{q, p}, "the news")
+	w.same(whole(w, single(w.Incoming), ben.ID), []*social.Post{q}, "incoming")
+	w.deleteComment(p.Latest[7])
+	w.same(whole(w, w.Wall, ada.ID)[0].CommentCount, 9, "the comment count on the wall")
+	w.same(len(whole(w, w.Wall, ada.ID)[0].Latest), 8, "the preview on the wall, refilled")
+}
+
+func feedsAreOrderedByID(w *world) {
+	// An import brings posts with a past, in any order.
+	ada, ben := w.user(), w.user()
+	w.follow(ben, ada)
+	w.follow(ada, ben)
+	var posts []*social.Post
+	for range 12 {
+		p := to(social.AudienceCircles, statusBy(ada))
+		p.ID = social.PostID{ID: id.At(now().Add(-time.Duration(rand.IntN(1_000_000)) * time.Second))}
+		posts = append(posts, w.insert(p))
+	}
+	want := newest(posts...)
+	w.feed("Wall", w.Wall, map[social.UserID][]*social.Post{ada.ID: want}).check()
+	w.feed("News", single(w.News), map[social.UserID][]*social.Post{ada.ID: want, ben.ID: want}).check()
+	w.feed("Incoming", single(w.Incoming), map[social.UserID][]*social.Post{ben.ID: want}).check()
+}

@@ -1,0 +1,222 @@
+package storagetest
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+
+	"plaza/social"
+)
+
+// batchRead is a call of the contract that reads pages of several lists.
+type batchRead[K comparable, T any] = func(context.Context, []social.List[K]) (map[social.List[K]][]T, error)
+
+// single makes a batch read of a call that reads one page.
+func single[K comparable, T any](call func(context.Context, K, social.Page) ([]T, error)) batchRead[K, T] {
+	return func(ctx context.Context, lists []social.List[K]) (map[social.List[K]][]T, error) {
+		answer := map[social.List[K]][]T{}
+		for _, list := range lists {
+			items, err := call(ctx, list.Of, list.Page)
+			if err != nil {
+				return nil, err
+			}
+			answer[list] = items
+		}
+		return answer, nil
+	}
+}
+
+// listing is a family of lists under test.
+type listing[K comparable, T any] struct {
+	w          *world
+	name       string
+	call       batchRead[K, T]
+	key        func(T) social.Key
+	descending bool         // the list has its greatest key first
+	want       map[K][]T    // the whole lists, in order
+	gaps       []social.Key // keys of entries that are not there, to be used as bounds
+}
+
+// check compares the whole lists, walks them in both directions in pages of several sizes, and reads pages with all
+// kinds of bounds, always with pages of several lists in one call.
+func (l *listing[K, T]) check() {
+	l.w.t.Helper()
+	l.checkWhole()
+	for _, size := range []int{1, 2, 3, 7} {
+		l.checkWalk(size, false)
+		l.checkWalk(size, true)
+	}
+	l.checkBounds()
+}
+
+func (l *listing[K, T]) checkWhole() {
+	l.w.t.Helper()
+	for of, got := range l.read(l.every(func(K, int) social.Page { return everything })) {
+		l.w.same(got, l.want[of.Of], "%s: the whole list of %v", l.name, of.Of)
+	}
+}
+
+// every makes a page of each list.
+func (l *listing[K, T]) every(page func(of K, i int) social.Page) []social.List[K] {
+	var lists []social.List[K]
+	for of := range l.want {
+		lists = append(lists, social.List[K]{Of: of, Page: page(of, len(lists))})
+	}
+	return lists
+}
+
+// read asks for all pages in one call, and looks for answers that nobody asked for.
+func (l *listing[K, T]) read(lists []social.List[K]) map[social.List[K]][]T {
+	l.w.t.Helper()
+	answer, err := l.call(l.w.ctx, lists)
+	l.w.ok(err, "%s of %d pages", l.name, len(lists))
+	complete := map[social.List[K]][]T{}
+	for _, list := range lists {
+		complete[list] = answer[list]
+	}
+	for list, items := range answer {
+		if _, asked := complete[list]; !asked {
+			l.w.t.Errorf("%s answers with %d entries for %+v, which was not asked for", l.name, len(items), list)
+		}
+	}
+	return complete
+}
+
+// checkWalk reads all lists page by page at once, each with a size of its own, and compares what comes together.
+func (l *listing[K, T]) checkWalk(size int, backward bool) {
+	l.w.t.Helper()
+	got := map[K][]T{}
+	for steps, more := 0, true; more; steps++ {
+		if steps > 1000 {
+			l.w.t.Fatalf("%s: a walk in pages of %d (backward: %t) does not end", l.name, size, backward)
+		}
+		more = false
+		pages := l.every(func(of K, i int) social.Page { return l.next(got[of], size+i%3, backward) })
+		for list, items := range l.read(pages) {
+			more = more || len(items) > 0
+			if backward {
+				got[list.Of] = slices.Concat(items, got[list.Of])
+			} else {
+				got[list.Of] = append(got[list.Of], items...)
+			}
+		}
+	}
+	for of, want := range l.want {
+		l.compare(got[of], want, of, fmt.Sprintf("a walk in pages of %d or more (backward: %t)", size, backward))
+	}
+}
+
+// next is the page that follows what a walk has read.
+func (l *listing[K, T]) next(got []T, size int, backward bool) social.Page {
+	p := social.Page{Limit: size, Last: backward}
+	switch {
+	case len(got) == 0:
+	case backward:
+		p.Before = l.key(got[0])
+	default:
+		p.After = l.key(got[len(got)-1])
+	}
+	return p
+}
+
+// checkBounds reads every combination of bounds, directions and some limits, of all lists, in calls that mix them.
+func (l *listing[K, T]) checkBounds() {
+	l.w.t.Helper()
+	var lists []social.List[K]
+	for of := range l.want {
+		for _, after := range l.bounds(of) {
+			for _, before := range l.bounds(of) {
+				for _, limit := range []int{1, 2, 5, 100} {
+					p := social.Page{After: after, Before: before, Limit: limit}
+					q := p
+					q.Last = true
+					lists = append(lists, social.List[K]{Of: of, Page: p}, social.List[K]{Of: of, Page: q})
+				}
+			}
+		}
+	}
+	rand.Shuffle(len(lists), func(i, j int) { lists[i], lists[j] = lists[j], lists[i] })
+	for chunk := range slices.Chunk(lists, 60) {
+		chunk = append(chunk, chunk[0]) // the same page twice in one call
+		for list, got := range l.read(chunk) {
+			l.compare(got, l.cut(list), list.Of, l.describe(list))
+		}
+	}
+}
+
+// bounds are the keys that a list's pages are tried with: none, some entries', and some of entries that are not there.
+func (l *listing[K, T]) bounds(of K) []social.Key {
+	keys := append([]social.Key{""}, l.gaps...)
+	items := l.want[of]
+	for _, i := range []int{0, len(items) / 2, len(items) - 1} {
+		if i >= 0 && i < len(items) {
+			keys = append(keys, l.key(items[i]))
+		}
+	}
+	return keys
+}
+
+// cut is the page that is due.
+func (l *listing[K, T]) cut(list social.List[K]) []T {
+	var in []T
+	for _, item := range l.want[list.Of] {
+		if l.ahead(list.After, l.key(item)) && (list.Before == "" || l.ahead(l.key(item), list.Before)) {
+			in = append(in, item)
+		}
+	}
+	if over := len(in) - list.Limit; over > 0 && list.Last {
+		return in[over:]
+	} else if over > 0 {
+		return in[:list.Limit]
+	}
+	return in
+}
+
+// ahead says whether a comes before b in the list; no key is ahead of all.
+func (l *listing[K, T]) ahead(a, b social.Key) bool {
+	if l.descending && a != "" {
+		return a > b
+	}
+	return a < b
+}
+
+// compare compares by places in the whole list, which makes a short message.
+func (l *listing[K, T]) compare(got, want []T, of K, what string) {
+	l.w.t.Helper()
+	l.w.same(l.places(got, of), l.places(want, of), "%s of %v: %s: places in the list of %d",
+		l.name, of, what, len(l.want[of]))
+}
+
+// places says where in the whole list the entries stand; -1 is that of a stranger.
+func (l *listing[K, T]) places(items []T, of K) []int {
+	var places []int
+	for _, item := range items {
+		places = append(places, l.place(l.key(item), of))
+	}
+	return places
+}
+
+func (l *listing[K, T]) place(key social.Key, of K) int {
+	return slices.IndexFunc(l.want[of], func(item T) bool { return l.key(item) == key })
+}
+
+func (l *listing[K, T]) describe(list social.List[K]) string {
+	bound := func(key social.Key) string {
+		if key == "" {
+			return "none"
+		} else if place := l.place(key, list.Of); place >= 0 {
+			return fmt.Sprint("place ", place)
+		}
+		return fmt.Sprintf("no entry, %x", string(key))
+	}
+	return fmt.Sprintf("after %s, before %s, limit %d, last %t", bound(list.After), bound(list.Before), list.Limit, list.Last)
+}
+
+// The keys of what lists hold.
+func edgeKey(e social.Edge) social.Key            { return keyOf(e.ID.ID) }
+func userKey(u social.UserID) social.Key          { return keyOf(u.ID) }
+func circleKey(c *social.Circle) social.Key       { return keyOf(c.ID.ID) }
+func postKey(p *social.Post) social.Key           { return keyOf(p.ID.ID) }
+func commentKey(c *social.Comment) social.Key     { return keyOf(c.ID.ID) }
+func commentTreeKey(c *social.Comment) social.Key { return c.TreePath }

@@ -1,0 +1,116 @@
+package storagetest
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"plaza/social"
+)
+
+// EnvHistories is the environment variable that says how many histories [RunModel] plays, however long they take.
+// Without it there are as many as rapid's flag says (-rapid.checks, 100 by default), but no more than fit into modelTime.
+const EnvHistories = "PLAZA_MODEL_HISTORIES"
+
+const (
+	modelTime  = 25 * time.Second // no history begins later, unless EnvHistories is set
+	modelDepth = 4                // levels of a thread: few, so that histories meet the limit
+	chapters   = 12               // parts of a history, each of about five operations: rapid draws short lists
+)
+
+// RunModel plays random histories of the product through social.Service over the engine, and through a plain in-memory model,
+// and compares every answer that somebody could read, after every few steps and at the end. rapid draws the histories, and
+// shrinks one that fails; its message says how to play it again.
+//
+// All histories share one store, which saves the making of databases. They do not meet: each has people of its own, and
+// everything else hangs on them.
+func RunModel(t *testing.T, open Open) {
+	store := open(t)
+	deadline := time.Now().Add(modelTime)
+	if n, err := strconv.Atoi(os.Getenv(EnvHistories)); err == nil && n > 0 {
+		deadline = time.Time{}
+		if err := flag.Set("rapid.checks", strconv.Itoa(n)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	played, failed := 0, false
+	rapid.Check(t, func(rt *rapid.T) {
+		people := rapid.IntRange(2, 6).Draw(rt, "people")
+		story := rapid.SliceOfN(rapid.SliceOf(steps()), chapters, chapters).Draw(rt, "story")
+		if !failed && !deadline.IsZero() && time.Now().After(deadline) {
+			return // never while a failure shrinks
+		}
+		failed = true // until it has ended well
+		play(rt, t.Context(), store, people, slices.Concat(story...))
+		failed = false
+		played++
+	})
+	t.Logf("%d histories", played)
+}
+
+// history is one run of steps, in the service and in the model.
+type history struct {
+	t       *rapid.T
+	ctx     context.Context
+	store   social.Store
+	service *social.Service
+	m       *model
+}
+
+// play plays one history, and compares everything at its end.
+func play(t *rapid.T, ctx context.Context, store social.Store, people int, steps []step) {
+	h := &history{t: t, ctx: ctx, store: store, m: &model{now: now()}}
+	h.service = social.New(store, social.Options{
+		Now: func() time.Time { return h.m.now }, NewSlug: everySlugTwice(), MaxDepth: modelDepth,
+	})
+	h.newPeople(people)
+	run := map[string]func(*history, step){}
+	for _, o := range operations() {
+		run[o.name] = o.run
+	}
+	for _, s := range steps {
+		run[s.Do](h, s)
+	}
+	for viewer := nobody; viewer < len(h.m.people); viewer++ {
+		h.compare(viewer, rand.New(rand.NewPCG(uint64(len(steps)), uint64(viewer+1))))
+	}
+}
+
+// everySlugTwice makes slugs, each twice in a row, so that the service often has to try again.
+func everySlugTwice() func() string {
+	n := 0
+	return func() string {
+		n++
+		return fmt.Sprint("slug", n/2)
+	}
+}
+
+// newPeople sign up. They do so at the store, because hashing passwords takes longer than everything else.
+func (h *history) newPeople(n int) {
+	for range n {
+		u := newUser()
+		if err := h.store.InsertUser(h.ctx, u, event(social.EventUserSignedUp)); err != nil {
+			h.t.Fatalf("InsertUser: %v", err)
+		}
+		owner := len(h.m.people)
+		h.m.people = append(h.m.people, &modelPerson{id: u.User.ID, handle: u.User.Handle, policy: u.User.WallPolicy})
+		h.m.circles = append(h.m.circles, &modelCircle{
+			id: u.Following.ID, owner: owner, name: u.Following.Name, builtIn: true, members: map[int]bool{},
+		})
+	}
+}
+
+// compareSome compares all that somebody, or nobody, can read just now.
+func (h *history) compareSome(s step) {
+	viewer := s.Who%(len(h.m.people)+1) - 1
+	h.does("(compare what %d reads)", viewer)
+	h.compare(viewer, rand.New(rand.NewPCG(uint64(s.X), uint64(s.Y))))
+}

@@ -1,0 +1,380 @@
+package storagetest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"plaza/social"
+)
+
+var postCases = []testCase{
+	{"AllTypesOfContentComeBack", allTypesOfContentComeBack},
+	{"AllAudiencesComeBack", allAudiencesComeBack},
+	{"TextsComeBackByteForByte", postTextsComeBackByteForByte},
+	{"UpdatePostStoresTheAuthorsPartAlone", updatePostStoresTheAuthorsPartAlone},
+	{"UpdatePostRefusesAnotherRevision", updatePostRefusesAnotherRevision},
+	{"UpdatePostKeepsHistory", updatePostKeepsHistory},
+	{"DeletePostTakesEverythingAlong", deletePostTakesEverythingAlong},
+	{"DeletePostLeavesOthersAlone", deletePostLeavesOthersAlone},
+	{"PostsReadsByID", postsReadsByID},
+	{"PutVoteCountsOneVoteAPerson", putVoteCountsOneVoteAPerson},
+	{"PutReactionCountsOneReactionAPerson", putReactionCountsOneReactionAPerson},
+	{"VotesAndReactionsReadManyPosts", votesAndReactionsReadManyPosts},
+}
+
+// contents are one or more of each type, with all fields and with as few as can be.
+func contents() map[string]social.Content {
+	return map[string]social.Content{
+		"status":        {Status: &social.Status{Text: "Hello."}},
+		"empty status":  {Status: &social.Status{}},
+		"photo":         {Photo: &social.Photo{URL: "https://example.org/p.jpg", Caption: "Us", Width: 4032, Height: 3024}},
+		"bare photo":    {Photo: &social.Photo{URL: "https://example.org/p.jpg"}},
+		"link":          {Link: &social.Link{URL: "https://example.org/?q=a&b=%20#c", Title: "A page", Text: "Read this"}},
+		"bare link":     {Link: &social.Link{URL: "https://example.org"}},
+		"checkin":       {Checkin: &social.Checkin{Place: "Plaza", Latitude: 52.520008, Longitude: -13.404954, Text: "Here"}},
+		"null island":   {Checkin: &social.Checkin{Place: "Null Island"}},
+		"pole":          {Checkin: &social.Checkin{Place: "Pole", Latitude: -90, Longitude: 180}},
+		"exact numbers": {Checkin: &social.Checkin{Place: "0.1+0.2", Latitude: 0.30000000000000004, Longitude: 1e-300}},
+		"poll": {Poll: &social.Poll{
+			Question: "Tea?", Options: []string{"Yes", "No", "Yes", "$inc", ""}, ClosesAt: now().Add(48 * time.Hour),
+		}},
+		"endless poll": {Poll: &social.Poll{Question: "Tea?", Options: []string{"Yes", "No"}}},
+	}
+}
+
+func allTypesOfContentComeBack(w *world) {
+	ada, ben := w.user(), w.user()
+	for name, content := range contents() {
+		p := statusBy(ada)
+		p.Content = content
+		w.insert(p)
+		w.same(w.getPost(p.ID), stored(p), "the %s", name)
+
+		full := statusBy(ada)
+		full.WallOwner, full.EditedAt, full.Revision = ben.ID, now(), 3
+		full.Content = content
+		full.History = []social.Version{{Content: content, EditedAt: now().Add(-time.Hour)}, {Content: content, EditedAt: now()}}
+		w.insert(full)
+		w.same(w.getPost(full.ID), stored(full), "the %s on another wall with history", name)
+		w.zeroTimes(p)
+	}
+}
+
+// stored is the post as it is read right after it was inserted.
+func stored(p *social.Post) *social.Post {
+	read := *p
+	if p.Content.Poll != nil {
+		read.Votes = make([]int, len(p.Content.Poll.Options))
+	}
+	return &read
+}
+
+// zeroTimes checks that times that are zero come back as that.
+func (w *world) zeroTimes(p *social.Post) {
+	w.t.Helper()
+	read := w.getPost(p.ID)
+	if !read.EditedAt.IsZero() {
+		w.t.Errorf("EditedAt of a post that was never edited is %v", read.EditedAt)
+	}
+	if poll := p.Content.Poll; poll != nil && poll.ClosesAt.IsZero() && !read.Content.Poll.ClosesAt.IsZero() {
+		w.t.Errorf("ClosesAt of an endless poll is %v", read.Content.Poll.ClosesAt)
+	}
+}
+
+func allAudiencesComeBack(w *world) {
+	ada := w.user()
+	var circles []social.CircleID
+	for i := range 20 {
+		circles = append(circles, w.circle(ada, fmt.Sprint("Circle ", i)))
+	}
+	slices.Reverse(circles)
+	for _, audience := range []social.Audience{
+		{Kind: social.AudiencePublic},
+		{Kind: social.AudienceCircles},
+		{Kind: social.AudienceListed, Circles: circles[:1]},
+		{Kind: social.AudienceListed, Circles: circles},
+		{Kind: social.AudienceListed},
+		{Kind: social.AudienceOnlyMe},
+	} {
+		p := statusBy(ada)
+		p.Audience = audience
+		w.insert(p)
+		w.same(w.getPost(p.ID).Audience, audience, "the audience")
+
+		// Every audience may become every other.
+		other := *w.status(ada)
+		other.Audience, other.Revision = audience, 1
+		w.ok(w.UpdatePost(w.ctx, &other, event(social.EventAudienceChanged)), "UpdatePost to %s", audience.Kind)
+		w.same(w.getPost(other.ID).Audience, audience, "the changed audience")
+		other.Audience, other.Revision = social.Audience{Kind: social.AudiencePublic}, 2
+		w.ok(w.UpdatePost(w.ctx, &other, event(social.EventAudienceChanged)), "UpdatePost back from %s", audience.Kind)
+		w.same(w.getPost(other.ID).Audience, other.Audience, "the audience that was changed back")
+	}
+}
+
+func postTextsComeBackByteForByte(w *world) {
+	ada := w.user()
+	for name, text := range hardTexts {
+		p := statusBy(ada)
+		for _, content := range []social.Content{
+			{Status: &social.Status{Text: text}},
+			{Photo: &social.Photo{URL: text, Caption: text}},
+			{Link: &social.Link{URL: text, Title: text, Text: text}},
+			{Checkin: &social.Checkin{Place: text, Text: text}},
+			{Poll: &social.Poll{Question: text, Options: []string{text, "b"}}},
+		} {
+			p.History = append(p.History, social.Version{Content: content, EditedAt: now()})
+			p.Content = content
+		}
+		w.insert(p)
+		w.same(w.getPost(p.ID), stored(p), "the post of %s texts", name)
+		c := newComment(p, nil, ada)
+		c.Text = text
+		w.ok(w.insertComment(c), "InsertComment of a %s text", name)
+		w.same(w.getComment(c.ID).Text, text, "the %s text of a comment", name)
+		w.same(w.getPost(p.ID).Latest[0].Text, text, "the %s text of a comment in a preview", name)
+	}
+}
+
+func updatePostStoresTheAuthorsPartAlone(w *world) {
+	ada, ben := w.user(), w.user()
+	circle := w.circle(ada, "Friends")
+	p := w.poll(ada, 3)
+	c := w.comment(p, nil, ben)
+	w.ok(w.PutVote(w.ctx, p.ID, ben.ID, 1, event(social.EventPollVoted)), "PutVote")
+	w.ok(w.PutReaction(w.ctx, p.ID, ben.ID, social.ReactionWow, event(social.EventReactionAdded)), "PutReaction")
+
+	edited := *p
+	edited.Audience = social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{circle}}
+	edited.Content.Poll = &social.Poll{Question: "Which one?", Options: p.Content.Poll.Options, ClosesAt: now()}
+	edited.History = []social.Version{{Content: p.Content, EditedAt: now()}}
+	edited.EditedAt, edited.Revision = now(), 1
+	given := edited
+	given.Author, given.WallOwner = ben.ID, ben.ID // neither stored, nor what others count
+	given.CommentCount, given.Votes, given.Reactions, given.Latest = 9, []int{9, 9, 9}, nil, []*social.Comment{}
+	w.ok(w.UpdatePost(w.ctx, &given, event(social.EventPostEdited)), "UpdatePost")
+
+	want := edited
+	want.CommentCount, want.Latest, want.Votes = 1, []*social.Comment{c}, []int{0, 1, 0}
+	want.Reactions = map[social.ReactionKind]int{social.ReactionWow: 1}
+	w.same(w.getPost(p.ID), &want, "the updated post")
+	w.same(w.postIDs(whole(w, w.Wall, ada.ID)), []social.PostID{p.ID}, "the author's wall")
+	w.same(w.postIDs(whole(w, w.Wall, ben.ID)), []social.PostID(nil), "the other's wall")
+}
+
+// postIDs are what a feed holds.
+func (w *world) postIDs(posts []*social.Post) []social.PostID {
+	var ids []social.PostID
+	for _, p := range posts {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+func updatePostRefusesAnotherRevision(w *world) {
+	p := *w.status(w.user())
+	for _, revision := range []int{0, 2, -1, 100} {
+		given := p
+		given.Content, given.Revision = social.Content{Status: &social.Status{Text: "too late"}}, revision
+		err := w.UpdatePost(w.ctx, &given, event(social.EventPostEdited))
+		w.fails(err, social.ErrConflict, "UpdatePost with revision %d over 0", revision)
+	}
+	w.same(w.getPost(p.ID), &p, "the post after refused updates")
+	p.Revision = 1
+	w.ok(w.UpdatePost(w.ctx, &p, event(social.EventPostEdited)), "UpdatePost with revision 1 over 0")
+	w.fails(w.UpdatePost(w.ctx, &p, event(social.EventPostEdited)), social.ErrConflict, "the same again")
+	nowhere := statusBy(person{ID: p.Author})
+	nowhere.Revision = 1
+	w.fails(w.UpdatePost(w.ctx, nowhere, event(social.EventPostEdited)), social.ErrNotFound, "UpdatePost of what is absent")
+	absent(w, "post that was only updated", w.Posts, nowhere.ID)
+}
+
+func updatePostKeepsHistory(w *world) {
+	p := *w.status(w.user())
+	for i := range 12 {
+		p.History = append(slices.Clone(p.History), social.Version{Content: p.Content, EditedAt: now().Add(time.Duration(i) * time.Minute)})
+		p.Content = social.Content{Status: &social.Status{Text: fmt.Sprint("version ", i)}}
+		p.EditedAt, p.Revision = now(), i+1
+		w.ok(w.UpdatePost(w.ctx, &p, event(social.EventPostEdited)), "UpdatePost")
+		w.same(w.getPost(p.ID), &p, "the post after edit %d", i)
+	}
+}
+
+func deletePostTakesEverythingAlong(w *world) {
+	ada, ben := w.user(), w.user()
+	w.follow(ben, ada)
+	p := w.poll(ada, 2)
+	first := w.comment(p, nil, ben)
+	reply := w.comment(p, first, ada)
+	w.deleteComment(first) // a tombstone
+	w.ok(w.PutVote(w.ctx, p.ID, ben.ID, 1, event(social.EventPollVoted)), "PutVote")
+	w.ok(w.PutReaction(w.ctx, p.ID, ben.ID, social.ReactionSad, event(social.EventReactionAdded)), "PutReaction")
+
+	w.ok(w.DeletePost(w.ctx, p.ID, event(social.EventPostDeleted)), "DeletePost")
+	w.isGone(p.ID, ben, []*social.Comment{first, reply})
+	w.same(w.postIDs(whole(w, w.Wall, ada.ID)), []social.PostID(nil), "the wall")
+	w.same(w.postIDs(whole(w, single(w.News), ben.ID)), []social.PostID(nil), "a follower's news")
+
+	w.fails(w.DeletePost(w.ctx, p.ID, event(social.EventPostDeleted)), social.ErrNotFound, "deleting again")
+	w.fails(w.insertComment(newComment(p, nil, ben)), social.ErrNotFound, "commenting on a deleted post")
+	w.fails(w.insertComment(newComment(p, reply, ben)), social.ErrNotFound, "replying under a deleted post")
+	err := w.EditComment(w.ctx, reply.ID, "x", now(), event(social.EventCommentEdited))
+	w.fails(err, social.ErrNotFound, "editing a comment of a deleted post")
+	err = w.DeleteComment(w.ctx, reply.ID, event(social.EventCommentDeleted))
+	w.fails(err, social.ErrNotFound, "deleting a comment of a deleted post")
+	w.isGone(p.ID, ben, []*social.Comment{first, reply})
+}
+
+// isGone looks for what may be left of a post.
+func (w *world) isGone(post social.PostID, user person, comments []*social.Comment) {
+	w.t.Helper()
+	posts := []social.PostID{post}
+	absent(w, "deleted post", w.Posts, posts...)
+	absent(w, "vote", w.votesOf(user.ID), posts...)
+	absent(w, "reaction", w.reactionsOf(user.ID), posts...)
+	for _, c := range comments {
+		absent(w, "comment", w.Comments, c.ID)
+		link := social.Permalink{Post: post, Slug: c.Slug}
+		absent(w, "comment by its slug", w.CommentsBySlug, link)
+	}
+	for _, order := range []social.CommentOrder{social.OrderOldest, social.OrderNewest, social.OrderThreaded} {
+		thread := whole(w, w.Thread, social.Thread{Post: post, Order: order})
+		w.same(len(thread), 0, "the number of comments in the thread %s", order)
+	}
+	n, err := entries(w.LatestComments(w.ctx, posts, nil, 3))
+	w.ok(err, "LatestComments")
+	w.same(n, 0, "the number of latest comments")
+}
+
+func deletePostLeavesOthersAlone(w *world) {
+	ada := w.user()
+	before, p, after := w.poll(ada, 2), w.poll(ada, 2), w.poll(ada, 2)
+	for _, post := range []*social.Post{before, p, after} {
+		w.comment(post, w.comment(post, nil, ada), ada)
+		w.ok(w.PutVote(w.ctx, post.ID, ada.ID, 1, event(social.EventPollVoted)), "PutVote")
+		w.ok(w.PutReaction(w.ctx, post.ID, ada.ID, social.ReactionLike, event(social.EventReactionAdded)), "PutReaction")
+	}
+	w.ok(w.DeletePost(w.ctx, p.ID, event(social.EventPostDeleted)), "DeletePost")
+	for _, post := range []*social.Post{before, after} {
+		read := w.getPost(post.ID)
+		w.same(read.Votes, []int{0, 1}, "the votes of another post")
+		w.same(read.Reactions, map[social.ReactionKind]int{social.ReactionLike: 1}, "the reactions to another post")
+		w.checkThread(post.ID, 2)
+	}
+	w.same(w.postIDs(whole(w, w.Wall, ada.ID)), []social.PostID{after.ID, before.ID}, "the wall")
+}
+
+func postsReadsByID(w *world) {
+	ada := w.user()
+	ids := []social.PostID{newPostID(), {}}
+	want := map[social.PostID]*social.Post{}
+	for i := range 100 {
+		p := statusBy(ada)
+		w.insert(p)
+		if i%3 == 0 {
+			p.Latest, p.CommentCount = []*social.Comment{w.comment(p, nil, ada)}, 1
+		}
+		ids = append(ids, p.ID, newPostID())
+		want[p.ID] = p
+	}
+	ids = append(ids, ids[2], ids[4])
+	w.same(lookup(w, w.Posts, ids), want, "100 posts")
+}
+
+func putVoteCountsOneVoteAPerson(w *world) {
+	people := w.users(3)
+	p, other := w.poll(people[0], 3), w.poll(people[0], 2)
+	vote := func(post social.PostID, user person, option int) error {
+		return w.PutVote(w.ctx, post, user.ID, option, event(social.EventPollVoted))
+	}
+	for i, step := range []struct {
+		user   person
+		option int
+		want   []int
+	}{
+		{people[0], 1, []int{0, 1, 0}},
+		{people[1], 1, []int{0, 2, 0}},
+		{people[1], 1, []int{0, 2, 0}},
+		{people[1], 0, []int{1, 1, 0}},
+		{people[2], 2, []int{1, 1, 1}},
+		{people[0], 0, []int{2, 0, 1}},
+		{people[1], 1, []int{1, 1, 1}},
+	} {
+		w.ok(vote(p.ID, step.user, step.option), "PutVote")
+		w.same(w.getPost(p.ID).Votes, step.want, "the counts after step %d", i)
+		votes := lookup(w, w.votesOf(step.user.ID), []social.PostID{p.ID, other.ID})
+		w.same(votes, map[social.PostID]int{p.ID: step.option}, "the user's votes after step %d", i)
+	}
+	w.same(w.getPost(other.ID).Votes, []int{0, 0}, "the counts of another poll")
+	nowhere := newPostID()
+	w.fails(vote(nowhere, people[0], 0), social.ErrNotFound, "a vote in an absent poll")
+	absent(w, "vote in an absent poll", w.votesOf(people[0].ID), nowhere)
+}
+
+func putReactionCountsOneReactionAPerson(w *world) {
+	people := w.users(3)
+	p, other := w.status(people[0]), w.status(people[0])
+	type counts = map[social.ReactionKind]int
+	for i, step := range []struct {
+		user person
+		kind social.ReactionKind // empty: take it back
+		want counts
+	}{
+		{people[0], "", nil},
+		{people[0], social.ReactionLike, counts{"LIKE": 1}},
+		{people[1], social.ReactionLike, counts{"LIKE": 2}},
+		{people[1], social.ReactionLike, counts{"LIKE": 2}},
+		{people[2], social.ReactionAngry, counts{"LIKE": 2, "ANGRY": 1}},
+		{people[2], social.ReactionLove, counts{"LIKE": 2, "LOVE": 1}},
+		{people[0], "", counts{"LIKE": 1, "LOVE": 1}},
+		{people[0], "", counts{"LIKE": 1, "LOVE": 1}},
+		{people[1], "", counts{"LOVE": 1}},
+		{people[2], "", nil},
+		{people[2], social.ReactionSad, counts{"SAD": 1}},
+	} {
+		var mine map[social.PostID]social.ReactionKind
+		if step.kind == "" {
+			w.ok(w.DeleteReaction(w.ctx, p.ID, step.user.ID, event(social.EventReactionRemoved)), "DeleteReaction")
+		} else {
+			w.ok(w.PutReaction(w.ctx, p.ID, step.user.ID, step.kind, event(social.EventReactionAdded)), "PutReaction")
+			mine = map[social.PostID]social.ReactionKind{p.ID: step.kind}
+		}
+		w.same(w.getPost(p.ID).Reactions, step.want, "the counts after step %d", i)
+		got, err := w.Reactions(w.ctx, step.user.ID, []social.PostID{p.ID, other.ID})
+		w.ok(err, "Reactions")
+		w.same(got, mine, "the user's reactions after step %d", i)
+	}
+	w.same(w.getPost(other.ID).Reactions, counts(nil), "the counts of another post")
+	nowhere := newPostID()
+	err := w.PutReaction(w.ctx, nowhere, people[0].ID, social.ReactionLike, event(social.EventReactionAdded))
+	w.fails(err, social.ErrNotFound, "PutReaction to an absent post")
+	err = w.DeleteReaction(w.ctx, nowhere, people[0].ID, event(social.EventReactionRemoved))
+	w.fails(err, social.ErrNotFound, "DeleteReaction from an absent post")
+}
+
+func votesAndReactionsReadManyPosts(w *world) {
+	ada, ben := w.user(), w.user()
+	votes, reactions := map[social.PostID]int{}, map[social.PostID]social.ReactionKind{}
+	kinds := []social.ReactionKind{"LIKE", "LOVE", "LAUGH", "WOW", "SAD", "ANGRY"}
+	ids := []social.PostID{newPostID(), {}}
+	for i := range 100 {
+		p := w.poll(ada, 2)
+		ids = append(ids, p.ID)
+		if i%2 == 0 {
+			votes[p.ID] = i / 2 % 2
+			w.ok(w.PutVote(w.ctx, p.ID, ben.ID, votes[p.ID], event(social.EventPollVoted)), "PutVote")
+		}
+		if i%3 == 0 {
+			reactions[p.ID] = kinds[i/3%len(kinds)]
+			w.ok(w.PutReaction(w.ctx, p.ID, ben.ID, reactions[p.ID], event(social.EventReactionAdded)), "PutReaction")
+		}
+	}
+	ids = append(ids, slices.Collect(maps.Keys(votes))...) // once more
+	w.same(lookup(w, w.votesOf(ben.ID), ids), votes, "the votes")
+	got, err := w.Reactions(w.ctx, ben.ID, ids)
+	w.ok(err, "Reactions")
+	w.same(got, reactions, "the reactions")
+	absent(w, "vote of somebody else", w.votesOf(ada.ID), ids...)
+}

@@ -1,0 +1,379 @@
+package storagetest
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"plaza/social"
+)
+
+// This file is the product as the model test understands it: what the design's section "What things mean" says, in
+// maps and loops. It shares no code with the rules of package social, because it is there to check them. People, circles,
+// posts and comments are known by their places in the model's slices; nobody is -1.
+
+const nobody = -1
+
+// model is all that there is in one history.
+type model struct {
+	now      time.Time
+	people   []*modelPerson
+	circles  []*modelCircle
+	posts    []*modelPost
+	comments []*modelComment
+	follows  []arc // oldest first, as are the others
+	blocks   []arc
+	mutes    []arc
+}
+
+type modelPerson struct {
+	id     social.UserID
+	handle string
+	policy social.WallPolicy
+}
+
+type modelCircle struct {
+	id      social.CircleID
+	owner   int
+	name    string
+	builtIn bool
+	gone    bool
+	members map[int]bool
+}
+
+type modelPost struct {
+	id            social.PostID
+	author, owner int
+	kind          social.AudienceKind
+	listed        []int
+	content       social.Content
+	edits         int
+	gone          bool
+	reactions     map[int]social.ReactionKind
+	votes         map[int]int
+}
+
+type modelComment struct {
+	id            social.CommentID
+	slug          string
+	tree          social.Key
+	post          int
+	parent        int // -1: none
+	depth         int
+	author        int
+	text          string
+	edited        bool
+	deleted, gone bool // a tombstone; or not even that
+}
+
+// arc says that one person does something to another.
+type arc struct{ from, to int }
+
+func with(arcs []arc, a arc) []arc {
+	if slices.Contains(arcs, a) {
+		return arcs
+	}
+	return append(arcs, a)
+}
+
+func without(arcs []arc, a arc) []arc {
+	return slices.DeleteFunc(arcs, func(other arc) bool { return other == a })
+}
+
+// exists says whether each of the two exists for the other: no block stands between them.
+func (m *model) exists(viewer, other int) bool {
+	return !slices.Contains(m.blocks, arc{viewer, other}) && !slices.Contains(m.blocks, arc{other, viewer})
+}
+
+func (m *model) followsNow(from, to int) bool { return slices.Contains(m.follows, arc{from, to}) }
+
+func (m *model) mutesNow(from, to int) bool { return slices.Contains(m.mutes, arc{from, to}) }
+
+// settle makes the follows what the circles mean: B is followed by A exactly while B is in one of A's circles.
+func (m *model) settle() {
+	inCircle := map[arc]bool{}
+	for _, c := range m.circles {
+		for member := range c.members {
+			if !c.gone {
+				inCircle[arc{c.owner, member}] = true
+			}
+		}
+	}
+	m.follows = slices.DeleteFunc(m.follows, func(a arc) bool { return !inCircle[a] })
+	for from := range m.people { // an operation begins one follow at most
+		for to := range m.people {
+			if inCircle[arc{from, to}] {
+				m.follows = with(m.follows, arc{from, to})
+			}
+		}
+	}
+}
+
+// sees is the audience rule.
+func (m *model) sees(viewer int, p *modelPost) bool {
+	switch {
+	case p.gone:
+		return false
+	case viewer != nobody && viewer == p.author:
+		return true
+	case viewer != nobody && !m.exists(viewer, p.author):
+		return false
+	case viewer != nobody && viewer == p.owner:
+		return true
+	case p.kind == social.AudiencePublic:
+		return true
+	case p.kind == social.AudienceCircles:
+		return m.followsNow(p.author, viewer)
+	case p.kind == social.AudienceListed:
+		return m.isListed(viewer, p)
+	}
+	return false
+}
+
+func (m *model) isListed(viewer int, p *modelPost) bool {
+	for _, i := range p.listed {
+		if c := m.circles[i]; !c.gone && c.members[viewer] {
+			return true
+		}
+	}
+	return false
+}
+
+// seesComment says whether a comment exists for the viewer.
+func (m *model) seesComment(viewer int, c *modelComment) bool {
+	if c.gone || !m.sees(viewer, m.posts[c.post]) {
+		return false
+	}
+	return c.deleted || viewer == nobody || m.exists(viewer, c.author)
+}
+
+// The feeds.
+
+func (m *model) inNews(viewer int, p *modelPost) bool {
+	mine := viewer == p.author
+	return viewer != nobody && m.sees(viewer, p) && (mine || m.followsNow(viewer, p.author) && !m.mutesNow(viewer, p.author))
+}
+
+func (m *model) inIncoming(viewer int, p *modelPost) bool {
+	if viewer == nobody || viewer == p.author || !m.sees(viewer, p) || m.mutesNow(viewer, p.author) {
+		return false
+	}
+	toCircles := p.kind == social.AudienceCircles && m.followsNow(p.author, viewer)
+	toListed := p.kind == social.AudienceListed && m.isListed(viewer, p)
+	return p.owner == viewer || toCircles || toListed
+}
+
+// onWall says whether a post is on a wall as somebody sees it: everything visible for a visitor; for the owner what is
+// neither blocked nor muted.
+func (m *model) onWall(viewer, owner int, p *modelPost) bool {
+	if p.owner != owner || !m.sees(viewer, p) {
+		return false
+	}
+	return viewer != owner || !m.mutesNow(viewer, p.author)
+}
+
+// onFollowedWall says whether a post is in the owner's view FOLLOWED of the own wall.
+func (m *model) onFollowedWall(owner int, p *modelPost) bool {
+	return m.onWall(owner, owner, p) && (p.author == owner || m.followsNow(owner, p.author))
+}
+
+// mayPostOn says whether somebody may put a post on a wall.
+func (m *model) mayPostOn(author, owner int) bool {
+	if author == owner {
+		return true
+	}
+	if author == nobody || !m.exists(author, owner) || m.mutesNow(owner, author) {
+		return false
+	}
+	policy := m.people[owner].policy
+	return policy == social.WallEveryone || policy == social.WallFollowed && m.followsNow(owner, author)
+}
+
+// thread lists what is left of a post's comments, oldest first.
+func (m *model) thread(post int) []*modelComment {
+	return slices.DeleteFunc(slices.Clone(m.comments), func(c *modelComment) bool { return c.post != post || c.gone })
+}
+
+// inTreeOrder sorts comments depth first, siblings by time, by walking the tree.
+func (m *model) inTreeOrder(post, parent int) []*modelComment {
+	var ordered []*modelComment
+	for i, c := range m.comments {
+		if c.post == post && c.parent == parent && !c.gone {
+			ordered = append(ordered, c)
+			ordered = append(ordered, m.inTreeOrder(post, i)...)
+		}
+	}
+	return ordered
+}
+
+func (m *model) replies(comment int) int {
+	n := 0
+	for _, c := range m.comments {
+		if c.parent == comment && !c.gone {
+			n++
+		}
+	}
+	return n
+}
+
+func (m *model) commentCount(post int) int {
+	n := 0
+	for _, c := range m.thread(post) {
+		if !c.deleted {
+			n++
+		}
+	}
+	return n
+}
+
+// preview is the last three comments of a post that the viewer may see and does not mute.
+func (m *model) preview(viewer, post int) []*modelComment {
+	shown := slices.DeleteFunc(m.thread(post), func(c *modelComment) bool {
+		return c.deleted || !m.seesComment(viewer, c) || m.mutesNow(viewer, c.author)
+	})
+	return last(shown, 3)
+}
+
+// prune removes tombstones without replies, from a comment upwards.
+func (m *model) prune(comment int) {
+	for comment >= 0 && m.comments[comment].deleted && m.replies(comment) == 0 {
+		m.comments[comment].gone = true
+		comment = m.comments[comment].parent
+	}
+}
+
+// The texts in which the model and the service are compared.
+
+func (m *model) postText(i int) string {
+	p := m.posts[i]
+	votes := make([]int, 0, 4)
+	if p.content.Poll != nil {
+		votes = make([]int, len(p.content.Poll.Options))
+	}
+	for _, option := range p.votes {
+		votes[option]++
+	}
+	reactions := map[social.ReactionKind]int{}
+	for _, kind := range p.reactions {
+		reactions[kind]++
+	}
+	return postText(i, p.author, p.owner, p.kind, p.content, p.edits, m.commentCount(i), reactions, votes)
+}
+
+func postText(i, author, owner int, kind social.AudienceKind, content social.Content, edits, comments int,
+	reactions map[social.ReactionKind]int, votes []int,
+) string {
+	var counts []string
+	for _, kind := range slices.Sorted(maps.Keys(reactions)) {
+		counts = append(counts, fmt.Sprint(kind, reactions[kind]))
+	}
+	return fmt.Sprintf("post %d by %d on %d for %s: %s, %d edits, %d comments, %v, votes %v",
+		i, author, owner, kind, contentText(content), edits, comments, counts, votes)
+}
+
+func contentText(c social.Content) string {
+	switch {
+	case c.Status != nil:
+		return fmt.Sprintf("status %+v", *c.Status)
+	case c.Photo != nil:
+		return fmt.Sprintf("photo %+v", *c.Photo)
+	case c.Link != nil:
+		return fmt.Sprintf("link %+v", *c.Link)
+	case c.Checkin != nil:
+		return fmt.Sprintf("checkin %+v", *c.Checkin)
+	case c.Poll != nil:
+		return fmt.Sprintf("poll %q %q until %d", c.Poll.Question, c.Poll.Options, c.Poll.ClosesAt.UnixMilli())
+	}
+	return "nothing"
+}
+
+func (m *model) commentText(i int) string {
+	c := m.comments[i]
+	author, text, edited := c.author, c.text, c.edited
+	if c.deleted {
+		author, text, edited = nobody, "", false
+	}
+	return commentText(i, c.post, c.parent, author, text, edited, c.deleted, m.replies(i), m.path(i))
+}
+
+func commentText(i, post, parent, author int, text string, edited, deleted bool, replies int, path string) string {
+	return fmt.Sprintf("comment %d on %d under %d by %d: %q, edited %t, deleted %t, %d replies, at %s",
+		i, post, parent, author, text, edited, deleted, replies, path)
+}
+
+func (m *model) path(i int) string {
+	if i < 0 {
+		return ""
+	}
+	return strings.TrimPrefix(m.path(m.comments[i].parent)+"/"+m.comments[i].slug, "/")
+}
+
+func (m *model) commentTexts(comments []*modelComment) []string {
+	var texts []string
+	for _, c := range comments {
+		texts = append(texts, m.commentText(slices.Index(m.comments, c)))
+	}
+	return texts
+}
+
+func (m *model) followersCount(person int) (followers, following int) {
+	for _, a := range m.follows {
+		if a.to == person {
+			followers++
+		}
+		if a.from == person {
+			following++
+		}
+	}
+	return followers, following
+}
+
+// ownCircles lists somebody's circles, oldest first.
+func (m *model) ownCircles(owner int) []int {
+	var own []int
+	for i, c := range m.circles {
+		if c.owner == owner && !c.gone {
+			own = append(own, i)
+		}
+	}
+	return own
+}
+
+// members lists who is in a circle, by id.
+func (m *model) members(circle int) []int {
+	return slices.SortedFunc(maps.Keys(m.circles[circle].members), func(a, b int) int {
+		return m.people[a].id.Compare(m.people[b].id.ID)
+	})
+}
+
+func (m *model) circleText(i int) string {
+	c := m.circles[i]
+	return circleText(i, c.owner, c.name, c.builtIn, len(c.members))
+}
+
+func circleText(i, owner int, name string, builtIn bool, members int) string {
+	return fmt.Sprintf("circle %d of %d: %q, built in %t, %d members", i, owner, name, builtIn, members)
+}
+
+// find is the place of the element that has the id, or -1.
+func find[T any, ID comparable](list []T, id ID, idOf func(T) ID) int {
+	return slices.IndexFunc(list, func(element T) bool { return idOf(element) == id })
+}
+
+func (m *model) person(id social.UserID) int {
+	return find(m.people, id, func(p *modelPerson) social.UserID { return p.id })
+}
+
+func (m *model) circle(id social.CircleID) int {
+	return find(m.circles, id, func(c *modelCircle) social.CircleID { return c.id })
+}
+
+func (m *model) post(id social.PostID) int {
+	return find(m.posts, id, func(p *modelPost) social.PostID { return p.id })
+}
+
+func (m *model) comment(id social.CommentID) int {
+	return find(m.comments, id, func(c *modelComment) social.CommentID { return c.id })
+}

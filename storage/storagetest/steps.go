@@ -1,0 +1,668 @@
+package storagetest
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"plaza/social"
+)
+
+// step is one operation of a history, in plain values: which one, who does it, and numbers that it makes its
+// arguments of. The same steps give the same history, and fewer or smaller numbers a simpler one: rapid can shrink them.
+type step struct {
+	Do      string
+	Who     int
+	X, Y, Z int
+}
+
+// operation is something that people do. It does it through the service and in the model, and compares how it ended.
+type operation struct {
+	name   string
+	weight int
+	run    func(h *history, s step)
+}
+
+// operations are listed with the simplest first: rapid shrinks towards it.
+func operations() []operation {
+	return []operation{
+		{"follow", 8, (*history).follow},
+		{"post", 10, (*history).createPost},
+		{"comment", 14, (*history).addComment},
+		{"compare", 6, (*history).compareSome},
+		{"unfollow", 3, (*history).unfollow},
+		{"create circle", 4, (*history).createCircle},
+		{"add to circle", 8, (*history).addToCircle},
+		{"remove from circle", 4, (*history).removeFromCircle},
+		{"delete circle", 1, (*history).deleteCircle},
+		{"rename circle", 1, (*history).renameCircle},
+		{"block", 3, (*history).block},
+		{"unblock", 3, (*history).unblock},
+		{"mute", 3, (*history).mute},
+		{"unmute", 2, (*history).unmute},
+		{"wall policy", 2, (*history).setWallPolicy},
+		{"audience", 4, (*history).setAudience},
+		{"edit post", 3, (*history).editPost},
+		{"delete post", 2, (*history).deletePost},
+		{"edit comment", 3, (*history).editComment},
+		{"delete comment", 6, (*history).deleteComment},
+		{"react", 5, (*history).react},
+		{"unreact", 2, (*history).unreact},
+		{"vote", 5, (*history).vote},
+		{"time passes", 1, (*history).timePasses},
+		{"sign up", 1, (*history).signUp},
+	}
+}
+
+// steps draws one step.
+func steps() *rapid.Generator[step] {
+	var names []string // the beginning is drawn more often, so every operation is there
+	for round := range 20 {
+		for _, o := range operations() {
+			if o.weight > round {
+				names = append(names, o.name)
+			}
+		}
+	}
+	number := rapid.IntRange(0, 59)
+	return rapid.Custom(func(t *rapid.T) step {
+		return step{
+			Do: rapid.SampledFrom(names).Draw(t, "do"), Who: number.Draw(t, "who"),
+			X: number.Draw(t, "x"), Y: number.Draw(t, "y"), Z: number.Draw(t, "z"),
+		}
+	})
+}
+
+// Codes that an operation ends with.
+const (
+	fine       = social.Code("")
+	notFound   = social.CodeNotFound
+	notAllowed = social.CodeNotAllowed
+	invalid    = social.CodeInvalid
+)
+
+// ends compares how an operation ended with how it should, and says whether it changed anything. Where the model
+// leaves room there are several codes.
+func (h *history) ends(err error, codes ...social.Code) bool {
+	h.t.Helper()
+	got := fine
+	var refusal *social.Error
+	switch {
+	case errors.As(err, &refusal):
+		got = refusal.Code
+	case err != nil:
+		h.t.Fatalf("an internal error: %v", err)
+	}
+	if !slices.Contains(codes, got) {
+		h.t.Fatalf("the service answers %q (%v), the model %q", got, err, codes)
+	}
+	return got == fine
+}
+
+// Arguments made of numbers.
+
+func (h *history) somebody(n int) int { return n % len(h.m.people) }
+
+func (h *history) user(i int) social.UserID { return h.m.people[i].id }
+
+// does names what is about to be done, for the story of a failure.
+func (h *history) does(format string, args ...any) {
+	h.t.Logf("%s", fmt.Sprintf(format, args...))
+}
+
+// pickOf picks one of a list; false where it is empty.
+func pickOf[T any](list []T, n int) (index int, ok bool) {
+	if len(list) == 0 {
+		return 0, false
+	}
+	return n % len(list), true
+}
+
+// someCircle picks a circle: mostly one's own, sometimes any that there ever was.
+func (h *history) someCircle(who, n int) int {
+	own := h.m.ownCircles(who)
+	if n%7 == 6 {
+		return n / 7 % len(h.m.circles)
+	}
+	return own[n%len(own)]
+}
+
+// circleCode is how naming a circle ends.
+func (h *history) circleCode(who, circle int) social.Code {
+	if c := h.m.circles[circle]; c.gone || c.owner != who {
+		return notFound
+	}
+	return fine
+}
+
+// userCode is how naming a user ends whom one may not be oneself.
+func (h *history) userCode(who, other int) social.Code {
+	if who == other {
+		return invalid
+	}
+	if !h.m.exists(who, other) {
+		return notFound
+	}
+	return fine
+}
+
+// first is the first code that is not fine.
+func first(codes ...social.Code) social.Code {
+	for _, code := range codes {
+		if code != fine {
+			return code
+		}
+	}
+	return fine
+}
+
+// The operations.
+
+func (h *history) signUp(s step) {
+	h.does("somebody signs up")
+	h.newPeople(1)
+}
+
+func (h *history) follow(s step) {
+	who, other := h.somebody(s.Who), h.somebody(s.X)
+	h.does("%d follows %d", who, other)
+	err := h.service.Follow(h.ctx, h.user(who), h.user(other))
+	if h.ends(err, h.userCode(who, other)) {
+		h.m.circles[h.m.ownCircles(who)[0]].members[other] = true
+		h.m.settle()
+	}
+}
+
+func (h *history) unfollow(s step) {
+	who, other := h.somebody(s.Who), h.somebody(s.X)
+	h.does("%d unfollows %d", who, other)
+	err := h.service.Unfollow(h.ctx, h.user(who), h.user(other))
+	if h.ends(err, h.userCode(who, other)) {
+		h.takeOut(who, other)
+	}
+}
+
+// takeOut takes somebody out of all circles of an owner.
+func (h *history) takeOut(owner, member int) {
+	for _, c := range h.m.ownCircles(owner) {
+		delete(h.m.circles[c].members, member)
+	}
+	h.m.settle()
+}
+
+var circleNames = []string{"Friends", "Family", "friends", "FOLLOWING", "Ärzte", "ÄRZTE"}
+
+// nameCode is how giving a circle a name ends.
+func (h *history) nameCode(who, circle int, name string) social.Code {
+	for _, i := range h.m.ownCircles(who) {
+		if i != circle && strings.EqualFold(h.m.circles[i].name, name) {
+			return social.CodeTaken
+		}
+	}
+	return fine
+}
+
+func (h *history) createCircle(s step) {
+	who, name := h.somebody(s.Who), circleNames[s.X%len(circleNames)]
+	h.does("%d creates the circle %q", who, name)
+	circle, err := h.service.CreateCircle(h.ctx, h.user(who), name)
+	if h.ends(err, h.nameCode(who, -1, name)) {
+		h.m.circles = append(h.m.circles, &modelCircle{id: circle.ID, owner: who, name: name, members: map[int]bool{}})
+	}
+}
+
+func (h *history) renameCircle(s step) {
+	who := h.somebody(s.Who)
+	circle, name := h.someCircle(who, s.X), circleNames[s.Y%len(circleNames)]
+	h.does("%d renames circle %d to %q", who, circle, name)
+	err := h.service.RenameCircle(h.ctx, h.user(who), h.m.circles[circle].id, name)
+	if h.ends(err, first(h.circleCode(who, circle), h.nameCode(who, circle, name))) {
+		h.m.circles[circle].name = name
+	}
+}
+
+func (h *history) deleteCircle(s step) {
+	who := h.somebody(s.Who)
+	circle := h.someCircle(who, s.X)
+	code := h.circleCode(who, circle)
+	if code == fine && h.m.circles[circle].builtIn {
+		code = notAllowed
+	}
+	h.does("%d deletes circle %d", who, circle)
+	if h.ends(h.service.DeleteCircle(h.ctx, h.user(who), h.m.circles[circle].id), code) {
+		h.m.circles[circle].gone = true
+		h.m.settle()
+	}
+}
+
+func (h *history) addToCircle(s step) {
+	who, other := h.somebody(s.Who), h.somebody(s.Y)
+	circle := h.someCircle(who, s.X)
+	h.does("%d adds %d to circle %d", who, other, circle)
+	code := first(h.circleCode(who, circle), h.userCode(who, other))
+	if who == other {
+		code = invalid
+	}
+	if h.ends(h.service.AddToCircle(h.ctx, h.user(who), h.m.circles[circle].id, h.user(other)), code) {
+		h.m.circles[circle].members[other] = true
+		h.m.settle()
+	}
+}
+
+func (h *history) removeFromCircle(s step) {
+	who, other := h.somebody(s.Who), h.somebody(s.Y)
+	circle := h.someCircle(who, s.X)
+	h.does("%d removes %d from circle %d", who, other, circle)
+	code := h.circleCode(who, circle)
+	if code == fine && !h.m.exists(who, other) {
+		code = notFound
+	}
+	if h.ends(h.service.RemoveFromCircle(h.ctx, h.user(who), h.m.circles[circle].id, h.user(other)), code) {
+		delete(h.m.circles[circle].members, other)
+		h.m.settle()
+	}
+}
+
+func (h *history) block(s step) {
+	who, other := h.somebody(s.Who), h.somebody(s.X)
+	h.does("%d blocks %d", who, other)
+	code := h.userCode(who, other)
+	if slices.Contains(h.m.blocks, arc{who, other}) { // again: nothing changes
+		code = fine
+	}
+	_, err := h.service.Block(h.ctx, h.user(who), h.user(other))
+	if h.ends(err, code) {
+		h.m.blocks = with(h.m.blocks, arc{who, other})
+		h.takeOut(who, other)
+		h.takeOut(other, who)
+	}
+}
+
+func (h *history) unblock(s step) {
+	who, other := h.somebody(s.Who), h.somebody(s.X)
+	if blocks := ofOne(h.m.blocks, who); len(blocks) > 0 && s.Y%4 != 0 {
+		other = blocks[s.X%len(blocks)].to
+	}
+	h.does("%d unblocks %d", who, other)
+	code := h.userCode(who, other)
+	if slices.Contains(h.m.blocks, arc{who, other}) {
+		code = fine
+	}
+	if h.ends(h.service.Unblock(h.ctx, h.user(who), h.user(other)), code) {
+		h.m.blocks = without(h.m.blocks, arc{who, other})
+	}
+}
+
+// ofOne are the arcs that begin at one person.
+func ofOne(arcs []arc, from int) []arc {
+	return slices.DeleteFunc(slices.Clone(arcs), func(a arc) bool { return a.from != from })
+}
+
+func (h *history) mute(s step) {
+	who, other := h.somebody(s.Who), h.somebody(s.X)
+	h.does("%d mutes %d", who, other)
+	if h.ends(h.service.Mute(h.ctx, h.user(who), h.user(other)), h.userCode(who, other)) {
+		h.m.mutes = with(h.m.mutes, arc{who, other})
+	}
+}
+
+func (h *history) unmute(s step) {
+	who, other := h.somebody(s.Who), h.somebody(s.X)
+	if mutes := ofOne(h.m.mutes, who); len(mutes) > 0 && s.Y%4 != 0 {
+		other = mutes[s.X%len(mutes)].to
+	}
+	h.does("%d unmutes %d", who, other)
+	if h.ends(h.service.Unmute(h.ctx, h.user(who), h.user(other)), h.userCode(who, other)) {
+		h.m.mutes = without(h.m.mutes, arc{who, other})
+	}
+}
+
+func (h *history) setWallPolicy(s step) {
+	who := h.somebody(s.Who)
+	policy := []social.WallPolicy{social.WallEveryone, social.WallFollowed, social.WallNobody}[s.X%3]
+	h.does("%d opens the wall to %s", who, policy)
+	if h.ends(h.service.UpdateProfile(h.ctx, h.user(who), social.ProfileChange{WallPolicy: &policy}), fine) {
+		h.m.people[who].policy = policy
+	}
+}
+
+// audience makes an audience of numbers, and the code that naming its circles ends with.
+func (h *history) audience(who, x, y int) (kind social.AudienceKind, listed []int, code social.Code) {
+	kinds := []social.AudienceKind{social.AudiencePublic, social.AudienceCircles, social.AudienceListed, social.AudienceOnlyMe}
+	kind = kinds[x%4]
+	if kind != social.AudienceListed {
+		return kind, nil, fine
+	}
+	own := h.m.ownCircles(who)
+	listed = []int{own[y%len(own)]}
+	if y%3 == 0 {
+		listed = append(listed, h.someCircle(who, y+1))
+	}
+	for _, circle := range listed {
+		code = first(code, h.circleCode(who, circle))
+	}
+	return kind, listed, code
+}
+
+func (h *history) audienceOf(kind social.AudienceKind, listed []int) social.Audience {
+	a := social.Audience{Kind: kind}
+	for _, circle := range listed {
+		a.Circles = append(a.Circles, h.m.circles[circle].id)
+	}
+	return a
+}
+
+// content makes a content of numbers.
+func (h *history) content(kind, n int) social.Content {
+	text := fmt.Sprint("text ", n)
+	switch kind % 6 {
+	case 0:
+		return social.Content{Status: &social.Status{Text: text}}
+	case 1:
+		return social.Content{Photo: &social.Photo{URL: "https://example.org/p", Caption: text, Width: n, Height: 1}}
+	case 2:
+		return social.Content{Link: &social.Link{URL: "https://example.org/" + fmt.Sprint(n), Title: text}}
+	case 3:
+		return social.Content{Checkin: &social.Checkin{Place: "Plaza", Latitude: float64(n%90) + 0.1, Longitude: -0.25, Text: text}}
+	default:
+		poll := &social.Poll{Question: text + "?", Options: []string{"a", "b", "c"}[:2+n%2]}
+		if n%3 > 0 {
+			poll.ClosesAt = h.m.now.Add(time.Duration(n%3) * time.Hour)
+		}
+		return social.Content{Poll: poll}
+	}
+}
+
+func (h *history) createPost(s step) {
+	who, owner := h.somebody(s.Who), h.somebody(s.Who)
+	if s.Z%3 > 0 {
+		owner = h.somebody(s.Z)
+	}
+	kind, listed, code := h.audience(who, s.X, s.Y)
+	switch {
+	case code != fine || h.m.mayPostOn(who, owner):
+	case !h.m.exists(who, owner):
+		code = notFound
+	default:
+		code = notAllowed
+	}
+	content := h.content(s.Y+s.Z, len(h.m.posts))
+	h.does("%d posts on %d's wall for %s %v: %s", who, owner, kind, listed, contentText(content))
+	in := social.NewPost{Content: content, Audience: h.audienceOf(kind, listed), WallOwner: h.user(owner)}
+	if who == owner && s.X%2 == 0 {
+		in.WallOwner = social.UserID{}
+	}
+	p, err := h.service.CreatePost(h.ctx, h.user(who), in)
+	if h.ends(err, code) {
+		h.m.posts = append(h.m.posts, &modelPost{
+			id: p.ID, author: who, owner: owner, kind: kind, listed: listed, content: content,
+			reactions: map[int]social.ReactionKind{}, votes: map[int]int{},
+		})
+	}
+}
+
+// seenCode is how naming a post ends.
+func (h *history) seenCode(who int, p *modelPost) social.Code {
+	if !h.m.sees(who, p) {
+		return notFound
+	}
+	return fine
+}
+
+// ownPostCode is how changing a post ends.
+func (h *history) ownPostCode(who int, p *modelPost) social.Code {
+	if code := h.seenCode(who, p); code != fine || who == p.author {
+		return code
+	}
+	return notAllowed
+}
+
+// somePost picks a post, and mostly its author for who wants to change it.
+func (h *history) somePost(s step) (who, post int, ok bool) {
+	post, ok = pickOf(h.m.posts, s.X)
+	who = h.somebody(s.Who)
+	if ok && s.Who%4 > 0 {
+		who = h.m.posts[post].author
+	}
+	return who, post, ok
+}
+
+func (h *history) setAudience(s step) {
+	who, post, ok := h.somePost(s)
+	if !ok {
+		return
+	}
+	p := h.m.posts[post]
+	kind, listed, code := h.audience(who, s.Y, s.Z)
+	h.does("%d shows post %d to %s %v", who, post, kind, listed)
+	_, err := h.service.SetAudience(h.ctx, h.user(who), p.id, h.audienceOf(kind, listed))
+	if h.ends(err, first(code, h.ownPostCode(who, p))) {
+		p.kind, p.listed = kind, listed
+	}
+}
+
+func (h *history) editPost(s step) {
+	who, post, ok := h.somePost(s)
+	if !ok {
+		return
+	}
+	p := h.m.posts[post]
+	content := h.edited(p.content, s)
+	code := h.ownPostCode(who, p)
+	if code == fine && !mayBecome(p.content, content) {
+		code = invalid
+	}
+	h.does("%d edits post %d to %s", who, post, contentText(content))
+	_, err := h.service.EditPost(h.ctx, h.user(who), p.id, content)
+	if h.ends(err, code) {
+		p.content = content
+		p.edits++
+	}
+}
+
+// edited makes another content of the same type, or rarely of another.
+func (h *history) edited(old social.Content, s step) social.Content {
+	if s.Y%8 == 7 {
+		return h.content(s.Y, s.Z)
+	}
+	for kind := range 6 {
+		if content := h.content(kind, 60+s.Z); typeOf(content) == typeOf(old) {
+			if old.Poll != nil {
+				content.Poll.Options = old.Poll.Options
+			}
+			return content
+		}
+	}
+	return old
+}
+
+// mayBecome says whether an edit keeps what it must: a post's type, a poll's options.
+func mayBecome(before, after social.Content) bool {
+	if before.Poll != nil && after.Poll != nil {
+		return slices.Equal(before.Poll.Options, after.Poll.Options)
+	}
+	return typeOf(before) == typeOf(after)
+}
+
+func typeOf(c social.Content) string { return strings.Fields(contentText(c))[0] }
+
+func (h *history) deletePost(s step) {
+	who, post, ok := h.somePost(s)
+	if !ok {
+		return
+	}
+	p := h.m.posts[post]
+	code := h.ownPostCode(who, p)
+	if code == notAllowed && who == p.owner {
+		code = fine
+	}
+	h.does("%d deletes post %d", who, post)
+	if h.ends(h.service.DeletePost(h.ctx, h.user(who), p.id), code) {
+		p.gone = true
+	}
+}
+
+func (h *history) addComment(s step) {
+	who := h.somebody(s.Who)
+	post, ok := pickOf(h.m.posts, s.X)
+	if !ok {
+		return
+	}
+	parent := h.someParent(post, s)
+	code := h.seenCode(who, h.m.posts[post])
+	depth := 1
+	if parent >= 0 {
+		code = first(code, h.parentCode(who, post, parent))
+		depth = h.m.comments[parent].depth + 1
+	}
+	if code == fine && depth > modelDepth {
+		code = social.CodeTooDeep
+	}
+	text := fmt.Sprint("comment ", len(h.m.comments))
+	h.does("%d comments on post %d under %d: %q", who, post, parent, text)
+	in := social.NewComment{Post: h.m.posts[post].id, Text: text}
+	if parent >= 0 {
+		in.Parent = h.m.comments[parent].id
+	}
+	c, err := h.service.AddComment(h.ctx, h.user(who), in)
+	if h.ends(err, code) {
+		h.m.comments = append(h.m.comments, &modelComment{
+			id: c.ID, slug: c.Slug, tree: c.TreePath, post: post, parent: parent, depth: depth, author: who, text: text,
+		})
+	}
+}
+
+// someParent picks a comment of the post to reply to, or none, or rarely any comment that there ever was.
+func (h *history) someParent(post int, s step) int {
+	if n, ok := pickOf(h.m.comments, s.Z); ok && s.Y%10 == 9 {
+		return n
+	}
+	thread := h.m.thread(post)
+	if n, ok := pickOf(thread, s.Z); ok && s.Y%3 > 0 {
+		return slices.Index(h.m.comments, thread[n])
+	}
+	return -1
+}
+
+// parentCode is how naming a parent ends.
+func (h *history) parentCode(who, post, parent int) social.Code {
+	c := h.m.comments[parent]
+	switch {
+	case !h.m.seesComment(who, c):
+		return notFound
+	case c.post != post:
+		return invalid
+	case c.deleted:
+		return notFound
+	}
+	return fine
+}
+
+// someComment picks a comment, and mostly its author.
+func (h *history) someComment(s step) (who, comment int, ok bool) {
+	comment, ok = pickOf(h.m.comments, s.X)
+	who = h.somebody(s.Who)
+	if ok && s.Who%4 > 0 {
+		who = h.m.comments[comment].author
+	}
+	return who, comment, ok
+}
+
+func (h *history) editComment(s step) {
+	who, comment, ok := h.someComment(s)
+	if !ok {
+		return
+	}
+	c := h.m.comments[comment]
+	codes := []social.Code{fine}
+	switch {
+	case !h.m.seesComment(who, c):
+		codes = []social.Code{notFound}
+	case c.deleted:
+		codes = []social.Code{notFound, notAllowed}
+	case c.author != who:
+		codes = []social.Code{notAllowed}
+	}
+	text := fmt.Sprint("edited ", s.Y)
+	h.does("%d edits comment %d to %q", who, comment, text)
+	if h.ends(h.service.EditComment(h.ctx, h.user(who), c.id, text), codes...) {
+		c.text, c.edited = text, true
+	}
+}
+
+func (h *history) deleteComment(s step) {
+	who, comment, ok := h.someComment(s)
+	if !ok {
+		return
+	}
+	c := h.m.comments[comment]
+	post := h.m.posts[c.post]
+	code := fine
+	switch {
+	case !h.m.seesComment(who, c) || c.deleted:
+		code = notFound
+	case who != c.author && who != post.author && who != post.owner:
+		code = notAllowed
+	}
+	h.does("%d deletes comment %d", who, comment)
+	if h.ends(h.service.DeleteComment(h.ctx, h.user(who), c.id), code) {
+		c.deleted = true
+		h.m.prune(comment)
+	}
+}
+
+func (h *history) react(s step) {
+	who := h.somebody(s.Who)
+	post, ok := pickOf(h.m.posts, s.X)
+	if !ok {
+		return
+	}
+	p, kind := h.m.posts[post], []social.ReactionKind{social.ReactionLike, social.ReactionWow, social.ReactionSad}[s.Y%3]
+	h.does("%d reacts to post %d: %s", who, post, kind)
+	if h.ends(h.service.React(h.ctx, h.user(who), p.id, kind), h.seenCode(who, p)) {
+		p.reactions[who] = kind
+	}
+}
+
+func (h *history) unreact(s step) {
+	who := h.somebody(s.Who)
+	post, ok := pickOf(h.m.posts, s.X)
+	if !ok {
+		return
+	}
+	p := h.m.posts[post]
+	h.does("%d takes the reaction to post %d back", who, post)
+	if h.ends(h.service.Unreact(h.ctx, h.user(who), p.id), h.seenCode(who, p)) {
+		delete(p.reactions, who)
+	}
+}
+
+func (h *history) vote(s step) {
+	who := h.somebody(s.Who)
+	post, ok := pickOf(h.m.posts, s.X)
+	if !ok {
+		return
+	}
+	p, option := h.m.posts[post], s.Y%4-1+s.Z%2
+	code := h.seenCode(who, p)
+	switch poll := p.content.Poll; {
+	case code != fine:
+	case poll == nil, option < 0, option >= len(poll.Options):
+		code = invalid
+	case !poll.ClosesAt.IsZero() && !h.m.now.Before(poll.ClosesAt):
+		code = social.CodeClosed
+	}
+	h.does("%d votes in post %d for %d", who, post, option)
+	if h.ends(h.service.Vote(h.ctx, h.user(who), p.id, option), code) {
+		p.votes[who] = option
+	}
+}
+
+func (h *history) timePasses(step) {
+	h.does("an hour passes")
+	h.m.now = h.m.now.Add(time.Hour)
+}

@@ -1,0 +1,148 @@
+// Package storagetest is what every storage engine must pass: a suite with a case for each obligation of the
+// contract in package social ([Run]), and a model test, which plays random histories of the product over the engine
+// and over a plain in-memory model, and compares every answer ([RunModel]).
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"plaza/social"
+)
+
+// Open opens a fresh, empty store, and registers with t what closes and removes it.
+type Open = func(t *testing.T) social.Store
+
+// testCase is one obligation, on a store of its own.
+type testCase struct {
+	name string
+	run  func(w *world)
+}
+
+// Run runs the suite. Each case gets a fresh store from open; cases run in parallel with each other.
+func Run(t *testing.T, open Open) {
+	for _, noun := range []struct {
+		name  string
+		cases []testCase
+	}{
+		{"Store", storeCases},
+		{"Users", userCases},
+		{"Sessions", sessionCases},
+		{"Circles", circleCases},
+		{"Graph", graphCases},
+		{"Posts", postCases},
+		{"Feeds", feedCases},
+		{"Comments", commentCases},
+		{"EventLog", eventCases},
+		{"Importer", importerCases},
+		{"Concurrency", concurrencyCases},
+	} {
+		t.Run(noun.name, func(t *testing.T) {
+			for _, c := range noun.cases {
+				t.Run(c.name, func(t *testing.T) {
+					t.Parallel()
+					c.run(newWorld(t, open))
+				})
+			}
+		})
+	}
+}
+
+var storeCases = []testCase{
+	{"PingAnswers", pingAnswers},
+	{"AnEndedContextEndsCalls", anEndedContextEndsCalls},
+	{"EmptyInputsGiveEmptyMaps", emptyInputsGiveEmptyMaps},
+	{"NothingIsInAnEmptyStore", nothingIsInAnEmptyStore},
+}
+
+func pingAnswers(w *world) {
+	w.ok(w.Ping(w.ctx), "Ping")
+}
+
+func anEndedContextEndsCalls(w *world) {
+	user := w.user()
+	ctx, cancel := context.WithCancel(w.ctx)
+	cancel()
+	post := statusBy(user)
+	for name, call := range map[string]func() error{
+		"Users":      func() error { _, err := w.Users(ctx, []social.UserID{user.ID}); return err },
+		"News":       func() error { _, err := w.News(ctx, user.ID, social.Page{Limit: 1}); return err },
+		"InsertPost": func() error { return w.InsertPost(ctx, post, event(social.EventPostCreated)) },
+	} {
+		err := call()
+		if !errors.Is(err, context.Canceled) && !errors.Is(err, social.ErrUnavailable) {
+			w.t.Errorf("%s with an ended context: %v, want context.Canceled or ErrUnavailable", name, err)
+		}
+	}
+}
+
+func emptyInputsGiveEmptyMaps(w *world) {
+	user := w.user()
+	post := w.status(user)
+	w.comment(post, nil, user)
+	for name, call := range map[string]func() (int, error){
+		"Users":          func() (int, error) { return size(w.Users(w.ctx, nil)) },
+		"UsersByHandle":  func() (int, error) { return size(w.UsersByHandle(w.ctx, nil)) },
+		"Circles":        func() (int, error) { return size(w.Circles(w.ctx, nil)) },
+		"Members":        func() (int, error) { return size(w.Members(w.ctx, nil)) },
+		"Relations":      func() (int, error) { return size(w.Relations(w.ctx, nil)) },
+		"Followers":      func() (int, error) { return size(w.Followers(w.ctx, nil)) },
+		"Following":      func() (int, error) { return size(w.Following(w.ctx, nil)) },
+		"Posts":          func() (int, error) { return size(w.Posts(w.ctx, nil)) },
+		"Votes":          func() (int, error) { return size(w.Votes(w.ctx, user.ID, nil)) },
+		"Reactions":      func() (int, error) { return size(w.Reactions(w.ctx, user.ID, nil)) },
+		"Wall":           func() (int, error) { return size(w.Wall(w.ctx, nil)) },
+		"Comments":       func() (int, error) { return size(w.Comments(w.ctx, nil)) },
+		"CommentsBySlug": func() (int, error) { return size(w.CommentsBySlug(w.ctx, nil)) },
+		"Thread":         func() (int, error) { return size(w.Thread(w.ctx, nil)) },
+		"LatestComments": func() (int, error) { return size(w.LatestComments(w.ctx, nil, nil, 3)) },
+		"ImportUsers":    func() (int, error) { return w.ImportUsers(w.ctx, nil) },
+		"ImportCircles":  func() (int, error) { return w.ImportCircles(w.ctx, nil) },
+		"ImportMemberships": func() (int, error) {
+			return w.ImportMemberships(w.ctx, nil, nil)
+		},
+	} {
+		if n, err := call(); n != 0 || err != nil {
+			w.t.Errorf("%s of nothing: %d entries, %v; want none", name, n, err)
+		}
+	}
+}
+
+func nothingIsInAnEmptyStore(w *world) {
+	nobody, nowhere := newUserID(), newPostID()
+	page := social.Page{Limit: 10}
+	list := []social.List[social.UserID]{{Of: nobody, Page: page}}
+	for name, call := range map[string]func() (int, error){
+		"Users":     func() (int, error) { return size(w.Users(w.ctx, []social.UserID{nobody, {}})) },
+		"Posts":     func() (int, error) { return size(w.Posts(w.ctx, []social.PostID{nowhere, {}})) },
+		"CirclesOf": func() (int, error) { return length(w.CirclesOf(w.ctx, nobody, page)) },
+		"Followers": func() (int, error) { return entries(w.Followers(w.ctx, list)) },
+		"Following": func() (int, error) { return entries(w.Following(w.ctx, list)) },
+		"Wall":      func() (int, error) { return entries(w.Wall(w.ctx, list)) },
+		"News":      func() (int, error) { return length(w.News(w.ctx, nobody, page)) },
+		"Incoming":  func() (int, error) { return length(w.Incoming(w.ctx, nobody, page)) },
+		"Blocked":   func() (int, error) { return length(w.Blocked(w.ctx, nobody, page)) },
+		"Muted":     func() (int, error) { return length(w.Muted(w.ctx, nobody, page)) },
+		"LatestComments": func() (int, error) {
+			return entries(w.LatestComments(w.ctx, []social.PostID{nowhere}, nil, 3))
+		},
+	} {
+		if n, err := call(); n != 0 || err != nil {
+			w.t.Errorf("%s in an empty store: %d entries, %v; want none", name, n, err)
+		}
+	}
+}
+
+func size[K comparable, V any](m map[K]V, err error) (int, error) { return len(m), err }
+
+func length[T any](s []T, err error) (int, error) { return len(s), err }
+
+// entries counts what is in all lists of an answer: an empty list may be in the map or missing.
+func entries[K comparable, T any](m map[K][]T, err error) (int, error) {
+	n := 0
+	for _, list := range m {
+		n += len(list)
+	}
+	return n, err
+}

@@ -1,0 +1,219 @@
+package storagetest
+
+import (
+	"strings"
+	"time"
+
+	"plaza/social"
+)
+
+var userCases = []testCase{
+	{"InsertUserStoresUserHashAndCircle", insertUserStoresUserHashAndCircle},
+	{"InsertUserRefusesATakenHandle", insertUserRefusesATakenHandle},
+	{"UpdateProfileStoresTheProfileAlone", updateProfileStoresTheProfileAlone},
+	{"UsersReadsByID", usersReadsByID},
+	{"UsersByHandleReadsByHandle", usersByHandleReadsByHandle},
+	{"PasswordHashReadsWhatWasStored", passwordHashReadsWhatWasStored},
+	{"TextsComeBackByteForByte", profileTextsComeBackByteForByte},
+}
+
+// hardTexts are hard to keep byte for byte.
+var hardTexts = map[string]string{
+	"empty":          "",
+	"white space":    " \t\r\n leading and trailing \r\n\t ",
+	"quotes":         `'"` + "`" + `\'; DROP TABLE users; --`,
+	"operators":      "$set.a.$[] %s %d {{.}} \\u0000 \\x00 ?1 :name",
+	"composed":       "\u00e9 is not e\u0301",
+	"beyond the BMP": "👩‍👩‍👧‍👦 𝔘𝔫𝔦 🏳️‍🌈",
+	"directions":     "\u202eright to left\u202c \ufeff\u200b",
+	"NUL":            "before\x00after",
+	"noncharacters":  "\uffff \ufffd \u0001\u001f\u007f\u0085",
+	"numbers":        "007",
+	"long":           strings.Repeat("Lange Texte, täglich. ", 3000),
+}
+
+func insertUserStoresUserHashAndCircle(w *world) {
+	u := newUser()
+	u.User.Bio, u.User.AvatarURL, u.User.WallPolicy = "A bio.", "https://example.org/a.png", social.WallFollowed
+	w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
+
+	w.same(w.getUser(u.User.ID), &u.User, "the user")
+	w.same(w.getCircle(u.Following.ID), &u.Following, "the built-in circle")
+	circles, err := w.CirclesOf(w.ctx, u.User.ID, everything)
+	w.ok(err, "CirclesOf")
+	w.same(circles, []*social.Circle{&u.Following}, "the user's circles")
+	user, hash, err := w.PasswordHash(w.ctx, u.User.Handle)
+	w.ok(err, "PasswordHash")
+	w.same(user, u.User.ID, "PasswordHash's user")
+	w.same(hash, u.PasswordHash, "the hash")
+}
+
+func insertUserRefusesATakenHandle(w *world) {
+	first, second := newUser(), newUser()
+	second.User.Handle = first.User.Handle
+	w.ok(w.InsertUser(w.ctx, first, event(social.EventUserSignedUp)), "InsertUser")
+	w.fails(w.InsertUser(w.ctx, second, event(social.EventUserSignedUp)), social.ErrTaken, "the second with the handle")
+
+	// Nothing has changed.
+	absent(w, "second user", w.Users, second.User.ID)
+	absent(w, "second circle", w.Circles, second.Following.ID)
+	user, hash, err := w.PasswordHash(w.ctx, first.User.Handle)
+	w.ok(err, "PasswordHash")
+	w.same(user, first.User.ID, "the handle's user")
+	w.same(hash, first.PasswordHash, "the handle's hash")
+
+	// The refused one may come again with a free handle.
+	second.User.Handle += "_2"
+	w.ok(w.InsertUser(w.ctx, second, event(social.EventUserSignedUp)), "InsertUser with another handle")
+}
+
+func updateProfileStoresTheProfileAlone(w *world) {
+	u := newUser()
+	w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
+	ada, ben := person{u.User.ID, u.Following.ID}, w.user()
+	w.follow(ada, ben)
+	w.follow(ben, ada)
+
+	for _, profile := range []social.User{
+		{ID: ada.ID, Name: "Ada", Bio: "Numbers.", AvatarURL: "http://example.org/ada", WallPolicy: social.WallNobody},
+		{ID: ada.ID, Name: "A", WallPolicy: social.WallEveryone}, // empty values are values
+	} {
+		given := profile
+		given.Handle, given.FollowersCount, given.FollowingCount = "something_else", 7, 8
+		w.ok(w.UpdateProfile(w.ctx, &given, event(social.EventProfileUpdated)), "UpdateProfile")
+		want := profile
+		want.Handle, want.FollowersCount, want.FollowingCount = u.User.Handle, 1, 1
+		w.same(w.getUser(ada.ID), &want, "the profile")
+	}
+	absent(w, "user by a handle that UpdateProfile does not store", w.UsersByHandle, "something_else")
+	_, hash, err := w.PasswordHash(w.ctx, u.User.Handle)
+	w.ok(err, "PasswordHash")
+	w.same(hash, u.PasswordHash, "the hash")
+
+	nobody := newUser().User
+	w.fails(w.UpdateProfile(w.ctx, &nobody, event(social.EventProfileUpdated)), social.ErrNotFound, "UpdateProfile of nobody")
+	absent(w, "user who never signed up", w.Users, nobody.ID)
+}
+
+func usersReadsByID(w *world) {
+	people := w.users(300)
+	ids := []social.UserID{newUserID(), {}}
+	for _, p := range people {
+		ids = append(ids, p.ID, newUserID())
+	}
+	ids = append(ids, people[0].ID, people[299].ID) // once more
+	got := lookup(w, w.Users, ids)
+	w.same(len(got), len(people), "the number of users read")
+	for _, p := range people {
+		if user := got[p.ID]; user == nil || user.ID != p.ID || user.Handle != "u_"+p.ID.ID.String() {
+			w.t.Fatalf("the user %v is read as %+v", p.ID, user)
+		}
+	}
+}
+
+func usersByHandleReadsByHandle(w *world) {
+	people := w.users(100)
+	handles := []string{"nobody", ""}
+	for _, p := range people {
+		handles = append(handles, "u_"+p.ID.ID.String())
+	}
+	handles = append(handles, handles[2])
+	got := lookup(w, w.UsersByHandle, handles)
+	w.same(len(got), len(people), "the number of users read")
+	for _, p := range people {
+		if user := got["u_"+p.ID.ID.String()]; user == nil || user.ID != p.ID {
+			w.t.Fatalf("the user with the handle u_%s is read as %+v", p.ID.ID, user)
+		}
+	}
+}
+
+func passwordHashReadsWhatWasStored(w *world) {
+	u := newUser()
+	u.PasswordHash = ""
+	w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
+	user, hash, err := w.PasswordHash(w.ctx, u.User.Handle)
+	w.ok(err, "PasswordHash of a user without a password")
+	w.same(user, u.User.ID, "the user")
+	w.same(hash, "", "the hash")
+	for _, handle := range []string{"nobody", "", u.User.Handle + "x", u.User.Handle[:5]} {
+		_, _, err := w.PasswordHash(w.ctx, handle)
+		w.fails(err, social.ErrNotFound, "PasswordHash of %q", handle)
+	}
+}
+
+func profileTextsComeBackByteForByte(w *world) {
+	for name, text := range hardTexts {
+		u := newUser()
+		u.User.Name, u.User.Bio, u.User.AvatarURL, u.PasswordHash = text, text, text, text
+		if len(text) < 1000 { // names are indexed: no engine need take more
+			u.Following.Name = text
+		}
+		w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser with %s texts", name)
+		w.same(w.getUser(u.User.ID), &u.User, "the user with %s texts", name)
+		w.same(w.getCircle(u.Following.ID), &u.Following, "the circle with a %s name", name)
+		_, hash, err := w.PasswordHash(w.ctx, u.User.Handle)
+		w.ok(err, "PasswordHash")
+		w.same(hash, text, "the %s hash", name)
+	}
+}
+
+var sessionCases = []testCase{
+	{"SessionReadsWhatInsertSessionStored", sessionReadsWhatInsertSessionStored},
+	{"SessionsExpire", sessionsExpire},
+	{"DeleteSessionEndsOneSession", deleteSessionEndsOneSession},
+}
+
+func sessionFor(user person, token byte, expires time.Time) social.Session {
+	return social.Session{TokenHash: [32]byte{token, 31: token}, User: user.ID, ExpiresAt: expires}
+}
+
+func sessionReadsWhatInsertSessionStored(w *world) {
+	ada, ben := w.user(), w.user()
+	later := now().Add(time.Hour)
+	sessions := []social.Session{sessionFor(ada, 0, later), sessionFor(ada, 0xff, later.Add(time.Hour)), sessionFor(ben, 2, later)}
+	for _, s := range sessions {
+		w.ok(w.InsertSession(w.ctx, s), "InsertSession")
+	}
+	for _, s := range sessions {
+		got, err := w.Session(w.ctx, s.TokenHash, now())
+		w.ok(err, "Session")
+		w.same(got, s, "the session")
+	}
+	_, err := w.Session(w.ctx, [32]byte{9}, now())
+	w.fails(err, social.ErrNotFound, "a session that never was")
+}
+
+func sessionsExpire(w *world) {
+	// By the time that the caller gives, not by the clock on the wall.
+	future := now().Add(1000 * time.Hour)
+	s := sessionFor(w.user(), 1, future)
+	w.ok(w.InsertSession(w.ctx, s), "InsertSession")
+	for moment, valid := range map[time.Time]bool{
+		now():                             true,
+		future.Add(-time.Millisecond):     true,
+		future.Add(time.Millisecond):      false,
+		future.Add(365 * 24 * time.Hour):  false,
+		future.Add(-365 * 24 * time.Hour): true,
+	} {
+		_, err := w.Session(w.ctx, s.TokenHash, moment)
+		if valid {
+			w.ok(err, "Session %v before its end", future.Sub(moment))
+		} else {
+			w.fails(err, social.ErrNotFound, "Session %v after its end", moment.Sub(future))
+		}
+	}
+}
+
+func deleteSessionEndsOneSession(w *world) {
+	ada := w.user()
+	one, other := sessionFor(ada, 1, now().Add(time.Hour)), sessionFor(ada, 2, now().Add(time.Hour))
+	w.ok(w.InsertSession(w.ctx, one), "InsertSession")
+	w.ok(w.InsertSession(w.ctx, other), "InsertSession")
+	for range 2 { // the second time it is gone already
+		w.ok(w.DeleteSession(w.ctx, one.TokenHash, event(social.EventSessionEnded)), "DeleteSession")
+		_, err := w.Session(w.ctx, one.TokenHash, now())
+		w.fails(err, social.ErrNotFound, "the deleted session")
+	}
+	_, err := w.Session(w.ctx, other.TokenHash, now())
+	w.ok(err, "the other session of the same user")
+}

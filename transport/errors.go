@@ -1,0 +1,133 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+// The codes that this package itself puts into an error's extensions.code. They are stable.
+const (
+	// CodeUnauthenticated: the bearer token is unknown, expired or revoked. HTTP status 401, socket close 4403.
+	CodeUnauthenticated = "UNAUTHENTICATED"
+	// CodeForbidden: a websocket from an origin that is not allowed. HTTP status 403.
+	CodeForbidden = "FORBIDDEN"
+	// CodeBadUserInput: malformed JSON, a bad parameter, invalid UTF-8, or a variable of the wrong type;
+	// extensions.variable names the variable, as in "variables.input.text".
+	CodeBadUserInput = "BAD_USER_INPUT"
+	// CodeParseFailed: the document is not GraphQL.
+	CodeParseFailed = "GRAPHQL_PARSE_FAILED"
+	// CodeValidationFailed: the document does not fit the schema, or the named operation is not in it.
+	CodeValidationFailed = "GRAPHQL_VALIDATION_FAILED"
+	// CodeQueryTooComplex: one of [Limits] is exceeded; extensions.limit names it.
+	CodeQueryTooComplex = "QUERY_TOO_COMPLEX"
+	// CodePayloadTooLarge: the request body exceeds [Options.MaxBodyBytes]. HTTP status 413.
+	CodePayloadTooLarge = "PAYLOAD_TOO_LARGE"
+	// CodeMethodNotAllowed: HTTP status 405.
+	CodeMethodNotAllowed = "METHOD_NOT_ALLOWED"
+	// CodeNotAcceptable: the Accept header names nothing that a GraphQL server can answer with. HTTP status 406.
+	CodeNotAcceptable = "NOT_ACCEPTABLE"
+	// CodeUnsupportedMediaType: the request body is not application/json. HTTP status 415.
+	CodeUnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
+	// CodeRateLimited: more operations at once on one socket than [Options.MaxSocketOperations].
+	CodeRateLimited = "RATE_LIMITED"
+	// CodeTimeout: the operation ran longer than [Options.OperationTimeout].
+	CodeTimeout = "TIMEOUT"
+	// CodeUnavailable: the server is shutting down. HTTP status 503.
+	CodeUnavailable = "UNAVAILABLE"
+	// CodeInternal: anything that is the server's own fault. Its cause is logged, never sent.
+	CodeInternal = "INTERNAL"
+)
+
+// maxMessage bounds, in bytes, the error messages that quote what the client sent.
+const maxMessage = 300
+
+// PanicError is what the default recover function makes of a panic.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
+
+// newError makes an error that is safe to send: its text is cut to maxMessage bytes.
+func newError(code, format string, args ...any) *gqlerror.Error {
+	return &gqlerror.Error{
+		Message:    truncate(fmt.Sprintf(format, args...), maxMessage),
+		Extensions: map[string]any{"code": code},
+	}
+}
+
+// errorCode gives an error's extensions.code, or "".
+func errorCode(err *gqlerror.Error) string {
+	code, _ := err.Extensions["code"].(string)
+	return code
+}
+
+// coded finishes what the parser and the validator report: one code, bounded text, a bounded number.
+func coded(code string, errs gqlerror.List) gqlerror.List {
+	const maxErrors = 50
+	if len(errs) > maxErrors {
+		errs = errs[:maxErrors]
+	}
+	for _, err := range errs {
+		err.Message = truncate(err.Message, maxMessage)
+		err.Path = nil // a response path has no meaning before execution
+		err.Extensions = map[string]any{"code": code}
+	}
+	return errs
+}
+
+// defaultRecover keeps the stack for the presenter, which logs it.
+func defaultRecover(_ context.Context, value any) error {
+	return &PanicError{Value: value, Stack: debug.Stack()}
+}
+
+// defaultPresenter sends errors that were made for clients (a *gqlerror.Error that wraps nothing) as they
+// are. Every other error is logged once with its request's id and sent as INTERNAL without its text.
+func defaultPresenter(logger *slog.Logger) graphql.ErrorPresenterFunc {
+	return func(ctx context.Context, err error) *gqlerror.Error {
+		var public *gqlerror.Error
+		if errors.As(err, &public) && public.Err == nil {
+			return public
+		}
+		if errors.Is(err, context.DeadlineExceeded) {
+			timeout := newError(CodeTimeout, "the operation took too long")
+			timeout.Path = graphql.GetPath(ctx)
+			return timeout
+		}
+		if !errors.Is(err, context.Canceled) { // the client left: nobody's fault
+			logInternal(ctx, logger, err)
+		}
+		internal := newError(CodeInternal, "internal server error")
+		internal.Path = graphql.GetPath(ctx)
+		internal.Extensions["requestId"] = RequestID(ctx)
+		return internal
+	}
+}
+
+func logInternal(ctx context.Context, logger *slog.Logger, err error) {
+	attrs := []any{"requestId", RequestID(ctx), "path", graphql.GetPath(ctx).String(), "error", err}
+	if panicked, ok := errors.AsType[*PanicError](err); ok {
+		attrs = append(attrs, "stack", string(panicked.Stack))
+	}
+	logger.ErrorContext(ctx, "internal error", attrs...)
+}
+
+// truncate cuts s to at most limit bytes, between runes.
+func truncate(s string, limit int) string {
+	if len(s) <= limit {
+		return s
+	}
+	const mark = "…"
+	cut := limit - len(mark)
+	for cut > 0 && s[cut]&0xC0 == 0x80 { // a continuation byte
+		cut--
+	}
+	return s[:cut] + mark
+}

@@ -1,0 +1,124 @@
+package transport
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// The message types of graphql-transport-ws.
+const (
+	messageInit      = "connection_init"
+	messageAck       = "connection_ack"
+	messagePing      = "ping"
+	messagePong      = "pong"
+	messageSubscribe = "subscribe"
+	messageNext      = "next"
+	messageError     = "error"
+	messageComplete  = "complete"
+)
+
+// The protocol's close codes, beside those of RFC 6455.
+const (
+	closeBadRequest       = 4400
+	closeUnauthorized     = 4401
+	closeForbidden        = 4403
+	closeNotAcceptable    = 4406
+	closeInitTimeout      = 4408
+	closeSubscriberExists = 4409
+	closeTooManyInits     = 4429
+)
+
+// maxOperationID bounds, in bytes, the id that a client gives to an operation.
+const maxOperationID = 1024
+
+// message is what a client sent.
+type message struct {
+	kind    string
+	id      string
+	payload json.RawMessage // nil when absent or null
+	request *request        // of a subscribe message
+	badText *textError      // why a subscribe message that is otherwise well formed cannot run
+}
+
+// parseMessage reads one message of a client. The error's text is a close reason for 4400; it quotes at most
+// the message's type.
+func parseMessage(data []byte) (*message, error) {
+	var members map[string]json.RawMessage
+	if err := json.Unmarshal(data, &members); err != nil || members == nil {
+		return nil, errors.New("message is not a JSON object")
+	}
+	var m message
+	if err := json.Unmarshal(members["type"], &m.kind); err != nil || m.kind == "" {
+		return nil, errors.New("message has no type")
+	}
+	if payload := members["payload"]; !bytes.Equal(payload, []byte("null")) {
+		m.payload = payload
+	}
+	switch m.kind {
+	case messageInit, messagePing, messagePong:
+		return &m, m.checkPayload()
+	case messageSubscribe:
+		if err := m.parseID(members["id"]); err != nil {
+			return nil, err
+		}
+		return &m, m.parseSubscribe()
+	case messageComplete:
+		return &m, m.parseID(members["id"])
+	case messageAck, messageNext, messageError:
+		return nil, fmt.Errorf("only servers send %s", m.kind)
+	}
+	return nil, errors.New("unknown message type")
+}
+
+// checkPayload: where a payload is optional, it must be an object.
+func (m *message) checkPayload() error {
+	if m.payload != nil && m.payload[0] != '{' {
+		return fmt.Errorf("%s payload is not an object", m.kind)
+	}
+	return nil
+}
+
+func (m *message) parseID(raw json.RawMessage) error {
+	if err := json.Unmarshal(raw, &m.id); err != nil || m.id == "" {
+		return fmt.Errorf("%s has no id", m.kind)
+	}
+	if !validText(raw) {
+		return errors.New("id is not valid Unicode")
+	}
+	if len(m.id) > maxOperationID {
+		return fmt.Errorf("id exceeds %d bytes", maxOperationID)
+	}
+	return nil
+}
+
+func (m *message) parseSubscribe() error {
+	if m.payload == nil || m.payload[0] != '{' {
+		return fmt.Errorf("%s payload is not an object", m.kind)
+	}
+	req, err := parseRequest(m.payload)
+	if errors.As(err, &m.badText) {
+		return nil
+	}
+	m.request = req
+	return err
+}
+
+// authorization gives the Authorization of a connection_init payload, "" when there is none. Header names are
+// case-insensitive, and clients rely on it here too.
+func (m *message) authorization() (string, error) {
+	if m.payload == nil {
+		return "", nil
+	}
+	var headers struct {
+		Authorization *string `json:"Authorization"` // encoding/json matches any case
+	}
+	if err := json.Unmarshal(m.payload, &headers); err != nil {
+		return "", errors.New("the Authorization is not a string")
+	}
+	if headers.Authorization == nil {
+		return "", nil
+	}
+	return *headers.Authorization, nil
+}

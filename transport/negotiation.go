@@ -1,0 +1,86 @@
+package transport
+
+import (
+	"mime"
+	"strconv"
+	"strings"
+)
+
+const (
+	// mediaJSON is answered to */*, to a missing Accept header, and to clients from before the specification:
+	// its status says only whether the request was well formed.
+	mediaJSON = "application/json"
+	// mediaGraphQL is the specification's own: its status also tells a request that failed before execution.
+	mediaGraphQL = "application/graphql-response+json"
+)
+
+// negotiate picks the media type of the answer from the Accept headers: the highest q wins, then the one
+// that is named first. ok is false when neither type is acceptable.
+func negotiate(accept []string) (media string, ok bool) {
+	header := strings.Join(accept, ",")
+	if strings.TrimSpace(header) == "" {
+		return mediaJSON, true
+	}
+	ranges := parseAccept(header)
+	var best preference
+	for _, candidate := range []string{mediaJSON, mediaGraphQL} {
+		if p := preferenceFor(candidate, ranges); p.q > best.q || p.q == best.q && p.q > 0 && p.index < best.index {
+			media, best = candidate, p
+		}
+	}
+	return media, best.q > 0
+}
+
+// mediaRange is one element of an Accept header, such as application/*;q=0.5.
+type mediaRange struct {
+	name string
+	q    float64
+}
+
+// preference is how much a client wants a media type, and where in the header it says so.
+type preference struct {
+	q     float64
+	index int
+}
+
+// preferenceFor applies the most specific range that covers media.
+func preferenceFor(media string, ranges []mediaRange) preference {
+	best, specificity := preference{}, 0
+	for i, r := range ranges {
+		if s := specificityOf(r.name, media); s > specificity {
+			best, specificity = preference{r.q, i}, s
+		}
+	}
+	return best
+}
+
+// specificityOf is 0 when the range does not cover media.
+func specificityOf(name, media string) int {
+	switch name {
+	case media:
+		return 3
+	case "application/*":
+		return 2
+	case "*/*":
+		return 1
+	}
+	return 0
+}
+
+func parseAccept(header string) []mediaRange {
+	var ranges []mediaRange
+	for element := range strings.SplitSeq(header, ",") {
+		name, params, err := mime.ParseMediaType(element)
+		if err != nil {
+			continue // an element that nobody can read asks for nothing
+		}
+		q := 1.0
+		if text, ok := params["q"]; ok {
+			if q, err = strconv.ParseFloat(text, 64); err != nil || q < 0 || q > 1 {
+				q = 0
+			}
+		}
+		ranges = append(ranges, mediaRange{name, q})
+	}
+	return ranges
+}

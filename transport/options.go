@@ -1,0 +1,113 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+)
+
+// ErrUnauthenticated may be returned, or wrapped, by [Options.Authenticate] for a bad token.
+var ErrUnauthenticated = errors.New("unauthenticated")
+
+// Options configure a [Server]. Every zero field means its default.
+type Options struct {
+	// Limits bound what a document may ask for.
+	Limits Limits
+
+	// Authenticate turns an Authorization header's value ("" when there is none, which normally means
+	// anonymous and no error) into the context that the operation runs in. It is called once for each HTTP
+	// request; on a websocket once for connection_init, whose payload's "Authorization" it is given (else
+	// the handshake's header), and again with the same value for each operation, because a token can be
+	// revoked in between. It may be called from many goroutines. The context that it gives must derive from
+	// the one that it gets. Default: everybody is anonymous.
+	//
+	// An error refuses the request: 401 over HTTP; a websocket is closed with 4403. When ErrorPresenter makes
+	// INTERNAL of it (a database that is down), it is 500 over HTTP, 1011 in connection_init, and an error
+	// message for an operation.
+	Authenticate func(ctx context.Context, authorization string) (context.Context, error)
+	// SessionKey names the session that an authenticated context belongs to, for [Server.CloseSession]; ""
+	// for none. A token's hash serves well.
+	SessionKey func(ctx context.Context) string
+
+	// AroundOperations wrap each operation, the first outermost: this is where loaders are installed for
+	// queries and mutations.
+	AroundOperations []graphql.OperationMiddleware
+	// AroundResponses wrap each response: one of a query or mutation, one for each event of a subscription,
+	// which is where its loaders are installed.
+	AroundResponses []graphql.ResponseMiddleware
+	// AroundFields wraps each resolver. Default: calls it.
+	AroundFields graphql.FieldMiddleware
+
+	// ErrorPresenter makes the error that a client sees of one that a resolver, Authenticate or Recover
+	// returned; [RequestID] tells which request it belongs to. Default: *gqlerror.Error values that wrap
+	// nothing pass, everything else is logged once and becomes INTERNAL.
+	ErrorPresenter graphql.ErrorPresenterFunc
+	// Recover makes an error of a panic. Default: a *PanicError with the stack, for the presenter.
+	Recover graphql.RecoverFunc
+	// Logger takes what the default presenter logs. Default slog.Default().
+	Logger *slog.Logger
+
+	// DisableIntrospection refuses __schema and __type.
+	DisableIntrospection bool
+	// CachedDocuments is how many parsed and validated documents are kept, least recently used out first.
+	// Default 500. Queries over 16 KiB are not kept.
+	CachedDocuments int
+	// OperationTimeout ends queries and mutations, not subscriptions. Default 30 s.
+	OperationTimeout time.Duration
+
+	// MaxBodyBytes bounds an HTTP request's body. Default 4 MiB.
+	MaxBodyBytes int64
+	// BodyTimeout is how long a client may take to send its body. Default 30 s.
+	BodyTimeout time.Duration
+
+	// AllowedOrigins are the web origins ("https://plaza.example") whose pages may open a websocket, besides
+	// the server's own; "*" allows all. Programs that send no Origin are always allowed.
+	AllowedOrigins []string
+	// MaxMessageBytes bounds one websocket message from a client; more closes with 1009. Default 1 MiB.
+	MaxMessageBytes int64
+	// MaxSocketOperations bounds the operations under way on one socket. Default 100.
+	MaxSocketOperations int
+	// InitTimeout is how long a client may take to send connection_init; then 4408. Default 10 s.
+	InitTimeout time.Duration
+	// WriteTimeout is how long one message to a client may take; a client that does not read is cut off then.
+	// Default 10 s.
+	WriteTimeout time.Duration
+	// PingInterval is the time between the server's keep-alive pings (websocket frames). Default 25 s.
+	PingInterval time.Duration
+	// PongTimeout is how long after a ping was due a client may stay silent; then it is cut off. Default 20 s.
+	PongTimeout time.Duration
+	// CloseTimeout is how long the server waits for the client's side of a closing handshake, and, when it
+	// shuts down or a session ends, for a socket's queries and mutations before it. Default 5 s.
+	CloseTimeout time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	o.Limits = o.Limits.withDefaults()
+	if o.Logger == nil {
+		o.Logger = slog.Default()
+	}
+	if o.ErrorPresenter == nil {
+		o.ErrorPresenter = defaultPresenter(o.Logger)
+	}
+	if o.Recover == nil {
+		o.Recover = defaultRecover
+	}
+	if o.AroundFields == nil {
+		o.AroundFields = callField
+	}
+	setDefault(&o.CachedDocuments, 500)
+	setDefault(&o.OperationTimeout, 30*time.Second)
+	setDefault(&o.MaxBodyBytes, 4<<20)
+	setDefault(&o.BodyTimeout, 30*time.Second)
+	setDefault(&o.MaxMessageBytes, 1<<20)
+	setDefault(&o.MaxSocketOperations, 100)
+	setDefault(&o.InitTimeout, 10*time.Second)
+	setDefault(&o.WriteTimeout, 10*time.Second)
+	setDefault(&o.PingInterval, 25*time.Second)
+	setDefault(&o.PongTimeout, 20*time.Second)
+	setDefault(&o.CloseTimeout, 5*time.Second)
+	return o
+}

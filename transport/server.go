@@ -1,0 +1,144 @@
+// Package transport serves an executable GraphQL schema over HTTP and over websockets, on one path.
+//
+// HTTP follows the GraphQL-over-HTTP specification: POST with a JSON body, GET for queries, and the answer as
+// application/json or application/graphql-response+json. Websockets speak graphql-transport-ws. A request is
+// parsed, held to [Limits], validated and costed before anything of it runs.
+//
+// gqlgen executes; its own transports are not used, because they break these documents.
+package transport
+
+import (
+	"context"
+	"net/http"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/executor"
+	"github.com/99designs/gqlgen/graphql/handler/lru"
+	"github.com/gorilla/websocket"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+)
+
+// Server is the http.Handler of a GraphQL endpoint.
+//
+// The http.Server around it should set ReadHeaderTimeout and no WriteTimeout: operations and bodies have
+// timeouts of their own.
+type Server struct {
+	schema    graphql.ExecutableSchema
+	options   Options
+	executor  *executor.Executor
+	rules     *rules.Rules
+	documents graphql.Cache[*ast.QueryDocument]
+
+	upgrader websocket.Upgrader
+
+	mu       sync.Mutex
+	draining bool
+	sockets  map[*socket]struct{}
+	sessions map[string]map[*socket]struct{}
+	busy     sync.WaitGroup // HTTP requests and sockets
+
+	// hurry ends when Shutdown has waited long enough: whatever still runs is cancelled.
+	hurry  context.Context
+	cancel context.CancelFunc
+}
+
+// New makes a server for a schema. It starts nothing.
+func New(es graphql.ExecutableSchema, options Options) *Server {
+	options = options.withDefaults()
+	s := &Server{
+		schema:    es,
+		options:   options,
+		executor:  newExecutor(es, options),
+		rules:     newRules(),
+		documents: lru.New[*ast.QueryDocument](options.CachedDocuments),
+		sockets:   map[*socket]struct{}{},
+		sessions:  map[string]map[*socket]struct{}{},
+	}
+	s.upgrader = newUpgrader(options)
+	s.hurry, s.cancel = context.WithCancel(context.Background())
+	return s
+}
+
+// newExecutor sets gqlgen's executor up for dispatching only: documents are prepared in this package.
+func newExecutor(es graphql.ExecutableSchema, options Options) *executor.Executor {
+	exec := executor.New(es)
+	exec.SetErrorPresenter(options.ErrorPresenter)
+	exec.SetRecoverFunc(options.Recover)
+	for _, around := range options.AroundOperations {
+		exec.AroundOperations(around)
+	}
+	for _, around := range options.AroundResponses {
+		exec.AroundResponses(around)
+	}
+	return exec
+}
+
+// ServeHTTP answers one HTTP request, or serves a websocket until it is closed.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	ctx, id := withRequestID(graphql.StartOperationTrace(r.Context()))
+	r = r.WithContext(ctx)
+	header := w.Header()
+	header.Set("X-Request-Id", id)
+	header.Set("X-Content-Type-Options", "nosniff")
+	header.Set("Cache-Control", "no-store")
+	header.Add("Vary", "Accept")
+	if !s.begin() {
+		header.Set("Connection", "close")
+		s.refuse(w, r, http.StatusServiceUnavailable, newError(CodeUnavailable, "the server is shutting down"))
+		return
+	}
+	defer s.busy.Done()
+	// Server-sent events will branch off here, on Accept: text/event-stream.
+	if websocket.IsWebSocketUpgrade(r) {
+		s.serveWebSocket(w, r)
+		return
+	}
+	s.serveHTTP(w, r)
+}
+
+// begin counts a request or socket in, unless the server is shutting down; busy.Done counts it out.
+func (s *Server) begin() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.draining {
+		return false
+	}
+	s.busy.Add(1)
+	return true
+}
+
+// Shutdown refuses new requests with 503, closes the sockets with 1001 (after their queries and mutations,
+// at most Options.CloseTimeout; subscriptions end at once), and waits until all requests and sockets are done.
+// When ctx ends first, it cancels what still runs, cuts the sockets off, and gives ctx's error.
+//
+// http.Server.Shutdown knows nothing of sockets: call both.
+func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.cancel()
+	for _, socket := range s.startDraining() {
+		go socket.drain(websocket.CloseGoingAway, "Going away")
+	}
+	done := make(chan struct{})
+	go func() {
+		s.busy.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Server) startDraining() []*socket {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.draining = true
+	open := make([]*socket, 0, len(s.sockets))
+	for socket := range s.sockets {
+		open = append(open, socket)
+	}
+	return open
+}
