@@ -44,51 +44,51 @@ type (
 
 var _ generated.ResolverRoot = (*Resolver)(nil)
 
-// Query resolves the fields of the schema\'s Query.
+// Query resolves the fields of the schema's Query.
 func (r *Resolver) Query() generated.QueryResolver { return queryResolver{r} }
 
-// Mutation resolves the fields of the schema\'s Mutation.
+// Mutation resolves the fields of the schema's Mutation.
 func (r *Resolver) Mutation() generated.MutationResolver { return mutationResolver{r} }
 
-// Subscription resolves the fields of the schema\'s Subscription.
+// Subscription resolves the fields of the schema's Subscription.
 func (r *Resolver) Subscription() generated.SubscriptionResolver { return subscriptionResolver{r} }
 
-// Viewer resolves the fields of the schema\'s Viewer.
+// Viewer resolves the fields of the schema's Viewer.
 func (r *Resolver) Viewer() generated.ViewerResolver { return viewerResolver{r} }
 
-// User resolves the fields of the schema\'s User.
+// User resolves the fields of the schema's User.
 func (r *Resolver) User() generated.UserResolver { return userResolver{r} }
 
-// Circle resolves the fields of the schema\'s Circle.
+// Circle resolves the fields of the schema's Circle.
 func (r *Resolver) Circle() generated.CircleResolver { return circleResolver{r} }
 
-// Comment resolves the fields of the schema\'s Comment.
+// Comment resolves the fields of the schema's Comment.
 func (r *Resolver) Comment() generated.CommentResolver { return commentResolver{r} }
 
-// Audience resolves the fields of the schema\'s Audience.
+// Audience resolves the fields of the schema's Audience.
 func (r *Resolver) Audience() generated.AudienceResolver { return audienceResolver{r} }
 
-// NewsItemAdded resolves the fields of the schema\'s NewsItemAdded.
+// NewsItemAdded resolves the fields of the schema's NewsItemAdded.
 func (r *Resolver) NewsItemAdded() generated.NewsItemAddedResolver { return newsItemAddedResolver{r} }
 
-// CommentAdded resolves the fields of the schema\'s CommentAdded.
+// CommentAdded resolves the fields of the schema's CommentAdded.
 func (r *Resolver) CommentAdded() generated.CommentAddedResolver { return commentAddedResolver{r} }
 
 func (r *Resolver) StatusPost() generated.StatusPostResolver {
 	return postResolver[*model.StatusPost]{}
 }
 
-// PhotoPost resolves the fields of the schema\'s PhotoPost.
+// PhotoPost resolves the fields of the schema's PhotoPost.
 func (r *Resolver) PhotoPost() generated.PhotoPostResolver { return postResolver[*model.PhotoPost]{} }
 
-// LinkPost resolves the fields of the schema\'s LinkPost.
+// LinkPost resolves the fields of the schema's LinkPost.
 func (r *Resolver) LinkPost() generated.LinkPostResolver { return postResolver[*model.LinkPost]{} }
 
 func (r *Resolver) CheckinPost() generated.CheckinPostResolver {
 	return postResolver[*model.CheckinPost]{}
 }
 
-// PollPost resolves the fields of the schema\'s PollPost.
+// PollPost resolves the fields of the schema's PollPost.
 func (r *Resolver) PollPost() generated.PollPostResolver { return pollPostResolver{} }
 
 func (r *Resolver) newLoaders(viewer social.UserID) *loaders.Loaders {

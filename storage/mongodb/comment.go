@@ -204,11 +204,12 @@ func (s *Store) refreshLatest(ctx context.Context, post social.PostID) error {
 	if err != nil {
 		return err
 	}
-	for i := range docs {
-		docs[i].Seq = social.CommentID{}
+	latest := make([]commentDoc, len(docs)) // an array also when it is empty
+	for i, d := range docs {
+		d.Seq = social.CommentID{}
+		latest[len(docs)-1-i] = d
 	}
-	slices.Reverse(docs)
-	return updateOne(ctx, s.posts, doc("_id", post), doc("$set", doc("latest", docs)))
+	return updateOne(ctx, s.posts, doc("_id", post), doc("$set", doc("latest", latest)))
 }
 
 // newest lists a post's newest live comments, newest first.

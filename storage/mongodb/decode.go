@@ -36,14 +36,15 @@ func readDocument(raw []byte, d document) error {
 }
 
 func (r *reading) document(raw []byte, d document) {
-	_, rest, ok := bsoncore.ReadLength(raw)
+	length, rest, ok := bsoncore.ReadLength(raw)
+	ok = ok && int(length) == len(raw)
 	for ok && len(rest) > 1 {
 		var e bsoncore.Element
 		if e, rest, ok = bsoncore.ReadElement(rest); ok {
 			r.element(e, d)
 		}
 	}
-	if !ok {
+	if !ok || len(rest) != 1 || rest[0] != 0 {
 		r.fail("is no document")
 	}
 }

@@ -238,6 +238,8 @@ func deleteCommentRemovesOneWithoutReplies(w *world) {
 	w.deleteComment(three)
 	w.deleteComment(one)
 	w.checkThread(p.ID, 0)
+	w.comment(p, w.comment(p, nil, ada), ada) // and on it goes
+	w.checkThread(p.ID, 2)
 }
 
 // tombstone is what is left of a comment.
