@@ -101,6 +101,7 @@ const drainTime = 9 * time.Second
 
 // Run serves until ctx ends, then drains.
 func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
+	tuneMemory()
 	st, err := cli.openStore(ctx)
 	if err != nil {
 		return err

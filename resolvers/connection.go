@@ -76,30 +76,34 @@ func (l list[T]) connect(ctx context.Context, args pageArgs) (connected[T], erro
 	return c, nil
 }
 
-// pageInfo knows one end of the page; whether anything lies beyond the other is read only where a client asks.
+// pageInfo says how the list goes on at both ends of a page. Reading the page has told one of them; the other is read only
+// where a client asks.
 func (l list[T]) pageInfo(page social.Page, slice social.Slice[T]) *model.PageInfo {
-	more := func(context.Context) (bool, error) { return slice.More, nil }
-	if page.Last {
-		return &model.PageInfo{Previous: more, Next: l.beyond(page.Before, slice, false)}
+	behind := func(ctx context.Context) (bool, error) { return l.beyond(ctx, page.Before, slice, false) }
+	ahead := func(ctx context.Context) (bool, error) { return l.beyond(ctx, page.After, slice, true) }
+	more := func(context.Context) (bool, error) { return true, nil }
+	switch {
+	case slice.More && page.Last:
+		ahead = more
+	case slice.More:
+		behind = more
 	}
-	return &model.PageInfo{Next: more, Previous: l.beyond(page.After, slice, true)}
+	return &model.PageInfo{Next: behind, Previous: ahead}
 }
 
-// beyond finds out whether the list has entries on the page's bounded side.
-func (l list[T]) beyond(bound social.Key, slice social.Slice[T], previous bool) func(context.Context) (bool, error) {
-	return func(ctx context.Context) (bool, error) {
-		if bound == "" {
-			return false, nil
-		}
-		probe := social.Page{Limit: 1} // of an empty page: everything that there is lies beyond it
-		if n := len(slice.Items); n > 0 && previous {
-			probe.Before = l.key(slice.Items[0])
-		} else if n > 0 {
-			probe.After = l.key(slice.Items[n-1])
-		}
-		found, err := l.read(ctx, probe)
-		return len(found.Items) > 0, err
+// beyond finds out whether the list has entries on a side of the page where a cursor bounds it; without one it has none.
+func (l list[T]) beyond(ctx context.Context, bound social.Key, slice social.Slice[T], ahead bool) (bool, error) {
+	if bound == "" {
+		return false, nil
 	}
+	probe := social.Page{Limit: 1} // of an empty page: everything that there is lies beyond it
+	if n := len(slice.Items); n > 0 && ahead {
+		probe.Before = l.key(slice.Items[0])
+	} else if n > 0 {
+		probe.After = l.key(slice.Items[n-1])
+	}
+	found, err := l.read(ctx, probe)
+	return len(found.Items) > 0, err
 }
 
 func postConnection(ctx context.Context, c connected[*social.Post], err error) (*model.PostConnection, error) {

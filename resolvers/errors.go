@@ -31,8 +31,16 @@ func userErrors(err error) ([]*model.UserError, error) {
 	return append(mistakes, &model.UserError{
 		Code:    model.UserErrorCode(mistake.Code),
 		Message: mistake.Message,
-		Path:    append([]string{"input"}, mistake.Path()...),
+		Path:    inputPath(mistake),
 	}), nil
+}
+
+// inputPath is the way to the argument at fault; empty where none is.
+func inputPath(mistake *social.Error) []string {
+	if mistake.Field == "" {
+		return []string{}
+	}
+	return append([]string{"input"}, mistake.Path()...)
 }
 
 // PresentError is the one place where errors become what a client sees.

@@ -36,8 +36,7 @@ type Circles interface {
 	DeleteCircle(ctx context.Context, id CircleID, e Event) error
 	// Circles reads by id; absent circles are missing in the map.
 	Circles(ctx context.Context, ids []CircleID) (map[CircleID]*Circle, error)
-	// CirclesOf lists an owner's circles, oldest first: the built-in one is the first.
-	// Keys are circle ids.
+	// CirclesOf lists an owner's circles, oldest first; the built-in one is mostly the first. Keys are circle ids.
 	CirclesOf(ctx context.Context, owner UserID, p Page) ([]*Circle, error)
 	// Members lists who is in each circle, by user id, ascending. Keys are user ids.
 	Members(ctx context.Context, lists []List[CircleID]) (map[List[CircleID]][]UserID, error)

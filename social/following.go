@@ -3,6 +3,7 @@ package social
 import (
 	"context"
 	"errors"
+	"slices"
 )
 
 // CreateCircle makes a circle. Errors: BLANK, TOO_LONG, INVALID, TAKEN, LIMIT_REACHED.
@@ -88,14 +89,15 @@ func (s *Service) RemoveFromCircle(ctx context.Context, viewer UserID, circle Ci
 
 // Follow puts a user into the viewer's built-in circle. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Follow(ctx context.Context, viewer, user UserID) error {
-	builtIn, err := s.store.CirclesOf(ctx, viewer, Page{Limit: 1})
+	circles, err := s.store.CirclesOf(ctx, viewer, Page{Limit: MaxCircles})
 	if err != nil {
 		return err
 	}
-	if len(builtIn) == 0 {
+	builtIn := slices.IndexFunc(circles, func(c *Circle) bool { return c.IsDefault })
+	if builtIn < 0 {
 		return errorf(CodeUnauthenticated, "", "This account is gone.")
 	}
-	return s.AddToCircle(ctx, viewer, builtIn[0].ID, user)
+	return s.AddToCircle(ctx, viewer, circles[builtIn].ID, user)
 }
 
 // Unfollow takes a user out of all circles of the viewer's. Errors: NOT_FOUND, INVALID (oneself).

@@ -16,6 +16,7 @@ type NewPost struct {
 // CreatePost writes a post. Errors: INVALID, BLANK, TOO_LONG; NOT_FOUND (a circle that is not the author's, a
 // wall's owner who does not exist for the author); NOT_ALLOWED (the wall's owner does not want it).
 func (s *Service) CreatePost(ctx context.Context, author UserID, in NewPost) (*Post, error) {
+	in.Audience = in.Audience.normal()
 	if err := in.Content.check(s.now()); err != nil {
 		return nil, err
 	}
@@ -33,6 +34,14 @@ func (s *Service) CreatePost(ctx context.Context, author UserID, in NewPost) (*P
 		p.Votes = make([]int, len(in.Content.Poll.Options))
 	}
 	return p, s.store.InsertPost(ctx, p, s.postEvent(EventPostCreated, author, p))
+}
+
+// normal is the same audience with each circle once, in the order of their ids.
+func (a Audience) normal() Audience {
+	a.Circles = slices.Clone(a.Circles)
+	slices.SortFunc(a.Circles, func(x, y CircleID) int { return x.Compare(y.ID) })
+	a.Circles = slices.Compact(a.Circles)
+	return a
 }
 
 func (s *Service) checkAudience(ctx context.Context, author UserID, a Audience) error {
@@ -87,7 +96,7 @@ func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, cont
 		if len(p.History) >= MaxEdits {
 			return errorf(CodeLimitReached, "postId", "A post can be edited %d times.", MaxEdits)
 		}
-		p.EditedAt = s.now().UTC()
+		p.EditedAt = s.moment()
 		p.History = append(p.History, Version{Content: p.Content, EditedAt: p.EditedAt})
 		p.Content = content
 		return nil
@@ -96,6 +105,7 @@ func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, cont
 
 // SetAudience chooses who may see the viewer's own post. Errors: as CreatePost's for audiences; NOT_FOUND; NOT_ALLOWED; CONFLICT.
 func (s *Service) SetAudience(ctx context.Context, viewer UserID, post PostID, a Audience) (*Post, error) {
+	a = a.normal()
 	if err := s.checkAudience(ctx, viewer, a); err != nil {
 		return nil, err
 	}

@@ -85,3 +85,6 @@ func randomSlug() string {
 func (s *Service) event(kind EventKind, actor UserID) Event {
 	return Event{ID: EventID{s.newID()}, Kind: kind, Actor: actor}
 }
+
+// moment is now, as exactly as every engine stores it: to the millisecond, in UTC.
+func (s *Service) moment() time.Time { return s.now().UTC().Truncate(time.Millisecond) }

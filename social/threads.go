@@ -83,10 +83,13 @@ func (s *Service) EditComment(ctx context.Context, viewer UserID, comment Commen
 	if err != nil {
 		return err
 	}
+	if c.Deleted {
+		return notFound("commentId", "comment")
+	}
 	if !CanEditComment(viewer, c) {
 		return errorf(CodeNotAllowed, "commentId", "You may not edit this comment.")
 	}
-	return commentError(s.store.EditComment(ctx, comment, text, s.now().UTC(), s.commentEvent(EventCommentEdited, viewer, c)))
+	return commentError(s.store.EditComment(ctx, comment, text, s.moment(), s.commentEvent(EventCommentEdited, viewer, c)))
 }
 
 // DeleteComment deletes a comment of the viewer's, or one on the viewer's post or wall. Errors: NOT_FOUND, NOT_ALLOWED.

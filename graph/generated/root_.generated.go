@@ -1646,7 +1646,7 @@ type Viewer {
     "Only what stands before this cursor."
     before: String
   ): PostConnection!
-  "Your circles, oldest first; the built-in one is the first."
+  "Your circles, oldest first."
   circles(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
