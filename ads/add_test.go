@@ -2,23 +2,12 @@ package ads_test
 
 import (
 	"errors"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
 	"plaza/ads"
 	"plaza/id"
 )
-
-func readAll(t *testing.T, answer *http.Response) string {
-	t.Helper()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
 
 func TestAddRefusesBadUnits(t *testing.T) {
 	w := newWorld(t)

@@ -52,7 +52,7 @@ func (c Currency) check(field string) *Error {
 // funds, metals, bond units, test and no-currency codes.
 var currencies = func() []Currency {
 	var list []Currency
-	for _, code := range strings.Fields(`
+	for code := range strings.FieldsSeq(`
 		AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BHD BIF BMD BND BOB BRL BSD BTN BWP BYN BZD CAD CDF CHF
 		CLP CNY COP CRC CUP CVE CZK DJF DKK DOP DZD EGP ERN ETB EUR FJD FKP GBP GEL GHS GIP GMD GNF GTQ GYD HKD
 		HNL HTG HUF IDR ILS INR IQD IRR ISK JMD JOD JPY KES KGS KHR KMF KPW KRW KWD KYD KZT LAK LBP LKR LRD LSL

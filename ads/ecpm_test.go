@@ -19,19 +19,18 @@ func TestECPM(t *testing.T) {
 	}{
 		{"a CPM is its own eCPM", ads.CPM, 2_345_678, 0, 0, 2_345_678},
 		{"a CPM learns nothing", ads.CPM, 2_345_678, 1000, 900, 2_345_678},
-		{"a new CPC has the prior's 0.5 %", ads.CPC, 400_000, 0, 0, 2_000_000},
-		{"a thousand impressions without a click halve it", ads.CPC, 400_000, 1000, 0, 1_000_000},
-		{"nine thousand leave a tenth", ads.CPC, 400_000, 9000, 0, 200_000},
-		{"the expected clicks leave it where it is", ads.CPC, 400_000, 9000, 45, 2_000_000},
-		{"one click in one impression is no 100 %", ads.CPC, 1_000_000, 1, 1, 5_990_000}, // 6/1001
+		{"a new CPC has the prior's 1 %", ads.CPC, 400_000, 0, 0, 4_000_000},
+		{"five hundred impressions without a click halve it", ads.CPC, 400_000, 500, 0, 2_000_000},
+		{"4,500 leave a tenth", ads.CPC, 400_000, 4500, 0, 400_000},
+		{"the expected clicks leave it where it is", ads.CPC, 400_000, 9000, 90, 4_000_000},
+		{"one click in one impression is no 100 %", ads.CPC, 1_000_000, 1, 1, 12_000_000}, // 6/501
 		{"evidence outweighs the prior", ads.CPC, 1_000_000, 1_000_000, 20_000, 20_000_000},
-		{"three digits: up", ads.CPC, 123_456, 0, 0, 617_000},
-		{"three digits: down", ads.CPC, 123_256, 0, 0, 616_000},
-		{"three digits: a half goes up", ads.CPC, 123_300, 0, 0, 617_000},
-		{"three digits: over a power of ten", ads.CPC, 199_950, 0, 0, 1_000_000},
-		{"a micro", ads.CPC, 1, 0, 0, 5},
-		{"more clicks than impressions", ads.CPC, 1_000_000, 0, 1000, 503_000_000}, // 1005/2000
-		{"counts below zero", ads.CPC, 400_000, -5, -7, 2_000_000},
+		{"three digits: up", ads.CPC, 61_750, 0, 0, 618_000},
+		{"three digits: down", ads.CPC, 61_749, 0, 0, 617_000},
+		{"three digits: over a power of ten", ads.CPC, 99_950, 0, 0, 1_000_000},
+		{"a micro", ads.CPC, 1, 0, 0, 10},
+		{"more clicks than impressions", ads.CPC, 1_000_000, 0, 500, 505_000_000}, // 505/1000
+		{"counts below zero", ads.CPC, 400_000, -5, -7, 4_000_000},
 		{"the largest of everything", ads.CPC, ads.MaxBid, math.MaxInt64, math.MaxInt64, 1000 * ads.MaxBid},
 		{"the largest CPM", ads.CPM, ads.MaxBid, 0, 0, ads.MaxBid},
 	} {
@@ -96,22 +95,24 @@ func cpcUnit(impressions, clicks int64) ads.Unit {
 }
 
 // TestANewUnitIsNeitherStarvedNorFavoured lets new units compete with a well-known one of an average rate, many times.
+// Without the prior's optimism, a mean of 0.5 %, the better unit wins one race in three.
 func TestANewUnitIsNeitherStarvedNorFavoured(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	const races, shown = 200, 20_000
 	overtaken, wasted := 0, 0
 	for range races {
-		known := &rival{cpcUnit(200_000, 980), 0.0049} // just below the prior's mean
-		if race(random, known, &rival{cpcUnit(0, 0), 0.015}, shown) > shown/2 {
+		if race(random, known(), &rival{cpcUnit(0, 0), 0.0098}, shown) > shown*9/10 {
 			overtaken++
 		}
-		known = &rival{cpcUnit(200_000, 980), 0.0049}
-		wasted += race(random, known, &rival{cpcUnit(0, 0), 0}, shown)
+		wasted += race(random, known(), &rival{cpcUnit(0, 0), 0}, shown)
 	}
-	if overtaken < races*8/10 {
-		t.Errorf("a new unit that is three times as good won %d of %d races, want at least 80 %%", overtaken, races)
+	if overtaken < races*9/10 {
+		t.Errorf("a new unit that is twice as good won %d of %d races, want at least 90 %%", overtaken, races)
 	}
-	if wasted/races > 100 {
-		t.Errorf("a new unit that nobody clicks was shown %d times on average, want at most 100", wasted/races)
+	if wasted/races > 600 {
+		t.Errorf("a new unit that nobody clicks was shown %d times on average, want at most 600", wasted/races)
 	}
 }
+
+// known is a unit of an average rate that has been shown often.
+func known() *rival { return &rival{cpcUnit(200_000, 980), 0.0049} }

@@ -51,13 +51,14 @@ func New(store Store, o Options) *Service {
 	if o.Logger == nil {
 		o.Logger = slog.Default()
 	}
-	return &Service{store: store, now: o.Now, random: mathrand.New(o.Random), log: o.Logger}
+	random := mathrand.New(o.Random) //nolint:gosec // which of several equal ads is shown is no secret
+	return &Service{store: store, now: o.Now, random: random, log: o.Logger}
 }
 
 // processSource is the process's random source, which any goroutine may use.
 type processSource struct{}
 
-func (processSource) Uint64() uint64 { return mathrand.Uint64() }
+func (processSource) Uint64() uint64 { return mathrand.Uint64() } //nolint:gosec // as in New
 
 // Choose takes up to count ads (1 to MaxCount) that run in a site's zone: those with the highest ECPM, best first;
 // those that tie come in random order, and which of them come at all is random too. Fewer come where

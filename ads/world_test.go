@@ -19,7 +19,7 @@ import (
 type world struct {
 	*ads.Service
 	t     *testing.T
-	ctx   context.Context
+	ctx   context.Context //nolint:containedctx // the test's own
 	store *watched
 	now   time.Time
 	log   strings.Builder
@@ -67,6 +67,7 @@ func (w *watched) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) 
 }
 
 func newWorld(t *testing.T) *world {
+	t.Helper()
 	w := &world{
 		t: t, ctx: t.Context(), now: time.Date(2026, 11, 22, 12, 0, 0, 500, time.UTC),
 		store: &watched{Store: adsmodel.New()},

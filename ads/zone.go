@@ -50,12 +50,7 @@ func goodZoneName(name string) bool {
 	if name == "" || len(name) > MaxZoneName {
 		return false
 	}
-	for _, c := range []byte(name) {
-		if !('a' <= c && c <= 'z' || '0' <= c && c <= '9' || c == '.' || c == '-' || c == '_') {
-			return false
-		}
-	}
-	return true
+	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
 }
 
 // Zone is a place on the pages of a site, with the units that run there.

@@ -21,13 +21,17 @@ import (
 )
 
 func TestAds(t *testing.T) {
-	adstest.Run(t, func(t *testing.T) ads.Store { return open(t, nil).Ads() })
+	adstest.Run(t, func(t *testing.T) ads.Store {
+		t.Helper()
+		return open(t, nil).Ads()
+	})
 }
 
 // TestAdsOnTwoServers gives each call to another one of two stores on one database: what one process's own locks
 // would hide must come out right in the database.
 func TestAdsOnTwoServers(t *testing.T) {
 	adstest.Run(t, func(t *testing.T) ads.Store {
+		t.Helper()
 		uri, database := mongotest.Database(t)
 		var both turns
 		for i := range both.stores {

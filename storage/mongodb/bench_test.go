@@ -1,7 +1,7 @@
 package mongodb_test
 
 import (
-	"fmt"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -19,6 +19,7 @@ func cpu() time.Duration {
 }
 
 func reportCPU(b *testing.B, start time.Duration) {
+	b.Helper()
 	b.ReportMetric(float64((cpu()-start).Microseconds())/float64(b.N), "cpu-µs/op")
 }
 
@@ -36,7 +37,7 @@ func BenchmarkNews(b *testing.B) {
 	for _, n := range []int{50, 180, 900} {
 		viewer := w.people(1)[0]
 		w.follow(viewer, users[1:n])
-		b.Run(fmt.Sprint(n), func(b *testing.B) {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
 			b.ReportAllocs()
 			start := cpu()
 			for b.Loop() {
@@ -72,7 +73,7 @@ func BenchmarkInsertComment(b *testing.B) {
 	w := newTown(b, nil)
 	ada := w.people(1)[0].User.ID
 	for _, threads := range []int{1, 64} {
-		b.Run(fmt.Sprint(threads), func(b *testing.B) {
+		b.Run(strconv.Itoa(threads), func(b *testing.B) {
 			posts := make([]*social.Post, threads)
 			for i := range posts {
 				posts[i] = w.post(status(ada, ada, public))

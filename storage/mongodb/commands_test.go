@@ -5,6 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"plaza/id"
 	"plaza/social"
 )
@@ -88,6 +90,34 @@ func TestCommandCounts(t *testing.T) {
 				t.Errorf("%s of %d: %d commands, want %d: %s", name, n, len(commands), c.want, names(commands))
 			}
 		}
+	}
+}
+
+// TestWritesAreDurable: whatever ends a write waits for the journals of a majority, and no command waits for ever.
+func TestWritesAreDurable(t *testing.T) {
+	r := new(recorder)
+	w := newTown(t, r)
+	r.take()
+	callEverything(w)
+	ends := 0
+	for _, c := range r.take() {
+		_, inTransaction := c.Lookup("txnNumber").AsInt64OK()
+		_, isCommit := c.Lookup("commitTransaction").AsInt64OK()
+		_, isInsert := c.Lookup("insert").StringValueOK()
+		if !isCommit && !(isInsert && c.Lookup("autocommit").IsZero()) {
+			continue
+		}
+		ends++
+		concern := c.Lookup("writeConcern")
+		if want := `{"w": "majority","j": true}`; concern.String() != want && concern.String() != `{"j": true,"w": "majority"}` {
+			t.Errorf("write concern %s of %s, want %s", concern, names([]bson.Raw{c}), want)
+		}
+		if !inTransaction {
+			t.Errorf("%s is not retryable", names([]bson.Raw{c}))
+		}
+	}
+	if ends < 20 {
+		t.Errorf("only %d writes were seen", ends)
 	}
 }
 

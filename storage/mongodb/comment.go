@@ -258,11 +258,11 @@ func slugFilter(links []social.Permalink) bson.D {
 	if len(links) == 1 {
 		return one(links[0])
 	}
-	any := make(bson.A, len(links))
+	pairs := make(bson.A, len(links))
 	for i, l := range links {
-		any[i] = one(l)
+		pairs[i] = one(l)
 	}
-	return doc("$or", any)
+	return doc("$or", pairs)
 }
 
 // Thread implements social.Comments.

@@ -8,5 +8,14 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	storagetest.Run(t, func(t *testing.T) social.Store { return open(t, nil) })
+	storagetest.Run(t, fresh)
+}
+
+func TestModel(t *testing.T) {
+	storagetest.RunModel(t, fresh)
+}
+
+func fresh(t *testing.T) social.Store {
+	t.Helper()
+	return open(t, nil)
 }

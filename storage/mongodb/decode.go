@@ -45,14 +45,14 @@ func (r *reading) document(raw []byte, d document) {
 		}
 	}
 	if !ok || len(rest) != 1 || rest[0] != 0 {
-		r.fail("is no document")
+		r.failf("is no document")
 	}
 }
 
 func (r *reading) element(e bsoncore.Element, d document) {
 	v, err := e.ValueErr()
 	if err != nil {
-		r.fail("is malformed: %v", err)
+		r.failf("is malformed: %v", err)
 		return
 	}
 	r.field = fieldName(e.KeyBytes())
@@ -83,7 +83,7 @@ func fieldName(key []byte) string {
 	return string(key)
 }
 
-func (r *reading) fail(format string, args ...any) {
+func (r *reading) failf(format string, args ...any) {
 	if r.err == nil {
 		r.err = fmt.Errorf("field %q %s", r.field, fmt.Sprintf(format, args...))
 	}
@@ -92,7 +92,7 @@ func (r *reading) fail(format string, args ...any) {
 // check reports a value of another type than is due.
 func (r *reading) check(ok bool, v bsoncore.Value) bool {
 	if !ok {
-		r.fail("is a %v", v.Type)
+		r.failf("is a %v", v.Type)
 	}
 	return ok
 }
@@ -162,7 +162,7 @@ func readArray[T any](r *reading, v bsoncore.Value, to *[]T, read func(*reading,
 	}
 	values, err := array.Values()
 	if err != nil {
-		r.fail("is malformed: %v", err)
+		r.failf("is malformed: %v", err)
 		return
 	}
 	*to = make([]T, len(values))
@@ -192,7 +192,7 @@ func (r *reading) circles(v bsoncore.Value, to *[]social.CircleID) {
 
 // readAll reads what is left of a cursor, and closes it.
 func readAll[D any](ctx context.Context, cursor *mongo.Cursor, expect int) ([]D, error) {
-	defer cursor.Close(context.WithoutCancel(ctx)) //nolint:errcheck // what was read was read
+	defer cursor.Close(context.WithoutCancel(ctx))
 	var docs []D
 	for cursor.Next(ctx) {
 		if docs == nil {

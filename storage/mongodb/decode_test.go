@@ -36,7 +36,7 @@ func TestDamagedDocumentsAreErrors(t *testing.T) {
 	whole := &postDoc{}
 	fill(t, reflect.ValueOf(whole).Elem())
 	raw := encode(t, whole)
-	for n := range len(raw) {
+	for n := range raw {
 		if err := readDocument(raw[:n], &postDoc{}); err == nil {
 			t.Errorf("%d of %d bytes were read without an error", n, len(raw))
 		}
@@ -80,8 +80,8 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		for i := range v.NumField() {
-			fill(t, v.Field(i))
+		for _, field := range v.Fields() {
+			fill(t, field)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))

@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -22,7 +23,8 @@ const inBatch = 1000
 func doc(pairs ...any) bson.D {
 	d := make(bson.D, 0, len(pairs)/2)
 	for i := 0; i+1 < len(pairs); i += 2 {
-		d = append(d, bson.E{Key: pairs[i].(string), Value: pairs[i+1]})
+		key := pairs[i].(string) //nolint:errcheck,forcetypeassert // a key that is no text is a slip in this package
+		d = append(d, bson.E{Key: key, Value: pairs[i+1]})
 	}
 	return d
 }
@@ -40,8 +42,14 @@ func registry() *bson.Registry {
 	return r
 }
 
+// errNoID says that registry lists a type that is none of ids.
+var errNoID = errors.New("not an id")
+
 func encodeID(_ bson.EncodeContext, w bson.ValueWriter, v reflect.Value) error {
-	raw := v.Field(0).Interface().(id.ID)
+	raw, ok := reflect.TypeAssert[id.ID](v.Field(0))
+	if !ok {
+		return errNoID
+	}
 	return w.WriteBinaryWithSubtype(raw[:], bson.TypeBinaryUUID)
 }
 
@@ -53,7 +61,11 @@ func decodeID(_ bson.DecodeContext, r bson.ValueReader, v reflect.Value) error {
 	if len(raw) != len(id.ID{}) {
 		return fmt.Errorf("an id of %d bytes", len(raw))
 	}
-	copy(v.Field(0).Addr().Interface().(*id.ID)[:], raw)
+	to, ok := reflect.TypeAssert[*id.ID](v.Field(0).Addr())
+	if !ok {
+		return errNoID
+	}
+	copy(to[:], raw)
 	return nil
 }
 

@@ -224,9 +224,11 @@ func callComments(w *town, ada, ben social.NewUser) {
 
 func callThreads(w *town, page social.Page, p, q social.PostID, root *social.Comment) {
 	for _, t := range []social.Thread{
-		{Post: p, Order: social.OrderOldest}, {Post: p, Order: social.OrderNewest},
+		{Post: p, Order: social.OrderOldest},
+		{Post: p, Order: social.OrderNewest},
 		{Post: p, Order: social.OrderOldest, Parent: root.ID},
-		{Post: p, Order: social.OrderThreaded}, {Post: p, Order: social.OrderThreaded, Under: root.TreePath},
+		{Post: p, Order: social.OrderThreaded},
+		{Post: p, Order: social.OrderThreaded, Under: root.TreePath},
 	} {
 		_, err := w.Thread(w.ctx, lists(page, t))
 		w.ok(err)
@@ -236,13 +238,13 @@ func callThreads(w *town, page social.Page, p, q social.PostID, root *social.Com
 }
 
 // plainClient is a connection beside the store's.
-func plainClient(t testing.TB) *mongo.Client {
-	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(mongotest.URI(t)))
+func plainClient(tb testing.TB) *mongo.Client {
+	tb.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI(mongotest.URI(tb)))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { _ = client.Disconnect(t.Context()) })
+	tb.Cleanup(func() { _ = client.Disconnect(tb.Context()) })
 	return client
 }
 
@@ -252,11 +254,11 @@ var ignored = []string{
 }
 
 // explainable are the parts of a command that explain takes: all of it, or each statement of an update or delete.
-func explainable(t testing.TB, raw bson.Raw) []bson.D {
-	t.Helper()
+func explainable(tb testing.TB, raw bson.Raw) []bson.D {
+	tb.Helper()
 	var command bson.D
 	if err := bson.Unmarshal(raw, &command); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	name := command[0].Key
 	if slices.Contains(ignored, name) || isChangeStream(command) {
@@ -320,8 +322,8 @@ func shapeOf(value any) string {
 }
 
 // explain asks the server for the plan of a recorded command.
-func explain(t testing.TB, client *mongo.Client, command bson.D, verbosity string) bson.M {
-	t.Helper()
+func explain(tb testing.TB, client *mongo.Client, command bson.D, verbosity string) bson.M {
+	tb.Helper()
 	command = slices.Clone(command)
 	database := ""
 	command = slices.DeleteFunc(command, func(e bson.E) bool {
@@ -331,10 +333,10 @@ func explain(t testing.TB, client *mongo.Client, command bson.D, verbosity strin
 		return e.Key == "$db"
 	})
 	var plan bson.M
-	err := client.Database(database).RunCommand(t.Context(),
+	err := client.Database(database).RunCommand(tb.Context(),
 		bson.D{{Key: "explain", Value: command}, {Key: "verbosity", Value: verbosity}}).Decode(&plan)
 	if err != nil {
-		t.Fatalf("explain %v: %v", command, err)
+		tb.Fatalf("explain %v: %v", command, err)
 	}
 	return plan
 }

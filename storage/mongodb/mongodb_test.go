@@ -14,32 +14,32 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, mongotest.IgnoreServer()) }
 
 // open opens a store on a database of its own.
-func open(t testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
-	t.Helper()
-	uri, database := mongotest.Database(t)
-	return openAt(t, inDatabase(t, uri, database), monitor)
+func open(tb testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
+	tb.Helper()
+	uri, database := mongotest.Database(tb)
+	return openAt(tb, inDatabase(tb, uri, database), monitor)
 }
 
-func openAt(t testing.TB, uri string, monitor *event.CommandMonitor) *mongodb.Store {
-	t.Helper()
-	store, err := mongodb.Open(t.Context(), uri, mongodb.Options{Monitor: monitor})
+func openAt(tb testing.TB, uri string, monitor *event.CommandMonitor) *mongodb.Store {
+	tb.Helper()
+	store, err := mongodb.Open(tb.Context(), uri, mongodb.Options{Monitor: monitor})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		if err := store.Close(); err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return store
 }
 
 // inDatabase puts the database's name into the URI.
-func inDatabase(t testing.TB, uri, database string) string {
-	t.Helper()
+func inDatabase(tb testing.TB, uri, database string) string {
+	tb.Helper()
 	u, err := url.Parse(uri)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	u.Path = "/" + database
 	return u.String()

@@ -67,7 +67,7 @@ func TestOpenSaysThatAServerIsDown(t *testing.T) {
 func TestOpenSaysWhatAStandaloneServerNeeds(t *testing.T) {
 	t.Parallel()
 	uri := mongotest.StandaloneURI(t)
-	host := strings.Split(strings.TrimPrefix(uri, "mongodb://"), "/")[0]
+	host, _, _ := strings.Cut(strings.TrimPrefix(uri, "mongodb://"), "/")
 	for _, query := range []string{"/", "/?directConnection=true", "/?replicaSet=rs0"} {
 		t.Run(query, func(t *testing.T) {
 			t.Parallel()
@@ -78,8 +78,13 @@ func TestOpenSaysWhatAStandaloneServerNeeds(t *testing.T) {
 
 func TestOpenSaysThatASetHasAnotherName(t *testing.T) {
 	t.Parallel()
-	host := strings.Split(strings.TrimPrefix(mongotest.URI(t), "mongodb://"), "/")[0]
+	host, _, _ := strings.Cut(strings.TrimPrefix(mongotest.URI(t), "mongodb://"), "/")
 	refused(t, "mongodb://"+host+"/?replicaSet=other", "other", "named")
+}
+
+func TestOpenSaysThatCredentialsAreWrong(t *testing.T) {
+	t.Parallel()
+	refused(t, strings.Replace(mongotest.URI(t), "://", "://u:sEcReT@", 1), "password")
 }
 
 func TestOpenAgainKeepsEverything(t *testing.T) {
@@ -113,7 +118,6 @@ func TestADeadDatabaseIsUnavailable(t *testing.T) {
 	if err := server.Stop(); err != nil {
 		t.Fatal(err)
 	}
-	w := &town{t: t, Store: store, ctx: t.Context()}
 	for name, call := range map[string]func(context.Context) error{
 		"Ping":  store.Ping,
 		"Users": func(ctx context.Context) error { _, err := store.Users(ctx, []social.UserID{{}}); return err },
@@ -122,13 +126,13 @@ func TestADeadDatabaseIsUnavailable(t *testing.T) {
 		},
 	} {
 		start := time.Now()
-		if err := call(w.ctx); !errors.Is(err, social.ErrUnavailable) {
+		if err := call(t.Context()); !errors.Is(err, social.ErrUnavailable) {
 			t.Errorf("%s: %v, want ErrUnavailable", name, err)
 		}
 		if took := time.Since(start); took > 3*time.Second {
 			t.Errorf("%s: the error came after %v", name, took)
 		}
-		ctx, cancel := context.WithCancel(w.ctx)
+		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
 		if err := call(ctx); !errors.Is(err, context.Canceled) {
 			t.Errorf("%s: %v, want context.Canceled", name, err)

@@ -76,7 +76,7 @@ func (q listQuery) stages(number int) bson.A {
 	return append(stages, doc("$addFields", doc("list", doc("$literal", number))))
 }
 
-// tagged is a document with the number of its list.
+// tagged is a document with the number of its list. D must read itself.
 type tagged[D any] struct {
 	list int
 	doc  D
@@ -85,8 +85,8 @@ type tagged[D any] struct {
 func (t *tagged[D]) set(r *reading, field string, v bsoncore.Value) {
 	if field == "list" {
 		r.int(v, &t.list)
-	} else {
-		any(&t.doc).(document).set(r, field, v)
+	} else if d, ok := any(&t.doc).(document); ok {
+		d.set(r, field, v)
 	}
 }
 

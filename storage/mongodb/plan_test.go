@@ -1,8 +1,8 @@
 package mongodb_test
 
 import (
-	"fmt"
 	"slices"
+	"strconv"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -23,7 +23,7 @@ func TestNewsMergesIndexRanges(t *testing.T) {
 	}
 	client := plainClient(t)
 	for _, n := range []int{10, 199, 201, 5000} {
-		t.Run(fmt.Sprint(n), func(t *testing.T) {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
 			viewer := w.people(1)[0]
 			w.follow(viewer, users[1:n+1])
 			r.take()

@@ -106,6 +106,7 @@ func inboxOf(p *social.Post) []bson.Binary {
 	switch p.Audience.Kind {
 	case social.AudienceCircles:
 		keys = append(keys, inboxKey('a', p.Author.ID))
+	case social.AudiencePublic, social.AudienceOnlyMe:
 	case social.AudienceListed:
 		for _, circle := range p.Audience.Circles {
 			keys = append(keys, inboxKey('c', circle.ID))

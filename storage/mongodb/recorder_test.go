@@ -62,16 +62,17 @@ type town struct {
 	*mongodb.Store
 	uri string
 	t   testing.TB
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // the test's own
 }
 
-func newTown(t testing.TB, r *recorder) *town {
+func newTown(tb testing.TB, r *recorder) *town {
+	tb.Helper()
 	if r == nil {
 		r = new(recorder)
 	}
-	uri, database := mongotest.Database(t)
-	uri = inDatabase(t, uri, database)
-	return &town{Store: openAt(t, uri, r.monitor()), uri: uri, t: t, ctx: t.Context()}
+	uri, database := mongotest.Database(tb)
+	uri = inDatabase(tb, uri, database)
+	return &town{Store: openAt(tb, uri, r.monitor()), uri: uri, t: tb, ctx: tb.Context()}
 }
 
 func (w *town) ok(err error) {

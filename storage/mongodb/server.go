@@ -70,6 +70,9 @@ func checkServer(ctx context.Context, client *mongo.Client, a address, timeout t
 		return h.check()
 	case ctx.Err() != nil:
 		return fmt.Errorf("connect to MongoDB at %v: %w", a.hosts, ctx.Err())
+	case strings.Contains(err.Error(), "auth error"): // the driver has no type for it
+		return fmt.Errorf("MongoDB at %v refuses the user name or the password that the URI gives, "+
+			"or its authSource", a.hosts)
 	}
 	return diagnose(ctx, a, err)
 }
@@ -107,7 +110,7 @@ func diagnose(ctx context.Context, a address, cause error) error {
 		}
 	}
 	return fmt.Errorf("MongoDB at %v: %w: is the server running, and does it have a primary? (%v)",
-		a.hosts, social.ErrUnavailable, cause)
+		a.hosts, social.ErrUnavailable, cause) //nolint:errorlint // driver types stay in here
 }
 
 // probe asks one server, without credentials and without TLS: hello needs no rights, and a server that insists

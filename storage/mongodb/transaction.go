@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -28,7 +29,7 @@ var errAgain = errors.New("conflict between transactions")
 // unavailableCodes are the server's errors that pass: shutdown, no primary, stepping down, time limits.
 var unavailableCodes = []int{6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436, 50915}
 
-// read runs fn under the call's deadline, and translates its error.
+// read runs one command, or several reads, under the call's deadline, and translates its error.
 func (s *Store) read(ctx context.Context, op string, fn func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
@@ -62,7 +63,7 @@ func retry(ctx context.Context, fn func() error) error {
 			return err
 		}
 		select {
-		case <-time.After(rand.N(pause)):
+		case <-time.After(rand.N(pause)): //nolint:gosec // a pause is no secret
 		case <-ctx.Done():
 			return errors.Join(ctx.Err(), err)
 		}
@@ -107,7 +108,7 @@ func hasLabel(err error, label string) bool {
 // upserted makes the duplicate key that two concurrent upserts can end in a reason to run again.
 func upserted(err error) error {
 	if mongo.IsDuplicateKeyError(err) {
-		return fmt.Errorf("%w: %v", errAgain, err)
+		return fmt.Errorf("%w: %w", errAgain, err)
 	}
 	return err
 }
@@ -130,9 +131,9 @@ func translate(ctx context.Context, op string, err error) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("mongodb: %s: %w", op, ctx.Err())
 	case isUnavailable(err):
-		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrUnavailable, err)
+		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrUnavailable, err) //nolint:errorlint // as above
 	}
-	return fmt.Errorf("mongodb: %s: %v", op, err)
+	return fmt.Errorf("mongodb: %s: %v", op, err) //nolint:errorlint // as above
 }
 
 // asServerError is errors.As for what the server answered.
@@ -158,10 +159,5 @@ func isUnavailable(err error) bool {
 	if !errors.As(err, &server) {
 		return false
 	}
-	for _, code := range unavailableCodes {
-		if server.HasErrorCode(code) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(unavailableCodes, server.HasErrorCode)
 }

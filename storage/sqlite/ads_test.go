@@ -12,7 +12,10 @@ import (
 )
 
 func TestAds(t *testing.T) {
-	adstest.Run(t, func(t *testing.T) ads.Store { return openAds(t).Ads() })
+	adstest.Run(t, func(t *testing.T) ads.Store {
+		t.Helper()
+		return openAds(t).Ads()
+	})
 }
 
 func openAds(t *testing.T) *Store {

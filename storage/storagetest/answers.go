@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"context"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -66,13 +67,11 @@ func (a *answers) ok(err error, what string) {
 
 // textOf describes a post as the service gives it.
 func (a *answers) textOf(p *social.Post) string {
-	edits := p.Revision
 	if p.EditedAt.IsZero() != (len(p.History) == 0) {
 		a.t.Fatalf("a post with %d earlier versions was edited at %v", len(p.History), p.EditedAt)
 	}
-	edits = len(p.History)
-	return postText(a.m.post(p.ID), a.m.person(p.Author), a.m.person(p.WallOwner), p.Audience.Kind, p.Content, edits,
-		p.CommentCount, p.Reactions, p.Votes)
+	return postText(a.m.post(p.ID), a.m.person(p.Author), a.m.person(p.WallOwner), p.Audience.Kind, p.Content,
+		len(p.History), p.CommentCount, p.Reactions, p.Votes)
 }
 
 // textOfComment describes a comment as the service gives it.
@@ -161,9 +160,9 @@ func (a *answers) compareComments() {
 	comments, err := a.v.Comments(a.ctx, ids)
 	a.ok(err, "comments by id")
 	a.same(texts(comments, a.textOfComment), want, "comments by id")
-	comments2, err := a.v.CommentsBySlug(a.ctx, links)
+	bySlug, err := a.v.CommentsBySlug(a.ctx, links)
 	a.ok(err, "comments by slug")
-	a.same(texts(comments2, a.textOfComment), wantBySlug, "comments by slug")
+	a.same(texts(bySlug, a.textOfComment), wantBySlug, "comments by slug")
 }
 
 func texts[K comparable, T any](things map[K]T, text func(T) string) map[K]string {
@@ -251,14 +250,14 @@ func (a *answers) compareFeeds() {
 		return map[social.UserID][]entry{me: a.postEntries(in)}
 	}
 	news := one(func(p *modelPost) bool { return a.m.inNews(a.who, p) })
-	compareLists(a, "news", news, onePage[social.UserID](a, a.v.News), a.textOf, postKeyOf[social.UserID])
+	compareLists(a, "news", news, onePage[social.UserID](a.v.News), a.textOf, postKeyOf[social.UserID])
 	incoming := one(func(p *modelPost) bool { return a.m.inIncoming(a.who, p) })
-	compareLists(a, "incoming", incoming, onePage[social.UserID](a, a.v.Incoming), a.textOf, postKeyOf[social.UserID])
+	compareLists(a, "incoming", incoming, onePage[social.UserID](a.v.Incoming), a.textOf, postKeyOf[social.UserID])
 	for view, in := range map[social.WallView]func(p *modelPost) bool{
 		social.ViewAll:      func(p *modelPost) bool { return a.m.onWall(a.who, a.who, p) },
 		social.ViewFollowed: func(p *modelPost) bool { return a.m.onFollowedWall(a.who, p) },
 	} {
-		read := onePage[social.UserID](a, func(ctx ctx, p social.Page) (social.Slice[*social.Post], error) {
+		read := onePage[social.UserID](func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
 			return a.v.OwnWall(ctx, view, p)
 		})
 		compareLists(a, "own wall "+string(view), one(in), read, a.textOf, postKeyOf[social.UserID])
@@ -351,7 +350,7 @@ func (a *answers) compareCircles() {
 		return circleText(a.m.circle(c.ID), a.m.person(c.Owner), c.Name, c.IsDefault, c.MembersCount)
 	}
 	key := func(_ social.UserID, c *social.Circle) social.Key { return circleKey(c) }
-	compareLists(a, "circles", map[social.UserID][]entry{me: own}, onePage[social.UserID](a, a.v.OwnCircles), text, key)
+	compareLists(a, "circles", map[social.UserID][]entry{me: own}, onePage[social.UserID](a.v.OwnCircles), text, key)
 
 	var ids []social.CircleID
 	want := map[social.CircleID]string{}
@@ -383,7 +382,7 @@ func (a *answers) compareBlocksAndMutes() {
 	muted := map[social.UserID][]entry{me: a.personEntries(a.m.mutes, target, mine)}
 	text := func(e social.Edge) string { return fmt.Sprint("person ", a.m.person(e.To)) }
 	key := func(_ social.UserID, e social.Edge) social.Key { return edgeKey(e) }
-	compareLists(a, "muted", muted, onePage[social.UserID](a, a.v.Muted), text, key)
+	compareLists(a, "muted", muted, onePage[social.UserID](a.v.Muted), text, key)
 
 	blocked := map[social.UserID][]entry{me: a.personEntries(a.m.blocks, target, mine)}
 	for i := range blocked[me] {
@@ -391,7 +390,7 @@ func (a *answers) compareBlocksAndMutes() {
 	}
 	blockedText := func(b social.BlockedUser) string { return fmt.Sprint("person ", a.m.person(b.User.ID)) }
 	blockedKey := func(_ social.UserID, b social.BlockedUser) social.Key { return edgeKey(b.Edge) }
-	compareLists(a, "blocked", blocked, onePage[social.UserID](a, a.v.Blocked), blockedText, blockedKey)
+	compareLists(a, "blocked", blocked, onePage[social.UserID](a.v.Blocked), blockedText, blockedKey)
 }
 
 // compareRelations compares what buttons on a profile show.

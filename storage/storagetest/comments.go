@@ -1,8 +1,6 @@
 package storagetest
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"slices"
 	"strings"
 	"time"
@@ -106,17 +104,12 @@ func (w *world) checkPreview(post social.PostID, thread []*social.Comment) {
 	live := slices.DeleteFunc(slices.Clone(thread), func(c *social.Comment) bool { return c.Deleted })
 	p := w.getPost(post)
 	w.same(p.CommentCount, len(live), "CommentCount")
-	w.samePreview(p.Latest, last(live, social.PreviewSize), "Post.Latest")
+	w.same(p.Latest, last(live, social.PreviewSize), "Post.Latest")
 	for _, n := range []int{1, 3, 20} {
 		latest, err := w.LatestComments(w.ctx, []social.PostID{post}, nil, n)
 		w.ok(err, "LatestComments")
-		w.samePreview(latest[post], last(live, n), fmt.Sprint("LatestComments ", n))
+		w.same(latest[post], last(live, n), "LatestComments %d", n)
 	}
-}
-
-func (w *world) samePreview(got, want []*social.Comment, what string) {
-	w.t.Helper()
-	w.same(got, want, "%s", what)
 }
 
 // last takes the n last of a list.
@@ -346,7 +339,7 @@ func latestIsOrderedByID(w *world) {
 	for range 20 {
 		later = append(later, newComment(p, nil, ada))
 	}
-	rand.Shuffle(len(later), func(i, j int) { later[i], later[j] = later[j], later[i] })
+	w.dice.Shuffle(len(later), func(i, j int) { later[i], later[j] = later[j], later[i] })
 	for i, c := range later {
 		w.ok(w.insertComment(c), "InsertComment")
 		w.checkThread(p.ID, i+1)
@@ -599,13 +592,13 @@ func randomThreadsStayExact(w *world) {
 	for range 8 {
 		live := w.liveComments(p.ID)
 		for range 25 {
-			switch n := rand.IntN(10); {
+			switch n := w.dice.IntN(10); {
 			case n < 2 || len(live) == 0:
 				live = append(live, w.comment(p, nil, ada))
 			case n < 6:
-				live = append(live, w.comment(p, live[rand.IntN(len(live))], ada))
+				live = append(live, w.comment(p, live[w.dice.IntN(len(live))], ada))
 			default:
-				i := rand.IntN(len(live))
+				i := w.dice.IntN(len(live))
 				w.deleteComment(live[i])
 				live = slices.Delete(live, i, i+1)
 			}

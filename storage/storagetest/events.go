@@ -201,6 +201,8 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 	w.did(false)(w.Unblock(ctx, cem.ID, ada.ID, e))
 	w.ok(w.PutVote(ctx, p.ID, ben.ID, 0, e), "the same vote")
 	w.ok(w.PutReaction(ctx, p.ID, ben.ID, social.ReactionLike, e), "the same reaction")
+	w.ok(w.DeleteReaction(ctx, p.ID, ada.ID, e), "taking back what is not there")
+	w.ok(w.DeleteSession(ctx, [32]byte{7}, e), "deleting a session that is gone")
 	for what, err := range map[string]error{
 		"InsertUser":      w.InsertUser(ctx, taken, e),
 		"UpdateProfile":   w.UpdateProfile(ctx, &newUserValue().User, e),

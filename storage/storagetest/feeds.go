@@ -2,7 +2,6 @@ package storagetest
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -21,6 +20,7 @@ var feedCases = []testCase{
 	{"IncomingHasNoOtherPosts", incomingHasNoOtherPosts},
 	{"FeedsCarryWholePosts", feedsCarryWholePosts},
 	{"FeedsAreOrderedByIDWhateverComesFirst", feedsAreOrderedByID},
+	{"ManyListsAreReadInOneCall", manyListsAreReadInOneCall},
 }
 
 // feed makes the listing of a feed.
@@ -136,13 +136,13 @@ func newsOfManyAuthors(w *world) {
 	// Every author has a post or two, in an order that has nothing to do with that of the authors.
 	byAuthor := map[social.UserID][]*social.Post{}
 	begin := now().Add(-time.Hour)
-	for n, i := range append(rand.Perm(most), rand.Perm(most)[:50]...) {
+	for n, i := range append(w.dice.Perm(most), w.dice.Perm(most)[:50]...) {
 		p := statusBy(authors[i])
 		p.ID = social.PostID{ID: id.At(begin.Add(time.Duration(n) * time.Millisecond))}
 		w.insert(p)
 		byAuthor[p.Author] = append(byAuthor[p.Author], p)
 	}
-	want := map[social.UserID][]*social.Post{}
+	want, edges := map[social.UserID][]*social.Post{}, map[social.UserID][]*social.Post{}
 	for _, n := range []int{0, 1, 198, 199, 200, 201, 399, 400, most} {
 		viewer := w.user()
 		w.followAll(viewer, authors[:n])
@@ -151,12 +151,16 @@ func newsOfManyAuthors(w *world) {
 			posts = append(posts, byAuthor[author.ID]...)
 		}
 		want[viewer.ID] = newest(posts...)
+		if n == 199 || n == 201 || n == most {
+			edges[viewer.ID] = want[viewer.ID]
+		}
 	}
 	lists := w.feed("News", single(w.News), want)
 	lists.gaps = []social.Key{keyOf(id.At(begin.Add(most / 2 * time.Millisecond)))}
 	lists.checkWhole()
 	lists.checkWalk(97, false)
 	lists.checkWalk(97, true)
+	lists.want = edges
 	lists.checkBounds()
 }
 
@@ -341,11 +345,68 @@ func feedsAreOrderedByID(w *world) {
 	var posts []*social.Post
 	for range 12 {
 		p := to(social.AudienceCircles, statusBy(ada))
-		p.ID = social.PostID{ID: id.At(now().Add(-time.Duration(rand.IntN(1_000_000)) * time.Second))}
+		p.ID = social.PostID{ID: id.At(now().Add(-time.Duration(w.dice.IntN(1_000_000)) * time.Second))}
 		posts = append(posts, w.insert(p))
 	}
 	want := newest(posts...)
 	w.feed("Wall", w.Wall, map[social.UserID][]*social.Post{ada.ID: want}).check()
 	w.feed("News", single(w.News), map[social.UserID][]*social.Post{ada.ID: want, ben.ID: want}).check()
 	w.feed("Incoming", single(w.Incoming), map[social.UserID][]*social.Post{ben.ID: want}).check()
+}
+
+func manyListsAreReadInOneCall(w *world) {
+	const n = 100
+	people := w.users(n)
+	star := people[0]
+	walls, followers, threads := map[social.UserID][]*social.Post{}, map[social.UserID][]social.UserID{}, map[social.PostID][]*social.Comment{}
+	for i, p := range people {
+		post := w.status(p)
+		for range i % 4 {
+			threads[post.ID] = append(threads[post.ID], w.comment(post, nil, star))
+		}
+		post.CommentCount, post.Latest = i%4, threads[post.ID]
+		walls[p.ID] = []*social.Post{post}
+		if p != star {
+			w.follow(star, p)
+			followers[p.ID] = []social.UserID{star.ID}
+		}
+	}
+	var users []social.List[social.UserID]
+	var posts []social.PostID
+	var selections []social.List[social.Thread]
+	for i, p := range people {
+		users = append(users, social.List[social.UserID]{Of: p.ID, Page: social.Page{Limit: 1 + i%3}})
+		post := walls[p.ID][0]
+		posts = append(posts, post.ID)
+		selections = append(selections, social.List[social.Thread]{Of: selection(post, orders[i%2]), Page: social.Page{Limit: 2, Last: i%2 == 1}})
+	}
+	gotWalls, err := w.Wall(w.ctx, users)
+	w.ok(err, "Wall")
+	gotFollowers, err := w.Followers(w.ctx, users)
+	w.ok(err, "Followers")
+	for _, list := range users {
+		w.same(gotWalls[list], walls[list.Of], "the wall of %v", list.Of)
+		w.same(froms(gotFollowers[list]), followers[list.Of], "the followers of %v", list.Of)
+	}
+	latest, err := w.LatestComments(w.ctx, posts, nil, 2)
+	w.ok(err, "LatestComments")
+	gotThreads, err := w.Thread(w.ctx, selections)
+	w.ok(err, "Thread")
+	for i, list := range selections {
+		thread := threads[posts[i]]
+		w.same(latest[posts[i]], last(thread, 2), "the latest comments of post %d", i)
+		if i%2 == 0 { // the first two of the oldest
+			w.same(gotThreads[list], thread[:min(2, len(thread))], "the thread of post %d", i)
+		} else { // the last two of the newest
+			w.same(gotThreads[list], reversed(thread[:min(2, len(thread))]), "the thread of post %d", i)
+		}
+	}
+}
+
+func froms(edges []social.Edge) []social.UserID {
+	var users []social.UserID
+	for _, e := range edges {
+		users = append(users, e.From)
+	}
+	return users
 }

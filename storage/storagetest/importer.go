@@ -16,6 +16,7 @@ var importerCases = []testCase{
 	{"ImportMembershipsMayBeRunAgain", importMembershipsMayBeRunAgain},
 	{"ImportMembershipsMeetsOtherFollows", importMembershipsMeetsOtherFollows},
 	{"ImportMembershipsLeavesOutBlockedPairs", importMembershipsLeavesOutBlockedPairs},
+	{"ImportMembershipsNeedsUsersAndCircles", importMembershipsNeedsUsersAndCircles},
 	{"ImportsTakeLargeBatches", importsTakeLargeBatches},
 }
 
@@ -180,6 +181,25 @@ func importMembershipsLeavesOutBlockedPairs(w *world) {
 	b.add(cem.Following, cem, ada)
 	w.same(w.importIt(&b), 2, "the number of memberships added")
 	w.graphIs(people, follows{ada: {dia}, ben: {cem}})
+}
+
+func importMembershipsNeedsUsersAndCircles(w *world) {
+	people := w.users(3)
+	ada, ben, cem := people[0], people[1], people[2]
+	for name, bad := range map[string]social.Membership{
+		"an absent circle":       {Circle: newCircleID(), Owner: ada.ID, Member: cem.ID},
+		"somebody else's circle": {Circle: ben.Following, Owner: ada.ID, Member: cem.ID},
+		"an absent member":       {Circle: ada.Following, Owner: ada.ID, Member: newUserID()},
+	} {
+		var b batch
+		b.add(ada.Following, ada, ben)
+		b.add(ben.Following, ben, ada)
+		b.memberships[1] = bad
+		if _, err := w.ImportMemberships(w.ctx, b.memberships, b.edges); err == nil {
+			w.t.Errorf("importing into %s: no error", name)
+		}
+		w.graphIs(people, follows{}) // all or nothing
+	}
 }
 
 func importsTakeLargeBatches(w *world) {

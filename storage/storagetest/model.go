@@ -4,7 +4,6 @@ import (
 	"context"
 	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -21,7 +20,7 @@ import (
 const EnvHistories = "PLAZA_MODEL_HISTORIES"
 
 const (
-	modelTime  = 25 * time.Second // no history begins later, unless EnvHistories is set
+	modelTime  = 15 * time.Second // no history begins later, unless EnvHistories is set; a fifth of it with -short
 	modelDepth = 4                // levels of a thread: few, so that histories meet the limit
 	chapters   = 12               // parts of a history, each of about five operations: rapid draws short lists
 )
@@ -33,8 +32,12 @@ const (
 // All histories share one store, which saves the making of databases. They do not meet: each has people of its own, and
 // everything else hangs on them.
 func RunModel(t *testing.T, open Open) {
+	t.Helper()
 	store := open(t)
 	deadline := time.Now().Add(modelTime)
+	if testing.Short() {
+		deadline = time.Now().Add(modelTime / 5)
+	}
 	if n, err := strconv.Atoi(os.Getenv(EnvHistories)); err == nil && n > 0 {
 		deadline = time.Time{}
 		if err := flag.Set("rapid.checks", strconv.Itoa(n)); err != nil {
@@ -49,7 +52,7 @@ func RunModel(t *testing.T, open Open) {
 			return // never while a failure shrinks
 		}
 		failed = true // until it has ended well
-		play(rt, t.Context(), store, people, slices.Concat(story...))
+		play(t.Context(), rt, store, people, slices.Concat(story...))
 		failed = false
 		played++
 	})
@@ -59,14 +62,14 @@ func RunModel(t *testing.T, open Open) {
 // history is one run of steps, in the service and in the model.
 type history struct {
 	t       *rapid.T
-	ctx     context.Context
+	ctx     context.Context //nolint:containedctx // it lasts as long as the history
 	store   social.Store
 	service *social.Service
 	m       *model
 }
 
 // play plays one history, and compares everything at its end.
-func play(t *rapid.T, ctx context.Context, store social.Store, people int, steps []step) {
+func play(ctx context.Context, t *rapid.T, store social.Store, people int, steps []step) {
 	h := &history{t: t, ctx: ctx, store: store, m: &model{now: now()}}
 	h.service = social.New(store, social.Options{
 		Now: func() time.Time { return h.m.now }, NewSlug: everySlugTwice(), MaxDepth: modelDepth,
@@ -80,7 +83,7 @@ func play(t *rapid.T, ctx context.Context, store social.Store, people int, steps
 		run[s.Do](h, s)
 	}
 	for viewer := nobody; viewer < len(h.m.people); viewer++ {
-		h.compare(viewer, rand.New(rand.NewPCG(uint64(len(steps)), uint64(viewer+1))))
+		h.compare(viewer, newDice(len(steps), viewer+1))
 	}
 }
 
@@ -111,6 +114,6 @@ func (h *history) newPeople(n int) {
 // compareSome compares all that somebody, or nobody, can read just now.
 func (h *history) compareSome(s step) {
 	viewer := s.Who%(len(h.m.people)+1) - 1
-	h.does("(compare what %d reads)", viewer)
-	h.compare(viewer, rand.New(rand.NewPCG(uint64(s.X), uint64(s.Y))))
+	h.tellf("(compare what %d reads)", viewer)
+	h.compare(viewer, newDice(s.X, s.Y))
 }

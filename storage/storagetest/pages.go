@@ -7,17 +7,15 @@ import (
 	"plaza/social"
 )
 
-type ctx = context.Context
-
 // sliceRead is a read of the service's that takes pages of several lists.
-type sliceRead[K comparable, T any] = func(ctx, []social.List[K]) (map[social.List[K]]social.Slice[T], error)
+type sliceRead[K comparable, T any] = func(context.Context, []social.List[K]) (map[social.List[K]]social.Slice[T], error)
 
 // onePage makes one of a read that takes a page of the viewer's own.
-func onePage[K comparable, T any](_ *answers, read func(ctx, social.Page) (social.Slice[T], error)) sliceRead[K, T] {
-	return func(c ctx, lists []social.List[K]) (map[social.List[K]]social.Slice[T], error) {
+func onePage[K comparable, T any](read func(context.Context, social.Page) (social.Slice[T], error)) sliceRead[K, T] {
+	return func(ctx context.Context, lists []social.List[K]) (map[social.List[K]]social.Slice[T], error) {
 		answer := map[social.List[K]]social.Slice[T]{}
 		for _, list := range lists {
-			slice, err := read(c, list.Page)
+			slice, err := read(ctx, list.Page)
 			if err != nil {
 				return nil, err
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -103,14 +104,27 @@ func (h *history) ends(err error, codes ...social.Code) bool {
 	return got == fine
 }
 
+// hides checks that what is hidden answers like what never was: when the call ended with NOT_FOUND, the same call with
+// an id that was never used must end with the very same error.
+func (h *history) hides(err error, never func() error) {
+	h.t.Helper()
+	var refusal, same *social.Error
+	if !errors.As(err, &refusal) || refusal.Code != notFound {
+		return
+	}
+	if again := never(); !errors.As(again, &same) || *same != *refusal {
+		h.t.Fatalf("the service answers %v for what is hidden, and %v for what never was", err, again)
+	}
+}
+
 // Arguments made of numbers.
 
 func (h *history) somebody(n int) int { return n % len(h.m.people) }
 
 func (h *history) user(i int) social.UserID { return h.m.people[i].id }
 
-// does names what is about to be done, for the story of a failure.
-func (h *history) does(format string, args ...any) {
+// tellf names what is about to be done, for the story of a failure.
+func (h *history) tellf(format string, args ...any) {
 	h.t.Logf("%s", fmt.Sprintf(format, args...))
 }
 
@@ -162,15 +176,16 @@ func first(codes ...social.Code) social.Code {
 
 // The operations.
 
-func (h *history) signUp(s step) {
-	h.does("somebody signs up")
+func (h *history) signUp(step) {
+	h.tellf("somebody signs up")
 	h.newPeople(1)
 }
 
 func (h *history) follow(s step) {
 	who, other := h.somebody(s.Who), h.somebody(s.X)
-	h.does("%d follows %d", who, other)
+	h.tellf("%d follows %d", who, other)
 	err := h.service.Follow(h.ctx, h.user(who), h.user(other))
+	h.hides(err, func() error { return h.service.Follow(h.ctx, h.user(who), newUserID()) })
 	if h.ends(err, h.userCode(who, other)) {
 		h.m.circles[h.m.ownCircles(who)[0]].members[other] = true
 		h.m.settle()
@@ -179,8 +194,9 @@ func (h *history) follow(s step) {
 
 func (h *history) unfollow(s step) {
 	who, other := h.somebody(s.Who), h.somebody(s.X)
-	h.does("%d unfollows %d", who, other)
+	h.tellf("%d unfollows %d", who, other)
 	err := h.service.Unfollow(h.ctx, h.user(who), h.user(other))
+	h.hides(err, func() error { return h.service.Unfollow(h.ctx, h.user(who), newUserID()) })
 	if h.ends(err, h.userCode(who, other)) {
 		h.takeOut(who, other)
 	}
@@ -208,7 +224,7 @@ func (h *history) nameCode(who, circle int, name string) social.Code {
 
 func (h *history) createCircle(s step) {
 	who, name := h.somebody(s.Who), circleNames[s.X%len(circleNames)]
-	h.does("%d creates the circle %q", who, name)
+	h.tellf("%d creates the circle %q", who, name)
 	circle, err := h.service.CreateCircle(h.ctx, h.user(who), name)
 	if h.ends(err, h.nameCode(who, -1, name)) {
 		h.m.circles = append(h.m.circles, &modelCircle{id: circle.ID, owner: who, name: name, members: map[int]bool{}})
@@ -218,8 +234,9 @@ func (h *history) createCircle(s step) {
 func (h *history) renameCircle(s step) {
 	who := h.somebody(s.Who)
 	circle, name := h.someCircle(who, s.X), circleNames[s.Y%len(circleNames)]
-	h.does("%d renames circle %d to %q", who, circle, name)
+	h.tellf("%d renames circle %d to %q", who, circle, name)
 	err := h.service.RenameCircle(h.ctx, h.user(who), h.m.circles[circle].id, name)
+	h.hides(err, func() error { return h.service.RenameCircle(h.ctx, h.user(who), newCircleID(), name) })
 	if h.ends(err, first(h.circleCode(who, circle), h.nameCode(who, circle, name))) {
 		h.m.circles[circle].name = name
 	}
@@ -232,8 +249,10 @@ func (h *history) deleteCircle(s step) {
 	if code == fine && h.m.circles[circle].builtIn {
 		code = notAllowed
 	}
-	h.does("%d deletes circle %d", who, circle)
-	if h.ends(h.service.DeleteCircle(h.ctx, h.user(who), h.m.circles[circle].id), code) {
+	h.tellf("%d deletes circle %d", who, circle)
+	err := h.service.DeleteCircle(h.ctx, h.user(who), h.m.circles[circle].id)
+	h.hides(err, func() error { return h.service.DeleteCircle(h.ctx, h.user(who), newCircleID()) })
+	if h.ends(err, code) {
 		h.m.circles[circle].gone = true
 		h.m.settle()
 	}
@@ -242,12 +261,20 @@ func (h *history) deleteCircle(s step) {
 func (h *history) addToCircle(s step) {
 	who, other := h.somebody(s.Who), h.somebody(s.Y)
 	circle := h.someCircle(who, s.X)
-	h.does("%d adds %d to circle %d", who, other, circle)
+	h.tellf("%d adds %d to circle %d", who, other, circle)
 	code := first(h.circleCode(who, circle), h.userCode(who, other))
 	if who == other {
 		code = invalid
 	}
-	if h.ends(h.service.AddToCircle(h.ctx, h.user(who), h.m.circles[circle].id, h.user(other)), code) {
+	id := h.m.circles[circle].id
+	err := h.service.AddToCircle(h.ctx, h.user(who), id, h.user(other))
+	h.hides(err, func() error {
+		if h.circleCode(who, circle) == fine {
+			return h.service.AddToCircle(h.ctx, h.user(who), id, newUserID())
+		}
+		return h.service.AddToCircle(h.ctx, h.user(who), newCircleID(), h.user(other))
+	})
+	if h.ends(err, code) {
 		h.m.circles[circle].members[other] = true
 		h.m.settle()
 	}
@@ -256,12 +283,20 @@ func (h *history) addToCircle(s step) {
 func (h *history) removeFromCircle(s step) {
 	who, other := h.somebody(s.Who), h.somebody(s.Y)
 	circle := h.someCircle(who, s.X)
-	h.does("%d removes %d from circle %d", who, other, circle)
+	h.tellf("%d removes %d from circle %d", who, other, circle)
 	code := h.circleCode(who, circle)
 	if code == fine && !h.m.exists(who, other) {
 		code = notFound
 	}
-	if h.ends(h.service.RemoveFromCircle(h.ctx, h.user(who), h.m.circles[circle].id, h.user(other)), code) {
+	id := h.m.circles[circle].id
+	err := h.service.RemoveFromCircle(h.ctx, h.user(who), id, h.user(other))
+	h.hides(err, func() error {
+		if h.circleCode(who, circle) == fine {
+			return h.service.RemoveFromCircle(h.ctx, h.user(who), id, newUserID())
+		}
+		return h.service.RemoveFromCircle(h.ctx, h.user(who), newCircleID(), h.user(other))
+	})
+	if h.ends(err, code) {
 		delete(h.m.circles[circle].members, other)
 		h.m.settle()
 	}
@@ -269,12 +304,13 @@ func (h *history) removeFromCircle(s step) {
 
 func (h *history) block(s step) {
 	who, other := h.somebody(s.Who), h.somebody(s.X)
-	h.does("%d blocks %d", who, other)
+	h.tellf("%d blocks %d", who, other)
 	code := h.userCode(who, other)
 	if slices.Contains(h.m.blocks, arc{who, other}) { // again: nothing changes
 		code = fine
 	}
 	_, err := h.service.Block(h.ctx, h.user(who), h.user(other))
+	h.hides(err, func() error { _, err := h.service.Block(h.ctx, h.user(who), newUserID()); return err })
 	if h.ends(err, code) {
 		h.m.blocks = with(h.m.blocks, arc{who, other})
 		h.takeOut(who, other)
@@ -287,12 +323,14 @@ func (h *history) unblock(s step) {
 	if blocks := ofOne(h.m.blocks, who); len(blocks) > 0 && s.Y%4 != 0 {
 		other = blocks[s.X%len(blocks)].to
 	}
-	h.does("%d unblocks %d", who, other)
+	h.tellf("%d unblocks %d", who, other)
 	code := h.userCode(who, other)
 	if slices.Contains(h.m.blocks, arc{who, other}) {
 		code = fine
 	}
-	if h.ends(h.service.Unblock(h.ctx, h.user(who), h.user(other)), code) {
+	err := h.service.Unblock(h.ctx, h.user(who), h.user(other))
+	h.hides(err, func() error { return h.service.Unblock(h.ctx, h.user(who), newUserID()) })
+	if h.ends(err, code) {
 		h.m.blocks = without(h.m.blocks, arc{who, other})
 	}
 }
@@ -304,8 +342,10 @@ func ofOne(arcs []arc, from int) []arc {
 
 func (h *history) mute(s step) {
 	who, other := h.somebody(s.Who), h.somebody(s.X)
-	h.does("%d mutes %d", who, other)
-	if h.ends(h.service.Mute(h.ctx, h.user(who), h.user(other)), h.userCode(who, other)) {
+	h.tellf("%d mutes %d", who, other)
+	err := h.service.Mute(h.ctx, h.user(who), h.user(other))
+	h.hides(err, func() error { return h.service.Mute(h.ctx, h.user(who), newUserID()) })
+	if h.ends(err, h.userCode(who, other)) {
 		h.m.mutes = with(h.m.mutes, arc{who, other})
 	}
 }
@@ -315,8 +355,10 @@ func (h *history) unmute(s step) {
 	if mutes := ofOne(h.m.mutes, who); len(mutes) > 0 && s.Y%4 != 0 {
 		other = mutes[s.X%len(mutes)].to
 	}
-	h.does("%d unmutes %d", who, other)
-	if h.ends(h.service.Unmute(h.ctx, h.user(who), h.user(other)), h.userCode(who, other)) {
+	h.tellf("%d unmutes %d", who, other)
+	err := h.service.Unmute(h.ctx, h.user(who), h.user(other))
+	h.hides(err, func() error { return h.service.Unmute(h.ctx, h.user(who), newUserID()) })
+	if h.ends(err, h.userCode(who, other)) {
 		h.m.mutes = without(h.m.mutes, arc{who, other})
 	}
 }
@@ -324,7 +366,7 @@ func (h *history) unmute(s step) {
 func (h *history) setWallPolicy(s step) {
 	who := h.somebody(s.Who)
 	policy := []social.WallPolicy{social.WallEveryone, social.WallFollowed, social.WallNobody}[s.X%3]
-	h.does("%d opens the wall to %s", who, policy)
+	h.tellf("%d opens the wall to %s", who, policy)
 	if h.ends(h.service.UpdateProfile(h.ctx, h.user(who), social.ProfileChange{WallPolicy: &policy}), fine) {
 		h.m.people[who].policy = policy
 	}
@@ -348,6 +390,11 @@ func (h *history) audience(who, x, y int) (kind social.AudienceKind, listed []in
 	return kind, listed, code
 }
 
+// allOwn says whether all the circles are there and one's own.
+func (h *history) allOwn(who int, circles []int) bool {
+	return !slices.ContainsFunc(circles, func(circle int) bool { return h.circleCode(who, circle) != fine })
+}
+
 func (h *history) audienceOf(kind social.AudienceKind, listed []int) social.Audience {
 	a := social.Audience{Kind: kind}
 	for _, circle := range listed {
@@ -365,7 +412,7 @@ func (h *history) content(kind, n int) social.Content {
 	case 1:
 		return social.Content{Photo: &social.Photo{URL: "https://example.org/p", Caption: text, Width: n, Height: 1}}
 	case 2:
-		return social.Content{Link: &social.Link{URL: "https://example.org/" + fmt.Sprint(n), Title: text}}
+		return social.Content{Link: &social.Link{URL: "https://example.org/" + strconv.Itoa(n), Title: text}}
 	case 3:
 		return social.Content{Checkin: &social.Checkin{Place: "Plaza", Latitude: float64(n%90) + 0.1, Longitude: -0.25, Text: text}}
 	default:
@@ -391,12 +438,21 @@ func (h *history) createPost(s step) {
 		code = notAllowed
 	}
 	content := h.content(s.Y+s.Z, len(h.m.posts))
-	h.does("%d posts on %d's wall for %s %v: %s", who, owner, kind, listed, contentText(content))
+	h.tellf("%d posts on %d's wall for %s %v: %s", who, owner, kind, listed, contentText(content))
 	in := social.NewPost{Content: content, Audience: h.audienceOf(kind, listed), WallOwner: h.user(owner)}
 	if who == owner && s.X%2 == 0 {
 		in.WallOwner = social.UserID{}
 	}
 	p, err := h.service.CreatePost(h.ctx, h.user(who), in)
+	h.hides(err, func() error {
+		if kind == social.AudienceListed && !h.allOwn(who, listed) {
+			in.Audience.Circles = []social.CircleID{newCircleID()}
+		} else {
+			in.WallOwner = newUserID()
+		}
+		_, err := h.service.CreatePost(h.ctx, h.user(who), in)
+		return err
+	})
 	if h.ends(err, code) {
 		h.m.posts = append(h.m.posts, &modelPost{
 			id: p.ID, author: who, owner: owner, kind: kind, listed: listed, content: content,
@@ -438,8 +494,10 @@ func (h *history) setAudience(s step) {
 	}
 	p := h.m.posts[post]
 	kind, listed, code := h.audience(who, s.Y, s.Z)
-	h.does("%d shows post %d to %s %v", who, post, kind, listed)
-	_, err := h.service.SetAudience(h.ctx, h.user(who), p.id, h.audienceOf(kind, listed))
+	h.tellf("%d shows post %d to %s %v", who, post, kind, listed)
+	audience := h.audienceOf(kind, listed)
+	_, err := h.service.SetAudience(h.ctx, h.user(who), p.id, audience)
+	h.hides(err, func() error { _, err := h.service.SetAudience(h.ctx, h.user(who), newPostID(), audience); return err })
 	if h.ends(err, first(code, h.ownPostCode(who, p))) {
 		p.kind, p.listed = kind, listed
 	}
@@ -456,8 +514,9 @@ func (h *history) editPost(s step) {
 	if code == fine && !mayBecome(p.content, content) {
 		code = invalid
 	}
-	h.does("%d edits post %d to %s", who, post, contentText(content))
+	h.tellf("%d edits post %d to %s", who, post, contentText(content))
 	_, err := h.service.EditPost(h.ctx, h.user(who), p.id, content)
+	h.hides(err, func() error { _, err := h.service.EditPost(h.ctx, h.user(who), newPostID(), content); return err })
 	if h.ends(err, code) {
 		p.content = content
 		p.edits++
@@ -500,8 +559,10 @@ func (h *history) deletePost(s step) {
 	if code == notAllowed && who == p.owner {
 		code = fine
 	}
-	h.does("%d deletes post %d", who, post)
-	if h.ends(h.service.DeletePost(h.ctx, h.user(who), p.id), code) {
+	h.tellf("%d deletes post %d", who, post)
+	err := h.service.DeletePost(h.ctx, h.user(who), p.id)
+	h.hides(err, func() error { return h.service.DeletePost(h.ctx, h.user(who), newPostID()) })
+	if h.ends(err, code) {
 		p.gone = true
 	}
 }
@@ -523,12 +584,21 @@ func (h *history) addComment(s step) {
 		code = social.CodeTooDeep
 	}
 	text := fmt.Sprint("comment ", len(h.m.comments))
-	h.does("%d comments on post %d under %d: %q", who, post, parent, text)
+	h.tellf("%d comments on post %d under %d: %q", who, post, parent, text)
 	in := social.NewComment{Post: h.m.posts[post].id, Text: text}
 	if parent >= 0 {
 		in.Parent = h.m.comments[parent].id
 	}
 	c, err := h.service.AddComment(h.ctx, h.user(who), in)
+	h.hides(err, func() error {
+		if h.m.sees(who, h.m.posts[post]) {
+			in.Parent = newCommentID()
+		} else {
+			in.Post = newPostID()
+		}
+		_, err := h.service.AddComment(h.ctx, h.user(who), in)
+		return err
+	})
 	if h.ends(err, code) {
 		h.m.comments = append(h.m.comments, &modelComment{
 			id: c.ID, slug: c.Slug, tree: c.TreePath, post: post, parent: parent, depth: depth, author: who, text: text,
@@ -588,8 +658,10 @@ func (h *history) editComment(s step) {
 		codes = []social.Code{notAllowed}
 	}
 	text := fmt.Sprint("edited ", s.Y)
-	h.does("%d edits comment %d to %q", who, comment, text)
-	if h.ends(h.service.EditComment(h.ctx, h.user(who), c.id, text), codes...) {
+	h.tellf("%d edits comment %d to %q", who, comment, text)
+	err := h.service.EditComment(h.ctx, h.user(who), c.id, text)
+	h.hides(err, func() error { return h.service.EditComment(h.ctx, h.user(who), newCommentID(), text) })
+	if h.ends(err, codes...) {
 		c.text, c.edited = text, true
 	}
 }
@@ -608,8 +680,10 @@ func (h *history) deleteComment(s step) {
 	case who != c.author && who != post.author && who != post.owner:
 		code = notAllowed
 	}
-	h.does("%d deletes comment %d", who, comment)
-	if h.ends(h.service.DeleteComment(h.ctx, h.user(who), c.id), code) {
+	h.tellf("%d deletes comment %d", who, comment)
+	err := h.service.DeleteComment(h.ctx, h.user(who), c.id)
+	h.hides(err, func() error { return h.service.DeleteComment(h.ctx, h.user(who), newCommentID()) })
+	if h.ends(err, code) {
 		c.deleted = true
 		h.m.prune(comment)
 	}
@@ -622,8 +696,10 @@ func (h *history) react(s step) {
 		return
 	}
 	p, kind := h.m.posts[post], []social.ReactionKind{social.ReactionLike, social.ReactionWow, social.ReactionSad}[s.Y%3]
-	h.does("%d reacts to post %d: %s", who, post, kind)
-	if h.ends(h.service.React(h.ctx, h.user(who), p.id, kind), h.seenCode(who, p)) {
+	h.tellf("%d reacts to post %d: %s", who, post, kind)
+	err := h.service.React(h.ctx, h.user(who), p.id, kind)
+	h.hides(err, func() error { return h.service.React(h.ctx, h.user(who), newPostID(), kind) })
+	if h.ends(err, h.seenCode(who, p)) {
 		p.reactions[who] = kind
 	}
 }
@@ -635,8 +711,10 @@ func (h *history) unreact(s step) {
 		return
 	}
 	p := h.m.posts[post]
-	h.does("%d takes the reaction to post %d back", who, post)
-	if h.ends(h.service.Unreact(h.ctx, h.user(who), p.id), h.seenCode(who, p)) {
+	h.tellf("%d takes the reaction to post %d back", who, post)
+	err := h.service.Unreact(h.ctx, h.user(who), p.id)
+	h.hides(err, func() error { return h.service.Unreact(h.ctx, h.user(who), newPostID()) })
+	if h.ends(err, h.seenCode(who, p)) {
 		delete(p.reactions, who)
 	}
 }
@@ -656,13 +734,15 @@ func (h *history) vote(s step) {
 	case !poll.ClosesAt.IsZero() && !h.m.now.Before(poll.ClosesAt):
 		code = social.CodeClosed
 	}
-	h.does("%d votes in post %d for %d", who, post, option)
-	if h.ends(h.service.Vote(h.ctx, h.user(who), p.id, option), code) {
+	h.tellf("%d votes in post %d for %d", who, post, option)
+	err := h.service.Vote(h.ctx, h.user(who), p.id, option)
+	h.hides(err, func() error { return h.service.Vote(h.ctx, h.user(who), newPostID(), option) })
+	if h.ends(err, code) {
 		p.votes[who] = option
 	}
 }
 
 func (h *history) timePasses(step) {
-	h.does("an hour passes")
+	h.tellf("an hour passes")
 	h.m.now = h.m.now.Add(time.Hour)
 }

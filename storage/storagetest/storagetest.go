@@ -22,6 +22,7 @@ type testCase struct {
 
 // Run runs the suite. Each case gets a fresh store from open; cases run in parallel with each other.
 func Run(t *testing.T, open Open) {
+	t.Helper()
 	for _, noun := range []struct {
 		name  string
 		cases []testCase

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -20,13 +21,19 @@ import (
 // test where the store answers with an error: call them on the test's own goroutine.
 type world struct {
 	social.Store
-	t   *testing.T
-	ctx context.Context
+	t    *testing.T
+	ctx  context.Context //nolint:containedctx // it lasts as long as the test
+	dice *rand.Rand      // the same throws in every run of a test
 }
 
 func newWorld(t *testing.T, open Open) *world {
 	t.Helper()
-	return &world{Store: open(t), t: t, ctx: t.Context()}
+	return &world{Store: open(t), t: t, ctx: t.Context(), dice: newDice(len(t.Name()), 0)}
+}
+
+// newDice makes dice that fall the same way for the same numbers.
+func newDice(one, two int) *rand.Rand {
+	return rand.New(rand.NewPCG(uint64(one), uint64(two))) //nolint:gosec // tests are to be the same again
 }
 
 // ok ends the test unless err is nil.

@@ -12,6 +12,7 @@ type Open = func(t *testing.T) ads.Store
 
 // Run runs the suite. Each case gets a fresh store from open; cases run in parallel with each other.
 func Run(t *testing.T, open Open) {
+	t.Helper()
 	for _, noun := range []struct {
 		name  string
 		cases []testCase

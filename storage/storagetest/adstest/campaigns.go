@@ -46,7 +46,7 @@ func resumePutsUnitsBack(w *world) {
 	spring, autumn := w.campaign(), w.campaign()
 	top, side := w.zone("top"), w.zone("side")
 	best := w.place(spring, cpm(5_000_000), top)
-	learnt := w.place(spring, cpc(1_000_000), top, side) // 5.00 at first
+	learnt := w.place(spring, cpc(500_000), top, side) // 5.00 at first
 	rest := w.place(autumn, cpm(4_900_000), top, side)
 	w.runs(side, learnt, rest)
 
@@ -118,7 +118,7 @@ func pausingResumingAndAddingAgree(w *world) {
 	units := make([]ads.Unit, crowd)
 	var calls sync.Map
 	together(func(i int) {
-		units[i] = unit(c, cpm(ads.Micros(2+i)), zones[i%len(zones)])
+		units[i] = unit(c, cpc(ads.Micros(1_000_000+i)), zones[i%len(zones)])
 		var err error
 		switch i % 4 {
 		case 0:
@@ -140,6 +140,9 @@ func pausingResumingAndAddingAgree(w *world) {
 		}
 		return true
 	})
+	for i := range units { // before anything is put right
+		w.counts(units[i].ID, 1, 0)
+	}
 	if _, err := w.PauseCampaign(w.ctx, c.ID); err != nil {
 		w.t.Fatal(err)
 	}
@@ -151,5 +154,8 @@ func pausingResumingAndAddingAgree(w *world) {
 	}
 	for _, zone := range zones {
 		w.same(len(w.running(zone)), 1+crowd/len(zones), "the units that run after all")
+	}
+	for i := range units {
+		w.counts(units[i].ID, 1, 0)
 	}
 }

@@ -63,7 +63,7 @@ func addStoresABatch(w *world) {
 	side, err := w.Zone(w.ctx, b.Zones[1].ID)
 	w.ok(err, "Zone")
 	w.same(side, &ads.Zone{ID: b.Zones[1].ID, Currency: "EUR", Units: []ads.RunningUnit{
-		runningUnit(b.Units[1], "Acme"), runningUnit(b.Units[0], "Acme"), // 2.50 before 2.00; 9.00 is paused
+		runningUnit(b.Units[1], "Acme"), runningUnit(b.Units[0], "Acme"), // 5.00 before 2.00; 9.00 is paused
 	}}, "the zone")
 }
 

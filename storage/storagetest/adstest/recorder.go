@@ -49,12 +49,12 @@ func recordCountsAChoiceOnce(w *world) {
 func recordMovesUnits(w *world) {
 	c := w.campaign()
 	top, side, foot := w.zone("top"), w.zone("side"), w.zone("foot")
-	first := w.place(c, cpc(1_000_000), top, side)  // 5.00
-	second := w.place(c, cpc(990_000), top, side)   // 4.95
+	first := w.place(c, cpc(500_000), top, side)    // 5.00
+	second := w.place(c, cpc(495_000), top, side)   // 4.95
 	steady := w.place(c, cpm(4_970_000), top, foot) // 4.97
 	w.runs(top, first, steady, second)
 	for range 50 {
-		w.record(recording(ads.Impression, first, top)) // 5.00 / 1.05
+		w.record(recording(ads.Impression, first, top)) // 5.00 / 1.1
 	}
 	w.runs(top, steady, second, first)
 	w.runs(side, second, first)

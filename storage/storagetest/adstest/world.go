@@ -22,10 +22,11 @@ const crowd = 64
 type world struct {
 	ads.Store
 	t   *testing.T
-	ctx context.Context
+	ctx context.Context //nolint:containedctx // the test's own
 }
 
 func newWorld(t *testing.T, open Open) *world {
+	t.Helper()
 	return &world{Store: open(t), t: t, ctx: t.Context()}
 }
 

@@ -19,7 +19,7 @@ func zoneHasItsUnitsInOrder(w *world) {
 	c, zone := w.campaign(), w.zone("top")
 	low := w.place(c, cpm(1_000_000), zone)
 	high := w.place(c, cpm(3_000_000), zone)
-	clicks := w.place(c, cpc(400_000), zone) // 2.00
+	clicks := w.place(c, cpc(200_000), zone) // 2.00
 	tied := w.place(c, cpm(2_000_000), zone) // added later: a higher id
 	highest := w.place(c, cpm(ads.MaxBid), zone)
 	w.runs(zone, highest, high, clicks, tied, low)
@@ -54,7 +54,7 @@ func absentZonesAreNotFound(w *world) {
 func oneZoneHoldsManyUnits(w *world) {
 	campaigns := []ads.Campaign{w.campaign(), w.campaign(), w.campaign()}
 	zone := w.zone("top")
-	order := rand.New(rand.NewPCG(1, 2)).Perm(ads.MaxZoneUnits)
+	order := rand.New(rand.NewPCG(1, 2)).Perm(ads.MaxZoneUnits) //nolint:gosec // the same order each time
 	want := make([]ads.UnitID, ads.MaxZoneUnits)
 	for some := range slices.Chunk(order, 300) {
 		var b ads.Batch
