@@ -104,7 +104,8 @@ func TestWritesAreDurable(t *testing.T) {
 		_, inTransaction := c.Lookup("txnNumber").AsInt64OK()
 		_, isCommit := c.Lookup("commitTransaction").AsInt64OK()
 		_, isInsert := c.Lookup("insert").StringValueOK()
-		if !isCommit && !(isInsert && c.Lookup("autocommit").IsZero()) {
+		isAlone := isInsert && c.Lookup("autocommit").IsZero()
+		if !isCommit && !isAlone {
 			continue
 		}
 		ends++

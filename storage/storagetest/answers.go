@@ -52,7 +52,7 @@ type answers struct {
 // same compares an answer with the model's.
 func (a *answers) same(got, want any, what string, args ...any) {
 	a.t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), readableIDs); diff != "" {
 		a.t.Fatalf("what %d reads: %s differs (-model +service):\n%s", a.who, fmt.Sprintf(what, args...), diff)
 	}
 }

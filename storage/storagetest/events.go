@@ -95,7 +95,7 @@ func (w *world) mark() social.Event {
 func (w *world) sameEvents(got, want []social.Event, what string) {
 	w.t.Helper()
 	ignore := cmpopts.IgnoreFields(social.Event{}, "Position")
-	if diff := cmp.Diff(want, got, ignore, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, ignore, cmpopts.EquateEmpty(), readableIDs); diff != "" {
 		w.t.Errorf("%s: the events differ (-want +got):\n%s", what, diff)
 	}
 }

@@ -63,10 +63,18 @@ func (w *world) did(want bool) func(got bool, err error) {
 	}
 }
 
+// readableIDs shows ids in differences as texts.
+var readableIDs = cmp.Transformer("text", func(i id.ID) string {
+	if i.IsZero() {
+		return "none"
+	}
+	return i.String()
+})
+
 // same reports what differs. Empty and nil slices and maps are the same; times are compared as instants.
 func (w *world) same(got, want any, what string, args ...any) {
 	w.t.Helper()
-	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), readableIDs); diff != "" {
 		w.t.Errorf("%s differs (-want +got):\n%s", fmt.Sprintf(what, args...), diff)
 	}
 }
