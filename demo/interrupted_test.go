@@ -1,0 +1,127 @@
+package demo
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plaza/ads"
+	"plaza/social"
+)
+
+var errKilled = errors.New("killed")
+
+// mortal is a store whose process dies at the first write that was not tried before: by turns before the write and after it.
+type mortal struct {
+	Store
+	tried map[any]bool // survives
+}
+
+func (m *mortal) write(key any, write func() error) error {
+	if m.tried[key] {
+		return write()
+	}
+	m.tried[key] = true
+	if len(m.tried)%2 == 0 {
+		return errKilled
+	}
+	if err := write(); err != nil {
+		return err
+	}
+	return errKilled
+}
+
+func (m *mortal) ImportUsers(ctx context.Context, users []social.NewUser) (n int, err error) {
+	err = m.write("users", func() error { n, err = m.Store.ImportUsers(ctx, users); return err })
+	return n, err
+}
+
+func (m *mortal) ImportCircles(ctx context.Context, circles []*social.Circle) (n int, err error) {
+	err = m.write("circles", func() error { n, err = m.Store.ImportCircles(ctx, circles); return err })
+	return n, err
+}
+
+func (m *mortal) ImportMemberships(ctx context.Context, all []social.Membership, edges []social.EdgeID) (n int, err error) {
+	err = m.write("memberships", func() error { n, err = m.Store.ImportMemberships(ctx, all, edges); return err })
+	return n, err
+}
+
+func (m *mortal) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
+	return m.write(e.ID, func() error { return m.Store.InsertPost(ctx, p, e) })
+}
+
+func (m *mortal) UpdatePost(ctx context.Context, p *social.Post, e social.Event) error {
+	return m.write(e.ID, func() error { return m.Store.UpdatePost(ctx, p, e) })
+}
+
+func (m *mortal) PutVote(ctx context.Context, p social.PostID, u social.UserID, option int, e social.Event) error {
+	return m.write(e.ID, func() error { return m.Store.PutVote(ctx, p, u, option, e) })
+}
+
+func (m *mortal) PutReaction(ctx context.Context, p social.PostID, u social.UserID, k social.ReactionKind, e social.Event) error {
+	return m.write(e.ID, func() error { return m.Store.PutReaction(ctx, p, u, k, e) })
+}
+
+func (m *mortal) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
+	return m.write(e.ID, func() error { return m.Store.InsertComment(ctx, c, e) })
+}
+
+func (m *mortal) EditComment(ctx context.Context, c social.CommentID, text string, at time.Time, e social.Event) error {
+	return m.write(e.ID, func() error { return m.Store.EditComment(ctx, c, text, at, e) })
+}
+
+func (m *mortal) DeleteComment(ctx context.Context, c social.CommentID, e social.Event) error {
+	return m.write(e.ID, func() error { return m.Store.DeleteComment(ctx, c, e) })
+}
+
+func (m *mortal) Block(ctx context.Context, edge social.Edge, e social.Event) (done bool, err error) {
+	err = m.write(e.ID, func() error { done, err = m.Store.Block(ctx, edge, e); return err })
+	return done, err
+}
+
+func (m *mortal) Mute(ctx context.Context, edge social.Edge, e social.Event) (done bool, err error) {
+	err = m.write(e.ID, func() error { done, err = m.Store.Mute(ctx, edge, e); return err })
+	return done, err
+}
+
+func (m *mortal) Ads() ads.Store { return mortalAds{m.Store.Ads(), m} }
+
+type mortalAds struct {
+	ads.Store
+	mortal *mortal
+}
+
+func (m mortalAds) Add(ctx context.Context, b ads.Batch) (n int, err error) {
+	err = m.mortal.write("ads", func() error { n, err = m.Store.Add(ctx, b); return err })
+	return n, err
+}
+
+// A seeding that dies at each of its writes, and begins again each time, comes to the same as one that runs through.
+func TestSeedGoesOnAfterEveryInterruption(t *testing.T) {
+	now := time.Now()
+	whole, pieces := openSQLite(t), openSQLite(t)
+	if err := seed(t.Context(), whole, now); err != nil {
+		t.Fatal(err)
+	}
+	dying := &mortal{pieces, map[any]bool{}}
+	deaths := 0
+	for {
+		err := seed(t.Context(), dying, now.Add(time.Duration(deaths)*time.Hour)) // begun again later, and later
+		if err == nil {
+			break
+		}
+		if !errors.Is(err, errKilled) {
+			t.Fatalf("after %d interruptions: %v", deaths, err)
+		}
+		deaths++
+	}
+	if least := len(script()); deaths < least {
+		t.Errorf("the seeding was interrupted %d times, want at least %d", deaths, least)
+	}
+	if diff := cmp.Diff(take(t, whole), take(t, pieces)); diff != "" {
+		t.Errorf("it differs from one that ran through (-whole +pieces):\n%s", diff)
+	}
+}

@@ -1,0 +1,107 @@
+package demo
+
+import (
+	"time"
+
+	"plaza/social"
+)
+
+// person is one of the community.
+type person struct {
+	handle, name, bio string
+	wall              social.WallPolicy // "": everyone may post there
+}
+
+// cast is everybody, in the order in which they joined. The first is the one to sign in as.
+var cast = []person{
+	{
+		handle: "ada", name: "Ada Winter",
+		bio: "Bookbinder on the plaza, second door after the café. I mend what rain, cats and time have done to paper. Learning to climb, unlearning to resign too early at chess.",
+	},
+	{
+		handle: "omar", name: "Omar Haddad",
+		bio: "Café Meridian. Open from seven until the last story is told. The soup is always vegetarian and never the same.",
+	},
+	{
+		handle: "grace", name: "Grace Okafor",
+		bio: "Night nurse. Sourdough parent. If I liked your post at 4 a.m., I was on a break, not awake by choice.",
+	},
+	{
+		handle: "linus", name: "Linus Berg",
+		bio:  "Wooden boats. Repairs. No, I can't look at your dishwasher.",
+		wall: social.WallFollowed,
+	},
+	{
+		handle: "rosa", name: "Rosa Winter",
+		bio: "Retired schoolteacher. Mother of Ada and Theo, who were both taught to write in whole sentences.",
+	},
+	{
+		handle: "theo", name: "Theo Winter",
+		bio: "geology student, professional couch borrower. rocks are just slow news",
+	},
+	{
+		handle: "nadia", name: "Nadia Petrova",
+		bio: "Astronomer at the hill observatory (40.88° N, 8.64° W, 212 m). All times are local unless I say UTC.",
+	},
+	{
+		handle: "sam", name: "Sam Brennan",
+		bio: "Postman, birdwatcher, repeat offender. I deliver letters and puns; only the letters are requested.",
+	},
+	{
+		handle: "mei", name: "Mei Tanaka",
+		bio: "Route setter at The Overhang. If you fell off it, I probably built it. Sorry! (Not sorry!)",
+	},
+	{
+		handle: "ines", name: "Inês Duarte",
+		bio: "Photographer. Film, mostly. Light, always.",
+	},
+	{
+		handle: "kofi", name: "Kofi Mensah",
+		bio: "I teach mathematics by day and run the chess club by evening. Patience is a piece that moves last.",
+	},
+	{
+		handle: "bruno", name: "Bruno Falk",
+		bio: "🚀 Founder. Mentor. Visionary. Helping harbour-based businesses 10× their mindset. Ask me about my course!",
+	},
+	{
+		handle: "vic", name: "Vic Sterling",
+		bio:  "Somebody has to say it.",
+		wall: social.WallNobody,
+	},
+	{
+		handle: "lucia", name: "Lúcia Prieto",
+		bio: "Town archive, open from ten to four. Pencils only, please. New here, and looking for the good benches.",
+	},
+}
+
+func handles() []string {
+	all := make([]string, len(cast))
+	for i, p := range cast {
+		all[i] = p.handle
+	}
+	return all
+}
+
+// id is that of the ith person. The first is as old as the community, and the others joined within the hour.
+func (p person) id(began time.Time, i int) social.UserID {
+	return social.UserID{ID: derive(began.Add(time.Duration(i)*3*time.Minute), "user/"+p.handle, 0)}
+}
+
+// accounts makes everybody's account, all with the same password.
+func (s *stage) accounts() ([]social.NewUser, error) {
+	accounts := make([]social.NewUser, len(cast))
+	for i, p := range cast {
+		in := social.SignUpInput{Handle: p.handle, Name: p.name, Password: password}
+		account, err := s.social.NewAccount(in, p.id(s.began, i))
+		if err != nil {
+			return nil, err
+		}
+		account.User.Bio = p.bio
+		if p.wall != "" {
+			account.User.WallPolicy = p.wall
+		}
+		account.Following.ID = s.builtInCircle(p.handle)
+		accounts[i] = account
+	}
+	return accounts, nil
+}

@@ -1,0 +1,177 @@
+package demo
+
+import (
+	"net/url"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plaza/ads"
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+	"plaza/storage/sqlite"
+)
+
+func openSQLite(t *testing.T) Store {
+	t.Helper()
+	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
+	return opened(t, st, err)
+}
+
+func openMongoDB(t *testing.T) Store {
+	t.Helper()
+	uri, database := mongotest.Database(t)
+	at, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.Path = "/" + database
+	st, err := mongodb.Open(t.Context(), at.String(), mongodb.Options{})
+	return opened(t, st, err)
+}
+
+func opened(t *testing.T, st Store, err error) Store {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := st.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return st
+}
+
+func forEachEngine(t *testing.T, run func(t *testing.T, st Store)) {
+	t.Run("sqlite", func(t *testing.T) { run(t, openSQLite(t)) })
+	t.Run("mongodb", func(t *testing.T) { run(t, openMongoDB(t)) })
+}
+
+func mustSeed(t *testing.T, st Store) Account {
+	t.Helper()
+	account, err := Seed(t.Context(), st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return account
+}
+
+func TestSeedLetsSignIn(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, st Store) {
+		account := mustSeed(t, st)
+		user, _, err := social.New(st, social.Options{}).SignIn(t.Context(), account.Handle, account.Password)
+		if err != nil {
+			t.Fatal(err)
+		}
+		users, err := st.Users(t.Context(), []social.UserID{user})
+		if err != nil || users[user].Handle != "ada" {
+			t.Fatalf("signed in as %v, %v", users[user], err)
+		}
+	})
+}
+
+func TestSeedAgainChangesNothing(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, st Store) {
+		account := mustSeed(t, st)
+		before := take(t, st)
+		if again := mustSeed(t, st); again != account {
+			t.Errorf("the account is %v, and was %v", again, account)
+		}
+		if diff := cmp.Diff(before, take(t, st)); diff != "" {
+			t.Errorf("seeding again has changed (-before +after):\n%s", diff)
+		}
+	})
+}
+
+// What people do with the community stays as they left it.
+func TestSeedAgainLeavesWhatBecameOfIt(t *testing.T) {
+	st := openSQLite(t)
+	mustSeed(t, st)
+	service := social.New(st, social.Options{})
+	users, err := st.UsersByHandle(t.Context(), []string{"ada", "omar"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ada, omar := users["ada"].ID, users["omar"].ID
+	news, err := service.Viewer(ada).News(t.Context(), social.Page{Limit: 100})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range news.Items {
+		if p.Author == ada {
+			if err := service.DeletePost(t.Context(), ada, p.ID); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := service.Unfollow(t.Context(), ada, omar); err != nil {
+		t.Fatal(err)
+	}
+	before := take(t, st)
+	mustSeed(t, st)
+	if diff := cmp.Diff(before, take(t, st)); diff != "" {
+		t.Errorf("seeding again has changed (-before +after):\n%s", diff)
+	}
+}
+
+func TestSeedRefusesOtherPeoplesDatabases(t *testing.T) {
+	for _, handle := range []string{"ada", "nadia"} {
+		t.Run(handle, func(t *testing.T) {
+			st := openSQLite(t)
+			in := social.SignUpInput{Handle: handle, Name: "Somebody", Password: "another one"}
+			if _, _, err := social.New(st, social.Options{}).SignUp(t.Context(), in); err != nil {
+				t.Fatal(err)
+			}
+			_, err := Seed(t.Context(), st)
+			want := `the demo needs a database of its own: "` + handle + `" is somebody else in this one; ` +
+				`choose another data folder or database, or start without the demo`
+			if err == nil || err.Error() != want {
+				t.Errorf("Seed: %v, want %s", err, want)
+			}
+			users, err := st.UsersByHandle(t.Context(), handles())
+			if err != nil || len(users) != 1 {
+				t.Errorf("there are %d of the handles, want 1 (%v)", len(users), err)
+			}
+		})
+	}
+}
+
+func TestSeedRefusesOtherPeoplesAds(t *testing.T) {
+	st := openSQLite(t)
+	zones := ads.Batch{Zones: []ads.Zone{{ID: sidebar, Currency: "JPY"}}}
+	if _, err := st.Ads().Add(t.Context(), zones); err != nil {
+		t.Fatal(err)
+	}
+	_, err := Seed(t.Context(), st)
+	if want := "the demo needs a database of its own: this one has ads of others"; err == nil || err.Error() != want {
+		t.Errorf("Seed: %v, want %s", err, want)
+	}
+}
+
+func TestScriptIsSound(t *testing.T) {
+	names := map[string]bool{}
+	ids := map[id.ID]string{}
+	s := &stage{began: time.Now()}
+	for _, st := range script() {
+		if names[st.name] {
+			t.Errorf("%s is there twice", st.name)
+		}
+		names[st.name] = true
+		made := s.postID(st.name, st.after).ID
+		if other := ids[made]; other != "" {
+			t.Errorf("%s and %s have one id", st.name, other)
+		}
+		ids[made] = st.name
+		if st.after < time.Hour+10*time.Minute {
+			t.Errorf("%s happens before people have come together: %v", st.name, st.after)
+		}
+		if st.after >= history-opening {
+			t.Errorf("%s may lie in the future: %v", st.name, st.after)
+		}
+	}
+}

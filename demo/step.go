@@ -1,0 +1,81 @@
+package demo
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"plaza/social"
+)
+
+// step is one thing that somebody does. Running it again, before any later step that makes something, changes nothing.
+type step struct {
+	name  string        // unique: ids derive from it
+	after time.Duration // since the community began
+	makes kind
+	do    func(ctx context.Context, s *stage) error
+}
+
+// kind says what a step makes: then whether it is done can be seen by the id.
+type kind int
+
+const (
+	nothing kind = iota
+	aPost
+	aComment
+)
+
+// id is that of what the step makes.
+func (s *stage) postID(of string, after time.Duration) social.PostID {
+	return social.PostID{ID: derive(s.at(after), of, 0)}
+}
+
+func (s *stage) commentID(of string, after time.Duration) social.CommentID {
+	return social.CommentID{ID: derive(s.at(after), of, 0)}
+}
+
+// play runs those of the steps that have not been run.
+func (s *stage) play(ctx context.Context, steps []step) error {
+	slices.SortStableFunc(steps, func(a, b step) int { return int(a.after - b.after) })
+	first, err := s.firstLeft(ctx, steps)
+	if err != nil {
+		return err
+	}
+	for i := range steps[first:] {
+		s.on, s.made = &steps[first+i], 0
+		if err := s.on.do(ctx, s); err != nil {
+			return fmt.Errorf("the demo's step %s: %w", s.on.name, err)
+		}
+	}
+	return nil
+}
+
+// firstLeft finds where to go on: behind the last step that has made something.
+func (s *stage) firstLeft(ctx context.Context, steps []step) (int, error) {
+	var posts []social.PostID
+	var comments []social.CommentID
+	for _, st := range steps {
+		switch st.makes {
+		case aPost:
+			posts = append(posts, s.postID(st.name, st.after))
+		case aComment:
+			comments = append(comments, s.commentID(st.name, st.after))
+		case nothing:
+		}
+	}
+	madePosts, err := s.store.Posts(ctx, posts)
+	if err != nil {
+		return 0, err
+	}
+	madeComments, err := s.store.Comments(ctx, comments)
+	if err != nil {
+		return 0, err
+	}
+	for i, st := range slices.Backward(steps) {
+		if madePosts[s.postID(st.name, st.after)] != nil || madeComments[s.commentID(st.name, st.after)] != nil {
+			return i + 1, nil
+		}
+	}
+	return 0, nil
+}

@@ -1,0 +1,18 @@
+package importer
+
+import "fmt"
+
+// Fault is a line that was left out, and why.
+type Fault struct {
+	File   string // its path
+	Line   int    // from 1; 0: the whole file
+	Reason string
+}
+
+// String is "file:line: reason", which editors and terminals can jump to.
+func (f Fault) String() string {
+	if f.Line == 0 {
+		return fmt.Sprintf("%s: %s", f.File, f.Reason)
+	}
+	return fmt.Sprintf("%s:%d: %s", f.File, f.Line, f.Reason)
+}

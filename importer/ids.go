@@ -1,0 +1,49 @@
+package importer
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// collected is when everything of the data counts as made: the month in which it was published.
+var collected = time.Date(2012, time.December, 3, 12, 0, 0, 0, time.UTC)
+
+// namespace keeps the derived ids apart from all others.
+const namespace = "plaza/importer/ego-facebook/"
+
+// UserID is the id that a person of the data has on every server.
+func UserID(p Person) social.UserID {
+	return social.UserID{ID: id.Derive(collected, fmt.Sprintf("%suser/%d", namespace, p))}
+}
+
+// Handle is what a person of the data is called.
+func Handle(p Person) string { return fmt.Sprintf("fb%d", p) }
+
+func builtInID(p Person) social.CircleID {
+	return social.CircleID{ID: id.Derive(collected, fmt.Sprintf("%suser/%d/following", namespace, p))}
+}
+
+// circleID is that of a circle made by hand. Circles are listed by their ids: after the built-in one, and circle2 before circle10.
+func circleID(c Circle) social.CircleID {
+	made := collected.Add(time.Second + time.Duration(number(c.Name))*time.Millisecond)
+	return social.CircleID{ID: id.Derive(made, fmt.Sprintf("%suser/%d/circle/%s", namespace, c.Owner, c.key()))}
+}
+
+// number is the number at the end of a name, if it is a small one; else 0.
+func number(name string) int {
+	const most = 9999
+	n, err := strconv.Atoi(name[len(strings.TrimRight(name, "0123456789")):])
+	if err != nil || n > most {
+		return 0
+	}
+	return n
+}
+
+func edgeID(from, to Person) social.EdgeID {
+	return social.EdgeID{ID: id.Derive(collected, fmt.Sprintf("%sfollow/%d/%d", namespace, from, to))}
+}

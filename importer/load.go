@@ -1,0 +1,188 @@
+package importer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"plaza/social"
+)
+
+// Store is what an import needs of a storage engine.
+type Store interface {
+	social.Importer
+	social.Users
+	social.Circles
+}
+
+const (
+	batchSize  = 1_000
+	rosterPage = 100 // circles whose members are read at once
+	// graceTime is how long a batch that is under way has to finish, once it is to stop.
+	graceTime = 10 * time.Second
+)
+
+// Progress is how far an import is: of Total things to store, Done are there.
+type Progress struct {
+	Done, Total int
+}
+
+// Options change how Load works; the zero value is fit for use.
+type Options struct {
+	// PasswordHash lets the users that are added sign in with its password; empty: nobody can. It is as
+	// social.Service.NewAccount makes it.
+	PasswordHash string
+	// Progress is told after each batch. Default: nobody is.
+	Progress func(Progress)
+}
+
+// Load stores the networks: users, circles, and friendships as follows in both directions. What exists is left as it is.
+// When ctx ends, Load finishes the batch that is under way and returns ctx's error. The summary always says what was added so far.
+// Where somebody else has a handle, or a circle's owner has made another one of its name, the error says which.
+func Load(ctx context.Context, store Store, n *Networks, o Options) (Summary, error) {
+	l := &loading{store: store, progress: o.Progress}
+	if l.progress == nil {
+		l.progress = func(Progress) {}
+	}
+	l.summary = Summary{
+		Users: Count{Total: len(n.People)}, Circles: Count{Total: len(n.Circles)},
+		Follows: Count{Total: 2 * len(n.Friendships)}, Memberships: Count{Total: n.memberships()},
+	}
+	err := l.users(ctx, n.People, o.PasswordHash)
+	if err == nil {
+		err = l.circles(ctx, n.Circles)
+	}
+	if err == nil {
+		err = l.rosters(ctx, following(n), &l.summary.Follows)
+	}
+	if err == nil {
+		err = l.rosters(ctx, handMade(n), &l.summary.Memberships)
+	}
+	if err != nil && ctx.Err() != nil {
+		err = ctx.Err() // whatever the store made of it
+	}
+	return l.summary, err
+}
+
+func (n *Networks) memberships() int {
+	total := 0
+	for _, c := range n.Circles {
+		total += len(c.Members)
+	}
+	return total
+}
+
+// loading is one Load.
+type loading struct {
+	store    Store
+	progress func(Progress)
+	done     int
+	summary  Summary
+}
+
+// advance counts n things that are stored now, or were before.
+func (l *loading) advance(n int) {
+	l.done += n
+	l.progress(Progress{Done: l.done, Total: l.summary.total()})
+}
+
+// batch runs one batch, unless ctx has ended; once begun it has graceTime to finish.
+func batch(ctx context.Context, run func(ctx context.Context) error) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	inner, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, cancel) })
+	defer stop()
+	return run(inner)
+}
+
+func (l *loading) users(ctx context.Context, people []Person, passwordHash string) error {
+	for some := range slices.Chunk(people, batchSize) {
+		err := batch(ctx, func(ctx context.Context) error {
+			added, err := l.store.ImportUsers(ctx, accounts(some, passwordHash))
+			l.summary.Users.Added += added
+			return l.handleFault(ctx, some, err)
+		})
+		if err != nil {
+			return err
+		}
+		l.advance(len(some))
+	}
+	return nil
+}
+
+func accounts(people []Person, passwordHash string) []social.NewUser {
+	users := make([]social.NewUser, len(people))
+	for i, p := range people {
+		user := UserID(p)
+		users[i] = social.NewUser{
+			User:         social.User{ID: user, Handle: Handle(p), Name: fmt.Sprintf("User %d", p), WallPolicy: social.WallEveryone},
+			PasswordHash: passwordHash,
+			Following:    social.Circle{ID: builtInID(p), Owner: user, Name: social.DefaultCircleName, IsDefault: true},
+		}
+	}
+	return users
+}
+
+// handleFault says whose handle is taken.
+func (l *loading) handleFault(ctx context.Context, people []Person, err error) error {
+	if !errors.Is(err, social.ErrTaken) {
+		return err
+	}
+	handles := make([]string, len(people))
+	for i, p := range people {
+		handles[i] = Handle(p)
+	}
+	users, readErr := l.store.UsersByHandle(ctx, handles)
+	if readErr != nil {
+		return errors.Join(err, readErr)
+	}
+	for _, p := range people {
+		if user := users[Handle(p)]; user != nil && user.ID != UserID(p) {
+			return fmt.Errorf("the handle %s belongs to somebody who is not of these networks: import into another database", Handle(p))
+		}
+	}
+	return err
+}
+
+func (l *loading) circles(ctx context.Context, circles []Circle) error {
+	for some := range slices.Chunk(circles, batchSize) {
+		stored := make([]*social.Circle, len(some))
+		for i, c := range some {
+			stored[i] = &social.Circle{ID: circleID(c), Owner: UserID(c.Owner), Name: c.Name}
+		}
+		err := batch(ctx, func(ctx context.Context) error {
+			added, err := l.store.ImportCircles(ctx, stored)
+			l.summary.Circles.Added += added
+			return l.nameFault(ctx, some, err)
+		})
+		if err != nil {
+			return err
+		}
+		l.advance(len(some))
+	}
+	return nil
+}
+
+// nameFault says which circle's name its owner has given to another one.
+func (l *loading) nameFault(ctx context.Context, circles []Circle, err error) error {
+	if !errors.Is(err, social.ErrTaken) {
+		return err
+	}
+	for _, c := range circles {
+		own, readErr := l.store.CirclesOf(ctx, UserID(c.Owner), social.Page{Limit: social.MaxCircles})
+		if readErr != nil {
+			return errors.Join(err, readErr)
+		}
+		for _, other := range own {
+			if other.ID != circleID(c) && c.key() == (Circle{Name: other.Name}).key() {
+				return fmt.Errorf("%s has made a circle %q: rename it, and import again", Handle(c.Owner), other.Name)
+			}
+		}
+	}
+	return err
+}

@@ -1,0 +1,32 @@
+package importer
+
+// Count is how much of one kind was there to store.
+type Count struct {
+	Total   int // how many the data have
+	Added   int // how many of them are new
+	Refused int // memberships that were neither there nor taken: one of the two blocks the other
+}
+
+// Existing is how many were there already.
+func (c Count) Existing() int { return c.Total - c.Added - c.Refused }
+
+// Summary is what an import came to.
+type Summary struct {
+	Users       Count
+	Follows     Count
+	Circles     Count // made by hand
+	Memberships Count // in those circles
+}
+
+// counts lists all kinds.
+func (s *Summary) counts() []*Count {
+	return []*Count{&s.Users, &s.Follows, &s.Circles, &s.Memberships}
+}
+
+func (s *Summary) total() int {
+	total := 0
+	for _, c := range s.counts() {
+		total += c.Total
+	}
+	return total
+}
