@@ -13,7 +13,7 @@ import (
 
 const (
 	// MaxCount is how many ads one choice may ask for.
-	MaxCount = 20
+	MaxCount = 10
 	// MaxBatch is how many entries of each kind Service.Add takes at once.
 	MaxBatch = 1000
 

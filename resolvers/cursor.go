@@ -32,8 +32,8 @@ func (k cursorKind) decode(argument string, cursor *string) (social.Key, error) 
 	if cursor == nil {
 		return "", nil
 	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(*cursor)
-	if err != nil || len(raw) == 0 || cursorKind(raw[0]) != k || !k.fits(raw[1:]) {
+	raw, err := base64.RawURLEncoding.DecodeString(*cursor)
+	if err != nil || len(raw) == 0 || !k.fits(raw[1:]) || k.encode(social.Key(raw[1:])) != *cursor {
 		return "", &social.Error{Code: social.CodeInvalid, Field: argument, Message: "This is not a cursor of this list."}
 	}
 	return social.Key(raw[1:]), nil

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"runtime/debug"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"plaza/ads"
@@ -49,17 +51,17 @@ func (r *Resolver) PresentError(ctx context.Context, err error) *gqlerror.Error 
 	if presented.Unwrap() == nil { // made for clients, by the GraphQL layers themselves
 		return presented
 	}
-	message, extensions := r.explain(ctx, err)
+	message, extensions := r.explain(ctx, err, presented.Path)
 	return &gqlerror.Error{Message: message, Path: presented.Path, Locations: presented.Locations, Extensions: extensions}
 }
 
-func (r *Resolver) explain(ctx context.Context, err error) (string, map[string]any) {
+func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (string, map[string]any) {
 	var mistake *social.Error
 	switch {
 	case errors.As(err, &mistake):
 		extensions := map[string]any{"code": topLevelCode(mistake.Code)}
-		if mistake.Field != "" {
-			extensions["argument"] = mistake.Field
+		if argument := argumentOf(ctx, mistake, path); argument != "" {
+			extensions["argument"] = argument
 		}
 		return mistake.Message, extensions
 	case errors.Is(err, live.ErrTooSlow), errors.Is(err, live.ErrInterrupted), errors.Is(err, live.ErrClosed):
@@ -75,6 +77,20 @@ func (r *Resolver) explain(ctx context.Context, err error) (string, map[string]a
 		r.log(ctx, err)
 		return "Something went wrong on our side.", map[string]any{"code": codeInternal, "requestId": r.RequestID(ctx)}
 	}
+}
+
+// argumentOf names the argument at fault. Where a scalar could not be read the mistake does not know it, but the
+// error's path does, which then leads on from the field into its arguments.
+func argumentOf(ctx context.Context, mistake *social.Error, path ast.Path) string {
+	if mistake.Field != "" {
+		return mistake.Field
+	}
+	field := graphql.GetFieldContext(ctx)
+	if field == nil || len(path) <= len(field.Path()) {
+		return ""
+	}
+	steps := path[len(field.Path()):]
+	return strings.TrimPrefix(steps.String(), ".")
 }
 
 func (r *Resolver) log(ctx context.Context, err error) {

@@ -4,39 +4,31 @@ import (
 	"plaza/social"
 )
 
-// malformed is the mistake of an argument that is no id of the kind that it should be.
-func malformed(field, kind string) error {
-	return &social.Error{Code: social.CodeInvalid, Field: field, Message: "This is not the id of a " + kind + "."}
-}
-
 func userID(field, text string) (social.UserID, error) {
-	parsed, err := social.ParseUserID(text)
-	if err != nil {
-		return parsed, malformed(field, "user")
-	}
-	return parsed, nil
+	return parseID(field, "user", text, social.ParseUserID)
 }
 
 func circleID(field, text string) (social.CircleID, error) {
-	parsed, err := social.ParseCircleID(text)
-	if err != nil {
-		return parsed, malformed(field, "circle")
-	}
-	return parsed, nil
+	return parseID(field, "circle", text, social.ParseCircleID)
 }
 
 func postID(field, text string) (social.PostID, error) {
-	parsed, err := social.ParsePostID(text)
-	if err != nil {
-		return parsed, malformed(field, "post")
-	}
-	return parsed, nil
+	return parseID(field, "post", text, social.ParsePostID)
 }
 
 func commentID(field, text string) (social.CommentID, error) {
-	parsed, err := social.ParseCommentID(text)
-	if err != nil {
-		return parsed, malformed(field, "comment")
+	return parseID(field, "comment", text, social.ParseCommentID)
+}
+
+// parseID reads an id that was given as an argument. Errors: INVALID; NOT_FOUND for the zero id, which means "none" further in.
+func parseID[ID interface{ IsZero() bool }](field, kind, text string, parse func(string) (ID, error)) (ID, error) {
+	parsed, err := parse(text)
+	switch {
+	case err != nil:
+		return parsed, &social.Error{Code: social.CodeInvalid, Field: field, Message: "This is not the id of a " + kind + "."}
+	case parsed.IsZero():
+		return parsed, &social.Error{Code: social.CodeNotFound, Field: field, Message: "There is no such " + kind + "."}
+	default:
+		return parsed, nil
 	}
-	return parsed, nil
 }

@@ -48,19 +48,15 @@ func checkURL(field, text string) error {
 		return err
 	}
 	u, err := url.Parse(text)
-	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
+	if err != nil || strings.ContainsAny(text, " \"<>\\^`{|}") || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
 		return errorf(CodeInvalid, field, "This must be an address that begins with http:// or https://.")
 	}
 	return nil
 }
 
-var handlePattern = regexp.MustCompile(`^[a-z0-9_]{1,30}$`)
+var handlePattern = regexp.MustCompile(`^[A-Za-z0-9_]{1,30}$`)
 
 // normalHandle is how a handle is stored and looked up; false where it can be nobody's.
 func normalHandle(text string) (string, bool) {
-	if len(text) > MaxHandleLen {
-		return "", false
-	}
-	handle := strings.ToLower(text)
-	return handle, handlePattern.MatchString(handle)
+	return strings.ToLower(text), handlePattern.MatchString(text)
 }

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"regexp"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+	"github.com/vektah/gqlparser/v2/lexer"
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator"
 )
@@ -130,8 +133,35 @@ func parseDocument(query string, maxTokens int) (*ast.QueryDocument, *gqlerror.E
 	if len(doc.Operations) == 0 {
 		return nil, newError(CodeParseFailed, "the document holds no operation")
 	}
+	if err := checkSurrogates(query); err != nil {
+		return nil, err
+	}
 	return doc, nil
 }
+
+// checkSurrogates refuses string literals with escapes of half characters (\ud800 to \udfff), which the parser would store as
+// U+FFFD.
+func checkSurrogates(query string) *gqlerror.Error {
+	if !strings.Contains(strings.ToLower(query), `\ud`) {
+		return nil
+	}
+	source := &ast.Source{Input: query}
+	tokens := lexer.New(source)
+	for {
+		token, err := tokens.ReadToken()
+		if err != nil || token.Kind == lexer.EOF {
+			return nil // the parser has judged it
+		}
+		if token.Kind == lexer.String && surrogate.MatchString(query[token.Pos.Start:token.Pos.End]) {
+			refusal := newError(CodeParseFailed, "a string holds the escape of half a character")
+			refusal.Locations = []gqlerror.Location{{Line: token.Pos.Line, Column: token.Pos.Column}}
+			return refusal
+		}
+	}
+}
+
+// surrogate matches the escape of a UTF-16 surrogate behind an even number of backslashes.
+var surrogate = regexp.MustCompile(`(?i)(?:^|[^\\])(?:\\\\)*\\ud[89a-f][0-9a-f]{2}`)
 
 // dispatch starts an operation: each call of the handler gives one response, and nil after the last.
 func (s *Server) dispatch(ctx context.Context, op *operation) (graphql.ResponseHandler, context.Context) {

@@ -100,6 +100,9 @@ func (c variableChecker) checkObject(definition *ast.Definition, value any, path
 		if field == nil {
 			return badVariable(path+"."+name, "%s has no such field", definition.Name)
 		}
+		if members[name] == nil && definition.Directives.ForName("oneOf") != nil {
+			return badVariable(path+"."+name, "exactly one field of %s must be given, and not as null", definition.Name)
+		}
 		if err := c.check(field.Type, members[name], path+"."+name); err != nil {
 			return err
 		}

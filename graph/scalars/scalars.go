@@ -3,7 +3,6 @@ package scalars
 
 import (
 	"encoding/json"
-	"errors"
 	"io"
 	"math"
 	"strconv"
@@ -30,21 +29,25 @@ func MarshalDateTime(t time.Time) graphql.Marshaler {
 func UnmarshalDateTime(v any) (time.Time, error) {
 	text, ok := v.(string)
 	if !ok {
-		return time.Time{}, errors.New("a DateTime is a string")
+		return time.Time{}, invalid("A DateTime is a string.")
 	}
 	t, err := time.Parse(time.RFC3339Nano, text)
-	if err != nil || t.Year() < 1 || t.Year() > 9999 {
-		return time.Time{}, errors.New("a DateTime is written as in 2026-11-21T18:30:00Z")
+	t = t.UTC().Truncate(time.Millisecond)
+	if err != nil || t.IsZero() || t.Year() < 1 || t.Year() > 9999 { // the zero time means "none" further in
+		return time.Time{}, invalid("A DateTime is written as in 2026-11-21T18:30:00Z.")
 	}
-	return t.UTC().Truncate(time.Millisecond), nil
+	return t, nil
 }
+
+// invalid is a mistake in an argument; whoever presents it knows which one.
+func invalid(message string) error { return &social.Error{Code: social.CodeInvalid, Message: message} }
 
 // MarshalInt writes an integer.
 func MarshalInt(i int) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, strconv.Itoa(i)) })
 }
 
-var errInt = errors.New("an Int is a whole number of 32 bits")
+var errInt = invalid("An Int is a whole number of 32 bits.")
 
 // UnmarshalInt reads a whole number of 32 bits, as GraphQL's Int is.
 func UnmarshalInt(v any) (int, error) {
