@@ -73,10 +73,7 @@ func startPlaza(t testing.TB, e engine) *plaza { return servePlaza(t, e.open(t))
 func servePlaza(t testing.TB, st store) *plaza {
 	listener := httptest.NewUnstartedServer(nil)
 	config := &serveCommand{PublicURL: "http://plaza.test"}
-	s, err := newServer(st, config, web.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := newServer(st, config, web.Config{})
 	ctx, stop := context.WithCancel(context.Background())
 	done, err := s.hub.Open(ctx)
 	if err != nil {

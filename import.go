@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"text/tabwriter"
 	"time"
 
 	"golang.org/x/term"
@@ -108,16 +107,14 @@ func (p *faultPrinter) end() {
 
 func writeSummary(out io.Writer, n *importer.Networks, s importer.Summary, leftOut int, took time.Duration) {
 	fmt.Fprintf(out, "Read %d networks; %s.\n\n", n.Count, linesLeftOut(leftOut))
-	table := tabwriter.NewWriter(out, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "\tadded\talready there\t")
+	fmt.Fprintf(out, "%-20s %9s %15s\n", "", "added", "already there")
 	row := func(name string, c importer.Count) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t\n", name, importer.Grouped(c.Added), importer.Grouped(c.Existing()))
+		fmt.Fprintf(out, "%-20s %9s %15s\n", name, importer.Grouped(c.Added), importer.Grouped(c.Existing()))
 	}
 	row("users", s.Users)
 	row("follows", s.Follows)
 	row("circles", s.Circles)
 	row("members in circles", s.Memberships)
-	_ = table.Flush()
 	if refused := s.Follows.Refused + s.Memberships.Refused; refused > 0 {
 		fmt.Fprintf(out, "\n%s were not added, because one of the two blocks the other.\n", importer.Grouped(refused))
 	}

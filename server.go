@@ -52,7 +52,9 @@ Every flag can be given as the environment variable that stands behind it.`
 
 //go:generate go tool gqlgen generate
 
-func main() {
+func main() { os.Exit(run()) }
+
+func run() (exitCode int) {
 	var cli commandLine
 	command := kong.Parse(&cli, kong.Name("plaza"), kong.Description(description), kong.UsageOnError())
 	slog.SetDefault(newLogger(cli.LogLevel))
@@ -60,17 +62,17 @@ func main() {
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
 	if err := command.Run(&cli); err != nil {
-		stop()
 		fmt.Fprintln(os.Stderr, "plaza:", err)
-		os.Exit(1)
+		return 1
 	}
+	return 0
 }
 
 func newLogger(level string) *slog.Logger {
 	var least slog.Level
 	_ = least.UnmarshalText([]byte(level)) // the command line's enum has checked it
 	if term.IsTerminal(int(os.Stderr.Fd())) {
-		return slog.New(tint.NewHandler(os.Stderr, &tint.Options{Level: least, TimeFormat: time.TimeOnly}))
+		return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: least, TimeFormat: time.TimeOnly}))
 	}
 	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: least}))
 }
@@ -107,7 +109,7 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	listener, err := net.Listen("tcp", c.Addr)
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Addr, err)
 	}
@@ -119,11 +121,7 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	server, err := newServer(st, c, site)
-	if err != nil {
-		return err
-	}
-	return server.serve(ctx, listener)
+	return newServer(st, c, site).serve(ctx, listener)
 }
 
 func (c *serveCommand) prepareDemo(ctx context.Context, st store) (web.Config, error) {
@@ -146,7 +144,7 @@ type server struct {
 	shutting chan struct{}
 }
 
-func newServer(st store, c *serveCommand, site web.Config) (*server, error) {
+func newServer(st store, c *serveCommand, site web.Config) *server {
 	s := &server{store: st, shutting: make(chan struct{})}
 	service := social.New(st, social.Options{})
 	adService := ads.New(st.Ads(), ads.Options{})
@@ -173,7 +171,7 @@ func newServer(st store, c *serveCommand, site web.Config) (*server, error) {
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("/", web.GraphiQL(site))
 	s.handler = mux
-	return s, nil
+	return s
 }
 
 func (c *serveCommand) cors() *cors.Cors {
@@ -227,13 +225,13 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- httpServer.Serve(listener) }()
-	slog.Info("Plaza is open", "graphiql", "http://"+listener.Addr().String(), "graphql", "http://"+listener.Addr().String()+"/graphql")
+	slog.InfoContext(ctx, "Plaza is open", "graphiql", "http://"+listener.Addr().String(), "graphql", "http://"+listener.Addr().String()+"/graphql")
 	select {
 	case err := <-failed:
 		return fmt.Errorf("the server stopped: %w", err)
 	case <-ctx.Done():
 	}
-	slog.Info("shutting down")
+	slog.InfoContext(ctx, "shutting down")
 	close(s.shutting)
 	drain, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()

@@ -46,19 +46,22 @@ var advertisers = []advertiser{
 			{
 				"islands", "The islands are twenty minutes away",
 				"Four crossings a day, bicycles free. The nine o'clock boat has the good light.",
-				"ferry/islands", ads.CPM, cents(320), []ads.ZoneID{sidebar, banner},
+				"ferry/islands", ads.CPM, cents(320),
+				[]ads.ZoneID{sidebar, banner},
 			},
 			{
 				"evening", "Come back under the stars",
 				"The last boat now sails at half past ten, so you can stay for the whole sunset.",
-				"ferry/evening", ads.CPM, cents(320), []ads.ZoneID{banner},
+				"ferry/evening", ads.CPM, cents(320),
+				[]ads.ZoneID{banner},
 			},
 		}},
 		{"Commuters", []unit{
 			{
 				"monthly", "A month of mornings at sea",
 				"The commuter pass costs less than parking, and nobody has ever met a seal on the ring road.",
-				"ferry/monthly", ads.CPC, cents(45), []ads.ZoneID{sidebar},
+				"ferry/monthly", ads.CPC, cents(45),
+				[]ads.ZoneID{sidebar},
 			},
 		}},
 	}},
@@ -67,12 +70,14 @@ var advertisers = []advertiser{
 			{
 				"linen", "Linen thread, by the metre or by the mile",
 				"Waxed, unwaxed and in eleven colours. Orders before noon leave with the afternoon post.",
-				"paper/linen", ads.CPC, cents(64), []ads.ZoneID{sidebar},
+				"paper/linen", ads.CPC, cents(64),
+				[]ads.ZoneID{sidebar},
 			},
 			{
 				"notebooks", "Notebooks that lie flat",
 				"Sewn by hand, 160 pages, no apps.",
-				"paper/notebooks", ads.CPM, cents(280), []ads.ZoneID{sidebar, banner},
+				"paper/notebooks", ads.CPM, cents(280),
+				[]ads.ZoneID{sidebar, banner},
 			},
 		}},
 	}},

@@ -47,10 +47,8 @@ func opened(t *testing.T, st Store, err error) Store {
 	return st
 }
 
-func forEachEngine(t *testing.T, run func(t *testing.T, st Store)) {
-	t.Run("sqlite", func(t *testing.T) { run(t, openSQLite(t)) })
-	t.Run("mongodb", func(t *testing.T) { run(t, openMongoDB(t)) })
-}
+// engines open a fresh store each.
+var engines = map[string]func(t *testing.T) Store{"sqlite": openSQLite, "mongodb": openMongoDB}
 
 func mustSeed(t *testing.T, st Store) Account {
 	t.Helper()
@@ -62,30 +60,36 @@ func mustSeed(t *testing.T, st Store) Account {
 }
 
 func TestSeedLetsSignIn(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, st Store) {
-		account := mustSeed(t, st)
-		user, _, err := social.New(st, social.Options{}).SignIn(t.Context(), account.Handle, account.Password)
-		if err != nil {
-			t.Fatal(err)
-		}
-		users, err := st.Users(t.Context(), []social.UserID{user})
-		if err != nil || users[user].Handle != "ada" {
-			t.Fatalf("signed in as %v, %v", users[user], err)
-		}
-	})
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			st := open(t)
+			account := mustSeed(t, st)
+			user, _, err := social.New(st, social.Options{}).SignIn(t.Context(), account.Handle, account.Password)
+			if err != nil {
+				t.Fatal(err)
+			}
+			users, err := st.Users(t.Context(), []social.UserID{user})
+			if err != nil || users[user].Handle != "ada" {
+				t.Fatalf("signed in as %v, %v", users[user], err)
+			}
+		})
+	}
 }
 
 func TestSeedAgainChangesNothing(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, st Store) {
-		account := mustSeed(t, st)
-		before := take(t, st)
-		if again := mustSeed(t, st); again != account {
-			t.Errorf("the account is %v, and was %v", again, account)
-		}
-		if diff := cmp.Diff(before, take(t, st)); diff != "" {
-			t.Errorf("seeding again has changed (-before +after):\n%s", diff)
-		}
-	})
+	for name, open := range engines {
+		t.Run(name, func(t *testing.T) {
+			st := open(t)
+			account := mustSeed(t, st)
+			before := take(t, st)
+			if again := mustSeed(t, st); again != account {
+				t.Errorf("the account is %v, and was %v", again, account)
+			}
+			if diff := cmp.Diff(before, take(t, st)); diff != "" {
+				t.Errorf("seeding again has changed (-before +after):\n%s", diff)
+			}
+		})
+	}
 }
 
 // What people do with the community stays as they left it.

@@ -3,6 +3,7 @@ package importer
 import (
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -79,7 +80,7 @@ func (m *Meter) figures(p Progress, now time.Time) string {
 
 // Grouped writes a number that is not negative with commas between its thousands.
 func Grouped(n int) string {
-	text := fmt.Sprint(n)
+	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0; at -= 3 {
 		text = text[:at] + "," + text[at:]
 	}

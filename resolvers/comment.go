@@ -11,7 +11,7 @@ import (
 // Author resolves Comment.author.
 func (r commentResolver) Author(ctx context.Context, obj *model.Comment) (*model.User, error) {
 	if obj.Deleted {
-		return nil, nil //nolint:nilnil // null: a tombstone names nobody
+		return nil, nil // null: a tombstone names nobody
 	}
 	return loadUser(ctx, obj.Comment.Author)
 }
@@ -24,7 +24,7 @@ func (r commentResolver) Post(ctx context.Context, obj *model.Comment) (model.Po
 // Parent resolves Comment.parent.
 func (r commentResolver) Parent(ctx context.Context, obj *model.Comment) (*model.Comment, error) {
 	if obj.Comment.Parent.IsZero() {
-		return nil, nil //nolint:nilnil // null: a reply to the post
+		return nil, nil // null: a reply to the post
 	}
 	return loadComment(ctx, obj.Comment.Parent)
 }

@@ -74,6 +74,7 @@ func (r *Resolver) NewsItemAdded() generated.NewsItemAddedResolver { return news
 // CommentAdded resolves the fields of the schema's CommentAdded.
 func (r *Resolver) CommentAdded() generated.CommentAddedResolver { return commentAddedResolver{r} }
 
+// StatusPost resolves the fields of the schema's StatusPost.
 func (r *Resolver) StatusPost() generated.StatusPostResolver {
 	return postResolver[*model.StatusPost]{}
 }
@@ -84,6 +85,7 @@ func (r *Resolver) PhotoPost() generated.PhotoPostResolver { return postResolver
 // LinkPost resolves the fields of the schema's LinkPost.
 func (r *Resolver) LinkPost() generated.LinkPostResolver { return postResolver[*model.LinkPost]{} }
 
+// CheckinPost resolves the fields of the schema's CheckinPost.
 func (r *Resolver) CheckinPost() generated.CheckinPostResolver {
 	return postResolver[*model.CheckinPost]{}
 }

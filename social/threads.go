@@ -37,7 +37,7 @@ func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) 
 // parent reads the comment that is replied to: one that the author sees, in the same thread, and no tombstone.
 func (s *Service) parent(ctx context.Context, v *Viewer, in NewComment) (*Comment, error) {
 	if in.Parent.IsZero() {
-		return nil, nil //nolint:nilnil // no parent is a case of its own
+		return nil, nil // no parent is a case of its own
 	}
 	parent, err := v.comment(ctx, "parentId", in.Parent)
 	if err != nil {

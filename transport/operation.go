@@ -145,19 +145,16 @@ func checkSurrogates(query string) *gqlerror.Error {
 	if !strings.Contains(strings.ToLower(query), `\ud`) {
 		return nil
 	}
-	source := &ast.Source{Input: query}
-	tokens := lexer.New(source)
-	for {
-		token, err := tokens.ReadToken()
-		if err != nil || token.Kind == lexer.EOF {
-			return nil // the parser has judged it
-		}
+	tokens := lexer.New(&ast.Source{Input: query})
+	token, err := tokens.ReadToken()
+	for ; err == nil && token.Kind != lexer.EOF; token, err = tokens.ReadToken() {
 		if token.Kind == lexer.String && surrogate.MatchString(query[token.Pos.Start:token.Pos.End]) {
 			refusal := newError(CodeParseFailed, "a string holds the escape of half a character")
 			refusal.Locations = []gqlerror.Location{{Line: token.Pos.Line, Column: token.Pos.Column}}
 			return refusal
 		}
 	}
+	return nil // other errors are the parser's
 }
 
 // surrogate matches the escape of a UTF-16 surrogate behind an even number of backslashes.

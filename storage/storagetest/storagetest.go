@@ -20,13 +20,14 @@ type testCase struct {
 	run  func(w *world)
 }
 
-// Run runs the suite. Each case gets a fresh store from open; cases run in parallel with each other.
-func Run(t *testing.T, open Open) {
-	t.Helper()
-	for _, noun := range []struct {
-		name  string
-		cases []testCase
-	}{
+// noun is the part of the contract that is about one.
+type noun struct {
+	name  string
+	cases []testCase
+}
+
+func nouns() []noun {
+	return []noun{
 		{"Store", storeCases},
 		{"Users", userCases},
 		{"Sessions", sessionCases},
@@ -35,12 +36,23 @@ func Run(t *testing.T, open Open) {
 		{"Posts", postCases},
 		{"Feeds", feedCases},
 		{"Comments", commentCases},
-		{"EventLog", eventCases},
 		{"Importer", importerCases},
+		{"EventLog", eventCases},
 		{"Concurrency", concurrencyCases},
-	} {
-		t.Run(noun.name, func(t *testing.T) {
-			for _, c := range noun.cases {
+	}
+}
+
+// Run runs the suite. Each case gets a fresh store from open; cases run in parallel with each other.
+func Run(t *testing.T, open Open) {
+	t.Helper()
+	runNouns(t, open, nouns())
+}
+
+func runNouns(t *testing.T, open Open, nouns []noun) {
+	t.Helper()
+	for _, n := range nouns {
+		t.Run(n.name, func(t *testing.T) {
+			for _, c := range n.cases {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
 					c.run(newWorld(t, open))

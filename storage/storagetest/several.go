@@ -1,0 +1,256 @@
+package storagetest
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plaza/social"
+)
+
+// RunOnSeveral runs the cases about imports, events and concurrency on several stores over one database, as several
+// servers have them: each call goes to the next store. open opens the stores on a fresh database, and
+// registers with t what closes and removes them.
+func RunOnSeveral(t *testing.T, open func(t *testing.T) []social.Store) {
+	t.Helper()
+	runNouns(t, func(t *testing.T) social.Store {
+		t.Helper()
+		return &several{stores: open(t)}
+	}, nouns()[len(nouns())-3:])
+}
+
+// several hands each call to the next of its stores.
+type several struct {
+	stores []social.Store
+	calls  atomic.Uint64
+}
+
+func (all *several) next() social.Store {
+	return all.stores[all.calls.Add(1)%uint64(len(all.stores))]
+}
+
+func (all *several) Ping(ctx context.Context) error { return all.next().Ping(ctx) }
+
+func (all *several) Close() error {
+	var errs []error
+	for _, store := range all.stores {
+		errs = append(errs, store.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// The calls of social.Users.
+
+func (all *several) InsertUser(ctx context.Context, u social.NewUser, e social.Event) error {
+	return all.next().InsertUser(ctx, u, e)
+}
+
+func (all *several) UpdateProfile(ctx context.Context, u *social.User, e social.Event) error {
+	return all.next().UpdateProfile(ctx, u, e)
+}
+
+func (all *several) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
+	return all.next().Users(ctx, ids)
+}
+
+func (all *several) UsersByHandle(ctx context.Context, handles []string) (map[string]*social.User, error) {
+	return all.next().UsersByHandle(ctx, handles)
+}
+
+func (all *several) PasswordHash(ctx context.Context, handle string) (social.UserID, string, error) {
+	return all.next().PasswordHash(ctx, handle)
+}
+
+// The calls of social.Sessions.
+
+func (all *several) InsertSession(ctx context.Context, s social.Session) error {
+	return all.next().InsertSession(ctx, s)
+}
+
+func (all *several) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
+	return all.next().Session(ctx, tokenHash, now)
+}
+
+func (all *several) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.Event) error {
+	return all.next().DeleteSession(ctx, tokenHash, e)
+}
+
+// The calls of social.Circles.
+
+func (all *several) InsertCircle(ctx context.Context, c *social.Circle, e social.Event) error {
+	return all.next().InsertCircle(ctx, c, e)
+}
+
+func (all *several) RenameCircle(ctx context.Context, id social.CircleID, name string, e social.Event) error {
+	return all.next().RenameCircle(ctx, id, name, e)
+}
+
+func (all *several) DeleteCircle(ctx context.Context, id social.CircleID, e social.Event) error {
+	return all.next().DeleteCircle(ctx, id, e)
+}
+
+func (all *several) Circles(ctx context.Context, ids []social.CircleID) (map[social.CircleID]*social.Circle, error) {
+	return all.next().Circles(ctx, ids)
+}
+
+func (all *several) CirclesOf(ctx context.Context, owner social.UserID, p social.Page) ([]*social.Circle, error) {
+	return all.next().CirclesOf(ctx, owner, p)
+}
+
+func (all *several) Members(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.UserID, error) {
+	return all.next().Members(ctx, lists)
+}
+
+func (all *several) AddToCircle(ctx context.Context, m social.Membership, edge social.EdgeID, e social.Event) (bool, error) {
+	return all.next().AddToCircle(ctx, m, edge, e)
+}
+
+func (all *several) RemoveFromCircle(ctx context.Context, m social.Membership, e social.Event) (bool, error) {
+	return all.next().RemoveFromCircle(ctx, m, e)
+}
+
+func (all *several) Unfollow(ctx context.Context, owner, member social.UserID, e social.Event) (bool, error) {
+	return all.next().Unfollow(ctx, owner, member, e)
+}
+
+// The calls of social.Graph.
+
+func (all *several) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
+	return all.next().Relations(ctx, pairs)
+}
+
+func (all *several) Followers(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
+	return all.next().Followers(ctx, lists)
+}
+
+func (all *several) Following(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
+	return all.next().Following(ctx, lists)
+}
+
+func (all *several) Blocked(ctx context.Context, from social.UserID, p social.Page) ([]social.Edge, error) {
+	return all.next().Blocked(ctx, from, p)
+}
+
+func (all *several) Muted(ctx context.Context, from social.UserID, p social.Page) ([]social.Edge, error) {
+	return all.next().Muted(ctx, from, p)
+}
+
+func (all *several) Block(ctx context.Context, block social.Edge, e social.Event) (bool, error) {
+	return all.next().Block(ctx, block, e)
+}
+
+func (all *several) Unblock(ctx context.Context, from, to social.UserID, e social.Event) (bool, error) {
+	return all.next().Unblock(ctx, from, to, e)
+}
+
+func (all *several) Mute(ctx context.Context, mute social.Edge, e social.Event) (bool, error) {
+	return all.next().Mute(ctx, mute, e)
+}
+
+func (all *several) Unmute(ctx context.Context, from, to social.UserID, e social.Event) (bool, error) {
+	return all.next().Unmute(ctx, from, to, e)
+}
+
+// The calls of social.Posts.
+
+func (all *several) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
+	return all.next().InsertPost(ctx, p, e)
+}
+
+func (all *several) UpdatePost(ctx context.Context, p *social.Post, e social.Event) error {
+	return all.next().UpdatePost(ctx, p, e)
+}
+
+func (all *several) DeletePost(ctx context.Context, id social.PostID, e social.Event) error {
+	return all.next().DeletePost(ctx, id, e)
+}
+
+func (all *several) Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
+	return all.next().Posts(ctx, ids)
+}
+
+func (all *several) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
+	return all.next().PutVote(ctx, post, user, option, e)
+}
+
+func (all *several) Votes(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]int, error) {
+	return all.next().Votes(ctx, user, posts)
+}
+
+func (all *several) PutReaction(ctx context.Context, post social.PostID, user social.UserID, kind social.ReactionKind, e social.Event) error {
+	return all.next().PutReaction(ctx, post, user, kind, e)
+}
+
+func (all *several) DeleteReaction(ctx context.Context, post social.PostID, user social.UserID, e social.Event) error {
+	return all.next().DeleteReaction(ctx, post, user, e)
+}
+
+func (all *several) Reactions(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]social.ReactionKind, error) {
+	return all.next().Reactions(ctx, user, posts)
+}
+
+// The calls of social.Feeds.
+
+func (all *several) Wall(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	return all.next().Wall(ctx, lists)
+}
+
+func (all *several) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	return all.next().News(ctx, viewer, p)
+}
+
+func (all *several) Incoming(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	return all.next().Incoming(ctx, viewer, p)
+}
+
+// The calls of social.Comments.
+
+func (all *several) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
+	return all.next().InsertComment(ctx, c, e)
+}
+
+func (all *several) EditComment(ctx context.Context, id social.CommentID, text string, at time.Time, e social.Event) error {
+	return all.next().EditComment(ctx, id, text, at, e)
+}
+
+func (all *several) DeleteComment(ctx context.Context, id social.CommentID, e social.Event) error {
+	return all.next().DeleteComment(ctx, id, e)
+}
+
+func (all *several) Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
+	return all.next().Comments(ctx, ids)
+}
+
+func (all *several) CommentsBySlug(ctx context.Context, links []social.Permalink) (map[social.Permalink]*social.Comment, error) {
+	return all.next().CommentsBySlug(ctx, links)
+}
+
+func (all *several) Thread(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
+	return all.next().Thread(ctx, lists)
+}
+
+func (all *several) LatestComments(ctx context.Context, posts []social.PostID, without []social.UserID, n int) (map[social.PostID][]*social.Comment, error) {
+	return all.next().LatestComments(ctx, posts, without, n)
+}
+
+// The calls of social.EventLog.
+
+func (all *several) Tail(ctx context.Context) (social.EventStream, error) {
+	return all.next().Tail(ctx)
+}
+
+// The calls of social.Importer.
+
+func (all *several) ImportUsers(ctx context.Context, users []social.NewUser) (int, error) {
+	return all.next().ImportUsers(ctx, users)
+}
+
+func (all *several) ImportCircles(ctx context.Context, circles []*social.Circle) (int, error) {
+	return all.next().ImportCircles(ctx, circles)
+}
+
+func (all *several) ImportMemberships(ctx context.Context, memberships []social.Membership, edges []social.EdgeID) (int, error) {
+	return all.next().ImportMemberships(ctx, memberships, edges)
+}
