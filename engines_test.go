@@ -72,7 +72,7 @@ func startPlaza(t testing.TB, e engine) *plaza { return servePlaza(t, e.open(t))
 // servePlaza serves a store; several servers may share one.
 func servePlaza(t testing.TB, st store) *plaza {
 	listener := httptest.NewUnstartedServer(nil)
-	config := &serveCommand{PublicURL: "http://plaza.test"}
+	config := &serveCommand{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}}
 	s := newServer(st, config, web.Config{})
 	ctx, stop := context.WithCancel(context.Background())
 	done, err := s.hub.Open(ctx)
