@@ -39,7 +39,7 @@ func (c *egoFacebookCommand) Run(ctx context.Context, cli *commandLine) error {
 		return err
 	}
 	faults.end()
-	hash, err := c.passwordHash()
+	hash, err := c.passwordHash(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,14 +62,13 @@ func (c *egoFacebookCommand) Run(ctx context.Context, cli *commandLine) error {
 }
 
 // passwordHash is computed once for all users, as for anybody who signs up; "" without a password.
-func (c *egoFacebookCommand) passwordHash() (string, error) {
+func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 	if c.Password == nil {
 		return "", nil
 	}
 	in := social.SignUpInput{Handle: "fb0", Name: "User 0", Password: *c.Password}
-	account, err := social.New(nil, social.Options{}).NewAccount(in, social.UserID{ID: id.New()})
-	var refused *social.Error
-	if errors.As(err, &refused) {
+	account, err := social.New(nil, social.Options{}).NewAccount(ctx, in, social.UserID{ID: id.New()})
+	if refused, ok := errors.AsType[*social.Error](err); ok {
 		return "", fmt.Errorf("--password: %s", refused.Message)
 	}
 	return account.PasswordHash, err

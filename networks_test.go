@@ -68,7 +68,7 @@ func importNetworks(t *testing.T, st store, who importer.Person) social.UserID {
 	if err != nil {
 		t.Fatal(err)
 	}
-	account, err := social.New(st, social.Options{}).NewAccount(
+	account, err := social.New(st, social.Options{}).NewAccount(t.Context(),
 		social.SignUpInput{Handle: "x", Name: "x", Password: networkPassword}, importer.UserID(who))
 	if err != nil {
 		t.Fatal(err)

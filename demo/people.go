@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"context"
 	"time"
 
 	"plaza/social"
@@ -88,11 +89,11 @@ func (p person) id(began time.Time, i int) social.UserID {
 }
 
 // accounts makes everybody's account, all with the same password.
-func (s *stage) accounts() ([]social.NewUser, error) {
+func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
 	accounts := make([]social.NewUser, len(cast))
 	for i, p := range cast {
 		in := social.SignUpInput{Handle: p.handle, Name: p.name, Password: password}
-		account, err := s.social.NewAccount(in, p.id(s.began, i))
+		account, err := s.social.NewAccount(ctx, in, p.id(s.began, i))
 		if err != nil {
 			return nil, err
 		}

@@ -1,12 +1,14 @@
 package demo
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"plaza/social"
 )
 
-// script is everything that happens once the people have come together, in no order.
+// script is everything that happens once the people have come together, in the order of time.
 func script() []step {
 	var steps []step
 	for _, posts := range [][]post{wall, town} {
@@ -20,6 +22,7 @@ func script() []step {
 	for _, b := range blocks {
 		steps = append(steps, b.step())
 	}
+	slices.SortStableFunc(steps, func(a, b step) int { return cmp.Compare(a.after, b.after) })
 	return steps
 }
 

@@ -47,10 +47,17 @@ func seed(ctx context.Context, st Store, now time.Time) error {
 	if done, err := s.hasAds(ctx); done || err != nil { // they come last
 		return err
 	}
-	if err := s.gather(ctx); err != nil {
+	steps := script()
+	first, err := s.firstLeft(ctx, steps)
+	if err != nil {
 		return err
 	}
-	if err := s.play(ctx, script()); err != nil {
+	if first == 0 {
+		if err := s.gather(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.play(ctx, steps[first:]); err != nil {
 		return err
 	}
 	return s.advertise(ctx)

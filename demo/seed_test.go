@@ -59,43 +59,49 @@ func mustSeed(t *testing.T, st Store) Account {
 	return account
 }
 
-func TestSeedLetsSignIn(t *testing.T) {
+// TestSeed looks at one seeding on each engine.
+func TestSeed(t *testing.T) {
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
 			st := open(t)
 			account := mustSeed(t, st)
-			user, _, err := social.New(st, social.Options{}).SignIn(t.Context(), account.Handle, account.Password)
-			if err != nil {
-				t.Fatal(err)
-			}
-			users, err := st.Users(t.Context(), []social.UserID{user})
-			if err != nil || users[user].Handle != "ada" {
-				t.Fatalf("signed in as %v, %v", users[user], err)
-			}
+			t.Run("LetsSignIn", func(t *testing.T) { letsSignIn(t, st, account) })
+			t.Run("WhatVisitorsSee", func(t *testing.T) { whatVisitorsSee(t, st) })
+			t.Run("WhatAdaSees", func(t *testing.T) { whatAdaSees(t, st) })
+			t.Run("SomethingOfEverything", func(t *testing.T) { somethingOfEverything(t, st) })
+			t.Run("Ads", func(t *testing.T) { adsAreThere(t, st) })
+			t.Run("AgainChangesNothing", func(t *testing.T) { againChangesNothing(t, st, account) })
+			t.Run("AgainLeavesWhatBecameOfIt", func(t *testing.T) { againLeavesWhatBecameOfIt(t, st) })
 		})
 	}
 }
 
-func TestSeedAgainChangesNothing(t *testing.T) {
-	for name, open := range engines {
-		t.Run(name, func(t *testing.T) {
-			st := open(t)
-			account := mustSeed(t, st)
-			before := take(t, st)
-			if again := mustSeed(t, st); again != account {
-				t.Errorf("the account is %v, and was %v", again, account)
-			}
-			if diff := cmp.Diff(before, take(t, st)); diff != "" {
-				t.Errorf("seeding again has changed (-before +after):\n%s", diff)
-			}
-		})
+func letsSignIn(t *testing.T, st Store, account Account) {
+	t.Helper()
+	user, _, err := social.New(st, social.Options{}).SignIn(t.Context(), account.Handle, account.Password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	users, err := st.Users(t.Context(), []social.UserID{user})
+	if err != nil || users[user].Handle != "ada" {
+		t.Fatalf("signed in as %v, %v", users[user], err)
+	}
+}
+
+func againChangesNothing(t *testing.T, st Store, account Account) {
+	t.Helper()
+	before := take(t, st)
+	if again := mustSeed(t, st); again != account {
+		t.Errorf("the account is %v, and was %v", again, account)
+	}
+	if diff := cmp.Diff(before, take(t, st)); diff != "" {
+		t.Errorf("seeding again has changed (-before +after):\n%s", diff)
 	}
 }
 
 // What people do with the community stays as they left it.
-func TestSeedAgainLeavesWhatBecameOfIt(t *testing.T) {
-	st := openSQLite(t)
-	mustSeed(t, st)
+func againLeavesWhatBecameOfIt(t *testing.T, st Store) {
+	t.Helper()
 	service := social.New(st, social.Options{})
 	users, err := st.UsersByHandle(t.Context(), []string{"ada", "omar"})
 	if err != nil {

@@ -69,91 +69,81 @@ func (l *look) atLeast(least, n int, what string) {
 	}
 }
 
-func TestWhatVisitorsSee(t *testing.T) {
-	for name, open := range engines {
-		t.Run(name, func(t *testing.T) {
-			st := open(t)
-			mustSeed(t, st)
-			l := newLook(t, st, "")
-			wall := l.wall("ada")
-			l.atLeast(10, len(wall), "posts on ada's wall")
-			types := map[social.PostType]bool{}
-			for _, p := range wall[:5] {
-				types[p.Content.Type()] = true
-				l.atLeast(2, p.CommentCount, "comments on one of the newest posts")
-				l.atLeast(2, len(p.Reactions), "kinds of reactions to one of the newest posts")
-			}
-			l.atLeast(5, len(types), "types among the five newest posts")
-			for _, p := range wall[:3] {
-				deepest := 0
-				for _, c := range l.thread(p) {
-					deepest = max(deepest, c.Depth())
-				}
-				l.atLeast(3, deepest, "levels of one of the newest threads")
-			}
-			for _, p := range wall {
-				if p.Audience.Kind != social.AudiencePublic {
-					t.Errorf("a visitor sees %s", p.Content.Text())
-				}
-			}
-		})
+func whatVisitorsSee(t *testing.T, st Store) {
+	t.Helper()
+	l := newLook(t, st, "")
+	wall := l.wall("ada")
+	l.atLeast(10, len(wall), "posts on ada's wall")
+	types := map[social.PostType]bool{}
+	for _, p := range wall[:5] {
+		types[p.Content.Type()] = true
+		l.atLeast(2, p.CommentCount, "comments on one of the newest posts")
+		l.atLeast(2, len(p.Reactions), "kinds of reactions to one of the newest posts")
+	}
+	l.atLeast(5, len(types), "types among the five newest posts")
+	for _, p := range wall[:3] {
+		deepest := 0
+		for _, c := range l.thread(p) {
+			deepest = max(deepest, c.Depth())
+		}
+		l.atLeast(3, deepest, "levels of one of the newest threads")
+	}
+	for _, p := range wall {
+		if p.Audience.Kind != social.AudiencePublic {
+			t.Errorf("a visitor sees %s", p.Content.Text())
+		}
 	}
 }
 
-func TestWhatAdaSees(t *testing.T) {
-	for name, open := range engines {
-		t.Run(name, func(t *testing.T) {
-			st := open(t)
-			mustSeed(t, st)
-			l := newLook(t, st, "ada")
-			ctx := t.Context()
+func whatAdaSees(t *testing.T, st Store) {
+	t.Helper()
+	l := newLook(t, st, "ada")
+	ctx := t.Context()
 
-			news := must(l.viewer.News(ctx, page))(t).Items
-			l.atLeast(30, len(news), "posts in the news")
-			wantAuthors := []string{"ada", "grace", "ines", "kofi", "linus", "mei", "nadia", "omar", "rosa", "sam", "theo"}
-			if got := l.authors(news); !slices.Equal(got, wantAuthors) {
-				t.Errorf("news by %v, want %v (neither the muted, the blocked nor the unknown)", got, wantAuthors)
-			}
+	news := must(l.viewer.News(ctx, page))(t).Items
+	l.atLeast(30, len(news), "posts in the news")
+	wantAuthors := []string{"ada", "grace", "ines", "kofi", "linus", "mei", "nadia", "omar", "rosa", "sam", "theo"}
+	if got := l.authors(news); !slices.Equal(got, wantAuthors) {
+		t.Errorf("news by %v, want %v (neither the muted, the blocked nor the unknown)", got, wantAuthors)
+	}
 
-			incoming := must(l.viewer.Incoming(ctx, page))(t).Items
-			l.atLeast(10, len(incoming), "posts in incoming")
-			kinds := map[social.AudienceKind]bool{}
-			for _, p := range incoming {
-				kinds[p.Audience.Kind] = true
-			}
-			if want := 3; len(kinds) != want {
-				t.Errorf("incoming has %d kinds of audience, want %d: %v", len(kinds), want, kinds)
-			}
+	incoming := must(l.viewer.Incoming(ctx, page))(t).Items
+	l.atLeast(10, len(incoming), "posts in incoming")
+	kinds := map[social.AudienceKind]bool{}
+	for _, p := range incoming {
+		kinds[p.Audience.Kind] = true
+	}
+	if want := 3; len(kinds) != want {
+		t.Errorf("incoming has %d kinds of audience, want %d: %v", len(kinds), want, kinds)
+	}
 
-			all := must(l.viewer.OwnWall(ctx, social.ViewAll, page))(t).Items
-			followed := must(l.viewer.OwnWall(ctx, social.ViewFollowed, page))(t).Items
-			l.atLeast(15, len(all), "posts on the own wall")
-			if len(followed) != len(all)-1 || slices.Contains(l.authors(all), "bruno") || slices.Contains(l.authors(all), "vic") {
-				t.Errorf("own wall: %d posts by %v, of which %d by %v whom ada follows",
-					len(all), l.authors(all), len(followed), l.authors(followed))
-			}
-			if hidden := len(newLook(t, st, "rosa").wall("ada")); hidden == len(all) {
-				t.Error("rosa sees all of ada's wall")
-			}
+	all := must(l.viewer.OwnWall(ctx, social.ViewAll, page))(t).Items
+	followed := must(l.viewer.OwnWall(ctx, social.ViewFollowed, page))(t).Items
+	l.atLeast(15, len(all), "posts on the own wall")
+	if len(followed) != len(all)-1 || slices.Contains(l.authors(all), "bruno") || slices.Contains(l.authors(all), "vic") {
+		t.Errorf("own wall: %d posts by %v, of which %d by %v whom ada follows",
+			len(all), l.authors(all), len(followed), l.authors(followed))
+	}
+	if hidden := len(newLook(t, st, "rosa").wall("ada")); hidden == len(all) {
+		t.Error("rosa sees all of ada's wall")
+	}
 
-			circles := must(l.viewer.OwnCircles(ctx, page))(t).Items
-			var names []string
-			for _, c := range circles {
-				names = append(names, fmt.Sprintf("%s %d", c.Name, c.MembersCount))
-			}
-			// vic was the seventh in Following.
-			if want := []string{"Following 6", "Family 2", "Chess club 3", "Climbing 3"}; !slices.Equal(names, want) {
-				t.Errorf("circles %v, want %v", names, want)
-			}
-			blocked := must(l.viewer.Blocked(ctx, page))(t).Items
-			if len(blocked) != 1 || blocked[0].User.Handle != "vic" {
-				t.Errorf("blocked: %v", blocked)
-			}
-			muted := must(l.viewer.Muted(ctx, page))(t).Items
-			if len(muted) != 1 || muted[0].To != l.id("bruno") {
-				t.Errorf("muted: %v", muted)
-			}
-		})
+	circles := must(l.viewer.OwnCircles(ctx, page))(t).Items
+	var names []string
+	for _, c := range circles {
+		names = append(names, fmt.Sprintf("%s %d", c.Name, c.MembersCount))
+	}
+	// vic was the seventh in Following.
+	if want := []string{"Following 6", "Family 2", "Chess club 3", "Climbing 3"}; !slices.Equal(names, want) {
+		t.Errorf("circles %v, want %v", names, want)
+	}
+	blocked := must(l.viewer.Blocked(ctx, page))(t).Items
+	if len(blocked) != 1 || blocked[0].User.Handle != "vic" {
+		t.Errorf("blocked: %v", blocked)
+	}
+	muted := must(l.viewer.Muted(ctx, page))(t).Items
+	if len(muted) != 1 || muted[0].To != l.id("bruno") {
+		t.Errorf("muted: %v", muted)
 	}
 }
 
@@ -209,9 +199,8 @@ func one(is bool) int {
 	return 0
 }
 
-func TestThereIsSomethingOfEverything(t *testing.T) {
-	st := openSQLite(t)
-	mustSeed(t, st)
+func somethingOfEverything(t *testing.T, st Store) {
+	t.Helper()
 	l := newLook(t, st, "")
 	k := l.count()
 	t.Logf("%+v", k)
@@ -230,17 +219,12 @@ func TestThereIsSomethingOfEverything(t *testing.T) {
 	l.atLeast(4, len(k.audiences), "kinds of audience")
 }
 
-func TestAdsAreThere(t *testing.T) {
-	for name, open := range engines {
-		t.Run(name, func(t *testing.T) {
-			st := open(t)
-			mustSeed(t, st)
-			service := ads.New(st.Ads(), ads.Options{})
-			for zone, want := range map[string]int{"sidebar": 4, "banner": 3} {
-				if chosen := must(service.Choose(t.Context(), "plaza", zone, ads.MaxCount))(t); len(chosen) != want {
-					t.Errorf("%d ads in the %s, want %d", len(chosen), zone, want)
-				}
-			}
-		})
+func adsAreThere(t *testing.T, st Store) {
+	t.Helper()
+	service := ads.New(st.Ads(), ads.Options{})
+	for zone, want := range map[string]int{"sidebar": 4, "banner": 3} {
+		if chosen := must(service.Choose(t.Context(), "plaza", zone, ads.MaxCount))(t); len(chosen) != want {
+			t.Errorf("%d ads in the %s, want %d", len(chosen), zone, want)
+		}
 	}
 }

@@ -76,7 +76,7 @@ func (s *stage) gather(ctx context.Context) error {
 	if there, err := s.store.Users(ctx, []social.UserID{s.user(handle)}); err != nil {
 		return err
 	} else if len(there) == 0 {
-		accounts, err := s.accounts()
+		accounts, err := s.accounts(ctx)
 		if err != nil {
 			return err
 		}

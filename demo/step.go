@@ -26,24 +26,20 @@ const (
 	aComment
 )
 
-// id is that of what the step makes.
+// postID is the id of the post that a step makes.
 func (s *stage) postID(of string, after time.Duration) social.PostID {
 	return social.PostID{ID: derive(s.at(after), of, 0)}
 }
 
+// commentID is the id of the comment that a step makes.
 func (s *stage) commentID(of string, after time.Duration) social.CommentID {
 	return social.CommentID{ID: derive(s.at(after), of, 0)}
 }
 
-// play runs those of the steps that have not been run.
+// play runs steps.
 func (s *stage) play(ctx context.Context, steps []step) error {
-	slices.SortStableFunc(steps, func(a, b step) int { return int(a.after - b.after) })
-	first, err := s.firstLeft(ctx, steps)
-	if err != nil {
-		return err
-	}
-	for i := range steps[first:] {
-		s.on, s.made = &steps[first+i], 0
+	for i := range steps {
+		s.on, s.made = &steps[i], 0
 		if err := s.on.do(ctx, s); err != nil {
 			return fmt.Errorf("the demo's step %s: %w", s.on.name, err)
 		}
@@ -51,7 +47,7 @@ func (s *stage) play(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// firstLeft finds where to go on: behind the last step that has made something.
+// firstLeft finds where to go on: behind the last step that has made something; 0 where none has.
 func (s *stage) firstLeft(ctx context.Context, steps []step) (int, error) {
 	var posts []social.PostID
 	var comments []social.CommentID

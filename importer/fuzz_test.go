@@ -2,6 +2,7 @@ package importer
 
 import (
 	"bytes"
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -10,13 +11,13 @@ import (
 	"plaza/social"
 )
 
-// read reads both files of network 1, and counts the lines that were left out.
+// readBoth reads both files of network 1, and counts the lines that were left out.
 func readBoth(edges, circles []byte) (n *Networks, faults int) {
 	r := newReader(func(Fault) { faults++ })
-	for name, content := range map[string][]byte{"1.edges": edges, "1.circles": circles} {
-		if err := r.read(name, file{name, 1}, bytes.NewReader(content)); err != nil {
-			panic(err) // reading from memory
-		}
+	edgesErr := r.read("1.edges", file{"1.edges", 1}, bytes.NewReader(edges))
+	circlesErr := r.read("1.circles", file{"1.circles", 1}, bytes.NewReader(circles))
+	if err := errors.Join(edgesErr, circlesErr); err != nil {
+		panic(err) // they are in memory
 	}
 	return r.networks(), faults
 }

@@ -316,7 +316,7 @@ func TestLoadSaysWhoseNameIsTaken(t *testing.T) {
 func TestLoadWithAPassword(t *testing.T) {
 	st := openSQLite(t)
 	service := social.New(st, social.Options{})
-	account, err := service.NewAccount(social.SignUpInput{Handle: "x", Name: "x", Password: "for all of them"}, importer.UserID(0))
+	account, err := service.NewAccount(t.Context(), social.SignUpInput{Handle: "x", Name: "x", Password: "for all of them"}, importer.UserID(0))
 	if err != nil {
 		t.Fatal(err)
 	}

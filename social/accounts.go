@@ -16,7 +16,7 @@ type SignUpInput struct {
 }
 
 // NewAccount checks the input and makes what InsertUser and ImportUsers store, with its ids made at the user's time.
-func (s *Service) NewAccount(in SignUpInput, user UserID) (NewUser, error) {
+func (s *Service) NewAccount(ctx context.Context, in SignUpInput, user UserID) (NewUser, error) {
 	handle, ok := normalHandle(in.Handle)
 	if !ok {
 		return NewUser{}, errorf(CodeInvalid, "handle", "A handle has 1 to %d letters (a–z), digits or underscores.", MaxHandleLen)
@@ -27,16 +27,20 @@ func (s *Service) NewAccount(in SignUpInput, user UserID) (NewUser, error) {
 	if err := checkText("password", in.Password, MinPasswordLen, MaxPasswordLen); err != nil {
 		return NewUser{}, err
 	}
+	hash, err := s.hashes.hash(ctx, in.Password)
+	if err != nil {
+		return NewUser{}, err
+	}
 	return NewUser{
 		User:         User{ID: user, Handle: handle, Name: in.Name, WallPolicy: WallEveryone},
-		PasswordHash: s.hashes.hash(in.Password),
+		PasswordHash: hash,
 		Following:    Circle{ID: CircleID{id.At(user.Time())}, Owner: user, Name: DefaultCircleName, IsDefault: true},
 	}, nil
 }
 
 // SignUp makes an account and signs in. The token is returned only here. Errors: INVALID, BLANK, TOO_LONG, TAKEN.
 func (s *Service) SignUp(ctx context.Context, in SignUpInput) (user UserID, token string, err error) {
-	account, err := s.NewAccount(in, UserID{s.newID()})
+	account, err := s.NewAccount(ctx, in, UserID{s.newID()})
 	if err != nil {
 		return UserID{}, "", err
 	}
@@ -62,7 +66,12 @@ func (s *Service) SignIn(ctx context.Context, handle, password string) (user Use
 			return UserID{}, "", err
 		}
 	}
-	if len(password) > 4*MaxPasswordLen || !s.hashes.matches(password, hash) {
+	const longest = 4 * MaxPasswordLen // bytes
+	matches, err := s.hashes.matches(ctx, password[:min(len(password), longest)], hash)
+	if err != nil {
+		return UserID{}, "", err
+	}
+	if !matches || len(password) > longest {
 		return UserID{}, "", errorf(CodeBadCredentials, "", "The handle is unknown or the password is wrong.")
 	}
 	token, err = s.newSession(ctx, user)

@@ -1,9 +1,11 @@
 package social
 
 import (
+	"context"
 	"crypto/rand"
 	"crypto/subtle"
 	"encoding/base64"
+	"errors"
 	"fmt"
 	"runtime"
 	"strings"
@@ -27,41 +29,47 @@ func newPasswordHasher() *passwordHasher {
 	return &passwordHasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
 }
 
-func (h *passwordHasher) key(password string, salt []byte, time, memory uint32, threads uint8) []byte {
-	h.slots <- struct{}{}
+// key computes a hash when it is its turn; ctx's error when ctx ends before that.
+func (h *passwordHasher) key(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8) ([]byte, error) {
+	select {
+	case h.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 	defer func() { <-h.slots }()
-	return argon2.IDKey([]byte(password), salt, time, memory, threads, argonKeyLen)
+	return argon2.IDKey([]byte(password), salt, time, memory, threads, argonKeyLen), nil
 }
 
 // hash writes the PHC string format: $argon2id$v=19$m=…,t=…,p=…$salt$key.
-func (h *passwordHasher) hash(password string) string {
+func (h *passwordHasher) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, argonSaltLen)
 	_, _ = rand.Read(salt) // never fails: crypto/rand.Read
-	key := h.key(password, salt, argonTime, argonMemory, argonThreads)
+	key, err := h.key(ctx, password, salt, argonTime, argonMemory, argonThreads)
+	if err != nil {
+		return "", err
+	}
 	enc := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, enc(salt), enc(key))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, enc(salt), enc(key)), nil
 }
 
 // matches says whether the password is the hash's. An empty hash matches nothing, and takes as long to say so.
-func (h *passwordHasher) matches(password, hash string) bool {
+func (h *passwordHasher) matches(ctx context.Context, password, hash string) (bool, error) {
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 {
+		_, err := h.key(ctx, password, make([]byte, argonSaltLen), argonTime, argonMemory, argonThreads)
+		return false, err
+	}
 	var version int
 	var memory, time uint32
 	var threads uint8
-	parts := strings.Split(hash, "$")
-	if len(parts) != 6 {
-		h.key(password, make([]byte, argonSaltLen), argonTime, argonMemory, argonThreads)
-		return false
-	}
 	if _, err := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=%d", &version, &memory, &time, &threads); err != nil {
-		return false
+		return false, fmt.Errorf("a stored password hash is malformed: %w", err)
 	}
-	salt, err := base64.RawStdEncoding.DecodeString(parts[4])
-	if err != nil {
-		return false
+	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])
+	want, wantErr := base64.RawStdEncoding.DecodeString(parts[5])
+	if err := errors.Join(saltErr, wantErr); err != nil {
+		return false, fmt.Errorf("a stored password hash is malformed: %w", err)
 	}
-	want, err := base64.RawStdEncoding.DecodeString(parts[5])
-	if err != nil {
-		return false
-	}
-	return subtle.ConstantTimeCompare(h.key(password, salt, time, memory, threads), want) == 1
+	got, err := h.key(ctx, password, salt, time, memory, threads)
+	return err == nil && subtle.ConstantTimeCompare(got, want) == 1, err
 }
