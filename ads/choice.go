@@ -9,6 +9,7 @@ import (
 
 // Choice is an ad unit that was chosen for a zone.
 type Choice struct {
+	ID         ChoiceID // this choice's alone
 	Unit       UnitID
 	Advertiser string // who pays: a name to show
 	Creative
@@ -51,7 +52,7 @@ func (s *Service) choices(zone ZoneID, picked []*RunningUnit, key []byte) []Choi
 			ExpiresAt: now.Add(TokenLife).Truncate(time.Second),
 			Choice:    ChoiceID{id.At(now)}, Unit: unit.Unit, Zone: zone,
 		}
-		choice := Choice{Unit: unit.Unit, Advertiser: unit.Advertiser, Creative: unit.Creative}
+		choice := Choice{ID: t.Choice, Unit: unit.Unit, Advertiser: unit.Advertiser, Creative: unit.Creative}
 		t.Kind = Impression
 		choice.ImpressionToken = t.sign(key)
 		t.Kind = Click

@@ -2,7 +2,7 @@ package ads
 
 import "plaza/id"
 
-// The kinds of ids. Their text forms are TypeIDs: advertiser_…, campaign_…, ad_….
+// The kinds of ids. Their text forms are TypeIDs: advertiser_…, campaign_…, ad_…, adchoice_….
 type (
 	AdvertiserID struct{ id.ID }
 	CampaignID   struct{ id.ID }
@@ -16,11 +16,13 @@ const (
 	AdvertiserPrefix = "advertiser"
 	CampaignPrefix   = "campaign"
 	UnitPrefix       = "ad"
+	ChoicePrefix     = "adchoice"
 )
 
 func (i AdvertiserID) String() string { return i.Text(AdvertiserPrefix) }
 func (i CampaignID) String() string   { return i.Text(CampaignPrefix) }
 func (i UnitID) String() string       { return i.Text(UnitPrefix) }
+func (i ChoiceID) String() string     { return i.Text(ChoicePrefix) }
 
 // ParseAdvertiserID reads advertiser_…; every other text is id.ErrMalformed, as in the functions below.
 func ParseAdvertiserID(text string) (AdvertiserID, error) {

@@ -52,7 +52,7 @@ func checkCircleName(name string) error {
 		return fmt.Errorf("the circle's name is longer than %d characters", social.MaxCircleNameLen)
 	case strings.ContainsFunc(name, unprintable):
 		return errors.New("the circle's name holds a control character")
-	case strings.EqualFold(name, social.DefaultCircleName):
+	case social.NameKey(name) == social.NameKey(social.DefaultCircleName):
 		return fmt.Errorf("%q is the name of everybody's built-in circle", social.DefaultCircleName)
 	default:
 		return nil
@@ -63,4 +63,4 @@ func checkCircleName(name string) error {
 func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // key is equal for names that the owner could not give to two circles.
-func (c Circle) key() string { return strings.ToLower(c.Name) }
+func (c Circle) key() string { return social.NameKey(c.Name) }

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -83,6 +84,9 @@ func loadNode(ctx context.Context, field, text string) (model.Node, error) {
 }
 
 func nodeOf[K, V comparable](ctx context.Context, id K, parsing error, loader loaders.Loader[K, V], wrap func(V) model.Node) (model.Node, error) {
+	if missing, ok := errors.AsType[*social.Error](parsing); ok && missing.Code == social.CodeNotFound {
+		return nil, nil
+	}
 	if parsing != nil {
 		return nil, parsing
 	}

@@ -116,52 +116,32 @@ type ProfileChange struct {
 
 // UpdateProfile changes the viewer's profile. Errors: INVALID, BLANK, TOO_LONG.
 func (s *Service) UpdateProfile(ctx context.Context, viewer UserID, change ProfileChange) error {
-	user, err := s.account(ctx, viewer)
-	if err != nil {
+	if err := change.check(); err != nil {
 		return err
 	}
-	if err := change.apply(user); err != nil {
-		return err
+	err := s.store.UpdateProfile(ctx, viewer, change, s.event(EventProfileUpdated, viewer))
+	if errors.Is(err, ErrNotFound) {
+		return errAccountGone
 	}
-	return s.store.UpdateProfile(ctx, user, s.event(EventProfileUpdated, viewer))
+	return err
 }
 
-func (c ProfileChange) apply(u *User) error {
+// errAccountGone is for a session that has outlived its account.
+var errAccountGone = &Error{Code: CodeUnauthenticated, Message: "This account is gone."}
+
+func (c ProfileChange) check() error {
 	if c.Name != nil {
 		if err := checkLine("name", *c.Name, 1, MaxNameLen); err != nil {
 			return err
 		}
-		u.Name = *c.Name
 	}
 	if c.Bio != nil {
 		if err := checkText("bio", *c.Bio, 0, MaxBioLen); err != nil {
 			return err
 		}
-		u.Bio = *c.Bio
 	}
-	if c.AvatarURL != nil {
-		if *c.AvatarURL != "" {
-			if err := checkURL("avatarUrl", *c.AvatarURL); err != nil {
-				return err
-			}
-		}
-		u.AvatarURL = *c.AvatarURL
-	}
-	if c.WallPolicy != nil {
-		u.WallPolicy = *c.WallPolicy
+	if c.AvatarURL != nil && *c.AvatarURL != "" {
+		return checkURL("avatarUrl", *c.AvatarURL)
 	}
 	return nil
-}
-
-// account reads the viewer's own account.
-func (s *Service) account(ctx context.Context, viewer UserID) (*User, error) {
-	users, err := s.store.Users(ctx, []UserID{viewer})
-	if err != nil {
-		return nil, err
-	}
-	user := users[viewer]
-	if user == nil {
-		return nil, errorf(CodeUnauthenticated, "", "This account is gone.")
-	}
-	return user, nil
 }

@@ -3,19 +3,26 @@ package social
 import (
 	"context"
 	"time"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
 // Circle is one owner's named set of other users. Only its owner ever sees it.
 type Circle struct {
 	ID           CircleID
 	Owner        UserID
-	Name         string // unique among the owner's circles, ignoring case
+	Name         string // unique among the owner's circles by its NameKey
 	IsDefault    bool   // the built-in circle "Following"
 	MembersCount int
 }
 
 // CreatedAt is when the circle was made.
 func (c *Circle) CreatedAt() time.Time { return c.ID.Time() }
+
+// NameKey is equal for exactly those names that one owner cannot give to two circles: names that differ in case alone, or in
+// how their accents are encoded (Unicode's full case folding of normalization form C). Engines store it beside the name.
+func NameKey(name string) string { return norm.NFC.String(cases.Fold().String(norm.NFC.String(name))) }
 
 // Membership puts Member into Owner's circle.
 type Membership struct {
@@ -28,7 +35,7 @@ type Membership struct {
 // circles, so these calls begin and end follows: they keep User.FollowersCount, User.FollowingCount and
 // Circle.MembersCount exact in the same transaction, whoever else writes at the same time.
 type Circles interface {
-	// InsertCircle stores the circle and the event. ErrTaken: the owner has one of that name (ignoring case).
+	// InsertCircle stores the circle and the event. ErrTaken: the owner has one of that NameKey.
 	InsertCircle(ctx context.Context, c *Circle, e Event) error
 	// RenameCircle: ErrNotFound, ErrTaken.
 	RenameCircle(ctx context.Context, id CircleID, name string, e Event) error

@@ -102,14 +102,21 @@ func (c Content) checkEdit(old Content, now time.Time) error {
 		return errorf(CodeInvalid, "content", "A post keeps its type, which is %s.", old.Type())
 	}
 	if c.Poll != nil && old.Poll != nil {
-		if !slices.Equal(c.Poll.Options, old.Poll.Options) {
-			return errorf(CodeInvalid, "content.poll.options", "A poll keeps its options.")
-		}
-		if c.Poll.ClosesAt.Equal(old.Poll.ClosesAt) { // unchanged, though it may be over
-			kept := *c.Poll
-			kept.ClosesAt = time.Time{}
-			return kept.check(now)
-		}
+		return c.Poll.checkEdit(old.Poll, now)
 	}
 	return c.check(now)
+}
+
+// checkEdit lets the question alone change: the votes were given for these options, until that time.
+func (p *Poll) checkEdit(old *Poll, now time.Time) error {
+	if !slices.Equal(p.Options, old.Options) {
+		return errorf(CodeInvalid, "content.poll.options", "A poll keeps its options.")
+	}
+	if !p.ClosesAt.IsZero() && !p.ClosesAt.Equal(old.ClosesAt) {
+		return errorf(CodeInvalid, "content.poll.closesAt", "A poll keeps its closing time.")
+	}
+	p.ClosesAt = old.ClosesAt
+	kept := *p
+	kept.ClosesAt = time.Time{} // which may be over
+	return kept.check(now)
 }

@@ -95,7 +95,7 @@ func (s *Service) Follow(ctx context.Context, viewer, user UserID) error {
 	}
 	builtIn := slices.IndexFunc(circles, func(c *Circle) bool { return c.IsDefault })
 	if builtIn < 0 {
-		return errorf(CodeUnauthenticated, "", "This account is gone.")
+		return errAccountGone
 	}
 	return s.AddToCircle(ctx, viewer, circles[builtIn].ID, user)
 }

@@ -100,7 +100,7 @@ type Checkin struct {
 	Text      string
 }
 
-// Poll asks a question. Its options never change, so that votes keep their meaning.
+// Poll asks a question. Its options and closing time never change, so that votes keep their meaning.
 type Poll struct {
 	Question string
 	Options  []string

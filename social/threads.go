@@ -145,22 +145,26 @@ func (v *Viewer) CommentsBySlug(ctx context.Context, links []Permalink) (map[Per
 
 // dropHidden removes the comments that do not exist for the viewer, with the same reads whether there are any or not.
 func dropHidden[K comparable](ctx context.Context, v *Viewer, comments map[K]*Comment) error {
-	posts := []PostID{{}}
-	authors := []UserID{nobody}
+	ids := []PostID{{}}
+	people := []UserID{nobody}
 	for _, c := range comments {
-		posts = append(posts, c.Post)
-		authors = append(authors, c.Author)
+		ids = append(ids, c.Post)
+		people = append(people, c.Author)
 	}
-	visible, err := v.Posts(ctx, posts)
+	posts, err := v.store.Posts(ctx, ids)
 	if err != nil {
 		return err
 	}
-	relations, err := v.Relations(ctx, authors)
+	for _, p := range posts {
+		people = append(people, p.Author)
+	}
+	relations, err := v.Relations(ctx, people)
 	if err != nil {
 		return err
 	}
 	for key, c := range comments {
-		if visible[c.Post] == nil || !CanSeeComment(c, relations[c.Author]) {
+		p := posts[c.Post]
+		if p == nil || !CanSeePost(v.ID, p, relations[p.Author]) || !CanSeeComment(c, relations[c.Author]) {
 			delete(comments, key)
 		}
 	}

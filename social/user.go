@@ -43,8 +43,9 @@ type Users interface {
 	// InsertUser stores the user, the hash, the circle and the event in one transaction. ErrTaken: the handle
 	// is in use, however many sign up at once.
 	InsertUser(ctx context.Context, u NewUser, e Event) error
-	// UpdateProfile stores name, bio, avatar and wall policy, and the event. ErrNotFound.
-	UpdateProfile(ctx context.Context, u *User, e Event) error
+	// UpdateProfile stores what the change gives, leaves the rest as it is (also what others change at the same time), and
+	// appends the event. ErrNotFound.
+	UpdateProfile(ctx context.Context, id UserID, change ProfileChange, e Event) error
 	// Users reads by id; absent users are missing in the map.
 	Users(ctx context.Context, ids []UserID) (map[UserID]*User, error)
 	// UsersByHandle reads by handle (lower case); absent users are missing in the map.

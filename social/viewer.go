@@ -35,7 +35,9 @@ func (v *Viewer) Relations(ctx context.Context, others []UserID) (map[UserID]Rel
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, pair := range unknown {
-		v.relations[pair.Other] = read[pair]
+		if pair.Other != nobody {
+			v.relations[pair.Other] = read[pair]
+		}
 		known[pair.Other] = read[pair]
 	}
 	return known, nil

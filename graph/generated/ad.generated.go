@@ -58,6 +58,35 @@ func (ec *executionContext) fieldContext_AdChoice_id(_ context.Context, field gr
 	return fc, nil
 }
 
+func (ec *executionContext) _AdChoice_adId(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdChoice_adId,
+		func(ctx context.Context) (any, error) {
+			return obj.AdID, nil
+		},
+		nil,
+		ec.marshalNID2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdChoice_adId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdChoice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdChoice_headline(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -379,6 +408,11 @@ func (ec *executionContext) _AdChoice(ctx context.Context, sel ast.SelectionSet,
 			out.Values[i] = graphql.MarshalString("AdChoice")
 		case "id":
 			out.Values[i] = ec._AdChoice_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "adId":
+			out.Values[i] = ec._AdChoice_adId(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}

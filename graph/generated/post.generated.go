@@ -792,6 +792,12 @@ func (ec *executionContext) fieldContext_CheckinPost_history(_ context.Context, 
 			switch field.Name {
 			case "text":
 				return ec.fieldContext_PostVersion_text(ctx, field)
+			case "url":
+				return ec.fieldContext_PostVersion_url(ctx, field)
+			case "title":
+				return ec.fieldContext_PostVersion_title(ctx, field)
+			case "place":
+				return ec.fieldContext_PostVersion_place(ctx, field)
 			case "replacedAt":
 				return ec.fieldContext_PostVersion_replacedAt(ctx, field)
 			}
@@ -1776,6 +1782,12 @@ func (ec *executionContext) fieldContext_LinkPost_history(_ context.Context, fie
 			switch field.Name {
 			case "text":
 				return ec.fieldContext_PostVersion_text(ctx, field)
+			case "url":
+				return ec.fieldContext_PostVersion_url(ctx, field)
+			case "title":
+				return ec.fieldContext_PostVersion_title(ctx, field)
+			case "place":
+				return ec.fieldContext_PostVersion_place(ctx, field)
 			case "replacedAt":
 				return ec.fieldContext_PostVersion_replacedAt(ctx, field)
 			}
@@ -2533,6 +2545,12 @@ func (ec *executionContext) fieldContext_PhotoPost_history(_ context.Context, fi
 			switch field.Name {
 			case "text":
 				return ec.fieldContext_PostVersion_text(ctx, field)
+			case "url":
+				return ec.fieldContext_PostVersion_url(ctx, field)
+			case "title":
+				return ec.fieldContext_PostVersion_title(ctx, field)
+			case "place":
+				return ec.fieldContext_PostVersion_place(ctx, field)
 			case "replacedAt":
 				return ec.fieldContext_PostVersion_replacedAt(ctx, field)
 			}
@@ -3435,6 +3453,12 @@ func (ec *executionContext) fieldContext_PollPost_history(_ context.Context, fie
 			switch field.Name {
 			case "text":
 				return ec.fieldContext_PostVersion_text(ctx, field)
+			case "url":
+				return ec.fieldContext_PostVersion_url(ctx, field)
+			case "title":
+				return ec.fieldContext_PostVersion_title(ctx, field)
+			case "place":
+				return ec.fieldContext_PostVersion_place(ctx, field)
 			case "replacedAt":
 				return ec.fieldContext_PostVersion_replacedAt(ctx, field)
 			}
@@ -4203,6 +4227,93 @@ func (ec *executionContext) fieldContext_PostVersion_text(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _PostVersion_url(ctx context.Context, field graphql.CollectedField, obj *model.PostVersion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PostVersion_url,
+		func(ctx context.Context) (any, error) {
+			return obj.URL, nil
+		},
+		nil,
+		ec.marshalOString2ᚖstring,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_PostVersion_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PostVersion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PostVersion_title(ctx context.Context, field graphql.CollectedField, obj *model.PostVersion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PostVersion_title,
+		func(ctx context.Context) (any, error) {
+			return obj.Title, nil
+		},
+		nil,
+		ec.marshalOString2ᚖstring,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_PostVersion_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PostVersion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PostVersion_place(ctx context.Context, field graphql.CollectedField, obj *model.PostVersion) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PostVersion_place,
+		func(ctx context.Context) (any, error) {
+			return obj.Place, nil
+		},
+		nil,
+		ec.marshalOString2ᚖstring,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_PostVersion_place(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PostVersion",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PostVersion_replacedAt(ctx context.Context, field graphql.CollectedField, obj *model.PostVersion) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4725,6 +4836,12 @@ func (ec *executionContext) fieldContext_StatusPost_history(_ context.Context, f
 			switch field.Name {
 			case "text":
 				return ec.fieldContext_PostVersion_text(ctx, field)
+			case "url":
+				return ec.fieldContext_PostVersion_url(ctx, field)
+			case "title":
+				return ec.fieldContext_PostVersion_title(ctx, field)
+			case "place":
+				return ec.fieldContext_PostVersion_place(ctx, field)
 			case "replacedAt":
 				return ec.fieldContext_PostVersion_replacedAt(ctx, field)
 			}
@@ -7432,6 +7549,12 @@ func (ec *executionContext) _PostVersion(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "url":
+			out.Values[i] = ec._PostVersion_url(ctx, field, obj)
+		case "title":
+			out.Values[i] = ec._PostVersion_title(ctx, field, obj)
+		case "place":
+			out.Values[i] = ec._PostVersion_place(ctx, field, obj)
 		case "replacedAt":
 			out.Values[i] = ec._PostVersion_replacedAt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

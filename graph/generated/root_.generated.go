@@ -229,8 +229,10 @@ var sources = []*ast.Source{
 An ad that was chosen for a place on a page.
 """
 type AdChoice {
-  "The ad unit's id: ` + "`" + `ad_…` + "`" + `."
+  "An id of this choice alone: ` + "`" + `adchoice_…` + "`" + `. A choice is made anew each time, so it is no ` + "`" + `Node` + "`" + `."
   id: ID!
+  "The id of the ad that was chosen: ` + "`" + `ad_…` + "`" + `."
+  adId: ID!
   "The headline."
   headline: String!
   "The text."
@@ -249,7 +251,10 @@ type AdChoice {
 
 extend type Mutation {
   "Record that an ad was shown. It works without signing in; each token counts once."
-  recordAdImpression(input: RecordAdImpressionInput!): RecordAdImpressionPayload
+  recordAdImpression(
+    "The ad that was shown."
+    input: RecordAdImpressionInput!
+  ): RecordAdImpressionPayload
 }
 
 "The ad that was shown."
@@ -314,15 +319,30 @@ type CircleEdge {
 
 extend type Mutation {
   "Make a circle; up to 200."
-  createCircle(input: CreateCircleInput!): CreateCirclePayload
+  createCircle(
+    "The circle."
+    input: CreateCircleInput!
+  ): CreateCirclePayload
   "Give a circle another name."
-  renameCircle(input: RenameCircleInput!): RenameCirclePayload
+  renameCircle(
+    "The circle and its new name."
+    input: RenameCircleInput!
+  ): RenameCirclePayload
   "Remove a circle. Whoever was in no other one of your circles is not followed by you any more. The built-in circle stays."
-  deleteCircle(input: DeleteCircleInput!): DeleteCirclePayload
+  deleteCircle(
+    "The circle."
+    input: DeleteCircleInput!
+  ): DeleteCirclePayload
   "Put somebody into one of your circles, and so follow them."
-  addToCircle(input: AddToCircleInput!): AddToCirclePayload
+  addToCircle(
+    "The circle and the user."
+    input: AddToCircleInput!
+  ): AddToCirclePayload
   "Take somebody out of one of your circles. Posts to it go away from them, the older ones, too."
-  removeFromCircle(input: RemoveFromCircleInput!): RemoveFromCirclePayload
+  removeFromCircle(
+    "The circle and the user."
+    input: RemoveFromCircleInput!
+  ): RemoveFromCirclePayload
 }
 
 "The circle to make."
@@ -495,11 +515,20 @@ type CommentEdge {
 
 extend type Mutation {
   "Comment on a post, or reply to a comment."
-  addComment(input: AddCommentInput!): AddCommentPayload
+  addComment(
+    "The comment."
+    input: AddCommentInput!
+  ): AddCommentPayload
   "Change what your comment says."
-  editComment(input: EditCommentInput!): EditCommentPayload
+  editComment(
+    "The comment and its new text."
+    input: EditCommentInput!
+  ): EditCommentPayload
   "Delete a comment of yours, or one on your post or wall. With replies, it stays as a tombstone."
-  deleteComment(input: DeleteCommentInput!): DeleteCommentPayload
+  deleteComment(
+    "The comment."
+    input: DeleteCommentInput!
+  ): DeleteCommentPayload
 }
 
 "The comment to write."
@@ -928,6 +957,12 @@ type PollOption {
 type PostVersion {
   "The words of that version."
   text: String!
+  "Of a photo or a link: the address in that version."
+  url: String
+  "Of a link: the page's title in that version."
+  title: String
+  "Of a check-in: the place's name in that version."
+  place: String
   "When that version was replaced."
   replacedAt: DateTime!
 }
@@ -996,19 +1031,40 @@ type PostEdge {
 
 extend type Mutation {
   "Write a post: on your own wall, or on somebody else's."
-  createPost(input: CreatePostInput!): CreatePostPayload
+  createPost(
+    "The post."
+    input: CreatePostInput!
+  ): CreatePostPayload
   "Change what your post says; its type and a poll's options stay. The earlier version goes into its history."
-  editPost(input: EditPostInput!): EditPostPayload
+  editPost(
+    "The post and its new content."
+    input: EditPostInput!
+  ): EditPostPayload
   "Choose who may see your post, from now on."
-  setPostAudience(input: SetPostAudienceInput!): SetPostAudiencePayload
+  setPostAudience(
+    "The post and its new audience."
+    input: SetPostAudienceInput!
+  ): SetPostAudiencePayload
   "Delete a post of yours, or one on your wall, with its thread."
-  deletePost(input: DeletePostInput!): DeletePostPayload
+  deletePost(
+    "The post."
+    input: DeletePostInput!
+  ): DeletePostPayload
   "Vote in a poll. Voting again moves your vote, until the poll closes."
-  votePoll(input: VotePollInput!): VotePollPayload
+  votePoll(
+    "The poll and your option."
+    input: VotePollInput!
+  ): VotePollPayload
   "React to a post. Reacting again changes your reaction."
-  addReaction(input: AddReactionInput!): AddReactionPayload
+  addReaction(
+    "The post and your reaction."
+    input: AddReactionInput!
+  ): AddReactionPayload
   "Take your reaction back."
-  removeReaction(input: RemoveReactionInput!): RemoveReactionPayload
+  removeReaction(
+    "The post."
+    input: RemoveReactionInput!
+  ): RemoveReactionPayload
 }
 
 "What a post says: exactly one of these."
@@ -1105,7 +1161,7 @@ type CreatePostPayload {
 input EditPostInput {
   "The post's id."
   postId: ID!
-  "What it says from now on; of the same type."
+  "What it says from now on, as a whole: what is left out is cleared. Of the same type; a poll keeps its options and its closing time."
   content: PostContentInput!
 }
 
@@ -1260,6 +1316,9 @@ enum UserErrorCode {
   BAD_CREDENTIALS
 }
 
+"""
+What can be read. A single thing that there is not, or that you may not see, is null, with the error ` + "`" + `NOT_FOUND` + "`" + `.
+"""
 type Query {
   "Yourself: your news, circles and settings. Null when nobody is signed in."
   viewer: Viewer
@@ -1295,14 +1354,20 @@ type Query {
 }
 
 """
-Every mutation takes one ` + "`" + `input` + "`" + `, and answers with the object that it changed beside ` + "`" + `userErrors` + "`" + `.
+Every mutation but ` + "`" + `signOut` + "`" + ` takes one ` + "`" + `input` + "`" + `; all answer with ` + "`" + `userErrors` + "`" + ` beside what they changed.
 Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + ` and ` + "`" + `recordAdImpression` + "`" + ` need a signed-in viewer, and else fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
 """
 type Mutation {
   "Make an account and sign in."
-  signUp(input: SignUpInput!): SignUpPayload
+  signUp(
+    "Who you are."
+    input: SignUpInput!
+  ): SignUpPayload
   "Sign in. Send the token with every request: ` + "`" + `Authorization: Bearer <token>` + "`" + `."
-  signIn(input: SignInInput!): SignInPayload
+  signIn(
+    "Who you are."
+    input: SignInInput!
+  ): SignInPayload
   "End this sign-in: its token is void from now on, and its live connections close."
   signOut: SignOutPayload
 }
@@ -1486,19 +1551,40 @@ enum WallPolicy {
 
 extend type Mutation {
   "Change your profile. What is not given stays as it is."
-  updateProfile(input: UpdateProfileInput!): UpdateProfilePayload
+  updateProfile(
+    "What to change."
+    input: UpdateProfileInput!
+  ): UpdateProfilePayload
   "Follow somebody: put them into your built-in circle."
-  followUser(input: FollowUserInput!): FollowUserPayload
+  followUser(
+    "Whom to follow."
+    input: FollowUserInput!
+  ): FollowUserPayload
   "Stop following somebody: take them out of all your circles. Your posts to those circles go away from them, too."
-  unfollowUser(input: UnfollowUserInput!): UnfollowUserPayload
+  unfollowUser(
+    "Whom to stop following."
+    input: UnfollowUserInput!
+  ): UnfollowUserPayload
   "Block somebody: from now on neither of you exists for the other. Follows between you end."
-  blockUser(input: BlockUserInput!): BlockUserPayload
+  blockUser(
+    "Whom to block."
+    input: BlockUserInput!
+  ): BlockUserPayload
   "Take a block back. Follows do not come back by themselves."
-  unblockUser(input: UnblockUserInput!): UnblockUserPayload
+  unblockUser(
+    "Whom to unblock."
+    input: UnblockUserInput!
+  ): UnblockUserPayload
   "Mute somebody: their posts stay out of your wall, news and incoming. They are not told."
-  muteUser(input: MuteUserInput!): MuteUserPayload
+  muteUser(
+    "Whom to mute."
+    input: MuteUserInput!
+  ): MuteUserPayload
   "Take a mute back."
-  unmuteUser(input: UnmuteUserInput!): UnmuteUserPayload
+  unmuteUser(
+    "Whom to unmute."
+    input: UnmuteUserInput!
+  ): UnmuteUserPayload
 }
 
 "What to change in your profile."

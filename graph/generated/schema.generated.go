@@ -2259,6 +2259,8 @@ func (ec *executionContext) fieldContext_Query_ads(ctx context.Context, field gr
 			switch field.Name {
 			case "id":
 				return ec.fieldContext_AdChoice_id(ctx, field)
+			case "adId":
+				return ec.fieldContext_AdChoice_adId(ctx, field)
 			case "headline":
 				return ec.fieldContext_AdChoice_headline(ctx, field)
 			case "body":

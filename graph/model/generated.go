@@ -13,8 +13,10 @@ import (
 
 // An ad that was chosen for a place on a page.
 type AdChoice struct {
-	// The ad unit's id: `ad_…`.
+	// An id of this choice alone: `adchoice_…`. A choice is made anew each time, so it is no `Node`.
 	ID string `json:"id"`
+	// The id of the ad that was chosen: `ad_…`.
+	AdID string `json:"adId"`
 	// The headline.
 	Headline string `json:"headline"`
 	// The text.
@@ -249,7 +251,7 @@ type EditCommentPayload struct {
 type EditPostInput struct {
 	// The post's id.
 	PostID string `json:"postId"`
-	// What it says from now on; of the same type.
+	// What it says from now on, as a whole: what is left out is cleared. Of the same type; a poll keeps its options and its closing time.
 	Content *PostContentInput `json:"content"`
 }
 
@@ -285,7 +287,7 @@ type LinkInput struct {
 	Text *string `json:"text,omitempty"`
 }
 
-// Every mutation takes one `input`, and answers with the object that it changed beside `userErrors`.
+// Every mutation but `signOut` takes one `input`; all answer with `userErrors` beside what they changed.
 // Mutations other than `signUp`, `signIn` and `recordAdImpression` need a signed-in viewer, and else fail with `UNAUTHENTICATED`.
 type Mutation struct {
 }
@@ -372,10 +374,17 @@ type PostEdge struct {
 type PostVersion struct {
 	// The words of that version.
 	Text string `json:"text"`
+	// Of a photo or a link: the address in that version.
+	URL *string `json:"url,omitempty"`
+	// Of a link: the page's title in that version.
+	Title *string `json:"title,omitempty"`
+	// Of a check-in: the place's name in that version.
+	Place *string `json:"place,omitempty"`
 	// When that version was replaced.
 	ReplacedAt time.Time `json:"replacedAt"`
 }
 
+// What can be read. A single thing that there is not, or that you may not see, is null, with the error `NOT_FOUND`.
 type Query struct {
 }
 

@@ -79,9 +79,23 @@ func (b BasePost) ViewerCanDelete() bool { return social.CanDeletePost(b.Viewer,
 func (b BasePost) History() []*PostVersion {
 	versions := make([]*PostVersion, len(b.Post.History))
 	for i, v := range b.Post.History {
-		versions[i] = &PostVersion{Text: v.Content.Text(), ReplacedAt: v.EditedAt}
+		versions[i] = newPostVersion(v)
 	}
 	return versions
+}
+
+func newPostVersion(v social.Version) *PostVersion {
+	version := &PostVersion{Text: v.Content.Text(), ReplacedAt: v.EditedAt}
+	switch c := v.Content; c.Type() {
+	case social.TypePhoto:
+		version.URL = &c.Photo.URL
+	case social.TypeLink:
+		version.URL, version.Title = &c.Link.URL, &c.Link.Title
+	case social.TypeCheckin:
+		version.Place = &c.Checkin.Place
+	case social.TypeStatus, social.TypePoll: // words alone
+	}
+	return version
 }
 
 // ReactionCounts has the kinds in the schema's order.

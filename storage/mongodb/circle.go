@@ -2,8 +2,6 @@ package mongodb
 
 import (
 	"context"
-	"strings"
-	"unicode"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -25,24 +23,13 @@ type circleDoc struct {
 
 func newCircleDoc(c *social.Circle) circleDoc {
 	return circleDoc{
-		ID: c.ID, Version: version, Owner: c.Owner, Name: c.Name, NameKey: nameKey(c.Name),
+		ID: c.ID, Version: version, Owner: c.Owner, Name: c.Name, NameKey: social.NameKey(c.Name),
 		IsDefault: c.IsDefault, Members: c.MembersCount,
 	}
 }
 
 func (d *circleDoc) circle() *social.Circle {
 	return &social.Circle{ID: d.ID, Owner: d.Owner, Name: d.Name, IsDefault: d.IsDefault, MembersCount: d.Members}
-}
-
-// nameKey is equal for exactly those names that strings.EqualFold calls equal.
-func nameKey(name string) string {
-	return strings.Map(func(r rune) rune {
-		least := r
-		for next := unicode.SimpleFold(r); next != r; next = unicode.SimpleFold(next) {
-			least = min(least, next)
-		}
-		return least
-	}, name)
 }
 
 // InsertCircle implements social.Circles.
@@ -57,7 +44,7 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Eve
 
 // RenameCircle implements social.Circles.
 func (s *Store) RenameCircle(ctx context.Context, circle social.CircleID, name string, e social.Event) error {
-	change := doc("$set", doc("name", name, "nameKey", nameKey(name)))
+	change := doc("$set", doc("name", name, "nameKey", social.NameKey(name)))
 	return s.write(ctx, "rename circle", []id.ID{circle.ID}, func(ctx context.Context) error {
 		if err := updateOne(ctx, s.circles, doc("_id", circle), change); err != nil {
 			return inserted(err)

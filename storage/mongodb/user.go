@@ -68,10 +68,17 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 }
 
 // UpdateProfile implements social.Users.
-func (s *Store) UpdateProfile(ctx context.Context, u *social.User, e social.Event) error {
-	profile := doc("name", u.Name, "bio", u.Bio, "avatarUrl", u.AvatarURL, "wallPolicy", u.WallPolicy)
-	return s.write(ctx, "update profile", []id.ID{u.ID.ID}, func(ctx context.Context) error {
-		if err := updateOne(ctx, s.users, doc("_id", u.ID), doc("$set", profile)); err != nil {
+func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change social.ProfileChange, e social.Event) error {
+	profile := doc("v", version)
+	for name, value := range map[string]*string{
+		"name": change.Name, "bio": change.Bio, "avatarUrl": change.AvatarURL, "wallPolicy": (*string)(change.WallPolicy),
+	} {
+		if value != nil {
+			profile = append(profile, bson.E{Key: name, Value: *value})
+		}
+	}
+	return s.write(ctx, "update profile", []id.ID{user.ID}, func(ctx context.Context) error {
+		if err := updateOne(ctx, s.users, doc("_id", user), doc("$set", profile)); err != nil {
 			return err
 		}
 		return s.append(ctx, e)

@@ -2,9 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"strings"
-
-	"golang.org/x/text/unicode/norm"
 
 	"plaza/social"
 )
@@ -41,17 +38,14 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Eve
 }
 
 func (w *work) insertCircle(c *social.Circle) error {
-	_, err := w.exec(insertCircle, c.ID.Bytes(), c.Owner.Bytes(), c.Name, folded(c.Name), c.IsDefault)
+	_, err := w.exec(insertCircle, c.ID.Bytes(), c.Owner.Bytes(), c.Name, social.NameKey(c.Name), c.IsDefault)
 	return taken(err)
 }
-
-// folded is what two names that differ only in case, or in how accents are written, have in common.
-func folded(name string) string { return strings.ToLower(norm.NFC.String(name)) }
 
 // RenameCircle implements social.Circles.
 func (s *Store) RenameCircle(ctx context.Context, id social.CircleID, name string, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
-		rows, err := w.exec(renameCircle, name, folded(name), id.Bytes())
+		rows, err := w.exec(renameCircle, name, social.NameKey(name), id.Bytes())
 		if err := changed(rows, taken(err), social.ErrNotFound); err != nil {
 			return err
 		}

@@ -12,7 +12,8 @@ const userColumns = `id, handle, name, bio, avatar_url, wall_policy, followers_c
 var (
 	insertUser = define(`INSERT INTO users (id, handle, name, bio, avatar_url, wall_policy, password_hash)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`)
-	updateProfile  = define(`UPDATE users SET name = ?, bio = ?, avatar_url = ?, wall_policy = ? WHERE id = ?`)
+	updateProfile  = define(`UPDATE users SET name = coalesce(?, name), bio = coalesce(?, bio),
+		avatar_url = coalesce(?, avatar_url), wall_policy = coalesce(?, wall_policy) WHERE id = ?`)
 	usersByID      = define(`SELECT ` + userColumns + ` FROM users WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	usersByHandle  = define(`SELECT ` + userColumns + ` FROM users WHERE handle IN (SELECT value FROM json_each(?))`)
 	userExists     = define(`SELECT 1 FROM users WHERE id = ?`)
@@ -41,9 +42,9 @@ func (w *work) insertUser(u social.NewUser) error {
 }
 
 // UpdateProfile implements social.Users.
-func (s *Store) UpdateProfile(ctx context.Context, u *social.User, e social.Event) error {
+func (s *Store) UpdateProfile(ctx context.Context, id social.UserID, change social.ProfileChange, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
-		rows, err := w.exec(updateProfile, u.Name, u.Bio, u.AvatarURL, string(u.WallPolicy), u.ID.Bytes())
+		rows, err := w.exec(updateProfile, change.Name, change.Bio, change.AvatarURL, (*string)(change.WallPolicy), id.Bytes())
 		if err := changed(rows, err, social.ErrNotFound); err != nil {
 			return err
 		}

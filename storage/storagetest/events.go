@@ -125,7 +125,7 @@ func (w *world) writes() []func(e social.Event) error {
 	return []func(e social.Event) error{
 		func(e social.Event) error { return w.InsertUser(ctx, ada, e) },
 		func(e social.Event) error { return w.InsertUser(ctx, ben, e) },
-		func(e social.Event) error { return w.UpdateProfile(ctx, &ada.User, e) },
+		func(e social.Event) error { return w.UpdateProfile(ctx, ada.User.ID, profileOf(&ada.User), e) },
 		func(e social.Event) error {
 			w.ok(w.InsertSession(ctx, session), "InsertSession")
 			return w.DeleteSession(ctx, session.TokenHash, e)
@@ -205,7 +205,7 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 	w.ok(w.DeleteSession(ctx, [32]byte{7}, e), "deleting a session that is gone")
 	for what, err := range map[string]error{
 		"InsertUser":      w.InsertUser(ctx, taken, e),
-		"UpdateProfile":   w.UpdateProfile(ctx, &newUserValue().User, e),
+		"UpdateProfile":   w.UpdateProfile(ctx, newUserID(), social.ProfileChange{}, e),
 		"InsertCircle":    w.InsertCircle(ctx, &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: "friends"}, e),
 		"RenameCircle":    w.RenameCircle(ctx, newCircleID(), "x", e),
 		"RenameCircle 2":  w.RenameCircle(ctx, friends, "following", e),
@@ -339,7 +339,7 @@ func nothingIsLostWhileNobodyReads(w *world) {
 	var want []social.Event
 	for range 500 {
 		e := event(social.EventProfileUpdated)
-		w.ok(w.UpdateProfile(w.ctx, w.getUser(ada.ID), e), "UpdateProfile")
+		w.ok(w.UpdateProfile(w.ctx, ada.ID, social.ProfileChange{}, e), "UpdateProfile")
 		want = append(want, e)
 	}
 	w.sameEvents(tail.take(500), want, "500 events after "+string(first[0].Kind))

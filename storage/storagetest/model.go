@@ -21,6 +21,7 @@ const EnvHistories = "PLAZA_MODEL_HISTORIES"
 
 const (
 	modelTime  = 15 * time.Second // no history begins later, unless EnvHistories is set; a fifth of it with -short
+	modelLeast = 20               // but so many are played at least: the race detector makes them slow
 	modelDepth = 4                // levels of a thread: few, so that histories meet the limit
 	chapters   = 12               // parts of a history, each of about five operations: rapid draws short lists
 )
@@ -48,7 +49,7 @@ func RunModel(t *testing.T, open Open) {
 	rapid.Check(t, func(rt *rapid.T) {
 		people := rapid.IntRange(2, 6).Draw(rt, "people")
 		story := rapid.SliceOfN(rapid.SliceOf(steps()), chapters, chapters).Draw(rt, "story")
-		if !failed && !deadline.IsZero() && time.Now().After(deadline) {
+		if !failed && played >= modelLeast && !deadline.IsZero() && time.Now().After(deadline) {
 			return // never while a failure shrinks
 		}
 		failed = true // until it has ended well

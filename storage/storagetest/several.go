@@ -47,8 +47,8 @@ func (all *several) InsertUser(ctx context.Context, u social.NewUser, e social.E
 	return all.next().InsertUser(ctx, u, e)
 }
 
-func (all *several) UpdateProfile(ctx context.Context, u *social.User, e social.Event) error {
-	return all.next().UpdateProfile(ctx, u, e)
+func (all *several) UpdateProfile(ctx context.Context, id social.UserID, change social.ProfileChange, e social.Event) error {
+	return all.next().UpdateProfile(ctx, id, change, e)
 }
 
 func (all *several) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {

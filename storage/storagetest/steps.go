@@ -35,6 +35,7 @@ func operations() []operation {
 		{"post", 10, (*history).createPost},
 		{"comment", 14, (*history).addComment},
 		{"compare", 6, (*history).compareSome},
+		{"converse", 3, (*history).converse},
 		{"unfollow", 3, (*history).unfollow},
 		{"create circle", 4, (*history).createCircle},
 		{"add to circle", 8, (*history).addToCircle},
@@ -606,16 +607,27 @@ func (h *history) addComment(s step) {
 	}
 }
 
+// converse adds several comments to one post, so that previews do not hold them all.
+func (h *history) converse(s step) {
+	for i := range 4 + s.Y%7 {
+		h.addComment(step{Who: s.Who + i*(1+s.Z%2), X: s.X, Y: 4*i + s.Z%2, Z: s.Z})
+	}
+}
+
 // someParent picks a comment of the post to reply to, or none, or rarely any comment that there ever was.
 func (h *history) someParent(post int, s step) int {
 	if n, ok := pickOf(h.m.comments, s.Z); ok && s.Y%10 == 9 {
 		return n
 	}
 	thread := h.m.thread(post)
-	if n, ok := pickOf(thread, s.Z); ok && s.Y%3 > 0 {
-		return slices.Index(h.m.comments, thread[n])
+	n, ok := pickOf(thread, s.Z)
+	switch {
+	case !ok || s.Y%4 == 0:
+		return -1
+	case s.Y%4 == 1: // the newest: threads become deep
+		n = len(thread) - 1
 	}
-	return -1
+	return slices.Index(h.m.comments, thread[n])
 }
 
 // parentCode is how naming a parent ends.

@@ -11,6 +11,7 @@ var userCases = []testCase{
 	{"InsertUserStoresUserHashAndCircle", insertUserStoresUserHashAndCircle},
 	{"InsertUserRefusesATakenHandle", insertUserRefusesATakenHandle},
 	{"UpdateProfileStoresTheProfileAlone", updateProfileStoresTheProfileAlone},
+	{"UpdateProfileLeavesTheRest", updateProfileLeavesTheRest},
 	{"UsersReadsByID", usersReadsByID},
 	{"UsersByHandleReadsByHandle", usersByHandleReadsByHandle},
 	{"PasswordHashReadsWhatWasStored", passwordHashReadsWhatWasStored},
@@ -78,21 +79,37 @@ func updateProfileStoresTheProfileAlone(w *world) {
 		{ID: ada.ID, Name: "Ada", Bio: "Numbers.", AvatarURL: "http://example.org/ada", WallPolicy: social.WallNobody},
 		{ID: ada.ID, Name: "A", WallPolicy: social.WallEveryone}, // empty values are values
 	} {
-		given := profile
-		given.Handle, given.FollowersCount, given.FollowingCount = "something_else", 7, 8
-		w.ok(w.UpdateProfile(w.ctx, &given, event(social.EventProfileUpdated)), "UpdateProfile")
+		w.ok(w.UpdateProfile(w.ctx, ada.ID, profileOf(&profile), event(social.EventProfileUpdated)), "UpdateProfile")
 		want := profile
 		want.Handle, want.FollowersCount, want.FollowingCount = u.User.Handle, 1, 1
 		w.same(w.getUser(ada.ID), &want, "the profile")
 	}
-	absent(w, "user by a handle that UpdateProfile does not store", w.UsersByHandle, "something_else")
 	_, hash, err := w.PasswordHash(w.ctx, u.User.Handle)
 	w.ok(err, "PasswordHash")
 	w.same(hash, u.PasswordHash, "the hash")
 
 	nobody := newUser().User
-	w.fails(w.UpdateProfile(w.ctx, &nobody, event(social.EventProfileUpdated)), social.ErrNotFound, "UpdateProfile of nobody")
+	w.fails(w.UpdateProfile(w.ctx, nobody.ID, profileOf(&nobody), event(social.EventProfileUpdated)), social.ErrNotFound, "UpdateProfile of nobody")
 	absent(w, "user who never signed up", w.Users, nobody.ID)
+}
+
+// profileOf is the change that stores all of a user's profile.
+func profileOf(u *social.User) social.ProfileChange {
+	return social.ProfileChange{Name: &u.Name, Bio: &u.Bio, AvatarURL: &u.AvatarURL, WallPolicy: &u.WallPolicy}
+}
+
+// updateProfileLeavesTheRest changes each field many times at once: none takes another's change back.
+func updateProfileLeavesTheRest(w *world) {
+	ada := w.user()
+	name, bio, avatar, policy := "Ada", "Numbers.", "http://example.org/ada", social.WallNobody
+	changes := []social.ProfileChange{{Name: &name}, {Bio: &bio}, {AvatarURL: &avatar}, {WallPolicy: &policy}}
+	w.tally(together(crowd, func(i int) error {
+		return w.UpdateProfile(w.ctx, ada.ID, changes[i%len(changes)], event(social.EventProfileUpdated))
+	}))
+	got := w.getUser(ada.ID)
+	want := *got
+	want.Name, want.Bio, want.AvatarURL, want.WallPolicy = name, bio, avatar, policy
+	w.same(got, &want, "the profile after all changes")
 }
 
 func usersReadsByID(w *world) {
