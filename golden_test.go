@@ -10,11 +10,18 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
 	"golang.org/x/tools/txtar"
+
+	"plaza/ads"
+	"plaza/graph/generated"
+	"plaza/id"
 )
 
 var update = flag.Bool("update", false, "write the golden answers anew")
@@ -23,7 +30,8 @@ var update = flag.Bool("update", false, "write the golden answers anew")
 // file named "actor: what", which holds an operation, followed by a file named "want" with its answer.
 //
 // Actors are people who have signed up with that handle (and that name, and the password "password of <handle>");
-// "anyone" is not signed in. In answers each id, cursor, token and time is replaced by a name (<post 1>), numbered in order of
+// "anyone" is not signed in, and "<token 1>" is whose token that is. "SEED: ads" is no operation: it places ads (see
+// seedAds), and has no answer. In answers each id, cursor, token and time is replaced by a name (<post 1>), numbered in order of
 // appearance, and steps use those names. "VARIABLES {…}" on the first line of a step gives variables.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/golden/*.txtar")
@@ -52,7 +60,11 @@ func runGolden(t *testing.T, e engine, file string) {
 		if !ok {
 			t.Fatalf("%s: a step is named actor: what, not %q", file, step.Name)
 		}
-		got := names.hide(plaza.as(t, actor).raw(t, names.reveal(string(step.Data))))
+		if actor == "SEED" {
+			seedAds(t, plaza.store)
+			continue
+		}
+		got := names.hide(names.person(t, plaza, actor).raw(t, names.reveal(string(step.Data))))
 		if *update {
 			archive.Files = setWant(archive.Files, i, got)
 		} else if i+1 == len(archive.Files) || archive.Files[i+1].Name != "want" {
@@ -69,6 +81,28 @@ func runGolden(t *testing.T, e engine, file string) {
 	}
 }
 
+// seedAds places two ads in the zone "sidebar" of example.org, of which "Engines" has the higher bid.
+func seedAds(t *testing.T, st store) {
+	t.Helper()
+	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Babbage & Sons"}
+	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn"}
+	zone := ads.Zone{ID: ads.ZoneID{Site: "example.org", Name: "sidebar"}, Currency: "EUR"}
+	unit := func(headline, image string, price ads.Micros) ads.Unit {
+		return ads.Unit{
+			ID: ads.UnitID{ID: id.New()}, Campaign: campaign.ID, Zones: []ads.ZoneID{zone.ID},
+			Creative: ads.Creative{Headline: headline, Body: "By steam.", ImageURL: image, LandingURL: "https://example.org/" + headline},
+			Bid:      ads.Bid{Model: ads.CPM, Price: price, Currency: zone.Currency},
+		}
+	}
+	_, err := ads.New(st.Ads(), ads.Options{}).Add(t.Context(), ads.Batch{
+		Advertisers: []ads.Advertiser{advertiser}, Campaigns: []ads.Campaign{campaign}, Zones: []ads.Zone{zone},
+		Units: []ads.Unit{unit("Tables", "", 1_000_000), unit("Engines", "https://example.org/engine.png", 2_000_000)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func setWant(files []txtar.File, step int, got string) []txtar.File {
 	want := txtar.File{Name: "want", Data: []byte(got)}
 	if step+1 < len(files) && files[step+1].Name == "want" {
@@ -76,6 +110,112 @@ func setWant(files []txtar.File, step int, got string) []txtar.File {
 		return files
 	}
 	return append(files[:step+1], append([]txtar.File{want}, files[step+1:]...)...)
+}
+
+// TestGoldenCoversTheSchema says which field, argument, input field or enum value no golden case uses.
+func TestGoldenCoversTheSchema(t *testing.T) {
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	files, err := filepath.Glob("testdata/golden/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := coverage{}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range archive.Files {
+			if doc, err := gqlparser.LoadQueryWithRules(schema, string(step.Data), nil); err == nil { // else it is an answer
+				used.document(doc)
+			}
+		}
+	}
+	for _, missing := range used.missing(schema) {
+		t.Errorf("no golden case uses %s", missing)
+	}
+}
+
+// coverage has the coordinates (https://spec.graphql.org/draft/#sec-Schema-Coordinates) of what operations use.
+type coverage map[string]bool
+
+func (c coverage) document(doc *ast.QueryDocument) {
+	for _, operation := range doc.Operations {
+		c.selections(operation.SelectionSet)
+	}
+}
+
+func (c coverage) selections(set ast.SelectionSet) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			at := s.ObjectDefinition.Name + "." + s.Name
+			c[at] = true
+			for _, argument := range s.Arguments {
+				c[at+"("+argument.Name+":)"] = true
+				c.value(argument.Value)
+			}
+			c.selections(s.SelectionSet)
+		case *ast.InlineFragment:
+			c.selections(s.SelectionSet)
+		}
+	}
+}
+
+func (c coverage) value(v *ast.Value) {
+	if v.Kind == ast.EnumValue {
+		c[v.Definition.Name+"."+v.Raw] = true
+	}
+	for _, child := range v.Children {
+		if v.Kind == ast.ObjectValue {
+			c[v.Definition.Name+"."+child.Name] = true
+		}
+		c.value(child.Value)
+	}
+}
+
+// missing lists what is not covered, sorted. What an interface's field covers, its types' fields need not; live
+// updates have tests of their own.
+func (c coverage) missing(schema *ast.Schema) []string {
+	var missing []string
+	need := func(coordinates ...string) {
+		if !slices.ContainsFunc(coordinates, func(at string) bool { return c[at] }) {
+			missing = append(missing, coordinates[0])
+		}
+	}
+	for _, def := range schema.Types {
+		switch {
+		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "UserErrorCode"}, def.Name):
+		case def.Kind == ast.Object:
+			for _, f := range def.Fields {
+				if strings.HasPrefix(f.Name, "__") {
+					continue // introspection
+				}
+				need(coordinates(def, "."+f.Name)...)
+				for _, a := range f.Arguments {
+					need(coordinates(def, "."+f.Name+"("+a.Name+":)")...)
+				}
+			}
+		case def.Kind == ast.InputObject:
+			for _, f := range def.Fields {
+				need(def.Name + "." + f.Name)
+			}
+		case def.Kind == ast.Enum:
+			for _, v := range def.EnumValues {
+				need(def.Name + "." + v.Name)
+			}
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+func coordinates(def *ast.Definition, rest string) []string {
+	all := []string{def.Name + rest}
+	for _, implemented := range def.Interfaces {
+		all = append(all, implemented+rest)
+	}
+	return all
 }
 
 // names replaces what differs from run to run by names, and back.
@@ -90,7 +230,7 @@ func newNames() *names {
 
 var (
 	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
-	idText   = regexp.MustCompile(`^(user|circle|post|comment|ad)_[0-9a-z]{26}$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|ad|adchoice)_[0-9a-z]{26}$`)
 	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )
@@ -137,6 +277,15 @@ func (n *names) nameOf(kind, text string) string {
 	made := fmt.Sprintf("<%s %d>", kind, n.counts[kind])
 	n.hidden[text], n.revealed[made] = made, text
 	return made
+}
+
+// person is the one whose token is named, or who has that handle.
+func (n *names) person(t *testing.T, plaza *plaza, actor string) person {
+	t.Helper()
+	if token, ok := n.revealed[actor]; ok {
+		return person{url: plaza.url, token: token}
+	}
+	return plaza.as(t, actor)
 }
 
 func (n *names) reveal(operation string) string {

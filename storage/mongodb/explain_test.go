@@ -92,7 +92,7 @@ func callUsers(w *town, ada social.NewUser) {
 	eve := social.NewUser{User: social.User{ID: social.UserID{ID: id.New()}, Handle: "eve"}}
 	eve.Following = social.Circle{ID: social.CircleID{ID: id.New()}, Owner: eve.User.ID, Name: "Following"}
 	w.ok(w.InsertUser(w.ctx, eve, happened(social.EventUserSignedUp)))
-	w.ok(w.UpdateProfile(w.ctx, &eve.User, happened(social.EventProfileUpdated)))
+	w.ok(w.UpdateProfile(w.ctx, eve.User.ID, social.ProfileChange{Bio: &eve.User.Handle}, happened(social.EventProfileUpdated)))
 	_, err := w.Users(w.ctx, []social.UserID{ada.User.ID, eve.User.ID})
 	w.ok(err)
 	_, err = w.UsersByHandle(w.ctx, []string{"eve", "nobody"})

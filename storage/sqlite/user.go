@@ -12,7 +12,7 @@ const userColumns = `id, handle, name, bio, avatar_url, wall_policy, followers_c
 var (
 	insertUser = define(`INSERT INTO users (id, handle, name, bio, avatar_url, wall_policy, password_hash)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`)
-	updateProfile  = define(`UPDATE users SET name = coalesce(?, name), bio = coalesce(?, bio),
+	updateProfile = define(`UPDATE users SET name = coalesce(?, name), bio = coalesce(?, bio),
 		avatar_url = coalesce(?, avatar_url), wall_policy = coalesce(?, wall_policy) WHERE id = ?`)
 	usersByID      = define(`SELECT ` + userColumns + ` FROM users WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	usersByHandle  = define(`SELECT ` + userColumns + ` FROM users WHERE handle IN (SELECT value FROM json_each(?))`)

@@ -516,10 +516,14 @@ func (h *history) editPost(s step) {
 		code = invalid
 	}
 	h.tellf("%d edits post %d to %s", who, post, contentText(content))
+	kept := content
+	if poll := content.Poll; poll != nil && p.content.Poll != nil {
+		kept.Poll = &social.Poll{Question: poll.Question, Options: poll.Options, ClosesAt: p.content.Poll.ClosesAt}
+	}
 	_, err := h.service.EditPost(h.ctx, h.user(who), p.id, content)
 	h.hides(err, func() error { _, err := h.service.EditPost(h.ctx, h.user(who), newPostID(), content); return err })
 	if h.ends(err, code) {
-		p.content = content
+		p.content = kept
 		p.edits++
 	}
 }
@@ -533,6 +537,9 @@ func (h *history) edited(old social.Content, s step) social.Content {
 		if content := h.content(kind, 60+s.Z); typeOf(content) == typeOf(old) {
 			if old.Poll != nil {
 				content.Poll.Options = old.Poll.Options
+				if s.Y%4 > 0 {
+					content.Poll.ClosesAt = []time.Time{{}, old.Poll.ClosesAt}[s.Y%2] // left out, or said again
+				}
 			}
 			return content
 		}
@@ -540,10 +547,11 @@ func (h *history) edited(old social.Content, s step) social.Content {
 	return old
 }
 
-// mayBecome says whether an edit keeps what it must: a post's type, a poll's options.
+// mayBecome says whether an edit keeps what it must: a post's type, a poll's options, and its closing time if it says one.
 func mayBecome(before, after social.Content) bool {
 	if before.Poll != nil && after.Poll != nil {
-		return slices.Equal(before.Poll.Options, after.Poll.Options)
+		closes := after.Poll.ClosesAt
+		return slices.Equal(before.Poll.Options, after.Poll.Options) && (closes.IsZero() || closes.Equal(before.Poll.ClosesAt))
 	}
 	return typeOf(before) == typeOf(after)
 }
