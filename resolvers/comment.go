@@ -64,7 +64,7 @@ func (r commentResolver) ViewerCanDelete(ctx context.Context, obj *model.Comment
 	if err != nil || post == nil {
 		return false, err
 	}
-	return social.CanDeleteComment(obj.Viewer, obj.Comment, post), nil
+	return social.CanDeleteComment(obj.Viewer.ID, obj.Comment, post), nil
 }
 
 func threadList(ctx context.Context, t social.Thread) list[*social.Comment] {
@@ -83,7 +83,7 @@ func threadList(ctx context.Context, t social.Thread) list[*social.Comment] {
 }
 
 func wrapComment(ctx context.Context, c *social.Comment) *model.Comment {
-	return &model.Comment{Comment: c, Viewer: viewerOf(ctx)}
+	return &model.Comment{Comment: c, Viewer: loaders.For(ctx).Viewer}
 }
 
 func wrapComments(ctx context.Context, comments []*social.Comment) []*model.Comment {

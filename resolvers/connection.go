@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"plaza/graph/model"
+	"plaza/loaders"
 	"plaza/social"
 )
 
@@ -113,7 +114,7 @@ func postConnection(ctx context.Context, c connected[*social.Post], err error) (
 	if err := prefetch(ctx, c.items); err != nil {
 		return nil, err
 	}
-	viewer := viewerOf(ctx)
+	viewer := loaders.For(ctx).Viewer
 	connection := &model.PostConnection{
 		PageInfo: c.info, Nodes: make([]model.Post, len(c.items)), Edges: make([]*model.PostEdge, len(c.items)),
 	}

@@ -20,6 +20,7 @@ import (
 const (
 	codeBadUserInput = "BAD_USER_INPUT"
 	codeResume       = "RESUME"
+	codeTimeout      = "TIMEOUT"
 	codeInternal     = "INTERNAL"
 )
 
@@ -68,6 +69,9 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 		return "Updates were missed: read the list again, and subscribe again.", map[string]any{"code": codeResume}
 	case errors.Is(err, live.ErrSessionEnded):
 		return "You have signed out.", map[string]any{"code": string(social.CodeUnauthenticated)}
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		r.log(ctx, err)
+		return "The operation took too long.", map[string]any{"code": codeTimeout}
 	case errors.Is(err, social.ErrUnavailable), errors.Is(err, ads.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		r.log(ctx, err)
 		return "The database does not answer just now; try again.", map[string]any{"code": string(social.CodeUnavailable)}

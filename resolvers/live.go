@@ -48,7 +48,7 @@ func (r newsItemAddedResolver) Post(ctx context.Context, obj *live.Item) (model.
 		return loadPost(ctx, obj.Post.ID)
 	}
 	prime(ctx, obj)
-	return model.NewPost(viewerOf(ctx), obj.Post), nil
+	return model.NewPost(loaders.For(ctx).Viewer, obj.Post), nil
 }
 
 // Comment resolves CommentAdded.comment.

@@ -77,7 +77,7 @@ func loadPost(ctx context.Context, id social.PostID) (model.Post, error) {
 	if err != nil || post == nil {
 		return nil, err
 	}
-	return model.NewPost(viewerOf(ctx), post), nil
+	return model.NewPost(loaders.For(ctx).Viewer, post), nil
 }
 
 func postList(read func(context.Context, social.Page) (social.Slice[*social.Post], error)) list[*social.Post] {

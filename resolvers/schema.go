@@ -74,7 +74,7 @@ func loadNode(ctx context.Context, field, text string) (model.Node, error) {
 		return nodeOf(ctx, id, err, loaders.For(ctx).Circles, wrapCircle)
 	case social.PostPrefix:
 		id, err := postID(field, text)
-		return nodeOf(ctx, id, err, loaders.For(ctx).Posts, func(p *social.Post) model.Node { return model.NewPost(viewerOf(ctx), p) })
+		return nodeOf(ctx, id, err, loaders.For(ctx).Posts, func(p *social.Post) model.Node { return model.NewPost(loaders.For(ctx).Viewer, p) })
 	case social.CommentPrefix:
 		id, err := commentID(field, text)
 		return nodeOf(ctx, id, err, loaders.For(ctx).Comments, func(c *social.Comment) model.Node { return wrapComment(ctx, c) })

@@ -4,12 +4,12 @@ import "context"
 
 // News lists the posts by everybody whom the viewer follows, and the viewer's own.
 func (v *Viewer) News(ctx context.Context, p Page) (Slice[*Post], error) {
-	return v.feed(ctx, p, v.store.News, InNews)
+	return v.feed(ctx, p, v.s.store.News, InNews)
 }
 
 // Incoming lists what others directed at the viewer.
 func (v *Viewer) Incoming(ctx context.Context, p Page) (Slice[*Post], error) {
-	return v.feed(ctx, p, v.store.Incoming, InIncoming)
+	return v.feed(ctx, p, v.s.store.Incoming, InIncoming)
 }
 
 type feedRule func(viewer UserID, p *Post, toAuthor Relation) bool
@@ -28,7 +28,7 @@ func (v *Viewer) feed(ctx context.Context, p Page, read func(context.Context, Us
 func (v *Viewer) OwnWall(ctx context.Context, view WallView, p Page) (Slice[*Post], error) {
 	rule := func(viewer UserID, p *Post, toAuthor Relation) bool { return InWallView(view, viewer, p, toAuthor) }
 	list := List[UserID]{v.ID, p}
-	slices, err := collect(ctx, []List[UserID]{list}, v.store.Wall, postKey, v.seePosts(rule))
+	slices, err := collect(ctx, []List[UserID]{list}, v.s.store.Wall, postKey, v.seePosts(rule))
 	return slices[list], err
 }
 
@@ -51,7 +51,7 @@ func (v *Viewer) Walls(ctx context.Context, lists []List[UserID]) (map[List[User
 			return CanSeePost(v.ID, p, relations[p.Author])
 		}, nil
 	}
-	return collect(ctx, visible, v.store.Wall, postKey, see)
+	return collect(ctx, visible, v.s.store.Wall, postKey, see)
 }
 
 func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*Post) (func(UserID, *Post) bool, error) {

@@ -4,12 +4,12 @@ import "context"
 
 // Followers lists who follows each user, without those who do not exist for the viewer; the followers are Edge.From.
 func (v *Viewer) Followers(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[Edge], error) {
-	return v.edges(ctx, lists, v.store.Followers, func(e Edge) UserID { return e.From })
+	return v.edges(ctx, lists, v.s.store.Followers, func(e Edge) UserID { return e.From })
 }
 
 // Following lists whom each user follows, without those who do not exist for the viewer; they are Edge.To.
 func (v *Viewer) Following(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[Edge], error) {
-	return v.edges(ctx, lists, v.store.Following, func(e Edge) UserID { return e.To })
+	return v.edges(ctx, lists, v.s.store.Following, func(e Edge) UserID { return e.To })
 }
 
 type readEdges func(context.Context, []List[UserID]) (map[List[UserID]][]Edge, error)
@@ -41,7 +41,7 @@ func edgeKey(_ UserID, e Edge) Key { return Key(e.ID.Bytes()) }
 // Muted lists whom the viewer mutes (Edge.To), without those who do not exist for the viewer.
 func (v *Viewer) Muted(ctx context.Context, p Page) (Slice[Edge], error) {
 	readOne := func(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]Edge, error) {
-		edges, err := v.store.Muted(ctx, v.ID, lists[0].Page)
+		edges, err := v.s.store.Muted(ctx, v.ID, lists[0].Page)
 		return map[List[UserID]][]Edge{lists[0]: edges}, err
 	}
 	list := List[UserID]{v.ID, p}
@@ -59,7 +59,7 @@ type BlockedUser struct {
 func (v *Viewer) Blocked(ctx context.Context, p Page) (Slice[BlockedUser], error) {
 	beyond := p
 	beyond.Limit++
-	edges, err := v.store.Blocked(ctx, v.ID, beyond)
+	edges, err := v.s.store.Blocked(ctx, v.ID, beyond)
 	if err != nil {
 		return Slice[BlockedUser]{}, err
 	}
@@ -68,7 +68,7 @@ func (v *Viewer) Blocked(ctx context.Context, p Page) (Slice[BlockedUser], error
 	for i, e := range page.Items {
 		ids[i] = e.To
 	}
-	users, err := v.store.Users(ctx, ids)
+	users, err := v.s.store.Users(ctx, ids)
 	if err != nil {
 		return Slice[BlockedUser]{}, err
 	}
@@ -85,7 +85,7 @@ func (v *Viewer) Blocked(ctx context.Context, p Page) (Slice[BlockedUser], error
 func (v *Viewer) OwnCircles(ctx context.Context, p Page) (Slice[*Circle], error) {
 	beyond := p
 	beyond.Limit++
-	circles, err := v.store.CirclesOf(ctx, v.ID, beyond)
+	circles, err := v.s.store.CirclesOf(ctx, v.ID, beyond)
 	return cut(circles, p), err
 }
 
@@ -112,5 +112,5 @@ func (v *Viewer) Members(ctx context.Context, lists []List[CircleID]) (map[List[
 		}
 		return func(_ CircleID, member UserID) bool { return CanSeeUser(relations[member]) }, nil
 	}
-	return collect(ctx, visible, v.store.Members, func(_ CircleID, member UserID) Key { return Key(member.Bytes()) }, see)
+	return collect(ctx, visible, v.s.store.Members, func(_ CircleID, member UserID) Key { return Key(member.Bytes()) }, see)
 }

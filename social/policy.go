@@ -1,6 +1,9 @@
 package social
 
-import "slices"
+import (
+	"slices"
+	"time"
+)
 
 // This file is the one rule that decides who sees what. Queries, feeds, walls, threads, previews, live updates and
 // rights all go through it; nothing else may decide. All functions are pure.
@@ -111,6 +114,14 @@ func CanDeletePost(viewer UserID, p *Post) bool {
 
 // CanComment says whether the viewer may comment on what they see.
 func CanComment(viewer UserID) bool { return !viewer.IsZero() }
+
+// CanReply says whether the viewer may reply to a comment that they see, in a thread of at most maxDepth levels.
+func CanReply(viewer UserID, c *Comment, maxDepth int) bool {
+	return CanComment(viewer) && !c.Deleted && c.Depth() < maxDepth
+}
+
+// CanVote says whether the viewer may vote, now, in a poll that they see.
+func CanVote(viewer UserID, p *Poll, now time.Time) bool { return !viewer.IsZero() && !p.IsClosed(now) }
 
 // CanEditComment says whether the viewer may edit a comment that they see.
 func CanEditComment(viewer UserID, c *Comment) bool {

@@ -158,7 +158,7 @@ func (s *Service) Vote(ctx context.Context, viewer UserID, post PostID, option i
 		return errorf(CodeInvalid, "postId", "This post is no poll.")
 	case option < 0 || option >= len(poll.Options):
 		return errorf(CodeInvalid, "option", "The poll's options are 0 to %d.", len(poll.Options)-1)
-	case poll.IsClosed(s.now()):
+	case !CanVote(viewer, poll, s.now()):
 		return errorf(CodeClosed, "postId", "The poll is over.")
 	}
 	return postError(s.store.PutVote(ctx, post, viewer, option, s.postEvent(EventPollVoted, viewer, p)))

@@ -28,7 +28,7 @@ func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) 
 	}
 	c := &Comment{ID: CommentID{s.newID()}, Post: in.Post, Parent: in.Parent, Author: author, Text: in.Text}
 	c.TreePath = NewTreePath(parent, c.ID)
-	if c.Depth() > s.maxDepth {
+	if parent != nil && !CanReply(author, parent, s.maxDepth) {
 		return nil, errorf(CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
 	}
 	return c, s.insertComment(ctx, c, parent, s.postEvent(EventCommentAdded, author, post))
@@ -127,7 +127,7 @@ func commentError(err error) error {
 
 // Comments reads those of the comments that exist for the viewer; the others are missing in the map.
 func (v *Viewer) Comments(ctx context.Context, ids []CommentID) (map[CommentID]*Comment, error) {
-	comments, err := v.store.Comments(ctx, ids)
+	comments, err := v.s.store.Comments(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (v *Viewer) Comments(ctx context.Context, ids []CommentID) (map[CommentID]*
 
 // CommentsBySlug reads those of the comments that exist for the viewer; the others are missing in the map.
 func (v *Viewer) CommentsBySlug(ctx context.Context, links []Permalink) (map[Permalink]*Comment, error) {
-	comments, err := v.store.CommentsBySlug(ctx, links)
+	comments, err := v.s.store.CommentsBySlug(ctx, links)
 	if err != nil {
 		return nil, err
 	}
@@ -151,7 +151,7 @@ func dropHidden[K comparable](ctx context.Context, v *Viewer, comments map[K]*Co
 		ids = append(ids, c.Post)
 		people = append(people, c.Author)
 	}
-	posts, err := v.store.Posts(ctx, ids)
+	posts, err := v.s.store.Posts(ctx, ids)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Th
 		}
 		return func(_ Thread, c *Comment) bool { return CanSeeComment(c, relations[c.Author]) }, nil
 	}
-	return collect(ctx, lists, v.store.Thread, CommentKey, see)
+	return collect(ctx, lists, v.s.store.Thread, CommentKey, see)
 }
 
 // CommentKey is a comment's key in a thread of that selection.
@@ -244,7 +244,7 @@ func (v *Viewer) Previews(ctx context.Context, posts []*Post) (map[PostID][]*Com
 		if len(short) == 0 {
 			break
 		}
-		candidates, err = v.store.LatestComments(ctx, short, hidden, PreviewSize)
+		candidates, err = v.s.store.LatestComments(ctx, short, hidden, PreviewSize)
 		if err != nil {
 			return nil, err
 		}

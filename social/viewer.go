@@ -10,8 +10,8 @@ import (
 // Viewer reads for one user, or for nobody (the zero id), as that person may see things. It remembers the relations that
 // it has read, so it must live no longer than one request or one live update. It is safe for concurrent use.
 type Viewer struct {
-	ID    UserID
-	store Store
+	ID UserID
+	s  *Service
 
 	mu        sync.Mutex
 	relations map[UserID]Relation
@@ -19,7 +19,7 @@ type Viewer struct {
 
 // Viewer makes a Viewer that remembers nothing yet.
 func (s *Service) Viewer(viewer UserID) *Viewer {
-	return &Viewer{ID: viewer, store: s.store, relations: map[UserID]Relation{}}
+	return &Viewer{ID: viewer, s: s, relations: map[UserID]Relation{}}
 }
 
 // Relations reads how the viewer stands to others: one for each of them.
@@ -28,7 +28,7 @@ func (v *Viewer) Relations(ctx context.Context, others []UserID) (map[UserID]Rel
 	if len(unknown) == 0 {
 		return known, nil
 	}
-	read, err := v.store.Relations(ctx, unknown)
+	read, err := v.s.store.Relations(ctx, unknown)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +74,7 @@ func (v *Viewer) Users(ctx context.Context, ids []UserID) (map[UserID]*User, err
 	if err != nil {
 		return nil, err
 	}
-	users, err := v.store.Users(ctx, ids) // the hidden ones too: they take as long as those who never were
+	users, err := v.s.store.Users(ctx, ids) // the hidden ones too: they take as long as those who never were
 	if err != nil {
 		return nil, err
 	}
@@ -95,7 +95,7 @@ func (v *Viewer) UserByHandle(ctx context.Context, handle string) (*User, error)
 	if !ok {
 		return nil, notFound("handle", "user")
 	}
-	users, err := v.store.UsersByHandle(ctx, []string{normal})
+	users, err := v.s.store.UsersByHandle(ctx, []string{normal})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func (v *Viewer) user(ctx context.Context, field string, id UserID) (*User, erro
 
 // Posts reads those of the posts that exist for the viewer; the others are missing in the map.
 func (v *Viewer) Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error) {
-	posts, err := v.store.Posts(ctx, ids)
+	posts, err := v.s.store.Posts(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -164,7 +164,7 @@ func (v *Viewer) Circles(ctx context.Context, ids []CircleID) (map[CircleID]*Cir
 	if v.ID.IsZero() {
 		return nil, nil
 	}
-	circles, err := v.store.Circles(ctx, ids)
+	circles, err := v.s.store.Circles(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ func (v *Viewer) CirclesHolding(ctx context.Context, users []UserID) (map[UserID
 	for i, user := range users {
 		pairs[i] = Pair{user, v.ID}
 	}
-	relations, err := v.store.Relations(ctx, pairs)
+	relations, err := v.s.store.Relations(ctx, pairs)
 	if err != nil {
 		return nil, err
 	}
@@ -213,7 +213,7 @@ func (v *Viewer) Reactions(ctx context.Context, posts []PostID) (map[PostID]Reac
 	if v.ID.IsZero() {
 		return nil, nil
 	}
-	return v.store.Reactions(ctx, v.ID, posts)
+	return v.s.store.Reactions(ctx, v.ID, posts)
 }
 
 // Votes reads the options that the viewer voted for; polls without a vote are missing in the map.
@@ -221,7 +221,7 @@ func (v *Viewer) Votes(ctx context.Context, polls []PostID) (map[PostID]int, err
 	if v.ID.IsZero() {
 		return nil, nil
 	}
-	return v.store.Votes(ctx, v.ID, polls)
+	return v.s.store.Votes(ctx, v.ID, polls)
 }
 
 // CanPostOnWalls says for each of the users whether the viewer may put posts on their wall.
@@ -235,7 +235,7 @@ func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*User) (map[*User]
 	ownersView := map[Pair]Relation{}
 	if len(pairs) > 0 {
 		var err error
-		if ownersView, err = v.store.Relations(ctx, pairs); err != nil {
+		if ownersView, err = v.s.store.Relations(ctx, pairs); err != nil {
 			return nil, err
 		}
 	}
@@ -245,3 +245,12 @@ func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*User) (map[*User]
 	}
 	return can, nil
 }
+
+// CanReply says whether the viewer may reply to a comment that they see.
+func (v *Viewer) CanReply(c *Comment) bool { return CanReply(v.ID, c, v.s.maxDepth) }
+
+// CanVote says whether the viewer may vote in a poll that they see.
+func (v *Viewer) CanVote(p *Poll) bool { return CanVote(v.ID, p, v.s.now()) }
+
+// IsClosed says whether a poll is over.
+func (v *Viewer) IsClosed(p *Poll) bool { return p.IsClosed(v.s.now()) }

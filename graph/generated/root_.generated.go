@@ -941,6 +941,8 @@ type PollPost implements Post & Node {
   votesCount: Int!
   "The index of the option that you voted for; null: none yet."
   viewerVote: Int
+  "Whether you may vote, or move your vote."
+  viewerCanVote: Boolean!
 }
 
 "One option of a poll."

@@ -5,14 +5,14 @@ import "plaza/social"
 // Comment is the schema's Comment, for a viewer who sees it.
 type Comment struct {
 	*social.Comment
-	Viewer social.UserID
+	Viewer *social.Viewer
 }
 
 // ViewerCanReply says whether the viewer may reply.
-func (c *Comment) ViewerCanReply() bool { return social.CanComment(c.Viewer) && !c.Deleted }
+func (c *Comment) ViewerCanReply() bool { return c.Viewer.CanReply(c.Comment) }
 
 // ViewerCanEdit says whether the viewer may edit the comment.
-func (c *Comment) ViewerCanEdit() bool { return social.CanEditComment(c.Viewer, c.Comment) }
+func (c *Comment) ViewerCanEdit() bool { return social.CanEditComment(c.Viewer.ID, c.Comment) }
 
 // IsNode marks Comment as a Node.
 func (*Comment) IsNode() {}

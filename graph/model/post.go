@@ -23,7 +23,7 @@ type (
 )
 
 // NewPost wraps a post by its type, for a viewer who sees it.
-func NewPost(viewer social.UserID, p *social.Post) Post {
+func NewPost(viewer *social.Viewer, p *social.Post) Post {
 	base := BasePost{p, viewer}
 	switch p.Content.Type() {
 	case social.TypePhoto:
@@ -42,7 +42,7 @@ func NewPost(viewer social.UserID, p *social.Post) Post {
 // BasePost has what all types of posts share.
 type BasePost struct {
 	*social.Post
-	Viewer social.UserID
+	Viewer *social.Viewer
 }
 
 // IsNode marks posts as Nodes.
@@ -67,13 +67,13 @@ type Audience struct{ Of BasePost }
 func (a *Audience) Kind() social.AudienceKind { return a.Of.Post.Audience.Kind }
 
 // ViewerCanComment says whether the viewer may write comments.
-func (b BasePost) ViewerCanComment() bool { return social.CanComment(b.Viewer) }
+func (b BasePost) ViewerCanComment() bool { return social.CanComment(b.Viewer.ID) }
 
 // ViewerCanEdit says whether the viewer may edit the post.
-func (b BasePost) ViewerCanEdit() bool { return social.CanEditPost(b.Viewer, b.Post) }
+func (b BasePost) ViewerCanEdit() bool { return social.CanEditPost(b.Viewer.ID, b.Post) }
 
 // ViewerCanDelete says whether the viewer may delete the post.
-func (b BasePost) ViewerCanDelete() bool { return social.CanDeletePost(b.Viewer, b.Post) }
+func (b BasePost) ViewerCanDelete() bool { return social.CanDeletePost(b.Viewer.ID, b.Post) }
 
 // History is what the post said before its edits.
 func (b BasePost) History() []*PostVersion {
@@ -152,7 +152,10 @@ func (p *PollPost) Options() []*PollOption {
 func (p *PollPost) ClosesAt() time.Time { return p.Content.Poll.ClosesAt }
 
 // IsClosed says whether the poll is over.
-func (p *PollPost) IsClosed() bool { return p.Content.Poll.IsClosed(time.Now()) }
+func (p *PollPost) IsClosed() bool { return p.Viewer.IsClosed(p.Content.Poll) }
+
+// ViewerCanVote says whether the viewer may vote, or move their vote.
+func (p *PollPost) ViewerCanVote() bool { return p.Viewer.CanVote(p.Content.Poll) }
 
 // VotesCount is how many have voted.
 func (p *PollPost) VotesCount() int {

@@ -234,11 +234,6 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 	w.sameEvents(tail.rest(), nil, "writes that did nothing")
 }
 
-func newUserValue() *social.NewUser {
-	u := newUser()
-	return &u
-}
-
 func second(_ bool, err error) error { return err }
 
 func importsAppendNone(w *world) {
