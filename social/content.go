@@ -115,8 +115,17 @@ func (p *Poll) checkEdit(old *Poll, now time.Time) error {
 	if !p.ClosesAt.IsZero() && !p.ClosesAt.Equal(old.ClosesAt) {
 		return errorf(CodeInvalid, "content.poll.closesAt", "A poll keeps its closing time.")
 	}
-	p.ClosesAt = old.ClosesAt
-	kept := *p
-	kept.ClosesAt = time.Time{} // which may be over
-	return kept.check(now)
+	undated := *p
+	undated.ClosesAt = time.Time{} // which may be over by now
+	return undated.check(now)
+}
+
+// edited is c in the place of old: a poll keeps its closing time.
+func (c Content) edited(old Content) Content {
+	if c.Poll != nil {
+		kept := *c.Poll
+		kept.ClosesAt = old.Poll.ClosesAt
+		c.Poll = &kept
+	}
+	return c
 }

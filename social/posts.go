@@ -98,7 +98,7 @@ func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, cont
 		}
 		p.EditedAt = s.moment()
 		p.History = append(p.History, Version{Content: p.Content, EditedAt: p.EditedAt})
-		p.Content = content
+		p.Content = content.edited(p.Content)
 		return nil
 	})
 }

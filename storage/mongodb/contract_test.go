@@ -4,11 +4,22 @@ import (
 	"testing"
 
 	"plaza/social"
+	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/storagetest"
 )
 
 func TestContract(t *testing.T) {
 	storagetest.Run(t, fresh)
+}
+
+// TestContractOnTwoServers runs what is about concurrency on two stores of one database, where locks in a process help nobody.
+func TestContractOnTwoServers(t *testing.T) {
+	storagetest.RunOnSeveral(t, func(t *testing.T) []social.Store {
+		t.Helper()
+		uri, database := mongotest.Database(t)
+		at := inDatabase(t, uri, database)
+		return []social.Store{openAt(t, at, nil), openAt(t, at, nil)}
+	})
 }
 
 func TestModel(t *testing.T) {
