@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"plaza/fault"
 	"plaza/graph/generated"
 	"plaza/graph/model"
 	"plaza/id"
@@ -563,7 +564,7 @@ func (v verdict) check(t *testing.T, what, code string, arguments ...string) {
 
 func documented(code string) bool {
 	return model.UserErrorCode(code).IsValid() || slices.Contains([]string{
-		string(social.CodeUnauthenticated), string(social.CodeNotFound), transport.CodeBadUserInput, transport.CodeValidationFailed,
+		string(fault.CodeUnauthenticated), string(fault.CodeNotFound), transport.CodeBadUserInput, transport.CodeValidationFailed,
 		transport.CodeParseFailed, transport.CodeQueryTooComplex, transport.CodePayloadTooLarge,
 	}, code)
 }

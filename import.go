@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/term"
 
+	"plaza/fault"
 	"plaza/id"
 	"plaza/importer"
 	"plaza/social"
@@ -68,7 +69,7 @@ func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 	}
 	in := social.SignUpInput{Handle: "fb0", Name: "User 0", Password: *c.Password}
 	account, err := social.New(nil, social.Options{}).NewAccount(ctx, in, social.UserID{ID: id.New()})
-	if refused, ok := errors.AsType[*social.Error](err); ok {
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
 		return "", fmt.Errorf("--password: %s", refused.Message)
 	}
 	return account.PasswordHash, err

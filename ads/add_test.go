@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"plaza/ads"
+	"plaza/fault"
 	"plaza/id"
 )
 
@@ -45,7 +46,7 @@ func TestAddRefusesBadUnits(t *testing.T) {
 		bad := w.unit(1)
 		c.change(&bad)
 		added, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{good, bad}})
-		refused(t, err, ads.CodeInvalid, c.field, c.name)
+		refused(t, err, fault.CodeInvalid, c.field, c.name)
 		if added != 0 {
 			t.Errorf("%s: added %d", c.name, added)
 		}
@@ -63,21 +64,21 @@ func TestAddTakesWebAddressesAlone(t *testing.T) {
 		"https://user:secret@acme.example/", "https://acme.example@evil.example/", "https://acme.example\\@evil.example/",
 		" https://acme.example/", "https://acme.example/a b", "https://acme.example/\r\nSet-Cookie:a=b", "https://acme.example/\x00",
 		"https://acme.example/\u2028", "https://acme.example/\xff", "https://[::1/", "https://acme.example/%zz",
-		"https://acme.example/" + strings.Repeat("x", ads.MaxURL),
+		"https://acme.example/" + strings.Repeat("x", fault.MaxURLLen),
 	} {
 		u := w.unit(1)
 		u.LandingURL = bad
 		_, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}})
-		refused(t, err, ads.CodeInvalid, "units.0.landingUrl", bad)
+		refused(t, err, fault.CodeInvalid, "units.0.landingUrl", bad)
 		u = w.unit(1)
 		u.ImageURL = bad
 		_, err = w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}})
-		refused(t, err, ads.CodeInvalid, "units.0.imageUrl", bad)
+		refused(t, err, fault.CodeInvalid, "units.0.imageUrl", bad)
 	}
 	u := w.unit(1)
 	u.LandingURL = ""
 	_, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}})
-	refused(t, err, ads.CodeInvalid, "units.0.landingUrl", "no landing page")
+	refused(t, err, fault.CodeInvalid, "units.0.landingUrl", "no landing page")
 
 	for _, good := range []string{
 		"http://acme.example", "HTTPS://Acme.Example:8443/a/b;c?d=e&f=%20#g", "https://[::1]:8080/", "https://bücher.example/ü?ö=ä",
@@ -100,20 +101,20 @@ func TestAddRefusesBadBatches(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		batch ads.Batch
-		code  ads.Code
+		code  fault.Code
 		field string
 	}{
-		{"an advertiser without a name", ads.Batch{Advertisers: []ads.Advertiser{{ID: advertiser.ID}}}, ads.CodeInvalid, "advertisers.0.name"},
-		{"an advertiser without an id", ads.Batch{Advertisers: []ads.Advertiser{{Name: "Bolt"}}}, ads.CodeInvalid, "advertisers.0.id"},
-		{"a campaign without an id", ads.Batch{Campaigns: []ads.Campaign{{Name: "Autumn"}}}, ads.CodeInvalid, "campaigns.0.id"},
-		{"a campaign of nobody", ads.Batch{Campaigns: []ads.Campaign{{ID: campaign.ID, Name: "Autumn"}}}, ads.CodeInvalid, "campaigns.0.advertiser"},
-		{"a zone without a name", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Site: "a"}, Currency: "EUR"}}}, ads.CodeInvalid, "zones.0.name"},
-		{"a zone without a site", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Name: "a"}, Currency: "EUR"}}}, ads.CodeInvalid, "zones.0.site"},
-		{"a zone without a currency", ads.Batch{Zones: []ads.Zone{{ID: top}}}, ads.CodeInvalid, "zones.0.currency"},
-		{"too many", ads.Batch{Units: make([]ads.Unit, ads.MaxBatch+1)}, ads.CodeInvalid, "units"},
-		{"an unknown advertiser", ads.Batch{Campaigns: []ads.Campaign{campaign}}, ads.CodeNotFound, ""},
-		{"an unknown zone", ads.Batch{Units: []ads.Unit{homeless}}, ads.CodeNotFound, ""},
-		{"another currency", ads.Batch{Units: []ads.Unit{dollars}}, ads.CodeInvalid, ""},
+		{"an advertiser without a name", ads.Batch{Advertisers: []ads.Advertiser{{ID: advertiser.ID}}}, fault.CodeInvalid, "advertisers.0.name"},
+		{"an advertiser without an id", ads.Batch{Advertisers: []ads.Advertiser{{Name: "Bolt"}}}, fault.CodeInvalid, "advertisers.0.id"},
+		{"a campaign without an id", ads.Batch{Campaigns: []ads.Campaign{{Name: "Autumn"}}}, fault.CodeInvalid, "campaigns.0.id"},
+		{"a campaign of nobody", ads.Batch{Campaigns: []ads.Campaign{{ID: campaign.ID, Name: "Autumn"}}}, fault.CodeInvalid, "campaigns.0.advertiser"},
+		{"a zone without a name", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Site: "a"}, Currency: "EUR"}}}, fault.CodeInvalid, "zones.0.name"},
+		{"a zone without a site", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Name: "a"}, Currency: "EUR"}}}, fault.CodeInvalid, "zones.0.site"},
+		{"a zone without a currency", ads.Batch{Zones: []ads.Zone{{ID: top}}}, fault.CodeInvalid, "zones.0.currency"},
+		{"too many", ads.Batch{Units: make([]ads.Unit, ads.MaxBatch+1)}, fault.CodeInvalid, "units"},
+		{"an unknown advertiser", ads.Batch{Campaigns: []ads.Campaign{campaign}}, fault.CodeNotFound, ""},
+		{"an unknown zone", ads.Batch{Units: []ads.Unit{homeless}}, fault.CodeNotFound, ""},
+		{"another currency", ads.Batch{Units: []ads.Unit{dollars}}, fault.CodeInvalid, ""},
 	} {
 		_, err := w.Add(w.ctx, c.batch)
 		refused(t, err, c.code, c.field, c.name)
@@ -126,12 +127,12 @@ func TestAddRefusesBadBatches(t *testing.T) {
 func TestPausingWhatIsAbsentIsNotFound(t *testing.T) {
 	w := newWorld(t)
 	_, err := w.PauseCampaign(w.ctx, ads.CampaignID{ID: id.New()})
-	refused(t, err, ads.CodeNotFound, "", "PauseCampaign")
+	refused(t, err, fault.CodeNotFound, "", "PauseCampaign")
 	if !errors.Is(err, ads.ErrNotFound) {
 		t.Errorf("%v is no ErrNotFound", err)
 	}
 	_, err = w.ResumeCampaign(w.ctx, ads.CampaignID{ID: id.New()})
-	refused(t, err, ads.CodeNotFound, "", "ResumeCampaign")
+	refused(t, err, fault.CodeNotFound, "", "ResumeCampaign")
 }
 
 func TestIDsReadBack(t *testing.T) {

@@ -1,5 +1,7 @@
 package ads
 
+import "plaza/fault"
+
 // MaxName bounds the names of advertisers and campaigns, in characters.
 const MaxName = 100
 
@@ -9,9 +11,9 @@ type Advertiser struct {
 	Name string // shown beside the ad; 1 to MaxName characters
 }
 
-func (a *Advertiser) check(field string) *Error {
+func (a *Advertiser) check(field string) error {
 	if a.ID.IsZero() {
-		return invalid(field+".id", "An advertiser needs an id.")
+		return fault.Invalidf(field+".id", "An advertiser needs an id.")
 	}
-	return checkText(field+".name", a.Name, 1, MaxName)
+	return fault.CheckLine(field+".name", a.Name, 1, MaxName)
 }

@@ -1,8 +1,22 @@
 package ads
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
 
+	"plaza/fault"
+)
+
+// check finds the first fault. Programs write batches, so that one code is enough for them.
 func (b *Batch) check() error {
+	err := b.checkEntries()
+	if mistake, ok := errors.AsType[*fault.Error](err); ok {
+		mistake.Code = fault.CodeInvalid
+	}
+	return err
+}
+
+func (b *Batch) checkEntries() error {
 	if err := checkAll("advertisers", b.Advertisers, (*Advertiser).check); err != nil {
 		return err
 	}
@@ -16,9 +30,9 @@ func (b *Batch) check() error {
 }
 
 // checkAll returns the first fault in a list of entries.
-func checkAll[T any](list string, entries []T, check func(entry *T, field string) *Error) error {
+func checkAll[T any](list string, entries []T, check func(entry *T, field string) error) error {
 	if len(entries) > MaxBatch {
-		return invalid(list, fmt.Sprintf("At most %d can be added at once.", MaxBatch))
+		return fault.Invalidf(list, "At most %d can be added at once.", MaxBatch)
 	}
 	for i := range entries {
 		if err := check(&entries[i], fmt.Sprintf("%s.%d", list, i)); err != nil {

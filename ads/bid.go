@@ -1,9 +1,10 @@
 package ads
 
 import (
-	"fmt"
 	"slices"
 	"strings"
+
+	"plaza/fault"
 )
 
 // Micros is an amount of money, in millionths of its currency's unit: 2,500,000 is 2.50 dollars, or 2.50 yen.
@@ -28,12 +29,12 @@ type Bid struct {
 	Currency Currency
 }
 
-func (b *Bid) check(field string) *Error {
+func (b *Bid) check(field string) error {
 	if b.Model != CPM && b.Model != CPC {
-		return invalid(field+".model", "A bid is a CPM or a CPC.")
+		return fault.Invalidf(field+".model", "A bid is a CPM or a CPC.")
 	}
 	if b.Price < 1 || b.Price > MaxBid {
-		return invalid(field+".price", fmt.Sprintf("A bid has 1 to %d micros.", MaxBid))
+		return fault.Invalidf(field+".price", "A bid has 1 to %d micros.", MaxBid)
 	}
 	return b.Currency.check(field + ".currency")
 }
@@ -41,9 +42,9 @@ func (b *Bid) check(field string) *Error {
 // Currency is an ISO 4217 code in upper case: "EUR".
 type Currency string
 
-func (c Currency) check(field string) *Error {
+func (c Currency) check(field string) error {
 	if _, known := slices.BinarySearch(currencies, c); !known {
-		return invalid(field, "There is no such currency: an ISO 4217 code such as EUR is needed.")
+		return fault.Invalidf(field, "There is no such currency: an ISO 4217 code such as EUR is needed.")
 	}
 	return nil
 }

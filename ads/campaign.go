@@ -1,5 +1,7 @@
 package ads
 
+import "plaza/fault"
+
 // Campaign is a group of an advertiser's ad units that start and stop together.
 type Campaign struct {
 	ID         CampaignID
@@ -8,12 +10,12 @@ type Campaign struct {
 	Paused     bool   // none of its units runs in any zone
 }
 
-func (c *Campaign) check(field string) *Error {
+func (c *Campaign) check(field string) error {
 	if c.ID.IsZero() {
-		return invalid(field+".id", "A campaign needs an id.")
+		return fault.Invalidf(field+".id", "A campaign needs an id.")
 	}
 	if c.Advertiser.IsZero() {
-		return invalid(field+".advertiser", "A campaign needs an advertiser.")
+		return fault.Invalidf(field+".advertiser", "A campaign needs an advertiser.")
 	}
-	return checkText(field+".name", c.Name, 1, MaxName)
+	return fault.CheckLine(field+".name", c.Name, 1, MaxName)
 }

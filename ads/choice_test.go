@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"plaza/ads"
+	"plaza/fault"
 )
 
 func TestChooseTakesTheBestFirst(t *testing.T) {
@@ -95,13 +96,13 @@ func TestChooseRefusesBadInput(t *testing.T) {
 	for _, bad := range []string{"", long, strings.Repeat("x", 1<<20), "Top", "a/b", "a b", "a\x00", "\xff", "ä", "a\n"} {
 		name := fmt.Sprintf("%.10q", bad)
 		_, err := w.Choose(w.ctx, bad, "top", 1)
-		refused(t, err, ads.CodeInvalid, "site", "site "+name)
+		refused(t, err, fault.CodeInvalid, "site", "site "+name)
 		_, err = w.Choose(w.ctx, "example.org", bad, 1)
-		refused(t, err, ads.CodeInvalid, "zone", "zone "+name)
+		refused(t, err, fault.CodeInvalid, "zone", "zone "+name)
 	}
 	for _, count := range []int{-1, 0, ads.MaxCount + 1, 1 << 40} {
 		_, err := w.Choose(w.ctx, "example.org", "top", count)
-		refused(t, err, ads.CodeInvalid, "count", fmt.Sprint("count ", count))
+		refused(t, err, fault.CodeInvalid, "count", fmt.Sprint("count ", count))
 	}
 	if n := w.store.zones.Load(); n != 0 {
 		t.Errorf("bad input cost %d reads", n)
@@ -128,12 +129,12 @@ func TestChooseTellsAMistakeFromAFault(t *testing.T) {
 	w.choose(1)
 	w.store.fault = fmt.Errorf("%w: no primary", ads.ErrUnavailable)
 	_, err := w.Choose(w.ctx, "example.org", "top", 1)
-	refused(t, err, ads.CodeUnavailable, "", "a database that is away")
+	refused(t, err, fault.CodeUnavailable, "", "a database that is away")
 	if !errors.Is(err, ads.ErrUnavailable) || strings.Contains(err.Error(), "primary") {
 		t.Errorf("the error is %v: it wraps ErrUnavailable, and tells nothing of the inside", err)
 	}
 	w.store.fault = errors.New("a fault")
-	var mistake *ads.Error
+	var mistake *fault.Error
 	if _, err := w.Choose(w.ctx, "example.org", "top", 1); err == nil || errors.As(err, &mistake) {
 		t.Errorf("an internal error comes as %v", err)
 	}

@@ -3,6 +3,8 @@ package ads
 import (
 	"errors"
 	"net/http" //nolint:depguard // the one handler of the domain: its answers are rules about money, not transport
+
+	"plaza/fault"
 )
 
 // ClickPath is where ClickHandler is meant to be reached; a click token follows.
@@ -41,7 +43,7 @@ func ClickHandler(s *Service) http.Handler {
 
 // refuseClick says in a sentence why there is nowhere to go.
 func (s *Service) refuseClick(w http.ResponseWriter, r *http.Request, err error) {
-	var known *Error
+	var known *fault.Error
 	switch {
 	case errors.Is(err, ErrExpired):
 		http.Error(w, "This link to an ad has expired.", http.StatusGone)

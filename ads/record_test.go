@@ -9,6 +9,7 @@ import (
 
 	"plaza/ads"
 	"plaza/ads/adsmodel"
+	"plaza/fault"
 )
 
 func TestImpressionsAndClicksCountOnce(t *testing.T) {
@@ -67,11 +68,11 @@ func TestTokensAreBoundToTheirKind(t *testing.T) {
 	u := w.place(1)
 	c := w.choose(1)[0]
 	_, err := w.RecordImpression(w.ctx, c.ClickToken)
-	refused(t, err, ads.CodeInvalid, "token", "a click's token for an impression")
+	refused(t, err, fault.CodeInvalid, "token", "a click's token for an impression")
 	_, _, err = w.RecordClick(w.ctx, c.ImpressionToken)
-	refused(t, err, ads.CodeInvalid, "token", "an impression's token for a click")
+	refused(t, err, fault.CodeInvalid, "token", "an impression's token for a click")
 	_, err = w.Landing(w.ctx, c.ImpressionToken)
-	refused(t, err, ads.CodeInvalid, "token", "an impression's token for a landing page")
+	refused(t, err, fault.CodeInvalid, "token", "an impression's token for a landing page")
 	w.counted(u.ID, 0, 0)
 }
 
@@ -85,9 +86,9 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	}
 	for name, text := range forged {
 		recorded, err := w.RecordImpression(w.ctx, text)
-		refused(t, err, ads.CodeInvalid, "token", name)
+		refused(t, err, fault.CodeInvalid, "token", name)
 		landing, clicked, err := w.RecordClick(w.ctx, text)
-		refused(t, err, ads.CodeInvalid, "token", name)
+		refused(t, err, fault.CodeInvalid, "token", name)
 		if recorded || clicked || landing != "" {
 			t.Errorf("%s: recorded %v and %v, leads to %q", name, recorded, clicked, landing)
 		}
@@ -120,14 +121,14 @@ func TestTokensExpireAfterADay(t *testing.T) {
 	}
 	w.now = chosen.Add(ads.TokenLife)
 	_, err := w.RecordImpression(w.ctx, late.ImpressionToken)
-	refused(t, err, ads.CodeInvalid, "token", "an impression after a day")
+	refused(t, err, fault.CodeInvalid, "token", "an impression after a day")
 	if !errors.Is(err, ads.ErrExpired) {
 		t.Errorf("the error %v is no ErrExpired", err)
 	}
 	_, err = w.RecordImpression(w.ctx, early.ImpressionToken)
-	refused(t, err, ads.CodeInvalid, "token", "a repetition after a day")
+	refused(t, err, fault.CodeInvalid, "token", "a repetition after a day")
 	_, _, err = w.RecordClick(w.ctx, late.ClickToken)
-	refused(t, err, ads.CodeInvalid, "token", "a click after a day")
+	refused(t, err, fault.CodeInvalid, "token", "a click after a day")
 	w.counted(u.ID, 1, 0)
 }
 

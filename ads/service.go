@@ -9,6 +9,8 @@ import (
 	mathrand "math/rand/v2"
 	"sync/atomic"
 	"time"
+
+	"plaza/fault"
 )
 
 const (
@@ -31,7 +33,7 @@ type Options struct {
 }
 
 // Service chooses ads, and counts what was shown and clicked. Its methods may be called from any goroutine, and by
-// anybody, signed in or not. Errors that are no *Error are internal.
+// anybody, signed in or not. Errors that are no *fault.Error are internal.
 type Service struct {
 	store  Store
 	now    func() time.Time
@@ -70,7 +72,7 @@ func (s *Service) Choose(ctx context.Context, site, zone string, count int) ([]C
 		return nil, err
 	}
 	if count < 1 || count > MaxCount {
-		return nil, invalid("count", fmt.Sprintf("At least 1 and at most %d ads can be asked for.", MaxCount))
+		return nil, fault.Invalidf("count", "At least 1 and at most %d ads can be asked for.", MaxCount)
 	}
 	key, err := s.signingKey(ctx)
 	if err != nil {
@@ -148,11 +150,11 @@ func (s *Service) verify(ctx context.Context, kind Kind, text string) (token, er
 	}
 	t, ok := readToken(key, text)
 	if !ok || t.Kind != kind {
-		return token{}, invalid("token", "This is not such a token, or it was changed.")
+		return token{}, fault.Invalidf("token", "This is not such a token, or it was changed.")
 	}
 	if !s.now().Before(t.ExpiresAt) {
-		expired := invalid("token", "The token has expired.")
-		expired.cause = ErrExpired
+		expired := fault.Invalidf("token", "The token has expired.")
+		expired.Cause = ErrExpired
 		return token{}, expired
 	}
 	return t, nil

@@ -12,6 +12,7 @@ import (
 
 	"plaza/ads"
 	"plaza/ads/adsmodel"
+	"plaza/fault"
 	"plaza/id"
 )
 
@@ -144,9 +145,9 @@ func (w *world) counted(u ads.UnitID, impressions, clicks int64) {
 }
 
 // refused checks that err is an Error with this code and field.
-func refused(t *testing.T, err error, code ads.Code, field, what string) {
+func refused(t *testing.T, err error, code fault.Code, field, what string) {
 	t.Helper()
-	var got *ads.Error
+	var got *fault.Error
 	if !errors.As(err, &got) {
 		t.Errorf("%s: the error is %v, want an Error %s for %q", what, err, code, field)
 		return

@@ -1,8 +1,9 @@
 package ads
 
 import (
-	"fmt"
 	"strings"
+
+	"plaza/fault"
 )
 
 const (
@@ -31,7 +32,7 @@ func ParseZoneID(text string) (ZoneID, error) {
 	return z, nil
 }
 
-func (z ZoneID) check(siteField, nameField string) *Error {
+func (z ZoneID) check(siteField, nameField string) error {
 	if !goodZoneName(z.Site) {
 		return badZoneName(siteField, "site")
 	}
@@ -41,9 +42,8 @@ func (z ZoneID) check(siteField, nameField string) *Error {
 	return nil
 }
 
-func badZoneName(field, what string) *Error {
-	return invalid(field, fmt.Sprintf(
-		"A %s's name has 1 to %d characters, of a–z, 0–9, '.', '-' and '_'.", what, MaxZoneName))
+func badZoneName(field, what string) error {
+	return fault.Invalidf(field, "A %s's name has 1 to %d characters, of a–z, 0–9, '.', '-' and '_'.", what, MaxZoneName)
 }
 
 func goodZoneName(name string) bool {
@@ -62,7 +62,7 @@ type Zone struct {
 	Units []RunningUnit
 }
 
-func (z *Zone) check(field string) *Error {
+func (z *Zone) check(field string) error {
 	if err := z.ID.check(field+".site", field+".name"); err != nil {
 		return err
 	}

@@ -2,18 +2,16 @@ package resolvers
 
 import (
 	"context"
-	"errors"
 
 	"plaza/ads"
 	"plaza/graph/model"
-	"plaza/social"
 )
 
 // Ads resolves Query.ads.
 func (r queryResolver) Ads(ctx context.Context, site, zone string, count int) ([]*model.AdChoice, error) {
 	choices, err := r.Resolver.Ads.Choose(ctx, site, zone, count)
 	if err != nil {
-		return nil, adError(err)
+		return nil, err
 	}
 	wrapped := make([]*model.AdChoice, len(choices))
 	for i, c := range choices {
@@ -36,18 +34,9 @@ func (r *Resolver) wrapChoice(c ads.Choice) *model.AdChoice {
 // RecordAdImpression resolves Mutation.recordAdImpression.
 func (r mutationResolver) RecordAdImpression(ctx context.Context, input model.RecordAdImpressionInput) (*model.RecordAdImpressionPayload, error) {
 	recorded, err := r.Resolver.Ads.RecordImpression(ctx, input.Token)
-	mistakes, err := userErrors(adError(err))
+	mistakes, err := userErrors(err)
 	if err != nil || len(mistakes) > 0 {
 		return &model.RecordAdImpressionPayload{UserErrors: mistakes}, err
 	}
 	return &model.RecordAdImpressionPayload{Recorded: &recorded, UserErrors: mistakes}, nil
-}
-
-// adError makes the ad domain's mistakes the ones that clients know.
-func adError(err error) error {
-	var mistake *ads.Error
-	if !errors.As(err, &mistake) || mistake.Code == ads.CodeUnavailable {
-		return err
-	}
-	return &social.Error{Code: social.Code(mistake.Code), Field: mistake.Field, Message: mistake.Message}
 }

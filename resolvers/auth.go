@@ -8,13 +8,14 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"plaza/fault"
 	"plaza/loaders"
 	"plaza/social"
 )
 
 type sessionKey struct{}
 
-var errUnauthenticated = &social.Error{Code: social.CodeUnauthenticated, Message: "Sign in first: send the header Authorization: Bearer <token>."}
+var errUnauthenticated = &fault.Error{Code: fault.CodeUnauthenticated, Message: "Sign in first: send the header Authorization: Bearer <token>."}
 
 // Authenticate reads an Authorization header ("" for nobody) into ctx. Error: UNAUTHENTICATED.
 func (r *Resolver) Authenticate(ctx context.Context, authorization string) (context.Context, error) {

@@ -2,8 +2,8 @@ package resolvers
 
 import (
 	"context"
-	"fmt"
 
+	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/loaders"
 	"plaza/social"
@@ -22,7 +22,7 @@ func (a pageArgs) page(kind cursorKind) (social.Page, error) {
 	page := social.Page{Limit: social.DefaultPageSize}
 	switch {
 	case a.first != nil && a.last != nil:
-		return page, &social.Error{Code: social.CodeInvalid, Field: "last", Message: "Give either first or last."}
+		return page, fault.Invalidf("last", "Give either first or last.")
 	case a.first != nil:
 		page.Limit = *a.first
 	case a.last != nil:
@@ -33,7 +33,7 @@ func (a pageArgs) page(kind cursorKind) (social.Page, error) {
 		if page.Last {
 			argument = "last"
 		}
-		return page, &social.Error{Code: social.CodeInvalid, Field: argument, Message: fmt.Sprintf("A page has 1 to %d entries.", social.MaxPageSize)}
+		return page, fault.Invalidf(argument, "A page has 1 to %d entries.", social.MaxPageSize)
 	}
 	var err error
 	if page.After, err = kind.decode("after", a.after); err != nil {

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"encoding/base64"
 
+	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
 )
@@ -34,7 +35,7 @@ func (k cursorKind) decode(argument string, cursor *string) (social.Key, error) 
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(*cursor)
 	if err != nil || len(raw) == 0 || !k.fits(raw[1:]) || k.encode(social.Key(raw[1:])) != *cursor {
-		return "", &social.Error{Code: social.CodeInvalid, Field: argument, Message: "This is not a cursor of this list."}
+		return "", fault.Invalidf(argument, "This is not a cursor of this list.")
 	}
 	return social.Key(raw[1:]), nil
 }

@@ -10,10 +10,9 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
-	"plaza/ads"
+	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/live"
-	"plaza/social"
 )
 
 // The codes in extensions.code that come from here; transport has those of the protocol.
@@ -27,7 +26,7 @@ const (
 // userErrors makes a person's mistake a part of the payload; every other error stays one. The list is never nil.
 func userErrors(err error) ([]*model.UserError, error) {
 	mistakes := []*model.UserError{}
-	var mistake *social.Error
+	var mistake *fault.Error
 	if !errors.As(err, &mistake) || !model.UserErrorCode(mistake.Code).IsValid() {
 		return mistakes, err
 	}
@@ -39,7 +38,7 @@ func userErrors(err error) ([]*model.UserError, error) {
 }
 
 // inputPath is the way to the argument at fault; empty where none is.
-func inputPath(mistake *social.Error) []string {
+func inputPath(mistake *fault.Error) []string {
 	if mistake.Field == "" {
 		return []string{}
 	}
@@ -57,9 +56,9 @@ func (r *Resolver) PresentError(ctx context.Context, err error) *gqlerror.Error 
 }
 
 func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (string, map[string]any) {
-	var mistake *social.Error
+	var mistake *fault.Error
 	switch {
-	case errors.As(err, &mistake):
+	case errors.As(err, &mistake) && mistake.Code != fault.CodeUnavailable:
 		extensions := map[string]any{"code": topLevelCode(mistake.Code)}
 		if argument := argumentOf(ctx, mistake, path); argument != "" {
 			extensions["argument"] = argument
@@ -68,13 +67,13 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 	case errors.Is(err, live.ErrTooSlow), errors.Is(err, live.ErrInterrupted), errors.Is(err, live.ErrClosed):
 		return "Updates were missed: read the list again, and subscribe again.", map[string]any{"code": codeResume}
 	case errors.Is(err, live.ErrSessionEnded):
-		return "You have signed out.", map[string]any{"code": string(social.CodeUnauthenticated)}
+		return "You have signed out.", map[string]any{"code": string(fault.CodeUnauthenticated)}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		r.log(ctx, err)
 		return "The operation took too long.", map[string]any{"code": codeTimeout}
-	case errors.Is(err, social.ErrUnavailable), errors.Is(err, ads.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, fault.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		r.log(ctx, err)
-		return "The database does not answer just now; try again.", map[string]any{"code": string(social.CodeUnavailable)}
+		return "The database does not answer just now; try again.", map[string]any{"code": string(fault.CodeUnavailable)}
 	case errors.Is(err, context.Canceled):
 		return "The request was cancelled.", map[string]any{"code": "CANCELLED"}
 	default:
@@ -85,7 +84,7 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 
 // argumentOf names the argument at fault. Where a scalar could not be read the mistake does not know it, but the
 // error's path does, which then leads on from the field into its arguments.
-func argumentOf(ctx context.Context, mistake *social.Error, path ast.Path) string {
+func argumentOf(ctx context.Context, mistake *fault.Error, path ast.Path) string {
 	if mistake.Field != "" {
 		return mistake.Field
 	}
@@ -102,9 +101,9 @@ func (r *Resolver) log(ctx context.Context, err error) {
 }
 
 // topLevelCode is the code of a mistake outside of a payload: all that is wrong with an argument is one code there.
-func topLevelCode(code social.Code) string {
+func topLevelCode(code fault.Code) string {
 	switch code {
-	case social.CodeUnauthenticated, social.CodeNotFound, social.CodeUnavailable:
+	case fault.CodeUnauthenticated, fault.CodeNotFound:
 		return string(code)
 	default:
 		return codeBadUserInput

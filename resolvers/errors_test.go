@@ -11,9 +11,9 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"plaza/fault"
 	"plaza/live"
 	"plaza/resolvers"
-	"plaza/social"
 )
 
 func TestPresentedCodes(t *testing.T) {
@@ -30,12 +30,12 @@ func TestPresentedCodes(t *testing.T) {
 		code   string
 		logged bool
 	}{
-		{t.Context(), &social.Error{Code: social.CodeTooLong, Field: "text"}, "BAD_USER_INPUT", false},
-		{t.Context(), &social.Error{Code: social.CodeNotFound}, "NOT_FOUND", false},
-		{t.Context(), &social.Error{Code: social.CodeUnauthenticated}, "UNAUTHENTICATED", false},
+		{t.Context(), &fault.Error{Code: fault.CodeTooLong, Field: "text"}, "BAD_USER_INPUT", false},
+		{t.Context(), &fault.Error{Code: fault.CodeNotFound}, "NOT_FOUND", false},
+		{t.Context(), &fault.Error{Code: fault.CodeUnauthenticated}, "UNAUTHENTICATED", false},
 		{t.Context(), live.ErrTooSlow, "RESUME", false},
 		{t.Context(), live.ErrSessionEnded, "UNAUTHENTICATED", false},
-		{t.Context(), fmt.Errorf("find: %w", social.ErrUnavailable), "UNAVAILABLE", true},
+		{t.Context(), fmt.Errorf("find: %w", fault.ErrUnavailable), "UNAVAILABLE", true},
 		{t.Context(), context.DeadlineExceeded, "UNAVAILABLE", true}, // the store's own deadline
 		{expired, fmt.Errorf("find: %w", context.DeadlineExceeded), "TIMEOUT", true},
 		{t.Context(), errors.New("secret detail"), "INTERNAL", true},

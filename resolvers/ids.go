@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"plaza/fault"
 	"plaza/social"
 )
 
@@ -25,9 +26,9 @@ func parseID[ID interface{ IsZero() bool }](field, kind, text string, parse func
 	parsed, err := parse(text)
 	switch {
 	case err != nil:
-		return parsed, &social.Error{Code: social.CodeInvalid, Field: field, Message: "This is not the id of a " + kind + "."}
+		return parsed, fault.Invalidf(field, "This is not the id of a %s.", kind)
 	case parsed.IsZero():
-		return parsed, &social.Error{Code: social.CodeNotFound, Field: field, Message: "There is no such " + kind + "."}
+		return parsed, fault.NotFound(field, kind)
 	default:
 		return parsed, nil
 	}

@@ -3,10 +3,10 @@ package resolvers
 import (
 	"context"
 
+	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/live"
 	"plaza/loaders"
-	"plaza/social"
 )
 
 // NewsItemAdded resolves Subscription.newsItemAdded.
@@ -28,7 +28,7 @@ func (r subscriptionResolver) CommentAdded(ctx context.Context, text string) (<-
 		return nil, err
 	}
 	if post == nil {
-		return nil, &social.Error{Code: social.CodeNotFound, Field: "postId", Message: "There is no such post."}
+		return nil, fault.NotFound("postId", "post")
 	}
 	return r.Hub.Comments(ctx, subscriber(ctx), id, r.onEnd(ctx)), nil
 }

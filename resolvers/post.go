@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/loaders"
 	"plaza/social"
@@ -25,7 +26,7 @@ func (postResolver[P]) WallOwner(ctx context.Context, obj P) (*model.User, error
 // LatestComments resolves Post.latestComments.
 func (postResolver[P]) LatestComments(ctx context.Context, obj P, last int) ([]*model.Comment, error) {
 	if last < 1 || last > social.PreviewLen {
-		return nil, &social.Error{Code: social.CodeInvalid, Field: "last", Message: "A preview has 1 to 3 comments."}
+		return nil, fault.Invalidf("last", "A preview has 1 to 3 comments.")
 	}
 	comments, err := loaders.For(ctx).Previews.Load(ctx, obj.Domain())
 	return wrapComments(ctx, comments[max(0, len(comments)-last):]), err
@@ -41,7 +42,7 @@ func (postResolver[P]) Comments(ctx context.Context, obj P, order social.Comment
 func (postResolver[P]) Comment(ctx context.Context, obj P, slug string) (*model.Comment, error) {
 	comment, err := loaders.For(ctx).Permalinks.Load(ctx, social.Permalink{Post: obj.Domain().ID, Slug: slug})
 	if err == nil && comment == nil {
-		err = &social.Error{Code: social.CodeNotFound, Field: "slug", Message: "There is no such comment."}
+		err = fault.NotFound("slug", "comment")
 	}
 	if err != nil {
 		return nil, err

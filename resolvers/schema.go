@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/loaders"
 	"plaza/social"
@@ -38,7 +39,7 @@ func (r queryResolver) Post(ctx context.Context, id string) (model.Post, error) 
 	}
 	post, err := loadPost(ctx, parsed)
 	if err == nil && post == nil {
-		err = &social.Error{Code: social.CodeNotFound, Field: "id", Message: "There is no such post."}
+		err = fault.NotFound("id", "post")
 	}
 	return post, err
 }
@@ -47,7 +48,7 @@ func (r queryResolver) Post(ctx context.Context, id string) (model.Post, error) 
 func (r queryResolver) Node(ctx context.Context, id string) (model.Node, error) {
 	node, err := loadNode(ctx, "id", id)
 	if err == nil && node == nil {
-		err = &social.Error{Code: social.CodeNotFound, Field: "id", Message: "There is no such thing."}
+		err = fault.NotFound("id", "thing")
 	}
 	return node, err
 }
@@ -55,7 +56,7 @@ func (r queryResolver) Node(ctx context.Context, id string) (model.Node, error) 
 // Nodes resolves Query.nodes.
 func (r queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, error) {
 	if len(ids) > maxNodes {
-		return nil, &social.Error{Code: social.CodeTooLong, Field: "ids", Message: fmt.Sprintf("At most %d ids are allowed.", maxNodes)}
+		return nil, fault.Errorf(fault.CodeTooLong, "ids", "At most %d ids are allowed.", maxNodes)
 	}
 	return together(ids, func(i int, id string) (model.Node, error) {
 		return loadNode(ctx, fmt.Sprintf("ids.%d", i), id)
@@ -79,12 +80,12 @@ func loadNode(ctx context.Context, field, text string) (model.Node, error) {
 		id, err := commentID(field, text)
 		return nodeOf(ctx, id, err, loaders.For(ctx).Comments, func(c *social.Comment) model.Node { return wrapComment(ctx, c) })
 	default:
-		return nil, &social.Error{Code: social.CodeInvalid, Field: field, Message: "This is not an id."}
+		return nil, fault.Invalidf(field, "This is not an id.")
 	}
 }
 
 func nodeOf[K, V comparable](ctx context.Context, id K, parsing error, loader loaders.Loader[K, V], wrap func(V) model.Node) (model.Node, error) {
-	if missing, ok := errors.AsType[*social.Error](parsing); ok && missing.Code == social.CodeNotFound {
+	if missing, ok := errors.AsType[*fault.Error](parsing); ok && missing.Code == fault.CodeNotFound {
 		return nil, nil
 	}
 	if parsing != nil {

@@ -6,7 +6,10 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"errors"
+	"regexp"
+	"strings"
 
+	"plaza/fault"
 	"plaza/id"
 )
 
@@ -19,12 +22,12 @@ type SignUpInput struct {
 func (s *Service) NewAccount(ctx context.Context, in SignUpInput, user UserID) (NewUser, error) {
 	handle, ok := normalHandle(in.Handle)
 	if !ok {
-		return NewUser{}, errorf(CodeInvalid, "handle", "A handle has 1 to %d letters (a–z), digits or underscores.", MaxHandleLen)
+		return NewUser{}, fault.Invalidf("handle", "A handle has 1 to %d letters (a–z), digits or underscores.", MaxHandleLen)
 	}
-	if err := checkLine("name", in.Name, 1, MaxNameLen); err != nil {
+	if err := fault.CheckLine("name", in.Name, 1, MaxNameLen); err != nil {
 		return NewUser{}, err
 	}
-	if err := checkText("password", in.Password, MinPasswordLen, MaxPasswordLen); err != nil {
+	if err := fault.CheckText("password", in.Password, MinPasswordLen, MaxPasswordLen); err != nil {
 		return NewUser{}, err
 	}
 	hash, err := s.hashes.hash(ctx, in.Password)
@@ -47,7 +50,7 @@ func (s *Service) SignUp(ctx context.Context, in SignUpInput) (user UserID, toke
 	user = account.User.ID
 	err = s.store.InsertUser(ctx, account, s.event(EventUserSignedUp, user))
 	if errors.Is(err, ErrTaken) {
-		return UserID{}, "", errorf(CodeTaken, "handle", "This handle is taken.")
+		return UserID{}, "", fault.Errorf(fault.CodeTaken, "handle", "This handle is taken.")
 	}
 	if err != nil {
 		return UserID{}, "", err
@@ -72,7 +75,7 @@ func (s *Service) SignIn(ctx context.Context, handle, password string) (user Use
 		return UserID{}, "", err
 	}
 	if !matches || len(password) > longest {
-		return UserID{}, "", errorf(CodeBadCredentials, "", "The handle is unknown or the password is wrong.")
+		return UserID{}, "", fault.Errorf(fault.CodeBadCredentials, "", "The handle is unknown or the password is wrong.")
 	}
 	token, err = s.newSession(ctx, user)
 	return user, token, err
@@ -89,6 +92,13 @@ func (s *Service) newSession(ctx context.Context, user UserID) (string, error) {
 	return token, nil
 }
 
+var handlePattern = regexp.MustCompile(`^[A-Za-z0-9_]{1,30}$`)
+
+// normalHandle is how a handle is stored and looked up; false where it can be nobody's.
+func normalHandle(text string) (string, bool) {
+	return strings.ToLower(text), handlePattern.MatchString(text)
+}
+
 // HashToken is what is stored of a bearer token. Tokens have 256 random bits, so that a plain SHA-256 is enough.
 func HashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }
 
@@ -96,7 +106,7 @@ func HashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }
 func (s *Service) Authenticate(ctx context.Context, token string) (Session, error) {
 	session, err := s.store.Session(ctx, HashToken(token), s.now())
 	if errors.Is(err, ErrNotFound) {
-		return Session{}, errorf(CodeUnauthenticated, "", "The token is void: sign in again.")
+		return Session{}, fault.Errorf(fault.CodeUnauthenticated, "", "The token is void: sign in again.")
 	}
 	return session, err
 }
@@ -127,21 +137,21 @@ func (s *Service) UpdateProfile(ctx context.Context, viewer UserID, change Profi
 }
 
 // errAccountGone is for a session that has outlived its account.
-var errAccountGone = &Error{Code: CodeUnauthenticated, Message: "This account is gone."}
+var errAccountGone = &fault.Error{Code: fault.CodeUnauthenticated, Message: "This account is gone."}
 
 func (c ProfileChange) check() error {
 	if c.Name != nil {
-		if err := checkLine("name", *c.Name, 1, MaxNameLen); err != nil {
+		if err := fault.CheckLine("name", *c.Name, 1, MaxNameLen); err != nil {
 			return err
 		}
 	}
 	if c.Bio != nil {
-		if err := checkText("bio", *c.Bio, 0, MaxBioLen); err != nil {
+		if err := fault.CheckText("bio", *c.Bio, 0, MaxBioLen); err != nil {
 			return err
 		}
 	}
 	if c.AvatarURL != nil && *c.AvatarURL != "" {
-		return checkURL("avatarUrl", *c.AvatarURL)
+		return fault.CheckURL("avatarUrl", *c.AvatarURL)
 	}
 	return nil
 }

@@ -6,16 +6,18 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"plaza/fault"
 )
 
 // check says what is wrong with a content that somebody wants to post now.
 func (c Content) check(now time.Time) error {
 	if n := c.fieldsSet(); n != 1 {
-		return errorf(CodeInvalid, "content", "Exactly one kind of content must be given; here are %d.", n)
+		return fault.Invalidf("content", "Exactly one kind of content must be given; here are %d.", n)
 	}
 	switch c.Type() {
 	case TypeStatus:
-		return checkText("content.status.text", c.Status.Text, 1, MaxTextLen)
+		return fault.CheckText("content.status.text", c.Status.Text, 1, MaxTextLen)
 	case TypePhoto:
 		return c.Photo.check()
 	case TypeLink:
@@ -38,60 +40,60 @@ func (c Content) fieldsSet() int {
 }
 
 func (p *Photo) check() error {
-	if err := checkURL("content.photo.url", p.URL); err != nil {
+	if err := fault.CheckURL("content.photo.url", p.URL); err != nil {
 		return err
 	}
 	if p.Width < 0 || p.Width > MaxPixels {
-		return errorf(CodeInvalid, "content.photo.width", "A width is 1 to %d pixels.", MaxPixels)
+		return fault.Invalidf("content.photo.width", "A width is 1 to %d pixels.", MaxPixels)
 	}
 	if p.Height < 0 || p.Height > MaxPixels {
-		return errorf(CodeInvalid, "content.photo.height", "A height is 1 to %d pixels.", MaxPixels)
+		return fault.Invalidf("content.photo.height", "A height is 1 to %d pixels.", MaxPixels)
 	}
-	return checkText("content.photo.caption", p.Caption, 0, MaxTextLen)
+	return fault.CheckText("content.photo.caption", p.Caption, 0, MaxTextLen)
 }
 
 func (l *Link) check() error {
-	if err := checkURL("content.link.url", l.URL); err != nil {
+	if err := fault.CheckURL("content.link.url", l.URL); err != nil {
 		return err
 	}
-	if err := checkLine("content.link.title", l.Title, 0, MaxTitleLen); err != nil {
+	if err := fault.CheckLine("content.link.title", l.Title, 0, MaxTitleLen); err != nil {
 		return err
 	}
-	return checkText("content.link.text", l.Text, 0, MaxTextLen)
+	return fault.CheckText("content.link.text", l.Text, 0, MaxTextLen)
 }
 
 func (c *Checkin) check() error {
-	if err := checkLine("content.checkin.place", c.Place, 1, MaxPlaceLen); err != nil {
+	if err := fault.CheckLine("content.checkin.place", c.Place, 1, MaxPlaceLen); err != nil {
 		return err
 	}
 	if !(math.Abs(c.Latitude) <= 90) { // also refuses NaN
-		return errorf(CodeInvalid, "content.checkin.latitude", "A latitude is -90 to 90 degrees.")
+		return fault.Invalidf("content.checkin.latitude", "A latitude is -90 to 90 degrees.")
 	}
 	if !(math.Abs(c.Longitude) <= 180) {
-		return errorf(CodeInvalid, "content.checkin.longitude", "A longitude is -180 to 180 degrees.")
+		return fault.Invalidf("content.checkin.longitude", "A longitude is -180 to 180 degrees.")
 	}
-	return checkText("content.checkin.text", c.Text, 0, MaxTextLen)
+	return fault.CheckText("content.checkin.text", c.Text, 0, MaxTextLen)
 }
 
 func (p *Poll) check(now time.Time) error {
-	if err := checkText("content.poll.question", p.Question, 1, MaxQuestionLen); err != nil {
+	if err := fault.CheckText("content.poll.question", p.Question, 1, MaxQuestionLen); err != nil {
 		return err
 	}
 	if len(p.Options) < MinPollOptions || len(p.Options) > MaxPollOptions {
-		return errorf(CodeInvalid, "content.poll.options", "A poll has %d to %d options.", MinPollOptions, MaxPollOptions)
+		return fault.Invalidf("content.poll.options", "A poll has %d to %d options.", MinPollOptions, MaxPollOptions)
 	}
 	for i, option := range p.Options {
 		field := fmt.Sprintf("content.poll.options.%d", i)
-		if err := checkLine(field, option, 1, MaxPollOptionLen); err != nil {
+		if err := fault.CheckLine(field, option, 1, MaxPollOptionLen); err != nil {
 			return err
 		}
 		same := func(other string) bool { return strings.TrimSpace(other) == strings.TrimSpace(option) }
 		if slices.IndexFunc(p.Options, same) != i {
-			return errorf(CodeInvalid, field, "This option is there twice.")
+			return fault.Invalidf(field, "This option is there twice.")
 		}
 	}
 	if !p.ClosesAt.IsZero() && !p.ClosesAt.After(now) {
-		return errorf(CodeInvalid, "content.poll.closesAt", "A poll closes in the future.")
+		return fault.Invalidf("content.poll.closesAt", "A poll closes in the future.")
 	}
 	return nil
 }
@@ -99,7 +101,7 @@ func (p *Poll) check(now time.Time) error {
 // checkEdit says what is wrong with replacing old by c.
 func (c Content) checkEdit(old Content, now time.Time) error {
 	if c.fieldsSet() == 1 && c.Type() != old.Type() {
-		return errorf(CodeInvalid, "content", "A post keeps its type, which is %s.", old.Type())
+		return fault.Invalidf("content", "A post keeps its type, which is %s.", old.Type())
 	}
 	if c.Poll != nil && old.Poll != nil {
 		return c.Poll.checkEdit(old.Poll, now)
@@ -110,10 +112,10 @@ func (c Content) checkEdit(old Content, now time.Time) error {
 // checkEdit lets the question alone change: the votes were given for these options, until that time.
 func (p *Poll) checkEdit(old *Poll, now time.Time) error {
 	if !slices.Equal(p.Options, old.Options) {
-		return errorf(CodeInvalid, "content.poll.options", "A poll keeps its options.")
+		return fault.Invalidf("content.poll.options", "A poll keeps its options.")
 	}
 	if !p.ClosesAt.IsZero() && !p.ClosesAt.Equal(old.ClosesAt) {
-		return errorf(CodeInvalid, "content.poll.closesAt", "A poll keeps its closing time.")
+		return fault.Invalidf("content.poll.closesAt", "A poll keeps its closing time.")
 	}
 	undated := *p
 	undated.ClosesAt = time.Time{} // which may be over by now

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"plaza/fault"
 )
 
 // CreateCircle makes a circle. Errors: BLANK, TOO_LONG, INVALID, TAKEN, LIMIT_REACHED.
 func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) (*Circle, error) {
-	if err := checkLine("name", name, 1, MaxCircleNameLen); err != nil {
+	if err := fault.CheckLine("name", name, 1, MaxCircleNameLen); err != nil {
 		return nil, err
 	}
 	existing, err := s.store.CirclesOf(ctx, viewer, Page{Limit: MaxCircles})
@@ -16,7 +18,7 @@ func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) 
 		return nil, err
 	}
 	if len(existing) >= MaxCircles {
-		return nil, errorf(CodeLimitReached, "", "You have %d circles already.", MaxCircles)
+		return nil, fault.Errorf(fault.CodeLimitReached, "", "You have %d circles already.", MaxCircles)
 	}
 	circle := &Circle{ID: CircleID{s.newID()}, Owner: viewer, Name: name}
 	e := s.event(EventCircleCreated, viewer)
@@ -29,7 +31,7 @@ func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) 
 
 // RenameCircle gives a circle of the viewer's another name. Errors: as CreateCircle, and NOT_FOUND.
 func (s *Service) RenameCircle(ctx context.Context, viewer UserID, circle CircleID, name string) error {
-	if err := checkLine("name", name, 1, MaxCircleNameLen); err != nil {
+	if err := fault.CheckLine("name", name, 1, MaxCircleNameLen); err != nil {
 		return err
 	}
 	if _, err := s.Viewer(viewer).circle(ctx, circle); err != nil {
@@ -47,7 +49,7 @@ func (s *Service) DeleteCircle(ctx context.Context, viewer UserID, circle Circle
 		return err
 	}
 	if stored.IsDefault {
-		return errorf(CodeNotAllowed, "circleId", "The built-in circle cannot be removed.")
+		return fault.Errorf(fault.CodeNotAllowed, "circleId", "The built-in circle cannot be removed.")
 	}
 	e := s.event(EventCircleDeleted, viewer)
 	e.Circle = circle
@@ -141,7 +143,7 @@ func (s *Service) blockedUser(ctx context.Context, user UserID) (*User, error) {
 		return nil, err
 	}
 	if users[user] == nil {
-		return nil, notFound("userId", "user")
+		return nil, fault.NotFound("userId", "user")
 	}
 	return users[user], nil
 }
@@ -193,7 +195,7 @@ func (s *Service) checkOther(ctx context.Context, viewer, user UserID) error {
 
 func notOneself(viewer, user UserID) error {
 	if viewer == user {
-		return errorf(CodeInvalid, "userId", "This is you.")
+		return fault.Invalidf("userId", "This is you.")
 	}
 	return nil
 }
@@ -201,9 +203,9 @@ func notOneself(viewer, user UserID) error {
 func circleError(err error) error {
 	switch {
 	case errors.Is(err, ErrTaken):
-		return errorf(CodeTaken, "name", "You have a circle of this name.")
+		return fault.Errorf(fault.CodeTaken, "name", "You have a circle of this name.")
 	case errors.Is(err, ErrNotFound):
-		return notFound("circleId", "circle")
+		return fault.NotFound("circleId", "circle")
 	default:
 		return err
 	}
@@ -212,7 +214,7 @@ func circleError(err error) error {
 // memberError answers a block that came at the same time like a user who never was.
 func memberError(err error) error {
 	if errors.Is(err, ErrBlocked) || errors.Is(err, ErrNotFound) {
-		return notFound("userId", "user")
+		return fault.NotFound("userId", "user")
 	}
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"slices"
+
+	"plaza/fault"
 )
 
 // NewPost is the post to write.
@@ -48,22 +50,22 @@ func (s *Service) checkAudience(ctx context.Context, author UserID, a Audience) 
 	switch a.Kind {
 	case AudiencePublic, AudienceCircles, AudienceOnlyMe:
 		if len(a.Circles) > 0 {
-			return errorf(CodeInvalid, "audience.circleIds", "Circles are listed with LISTED alone.")
+			return fault.Invalidf("audience.circleIds", "Circles are listed with LISTED alone.")
 		}
 		return nil
 	case AudienceListed:
 		if len(a.Circles) == 0 || len(a.Circles) > MaxListedCircles {
-			return errorf(CodeInvalid, "audience.circleIds", "LISTED takes 1 to %d circles.", MaxListedCircles)
+			return fault.Invalidf("audience.circleIds", "LISTED takes 1 to %d circles.", MaxListedCircles)
 		}
 	default:
-		return errorf(CodeInvalid, "audience.kind", "There is no such kind of audience.")
+		return fault.Invalidf("audience.kind", "There is no such kind of audience.")
 	}
 	own, err := s.Viewer(author).Circles(ctx, a.Circles)
 	if err != nil {
 		return err
 	}
 	if slices.ContainsFunc(a.Circles, func(c CircleID) bool { return own[c] == nil }) {
-		return notFound("audience.circleIds", "circle")
+		return fault.NotFound("audience.circleIds", "circle")
 	}
 	return nil
 }
@@ -81,7 +83,7 @@ func (s *Service) checkWall(ctx context.Context, author, wallOwner UserID) error
 		return err
 	}
 	if !CanPostOnWall(owner, author, ownersView[author]) {
-		return errorf(CodeNotAllowed, "wallOwnerId", "You may not post on this wall.")
+		return fault.Errorf(fault.CodeNotAllowed, "wallOwnerId", "You may not post on this wall.")
 	}
 	return nil
 }
@@ -94,7 +96,7 @@ func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, cont
 			return err
 		}
 		if len(p.History) >= MaxEdits {
-			return errorf(CodeLimitReached, "postId", "A post can be edited %d times.", MaxEdits)
+			return fault.Errorf(fault.CodeLimitReached, "postId", "A post can be edited %d times.", MaxEdits)
 		}
 		p.EditedAt = s.moment()
 		p.History = append(p.History, Version{Content: p.Content, EditedAt: p.EditedAt})
@@ -121,7 +123,7 @@ func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, ki
 		return nil, err
 	}
 	if !CanEditPost(viewer, p) {
-		return nil, errorf(CodeNotAllowed, "postId", "This post is somebody else's.")
+		return nil, fault.Errorf(fault.CodeNotAllowed, "postId", "This post is somebody else's.")
 	}
 	if err := change(p); err != nil {
 		return nil, err
@@ -129,7 +131,7 @@ func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, ki
 	p.Revision++
 	err = s.store.UpdatePost(ctx, p, s.postEvent(kind, viewer, p))
 	if errors.Is(err, ErrConflict) {
-		return nil, errorf(CodeConflict, "postId", "The post was changed at the same time.")
+		return nil, fault.Errorf(fault.CodeConflict, "postId", "The post was changed at the same time.")
 	}
 	return p, postError(err)
 }
@@ -141,7 +143,7 @@ func (s *Service) DeletePost(ctx context.Context, viewer UserID, post PostID) er
 		return err
 	}
 	if !CanDeletePost(viewer, p) {
-		return errorf(CodeNotAllowed, "postId", "This post is somebody else's.")
+		return fault.Errorf(fault.CodeNotAllowed, "postId", "This post is somebody else's.")
 	}
 	return postError(s.store.DeletePost(ctx, post, s.postEvent(EventPostDeleted, viewer, p)))
 }
@@ -155,11 +157,11 @@ func (s *Service) Vote(ctx context.Context, viewer UserID, post PostID, option i
 	poll := p.Content.Poll
 	switch {
 	case poll == nil:
-		return errorf(CodeInvalid, "postId", "This post is no poll.")
+		return fault.Invalidf("postId", "This post is no poll.")
 	case option < 0 || option >= len(poll.Options):
-		return errorf(CodeInvalid, "option", "The poll's options are 0 to %d.", len(poll.Options)-1)
+		return fault.Invalidf("option", "The poll's options are 0 to %d.", len(poll.Options)-1)
 	case !CanVote(viewer, poll, s.now()):
-		return errorf(CodeClosed, "postId", "The poll is over.")
+		return fault.Errorf(fault.CodeClosed, "postId", "The poll is over.")
 	}
 	return postError(s.store.PutVote(ctx, post, viewer, option, s.postEvent(EventPollVoted, viewer, p)))
 }
@@ -190,7 +192,7 @@ func (s *Service) postEvent(kind EventKind, actor UserID, p *Post) Event {
 
 func postError(err error) error {
 	if errors.Is(err, ErrNotFound) {
-		return notFound("postId", "post")
+		return fault.NotFound("postId", "post")
 	}
 	return err
 }

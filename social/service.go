@@ -21,7 +21,6 @@ const (
 	MaxTextLen        = 10_000
 	MaxTitleLen       = 300
 	MaxPlaceLen       = 200
-	MaxURLLen         = 2_048
 	MaxPixels         = 100_000
 	MaxQuestionLen    = 1_000
 	MinPollOptions    = 2

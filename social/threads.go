@@ -3,6 +3,8 @@ package social
 import (
 	"context"
 	"errors"
+
+	"plaza/fault"
 )
 
 // NewComment is the comment to write.
@@ -14,7 +16,7 @@ type NewComment struct {
 
 // AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post), NOT_FOUND (post or parent), TOO_DEEP.
 func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) (*Comment, error) {
-	if err := checkText("text", in.Text, 1, MaxTextLen); err != nil {
+	if err := fault.CheckText("text", in.Text, 1, MaxTextLen); err != nil {
 		return nil, err
 	}
 	v := s.Viewer(author)
@@ -29,7 +31,7 @@ func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) 
 	c := &Comment{ID: CommentID{s.newID()}, Post: in.Post, Parent: in.Parent, Author: author, Text: in.Text}
 	c.TreePath = NewTreePath(parent, c.ID)
 	if parent != nil && !CanReply(author, parent, s.maxDepth) {
-		return nil, errorf(CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
+		return nil, fault.Errorf(fault.CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
 	}
 	return c, s.insertComment(ctx, c, parent, s.postEvent(EventCommentAdded, author, post))
 }
@@ -44,10 +46,10 @@ func (s *Service) parent(ctx context.Context, v *Viewer, in NewComment) (*Commen
 		return nil, err
 	}
 	if parent.Post != in.Post {
-		return nil, errorf(CodeInvalid, "parentId", "This comment is on another post.")
+		return nil, fault.Invalidf("parentId", "This comment is on another post.")
 	}
 	if parent.Deleted {
-		return nil, notFound("parentId", "comment")
+		return nil, fault.NotFound("parentId", "comment")
 	}
 	return parent, nil
 }
@@ -67,16 +69,16 @@ func (s *Service) insertComment(ctx context.Context, c, parent *Comment, e Event
 			continue
 		}
 		if errors.Is(err, ErrNotFound) && parent != nil {
-			return notFound("parentId", "comment")
+			return fault.NotFound("parentId", "comment")
 		}
 		return postError(err)
 	}
-	return errorf(CodeConflict, "", "No slug was free; try again.")
+	return fault.Errorf(fault.CodeConflict, "", "No slug was free; try again.")
 }
 
 // EditComment changes what the viewer's own comment says. Errors: BLANK, TOO_LONG, INVALID, NOT_FOUND, NOT_ALLOWED.
 func (s *Service) EditComment(ctx context.Context, viewer UserID, comment CommentID, text string) error {
-	if err := checkText("text", text, 1, MaxTextLen); err != nil {
+	if err := fault.CheckText("text", text, 1, MaxTextLen); err != nil {
 		return err
 	}
 	c, err := s.Viewer(viewer).comment(ctx, "commentId", comment)
@@ -84,10 +86,10 @@ func (s *Service) EditComment(ctx context.Context, viewer UserID, comment Commen
 		return err
 	}
 	if c.Deleted {
-		return notFound("commentId", "comment")
+		return fault.NotFound("commentId", "comment")
 	}
 	if !CanEditComment(viewer, c) {
-		return errorf(CodeNotAllowed, "commentId", "You may not edit this comment.")
+		return fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
 	}
 	return commentError(s.store.EditComment(ctx, comment, text, s.moment(), s.commentEvent(EventCommentEdited, viewer, c)))
 }
@@ -104,10 +106,10 @@ func (s *Service) DeleteComment(ctx context.Context, viewer UserID, comment Comm
 		return err
 	}
 	if c.Deleted {
-		return notFound("commentId", "comment")
+		return fault.NotFound("commentId", "comment")
 	}
 	if !CanDeleteComment(viewer, c, post) {
-		return errorf(CodeNotAllowed, "commentId", "You may not delete this comment.")
+		return fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not delete this comment.")
 	}
 	return commentError(s.store.DeleteComment(ctx, comment, s.commentEvent(EventCommentDeleted, viewer, c)))
 }
@@ -120,7 +122,7 @@ func (s *Service) commentEvent(kind EventKind, actor UserID, c *Comment) Event {
 
 func commentError(err error) error {
 	if errors.Is(err, ErrNotFound) {
-		return notFound("commentId", "comment")
+		return fault.NotFound("commentId", "comment")
 	}
 	return err
 }
@@ -178,7 +180,7 @@ func (v *Viewer) comment(ctx context.Context, field string, id CommentID) (*Comm
 		return nil, err
 	}
 	if comments[id] == nil {
-		return nil, notFound(field, "comment")
+		return nil, fault.NotFound(field, "comment")
 	}
 	return comments[id], nil
 }

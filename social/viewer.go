@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 
+	"plaza/fault"
 	"plaza/id"
 )
 
@@ -93,7 +94,7 @@ var nobody = UserID{id.ID{15: 1}}
 func (v *Viewer) UserByHandle(ctx context.Context, handle string) (*User, error) {
 	normal, ok := normalHandle(handle)
 	if !ok {
-		return nil, notFound("handle", "user")
+		return nil, fault.NotFound("handle", "user")
 	}
 	users, err := v.s.store.UsersByHandle(ctx, []string{normal})
 	if err != nil {
@@ -108,7 +109,7 @@ func (v *Viewer) UserByHandle(ctx context.Context, handle string) (*User, error)
 		return nil, err
 	}
 	if user.ID == nobody || !CanSeeUser(relations[user.ID]) {
-		return nil, notFound("handle", "user")
+		return nil, fault.NotFound("handle", "user")
 	}
 	return user, nil
 }
@@ -120,7 +121,7 @@ func (v *Viewer) user(ctx context.Context, field string, id UserID) (*User, erro
 		return nil, err
 	}
 	if users[id] == nil {
-		return nil, notFound(field, "user")
+		return nil, fault.NotFound(field, "user")
 	}
 	return users[id], nil
 }
@@ -154,7 +155,7 @@ func (v *Viewer) post(ctx context.Context, field string, id PostID) (*Post, erro
 		return nil, err
 	}
 	if posts[id] == nil {
-		return nil, notFound(field, "post")
+		return nil, fault.NotFound(field, "post")
 	}
 	return posts[id], nil
 }
@@ -183,7 +184,7 @@ func (v *Viewer) circle(ctx context.Context, id CircleID) (*Circle, error) {
 		return nil, err
 	}
 	if circles[id] == nil {
-		return nil, notFound("circleId", "circle")
+		return nil, fault.NotFound("circleId", "circle")
 	}
 	return circles[id], nil
 }

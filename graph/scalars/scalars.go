@@ -10,6 +10,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"plaza/fault"
 	"plaza/social"
 )
 
@@ -40,7 +41,7 @@ func UnmarshalDateTime(v any) (time.Time, error) {
 }
 
 // invalid is a mistake in an argument; whoever presents it knows which one.
-func invalid(message string) error { return &social.Error{Code: social.CodeInvalid, Message: message} }
+func invalid(message string) error { return fault.Invalidf("", "%s", message) }
 
 // MarshalInt writes an integer.
 func MarshalInt(i int) graphql.Marshaler {

@@ -3,7 +3,6 @@ package mongodb
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"reflect"
 	"slices"
@@ -14,8 +13,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/ads"
+	"plaza/fault"
 	"plaza/id"
-	"plaza/social"
 )
 
 // adAdvertiserDoc is a document of adAdvertisers.
@@ -161,44 +160,7 @@ func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 }
 
 // errRecorded says that a choice was recorded before.
-var errRecorded = errors.New("recorded before")
-
-// adRefusals are the ends of a transaction that are answers, and no faults.
-var adRefusals = []error{ads.ErrNotFound, ads.ErrCurrency, ads.ErrFull, errRecorded}
-
-// write runs fn as Store.write does. A refusal in it undoes everything, and is returned as it is.
-func (a *adStore) write(ctx context.Context, op string, hot []id.ID, fn func(context.Context) error) error {
-	var refusal error
-	err := a.db.write(ctx, op, hot, func(ctx context.Context) error {
-		err := fn(ctx)
-		refusal = nil
-		for _, each := range adRefusals {
-			if errors.Is(err, each) {
-				refusal = each
-			}
-		}
-		return err
-	})
-	if err != nil && refusal != nil {
-		return refusal
-	}
-	return adFault(err)
-}
-
-func (a *adStore) read(ctx context.Context, op string, fn func(context.Context) error) error {
-	return adFault(a.db.read(ctx, op, fn))
-}
-
-// adFault says in the ad domain's words what the engine says in the social domain's.
-func adFault(err error) error {
-	switch {
-	case errors.Is(err, social.ErrNotFound):
-		return ads.ErrNotFound
-	case errors.Is(err, social.ErrUnavailable):
-		return fmt.Errorf("%w: %w", ads.ErrUnavailable, err)
-	}
-	return err
-}
+var errRecorded = fault.Refusal("recorded before")
 
 // hotZone is the id under which writers of one zone wait for one another.
 func hotZone(zone ads.ZoneID) id.ID { return id.Derive(time.Time{}, zone.String()) }
@@ -214,7 +176,7 @@ func zoneKeys(zones []ads.ZoneID) []string {
 // Advertisers implements ads.Catalogue.
 func (a *adStore) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
 	all := make(map[ads.AdvertiserID]*ads.Advertiser, len(ids))
-	err := a.read(ctx, "advertisers", func(ctx context.Context) error {
+	err := a.db.read(ctx, "advertisers", func(ctx context.Context) error {
 		docs, err := findIn[adAdvertiserDoc](ctx, a.advertisers, "_id", ids)
 		for _, d := range docs {
 			all[d.ID] = &ads.Advertiser{ID: d.ID, Name: d.Name}
@@ -227,7 +189,7 @@ func (a *adStore) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (map[
 // Campaigns implements ads.Catalogue.
 func (a *adStore) Campaigns(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
 	all := make(map[ads.CampaignID]*ads.Campaign, len(ids))
-	err := a.read(ctx, "campaigns", func(ctx context.Context) error {
+	err := a.db.read(ctx, "campaigns", func(ctx context.Context) error {
 		docs, err := findIn[adCampaignDoc](ctx, a.campaigns, "_id", ids)
 		for _, d := range docs {
 			all[d.ID] = &ads.Campaign{ID: d.ID, Advertiser: d.Advertiser, Name: d.Name, Paused: d.Paused}
@@ -240,7 +202,7 @@ func (a *adStore) Campaigns(ctx context.Context, ids []ads.CampaignID) (map[ads.
 // Units implements ads.Catalogue.
 func (a *adStore) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ads.Unit, error) {
 	all := make(map[ads.UnitID]*ads.Unit, len(ids))
-	err := a.read(ctx, "ad units", func(ctx context.Context) error {
+	err := a.db.read(ctx, "ad units", func(ctx context.Context) error {
 		docs, err := findIn[adUnitDoc](ctx, a.units, "_id", ids)
 		if err != nil {
 			return err
@@ -287,7 +249,7 @@ func (d *adUnitDoc) running(advertiser string) adRunningDoc {
 // Zone implements ads.Zones.
 func (a *adStore) Zone(ctx context.Context, id ads.ZoneID) (*ads.Zone, error) {
 	var d adZoneDoc
-	err := a.read(ctx, "ad zone", func(ctx context.Context) error {
+	err := a.db.read(ctx, "ad zone", func(ctx context.Context) error {
 		return found(a.zones.FindOne(ctx, doc("_id", id.String())).Decode(&d))
 	})
 	if err != nil {
@@ -304,7 +266,7 @@ func (a *adStore) Zone(ctx context.Context, id ads.ZoneID) (*ads.Zone, error) {
 
 // Add implements ads.Catalogue.
 func (a *adStore) Add(ctx context.Context, b ads.Batch) (added int, err error) {
-	err = a.write(ctx, "add ads", hotAds(&b), func(ctx context.Context) error {
+	err = a.db.write(ctx, "add ads", hotAds(&b), func(ctx context.Context) error {
 		added = 0
 		for _, add := range []func(context.Context, *ads.Batch) (int, error){
 			a.addAdvertisers, a.addCampaigns, a.addZones, a.addUnits,
@@ -555,7 +517,7 @@ func insertAds[D any](ctx context.Context, c *mongo.Collection, docs []D) (int, 
 
 // PauseCampaign implements ads.Catalogue.
 func (a *adStore) PauseCampaign(ctx context.Context, campaign ads.CampaignID) (paused bool, err error) {
-	err = a.write(ctx, "pause campaign", []id.ID{campaign.ID}, func(ctx context.Context) error {
+	err = a.db.write(ctx, "pause campaign", []id.ID{campaign.ID}, func(ctx context.Context) error {
 		if _, paused, err = a.setPaused(ctx, campaign, true); err != nil || !paused {
 			return err
 		}
@@ -568,7 +530,7 @@ func (a *adStore) PauseCampaign(ctx context.Context, campaign ads.CampaignID) (p
 
 // ResumeCampaign implements ads.Catalogue.
 func (a *adStore) ResumeCampaign(ctx context.Context, campaign ads.CampaignID) (resumed bool, err error) {
-	err = a.write(ctx, "resume campaign", []id.ID{campaign.ID}, func(ctx context.Context) error {
+	err = a.db.write(ctx, "resume campaign", []id.ID{campaign.ID}, func(ctx context.Context) error {
 		var d adCampaignDoc
 		if d, resumed, err = a.setPaused(ctx, campaign, false); err != nil || !resumed {
 			return err
@@ -606,7 +568,7 @@ func (a *adStore) resume(ctx context.Context, campaign adCampaignDoc) error {
 
 // Record implements ads.Recorder.
 func (a *adStore) Record(ctx context.Context, r ads.Recording) (bool, error) {
-	err := a.write(ctx, "record ad", []id.ID{r.Unit.ID, hotZone(r.Zone)}, func(ctx context.Context) error {
+	err := a.db.write(ctx, "record ad", []id.ID{r.Unit.ID, hotZone(r.Zone)}, func(ctx context.Context) error {
 		return a.record(ctx, &r)
 	})
 	if errors.Is(err, errRecorded) {
@@ -659,7 +621,7 @@ func (a *adStore) move(ctx context.Context, unit *adUnitDoc) error {
 // SigningKey implements ads.Keys.
 func (a *adStore) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
 	var d adKeyDoc
-	err := a.read(ctx, "signing key", func(ctx context.Context) error {
+	err := a.db.read(ctx, "signing key", func(ctx context.Context) error {
 		return retry(ctx, func() error {
 			return upserted(a.keys.FindOneAndUpdate(ctx, doc("_id", "signing"), doc("$setOnInsert", doc("key", fresh)),
 				options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d))

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
+	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
 )
@@ -121,12 +122,12 @@ func inserted(err error) error {
 	return err
 }
 
-// translate makes the contract's errors of the driver's: no driver type leaves the package.
+// translate makes the contracts' errors of the driver's: no driver type leaves the package.
 func translate(ctx context.Context, op string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case isContract(err):
+	case fault.IsRefusal(err):
 		return err
 	case ctx.Err() != nil:
 		return fmt.Errorf("mongodb: %s: %w", op, ctx.Err())
@@ -138,11 +139,6 @@ func translate(ctx context.Context, op string, err error) error {
 
 // asServerError is errors.As for what the server answered.
 func asServerError(err error, target *mongo.ServerError) bool { return errors.As(err, target) }
-
-func isContract(err error) bool {
-	return errors.Is(err, social.ErrNotFound) || errors.Is(err, social.ErrTaken) ||
-		errors.Is(err, social.ErrConflict) || errors.Is(err, social.ErrBlocked)
-}
 
 func isUnavailable(err error) bool {
 	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) || isTransient(err) ||

@@ -3,12 +3,10 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/ncruces/go-sqlite3"
 
 	"plaza/ads"
-	"plaza/social"
 )
 
 var (
@@ -60,26 +58,9 @@ type adStore struct{ file *Store }
 // Ads is the file as the ad domain sees it. It lives as long as the Store does.
 func (s *Store) Ads() ads.Store { return adStore{s} }
 
-func (s adStore) update(ctx context.Context, do func(*work) error) error {
-	return adFault(s.file.update(ctx, do))
-}
-
-func readAds[T any](ctx context.Context, s adStore, do func(*work) (T, error)) (T, error) {
-	result, err := read(ctx, s.file, do)
-	return result, adFault(err)
-}
-
-// adFault says in the ad domain's words what the engine says in the social domain's.
-func adFault(err error) error {
-	if errors.Is(err, social.ErrUnavailable) {
-		return fmt.Errorf("%w: %w", ads.ErrUnavailable, err)
-	}
-	return err
-}
-
 // Add implements ads.Catalogue.
 func (s adStore) Add(ctx context.Context, b ads.Batch) (added int, err error) {
-	err = s.update(ctx, func(w *work) error {
+	err = s.file.update(ctx, func(w *work) error {
 		added, err = w.addAds(&b)
 		return err
 	})
@@ -191,7 +172,7 @@ func (s adStore) ResumeCampaign(ctx context.Context, id ads.CampaignID) (bool, e
 }
 
 func (s adStore) setPaused(ctx context.Context, id ads.CampaignID, paused bool) (changed bool, err error) {
-	err = s.update(ctx, func(w *work) error {
+	err = s.file.update(ctx, func(w *work) error {
 		rows, err := w.exec(setPaused, paused, id.Bytes())
 		if err != nil {
 			return err
@@ -200,22 +181,14 @@ func (s adStore) setPaused(ctx context.Context, id ads.CampaignID, paused bool) 
 			_, err = w.exec(setRunning, !paused, id.Bytes())
 			return err
 		}
-		return adKnown(w.exists(campaignExists, id.Bytes()))
+		return known(w.exists(campaignExists, id.Bytes()))
 	})
 	return changed && err == nil, err
 }
 
-// adKnown reports an absent row as ads.ErrNotFound.
-func adKnown(found bool, err error) error {
-	if err == nil && !found {
-		return ads.ErrNotFound
-	}
-	return err
-}
-
 // Advertisers implements ads.Catalogue.
 func (s adStore) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
-	return readAds(ctx, s, func(w *work) (map[ads.AdvertiserID]*ads.Advertiser, error) {
+	return read(ctx, s.file, func(w *work) (map[ads.AdvertiserID]*ads.Advertiser, error) {
 		return byKey(w, advertisersByID, func(scan scan) (ads.AdvertiserID, *ads.Advertiser, error) {
 			a := &ads.Advertiser{}
 			err := scan(into(&a.ID.ID), &a.Name)
@@ -226,7 +199,7 @@ func (s adStore) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (map[a
 
 // Campaigns implements ads.Catalogue.
 func (s adStore) Campaigns(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
-	return readAds(ctx, s, func(w *work) (map[ads.CampaignID]*ads.Campaign, error) {
+	return read(ctx, s.file, func(w *work) (map[ads.CampaignID]*ads.Campaign, error) {
 		return byKey(w, campaignsByID, func(scan scan) (ads.CampaignID, *ads.Campaign, error) {
 			c := &ads.Campaign{}
 			err := scan(into(&c.ID.ID), into(&c.Advertiser.ID), &c.Name, &c.Paused)
@@ -237,7 +210,7 @@ func (s adStore) Campaigns(ctx context.Context, ids []ads.CampaignID) (map[ads.C
 
 // Units implements ads.Catalogue.
 func (s adStore) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ads.Unit, error) {
-	return readAds(ctx, s, func(w *work) (map[ads.UnitID]*ads.Unit, error) {
+	return read(ctx, s.file, func(w *work) (map[ads.UnitID]*ads.Unit, error) {
 		units, err := byKey(w, adUnitsByID, scanAdUnit, hexList(ids))
 		if err != nil {
 			return nil, err
@@ -271,9 +244,9 @@ func scanPlacement(scan scan, units map[ads.UnitID]*ads.Unit) error {
 
 // Zone implements ads.Zones.
 func (s adStore) Zone(ctx context.Context, id ads.ZoneID) (*ads.Zone, error) {
-	return readAds(ctx, s, func(w *work) (*ads.Zone, error) {
+	return read(ctx, s.file, func(w *work) (*ads.Zone, error) {
 		zone := &ads.Zone{ID: id}
-		err := adKnown(w.row(adZoneCurrency, []any{&zone.Currency}, id.String()))
+		err := known(w.row(adZoneCurrency, []any{&zone.Currency}, id.String()))
 		if err != nil {
 			return nil, err
 		}
@@ -291,7 +264,7 @@ func scanRunning(scan scan) (ads.RunningUnit, error) {
 
 // Record implements ads.Recorder.
 func (s adStore) Record(ctx context.Context, r ads.Recording) (recorded bool, err error) {
-	err = s.update(ctx, func(w *work) error {
+	err = s.file.update(ctx, func(w *work) error {
 		recorded, err = w.record(&r)
 		return err
 	})
@@ -313,7 +286,7 @@ func (w *work) record(r *ads.Recording) (bool, error) {
 	}
 	var u ads.Unit
 	counted := []any{&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.Impressions, &u.Clicks}
-	if err := adKnown(w.row(countRecording, counted, impressions, clicks, r.Unit.Bytes())); err != nil {
+	if err := known(w.row(countRecording, counted, impressions, clicks, r.Unit.Bytes())); err != nil {
 		return false, err
 	}
 	_, err = w.exec(movePlacements, int64(u.ECPM()), r.Unit.Bytes())
@@ -322,7 +295,7 @@ func (w *work) record(r *ads.Recording) (bool, error) {
 
 // SigningKey implements ads.Keys.
 func (s adStore) SigningKey(ctx context.Context, fresh []byte) (key []byte, err error) {
-	err = s.update(ctx, func(w *work) error {
+	err = s.file.update(ctx, func(w *work) error {
 		if _, err := w.exec(insertAdKey, fresh); err != nil {
 			return err
 		}

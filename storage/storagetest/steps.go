@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"plaza/fault"
 	"plaza/social"
 )
 
@@ -81,18 +82,18 @@ func steps() *rapid.Generator[step] {
 
 // Codes that an operation ends with.
 const (
-	fine       = social.Code("")
-	notFound   = social.CodeNotFound
-	notAllowed = social.CodeNotAllowed
-	invalid    = social.CodeInvalid
+	fine       = fault.Code("")
+	notFound   = fault.CodeNotFound
+	notAllowed = fault.CodeNotAllowed
+	invalid    = fault.CodeInvalid
 )
 
 // ends compares how an operation ended with how it should, and says whether it changed anything. Where the model
 // leaves room there are several codes.
-func (h *history) ends(err error, codes ...social.Code) bool {
+func (h *history) ends(err error, codes ...fault.Code) bool {
 	h.t.Helper()
 	got := fine
-	var refusal *social.Error
+	var refusal *fault.Error
 	switch {
 	case errors.As(err, &refusal):
 		got = refusal.Code
@@ -109,7 +110,7 @@ func (h *history) ends(err error, codes ...social.Code) bool {
 // an id that was never used must end with the very same error.
 func (h *history) hides(err error, never func() error) {
 	h.t.Helper()
-	var refusal, same *social.Error
+	var refusal, same *fault.Error
 	if !errors.As(err, &refusal) || refusal.Code != notFound {
 		return
 	}
@@ -147,7 +148,7 @@ func (h *history) someCircle(who, n int) int {
 }
 
 // circleCode is how naming a circle ends.
-func (h *history) circleCode(who, circle int) social.Code {
+func (h *history) circleCode(who, circle int) fault.Code {
 	if c := h.m.circles[circle]; c.gone || c.owner != who {
 		return notFound
 	}
@@ -155,7 +156,7 @@ func (h *history) circleCode(who, circle int) social.Code {
 }
 
 // userCode is how naming a user ends whom one may not be oneself.
-func (h *history) userCode(who, other int) social.Code {
+func (h *history) userCode(who, other int) fault.Code {
 	if who == other {
 		return invalid
 	}
@@ -166,7 +167,7 @@ func (h *history) userCode(who, other int) social.Code {
 }
 
 // first is the first code that is not fine.
-func first(codes ...social.Code) social.Code {
+func first(codes ...fault.Code) fault.Code {
 	for _, code := range codes {
 		if code != fine {
 			return code
@@ -214,10 +215,10 @@ func (h *history) takeOut(owner, member int) {
 var circleNames = []string{"Friends", "Family", "friends", "FOLLOWING", "Ärzte", "ÄRZTE"}
 
 // nameCode is how giving a circle a name ends.
-func (h *history) nameCode(who, circle int, name string) social.Code {
+func (h *history) nameCode(who, circle int, name string) fault.Code {
 	for _, i := range h.m.ownCircles(who) {
 		if i != circle && strings.EqualFold(h.m.circles[i].name, name) {
-			return social.CodeTaken
+			return fault.CodeTaken
 		}
 	}
 	return fine
@@ -374,7 +375,7 @@ func (h *history) setWallPolicy(s step) {
 }
 
 // audience makes an audience of numbers, and the code that naming its circles ends with.
-func (h *history) audience(who, x, y int) (kind social.AudienceKind, listed []int, code social.Code) {
+func (h *history) audience(who, x, y int) (kind social.AudienceKind, listed []int, code fault.Code) {
 	kinds := []social.AudienceKind{social.AudiencePublic, social.AudienceCircles, social.AudienceListed, social.AudienceOnlyMe}
 	kind = kinds[x%4]
 	if kind != social.AudienceListed {
@@ -463,7 +464,7 @@ func (h *history) createPost(s step) {
 }
 
 // seenCode is how naming a post ends.
-func (h *history) seenCode(who int, p *modelPost) social.Code {
+func (h *history) seenCode(who int, p *modelPost) fault.Code {
 	if !h.m.sees(who, p) {
 		return notFound
 	}
@@ -471,7 +472,7 @@ func (h *history) seenCode(who int, p *modelPost) social.Code {
 }
 
 // ownPostCode is how changing a post ends.
-func (h *history) ownPostCode(who int, p *modelPost) social.Code {
+func (h *history) ownPostCode(who int, p *modelPost) fault.Code {
 	if code := h.seenCode(who, p); code != fine || who == p.author {
 		return code
 	}
@@ -590,7 +591,7 @@ func (h *history) addComment(s step) {
 		depth = h.m.comments[parent].depth + 1
 	}
 	if code == fine && depth > modelDepth {
-		code = social.CodeTooDeep
+		code = fault.CodeTooDeep
 	}
 	text := fmt.Sprint("comment ", len(h.m.comments))
 	h.tellf("%d comments on post %d under %d: %q", who, post, parent, text)
@@ -639,7 +640,7 @@ func (h *history) someParent(post int, s step) int {
 }
 
 // parentCode is how naming a parent ends.
-func (h *history) parentCode(who, post, parent int) social.Code {
+func (h *history) parentCode(who, post, parent int) fault.Code {
 	c := h.m.comments[parent]
 	switch {
 	case !h.m.seesComment(who, c):
@@ -668,14 +669,14 @@ func (h *history) editComment(s step) {
 		return
 	}
 	c := h.m.comments[comment]
-	codes := []social.Code{fine}
+	codes := []fault.Code{fine}
 	switch {
 	case !h.m.seesComment(who, c):
-		codes = []social.Code{notFound}
+		codes = []fault.Code{notFound}
 	case c.deleted:
-		codes = []social.Code{notFound, notAllowed}
+		codes = []fault.Code{notFound, notAllowed}
 	case c.author != who:
-		codes = []social.Code{notAllowed}
+		codes = []fault.Code{notAllowed}
 	}
 	text := fmt.Sprint("edited ", s.Y)
 	h.tellf("%d edits comment %d to %q", who, comment, text)
@@ -752,7 +753,7 @@ func (h *history) vote(s step) {
 	case poll == nil, option < 0, option >= len(poll.Options):
 		code = invalid
 	case !poll.ClosesAt.IsZero() && !h.m.now.Before(poll.ClosesAt):
-		code = social.CodeClosed
+		code = fault.CodeClosed
 	}
 	h.tellf("%d votes in post %d for %d", who, post, option)
 	err := h.service.Vote(h.ctx, h.user(who), p.id, option)

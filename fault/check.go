@@ -1,0 +1,57 @@
+package fault
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// MaxURLLen bounds addresses, in characters.
+const MaxURLLen = 2_048
+
+// CheckLine checks a text of one line. Errors: as CheckText.
+func CheckLine(field, text string, minLen, maxLen int) error {
+	if err := CheckText(field, text, minLen, maxLen); err != nil {
+		return err
+	}
+	if strings.ContainsAny(text, "\n\r\t\u2028\u2029") {
+		return Invalidf(field, "This must be a single line.")
+	}
+	return nil
+}
+
+// CheckText checks a text of any number of lines: its length in characters, and that every one of them can be shown.
+// With a minLen above 0 white space alone is blank. Errors: INVALID, BLANK, TOO_LONG.
+func CheckText(field, text string, minLen, maxLen int) error {
+	if !utf8.ValidString(text) {
+		return Invalidf(field, "This is not valid UTF-8.")
+	}
+	if n := utf8.RuneCountInString(text); n > maxLen {
+		return Errorf(CodeTooLong, field, "This has %d characters; at most %d are allowed.", n, maxLen)
+	}
+	if strings.ContainsFunc(text, isForbidden) {
+		return Invalidf(field, "This holds a control character.")
+	}
+	if minLen > 0 && strings.TrimSpace(text) == "" {
+		return Errorf(CodeBlank, field, "This must not be empty.")
+	}
+	if n := utf8.RuneCountInString(text); n < minLen {
+		return Invalidf(field, "This has %d characters; at least %d are needed.", n, minLen)
+	}
+	return nil
+}
+
+func isForbidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
+
+// CheckURL checks an absolute http(s) address with a host, and without a user's name. Errors: as CheckText.
+func CheckURL(field, text string) error {
+	if err := CheckLine(field, text, 1, MaxURLLen); err != nil {
+		return err
+	}
+	u, err := url.Parse(text)
+	if err != nil || strings.ContainsAny(text, " \"<>\\^`{|}") || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil {
+		return Invalidf(field, "This must be an address that begins with http:// or https://.")
+	}
+	return nil
+}

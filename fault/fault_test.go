@@ -1,0 +1,75 @@
+package fault_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"plaza/fault"
+)
+
+func TestErrorsSayWhereAndWhy(t *testing.T) {
+	err := fault.NotFound("audience.circleIds", "circle")
+	if got, want := err.Error(), "NOT_FOUND: audience.circleIds: There is no such circle."; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if got := err.Path(); len(got) != 2 || got[1] != "circleIds" {
+		t.Errorf("the path is %q", got)
+	}
+	err.Field, err.Cause = "", fault.ErrNotFound
+	if err.Path() != nil || !errors.Is(err, fault.ErrNotFound) {
+		t.Errorf("%v: the path is %q", err, err.Path())
+	}
+}
+
+func TestRefusalsAreTold(t *testing.T) {
+	full := fault.Refusal("full")
+	if !fault.IsRefusal(fmt.Errorf("add: %w", full)) || errors.Is(full, fault.Refusal("full")) {
+		t.Error("a refusal is found in what wraps it, and is itself alone")
+	}
+	if fault.IsRefusal(fault.ErrUnavailable) || fault.IsRefusal(nil) {
+		t.Error("what failed was not refused")
+	}
+}
+
+func TestChecks(t *testing.T) {
+	text := func(field, text string) error { return fault.CheckText(field, text, 2, 5) }
+	line := func(field, text string) error { return fault.CheckLine(field, text, 0, 5) }
+	for _, c := range []struct {
+		check func(field, text string) error
+		text  string
+		code  fault.Code
+	}{
+		{text, "a\nb", ""},
+		{text, "äöüßé", ""},
+		{text, "a", fault.CodeInvalid},
+		{text, "", fault.CodeBlank},
+		{text, " \u00a0 ", fault.CodeBlank},
+		{text, "123456", fault.CodeTooLong},
+		{text, "a\x00b", fault.CodeInvalid},
+		{text, "a\xff", fault.CodeInvalid},
+		{line, "", ""},
+		{line, "a b", ""},
+		{line, "a\nb", fault.CodeInvalid},
+		{line, "a\u2028b", fault.CodeInvalid},
+		{fault.CheckURL, "https://bücher.example:8443/ü?ö=ä#x", ""},
+		{fault.CheckURL, "", fault.CodeBlank},
+		{fault.CheckURL, "https://a.example/" + strings.Repeat("x", fault.MaxURLLen), fault.CodeTooLong},
+		{fault.CheckURL, "javascript:alert(1)", fault.CodeInvalid},
+		{fault.CheckURL, "http:a.example", fault.CodeInvalid},
+		{fault.CheckURL, "https://:443/", fault.CodeInvalid},
+		{fault.CheckURL, "https://a@b.example/", fault.CodeInvalid},
+		{fault.CheckURL, "https://a.example/a b", fault.CodeInvalid},
+	} {
+		err := c.check("field", c.text)
+		mistake, _ := errors.AsType[*fault.Error](err)
+		if c.code == "" {
+			if err != nil {
+				t.Errorf("%q: %v", c.text, err)
+			}
+		} else if mistake == nil || mistake.Code != c.code || mistake.Field != "field" {
+			t.Errorf("%q: %v, want %s", c.text, err, c.code)
+		}
+	}
+}
