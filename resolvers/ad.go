@@ -35,8 +35,5 @@ func (r *Resolver) wrapChoice(c ads.Choice) *model.AdChoice {
 func (r mutationResolver) RecordAdImpression(ctx context.Context, input model.RecordAdImpressionInput) (*model.RecordAdImpressionPayload, error) {
 	recorded, err := r.Resolver.Ads.RecordImpression(ctx, input.Token)
 	mistakes, err := userErrors(err)
-	if err != nil || len(mistakes) > 0 {
-		return &model.RecordAdImpressionPayload{UserErrors: mistakes}, err
-	}
-	return &model.RecordAdImpressionPayload{Recorded: &recorded, UserErrors: mistakes}, nil
+	return &model.RecordAdImpressionPayload{Recorded: unless(mistakes, recorded), UserErrors: mistakes}, err
 }

@@ -47,7 +47,7 @@ func (r mutationResolver) CreateCircle(ctx context.Context, input model.CreateCi
 
 // RenameCircle resolves Mutation.renameCircle.
 func (r mutationResolver) RenameCircle(ctx context.Context, input model.RenameCircleInput) (*model.RenameCirclePayload, error) {
-	circle, mistakes, err := r.changeCircle(ctx, input.CircleID, func(viewer social.UserID, id social.CircleID) error {
+	circle, mistakes, err := circles.change(ctx, r, input.CircleID, func(ctx context.Context, viewer social.UserID, id social.CircleID) error {
 		return r.Social.RenameCircle(ctx, viewer, id, input.Name)
 	})
 	return &model.RenameCirclePayload{Circle: circle, UserErrors: mistakes}, err
@@ -55,13 +55,8 @@ func (r mutationResolver) RenameCircle(ctx context.Context, input model.RenameCi
 
 // DeleteCircle resolves Mutation.deleteCircle.
 func (r mutationResolver) DeleteCircle(ctx context.Context, input model.DeleteCircleInput) (*model.DeleteCirclePayload, error) {
-	_, mistakes, err := r.changeCircle(ctx, input.CircleID, func(viewer social.UserID, id social.CircleID) error {
-		return r.Social.DeleteCircle(ctx, viewer, id)
-	})
-	if err != nil || len(mistakes) > 0 {
-		return &model.DeleteCirclePayload{UserErrors: mistakes}, err
-	}
-	return &model.DeleteCirclePayload{DeletedCircleID: &input.CircleID, UserErrors: mistakes}, nil
+	deleted, mistakes, err := circles.remove(ctx, r, input.CircleID, r.Social.DeleteCircle)
+	return &model.DeleteCirclePayload{DeletedCircleID: deleted, UserErrors: mistakes}, err
 }
 
 // AddToCircle resolves Mutation.addToCircle.
@@ -76,28 +71,12 @@ func (r mutationResolver) RemoveFromCircle(ctx context.Context, input model.Remo
 	return &model.RemoveFromCirclePayload{Circle: circle, User: user, UserErrors: mistakes}, err
 }
 
-// changeCircle changes a circle, which it then reads again.
-func (r mutationResolver) changeCircle(ctx context.Context, text string, change func(social.UserID, social.CircleID) error) (*model.Circle, []*model.UserError, error) {
-	var id social.CircleID
-	mistakes, err := r.mutate(ctx, func(viewer social.UserID) (err error) {
-		if id, err = circleID("circleId", text); err != nil {
-			return err
-		}
-		return change(viewer, id)
-	})
-	if err != nil || len(mistakes) > 0 {
-		return nil, mistakes, err
-	}
-	circle, err := loadCircle(ctx, id)
-	return circle, mistakes, err
-}
-
 type memberChange func(ctx context.Context, viewer social.UserID, circle social.CircleID, member social.UserID) error
 
 // changeMember changes who is in a circle, and reads both again.
 func (r mutationResolver) changeMember(ctx context.Context, circleText, userText string, change memberChange) (*model.Circle, *model.User, []*model.UserError, error) {
 	var member social.UserID
-	circle, mistakes, err := r.changeCircle(ctx, circleText, func(viewer social.UserID, circle social.CircleID) (err error) {
+	circle, mistakes, err := circles.change(ctx, r, circleText, func(ctx context.Context, viewer social.UserID, circle social.CircleID) (err error) {
 		if member, err = userID("userId", userText); err != nil {
 			return err
 		}

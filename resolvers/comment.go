@@ -124,7 +124,7 @@ func newComment(input model.AddCommentInput) (c social.NewComment, err error) {
 
 // EditComment resolves Mutation.editComment.
 func (r mutationResolver) EditComment(ctx context.Context, input model.EditCommentInput) (*model.EditCommentPayload, error) {
-	comment, mistakes, err := r.changeComment(ctx, input.CommentID, func(viewer social.UserID, id social.CommentID) error {
+	comment, mistakes, err := comments.change(ctx, r, input.CommentID, func(ctx context.Context, viewer social.UserID, id social.CommentID) error {
 		return r.Social.EditComment(ctx, viewer, id, input.Text)
 	})
 	return &model.EditCommentPayload{Comment: comment, UserErrors: mistakes}, err
@@ -132,29 +132,8 @@ func (r mutationResolver) EditComment(ctx context.Context, input model.EditComme
 
 // DeleteComment resolves Mutation.deleteComment.
 func (r mutationResolver) DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error) {
-	tombstone, mistakes, err := r.changeComment(ctx, input.CommentID, func(viewer social.UserID, id social.CommentID) error {
-		return r.Social.DeleteComment(ctx, viewer, id)
-	})
-	if err != nil || len(mistakes) > 0 {
-		return &model.DeleteCommentPayload{UserErrors: mistakes}, err
-	}
-	return &model.DeleteCommentPayload{DeletedCommentID: &input.CommentID, Comment: tombstone, UserErrors: mistakes}, nil
-}
-
-// changeComment changes a comment, which it then reads again; nil where it is gone.
-func (r mutationResolver) changeComment(ctx context.Context, text string, change func(social.UserID, social.CommentID) error) (*model.Comment, []*model.UserError, error) {
-	var id social.CommentID
-	mistakes, err := r.mutate(ctx, func(viewer social.UserID) (err error) {
-		if id, err = commentID("commentId", text); err != nil {
-			return err
-		}
-		return change(viewer, id)
-	})
-	if err != nil || len(mistakes) > 0 {
-		return nil, mistakes, err
-	}
-	comment, err := loadComment(ctx, id)
-	return comment, mistakes, err
+	tombstone, mistakes, err := comments.change(ctx, r, input.CommentID, r.Social.DeleteComment)
+	return &model.DeleteCommentPayload{DeletedCommentID: unless(mistakes, input.CommentID), Comment: tombstone, UserErrors: mistakes}, err
 }
 
 // loadComment looks a comment up; nil where there is none that the viewer may see.

@@ -87,7 +87,7 @@ func postList(read func(context.Context, social.Page) (social.Slice[*social.Post
 
 // CreatePost resolves Mutation.createPost.
 func (r mutationResolver) CreatePost(ctx context.Context, input model.CreatePostInput) (*model.CreatePostPayload, error) {
-	post, mistakes, err := r.changePost(ctx, func(viewer social.UserID) (social.PostID, error) {
+	post, mistakes, err := posts.write(ctx, r, func(viewer social.UserID) (social.PostID, error) {
 		post, err := newPost(input)
 		if err != nil {
 			return social.PostID{}, err
@@ -103,88 +103,52 @@ func (r mutationResolver) CreatePost(ctx context.Context, input model.CreatePost
 
 // EditPost resolves Mutation.editPost.
 func (r mutationResolver) EditPost(ctx context.Context, input model.EditPostInput) (*model.EditPostPayload, error) {
-	post, mistakes, err := r.changePost(ctx, onPost(input.PostID, func(viewer social.UserID, id social.PostID) error {
+	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
 		_, err := r.Social.EditPost(ctx, viewer, id, content(input.Content))
 		return err
-	}))
+	})
 	return &model.EditPostPayload{Post: post, UserErrors: mistakes}, err
 }
 
 // SetPostAudience resolves Mutation.setPostAudience.
 func (r mutationResolver) SetPostAudience(ctx context.Context, input model.SetPostAudienceInput) (*model.SetPostAudiencePayload, error) {
-	post, mistakes, err := r.changePost(ctx, onPost(input.PostID, func(viewer social.UserID, id social.PostID) error {
+	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
 		audience, err := audience(input.Audience)
 		if err != nil {
 			return err
 		}
 		_, err = r.Social.SetAudience(ctx, viewer, id, audience)
 		return err
-	}))
+	})
 	return &model.SetPostAudiencePayload{Post: post, UserErrors: mistakes}, err
 }
 
 // DeletePost resolves Mutation.deletePost.
 func (r mutationResolver) DeletePost(ctx context.Context, input model.DeletePostInput) (*model.DeletePostPayload, error) {
-	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
-		id, err := postID("postId", input.PostID)
-		if err != nil {
-			return err
-		}
-		return r.Social.DeletePost(ctx, viewer, id)
-	})
-	if err != nil || len(mistakes) > 0 {
-		return &model.DeletePostPayload{UserErrors: mistakes}, err
-	}
-	return &model.DeletePostPayload{DeletedPostID: &input.PostID, UserErrors: mistakes}, nil
+	deleted, mistakes, err := posts.remove(ctx, r, input.PostID, r.Social.DeletePost)
+	return &model.DeletePostPayload{DeletedPostID: deleted, UserErrors: mistakes}, err
 }
 
 // VotePoll resolves Mutation.votePoll.
 func (r mutationResolver) VotePoll(ctx context.Context, input model.VotePollInput) (*model.VotePollPayload, error) {
-	post, mistakes, err := r.changePost(ctx, onPost(input.PostID, func(viewer social.UserID, id social.PostID) error {
+	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
 		return r.Social.Vote(ctx, viewer, id, input.Option)
-	}))
+	})
 	return &model.VotePollPayload{Post: post, UserErrors: mistakes}, err
 }
 
 // AddReaction resolves Mutation.addReaction.
 func (r mutationResolver) AddReaction(ctx context.Context, input model.AddReactionInput) (*model.AddReactionPayload, error) {
-	post, mistakes, err := r.changePost(ctx, onPost(input.PostID, func(viewer social.UserID, id social.PostID) error {
+	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
 		return r.Social.React(ctx, viewer, id, input.Kind)
-	}))
+	})
 	return &model.AddReactionPayload{Post: post, UserErrors: mistakes}, err
 }
 
 // RemoveReaction resolves Mutation.removeReaction.
 func (r mutationResolver) RemoveReaction(ctx context.Context, input model.RemoveReactionInput) (*model.RemoveReactionPayload, error) {
-	post, mistakes, err := r.changePost(ctx, onPost(input.PostID, func(viewer social.UserID, id social.PostID) error {
-		return r.Social.Unreact(ctx, viewer, id)
-	}))
+	post, mistakes, err := posts.change(ctx, r, input.PostID, r.Social.Unreact)
 	return &model.RemoveReactionPayload{Post: post, UserErrors: mistakes}, err
-}
-
-// changePost makes or changes a post, which it then reads again.
-func (r mutationResolver) changePost(ctx context.Context, change func(social.UserID) (social.PostID, error)) (model.Post, []*model.UserError, error) {
-	var id social.PostID
-	mistakes, err := r.mutate(ctx, func(viewer social.UserID) (err error) {
-		id, err = change(viewer)
-		return err
-	})
-	if err != nil || len(mistakes) > 0 {
-		return nil, mistakes, err
-	}
-	post, err := loadPost(ctx, id)
-	return post, mistakes, err
-}
-
-// onPost parses the id of the post that is to be changed.
-func onPost(text string, change func(social.UserID, social.PostID) error) func(social.UserID) (social.PostID, error) {
-	return func(viewer social.UserID) (social.PostID, error) {
-		id, err := postID("postId", text)
-		if err != nil {
-			return id, err
-		}
-		return id, change(viewer, id)
-	}
 }
 
 func newPost(input model.CreatePostInput) (social.NewPost, error) {

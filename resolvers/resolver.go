@@ -96,15 +96,3 @@ func (r *Resolver) PollPost() generated.PollPostResolver { return pollPostResolv
 func (r *Resolver) newLoaders(viewer social.UserID) *loaders.Loaders {
 	return loaders.New(r.Social.Viewer(viewer))
 }
-
-// mutate makes one change for the signed-in viewer: their mistakes become userErrors, and what the payload shows is
-// read afresh.
-func (r *Resolver) mutate(ctx context.Context, change func(viewer social.UserID) error) ([]*model.UserError, error) {
-	viewer, err := signedIn(ctx)
-	if err != nil {
-		return nil, err
-	}
-	mistakes, err := userErrors(change(viewer))
-	loaders.Renew(ctx, r.newLoaders(viewer))
-	return mistakes, err
-}

@@ -105,17 +105,18 @@ func wrapCircle(c *social.Circle) model.Node { return &model.Circle{Circle: c} }
 // SignUp resolves Mutation.signUp.
 func (r mutationResolver) SignUp(ctx context.Context, input model.SignUpInput) (*model.SignUpPayload, error) {
 	user, token, err := r.Social.SignUp(ctx, social.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password})
-	mistakes, err := userErrors(err)
-	if err != nil || len(mistakes) > 0 {
-		return &model.SignUpPayload{UserErrors: mistakes}, err
-	}
-	loaders.Renew(ctx, r.newLoaders(user))
-	return &model.SignUpPayload{Token: &token, Viewer: &model.Viewer{ID: user}, UserErrors: mistakes}, nil
+	payload, err := r.enter(ctx, user, token, err)
+	return (*model.SignUpPayload)(payload), err
 }
 
 // SignIn resolves Mutation.signIn.
 func (r mutationResolver) SignIn(ctx context.Context, input model.SignInInput) (*model.SignInPayload, error) {
 	user, token, err := r.Social.SignIn(ctx, input.Handle, input.Password)
+	return r.enter(ctx, user, token, err)
+}
+
+// enter answers with a new session, for whose user the payload is read.
+func (r mutationResolver) enter(ctx context.Context, user social.UserID, token string, err error) (*model.SignInPayload, error) {
 	mistakes, err := userErrors(err)
 	if err != nil || len(mistakes) > 0 {
 		return &model.SignInPayload{UserErrors: mistakes}, err

@@ -109,27 +109,23 @@ func loadUser(ctx context.Context, id social.UserID) (*model.User, error) {
 
 // UpdateProfile resolves Mutation.updateProfile.
 func (r mutationResolver) UpdateProfile(ctx context.Context, input model.UpdateProfileInput) (*model.UpdateProfilePayload, error) {
-	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
-		return r.Social.UpdateProfile(ctx, viewer, social.ProfileChange{
+	user, mistakes, err := users.write(ctx, r, func(viewer social.UserID) (social.UserID, error) {
+		return viewer, r.Social.UpdateProfile(ctx, viewer, social.ProfileChange{
 			Name: input.Name, Bio: input.Bio, AvatarURL: input.AvatarURL, WallPolicy: input.WallPolicy,
 		})
 	})
-	if err != nil || len(mistakes) > 0 {
-		return &model.UpdateProfilePayload{UserErrors: mistakes}, err
-	}
-	user, err := loadUser(ctx, viewerOf(ctx))
 	return &model.UpdateProfilePayload{User: user, UserErrors: mistakes}, err
 }
 
 // FollowUser resolves Mutation.followUser.
 func (r mutationResolver) FollowUser(ctx context.Context, input model.FollowUserInput) (*model.FollowUserPayload, error) {
-	user, mistakes, err := r.changeUser(ctx, input.UserID, r.Social.Follow)
+	user, mistakes, err := users.change(ctx, r, input.UserID, r.Social.Follow)
 	return &model.FollowUserPayload{User: user, UserErrors: mistakes}, err
 }
 
 // UnfollowUser resolves Mutation.unfollowUser.
 func (r mutationResolver) UnfollowUser(ctx context.Context, input model.UnfollowUserInput) (*model.UnfollowUserPayload, error) {
-	user, mistakes, err := r.changeUser(ctx, input.UserID, r.Social.Unfollow)
+	user, mistakes, err := users.change(ctx, r, input.UserID, r.Social.Unfollow)
 	return &model.UnfollowUserPayload{User: user, UserErrors: mistakes}, err
 }
 
@@ -152,34 +148,18 @@ func (r mutationResolver) BlockUser(ctx context.Context, input model.BlockUserIn
 
 // UnblockUser resolves Mutation.unblockUser.
 func (r mutationResolver) UnblockUser(ctx context.Context, input model.UnblockUserInput) (*model.UnblockUserPayload, error) {
-	user, mistakes, err := r.changeUser(ctx, input.UserID, r.Social.Unblock)
+	user, mistakes, err := users.change(ctx, r, input.UserID, r.Social.Unblock)
 	return &model.UnblockUserPayload{User: user, UserErrors: mistakes}, err
 }
 
 // MuteUser resolves Mutation.muteUser.
 func (r mutationResolver) MuteUser(ctx context.Context, input model.MuteUserInput) (*model.MuteUserPayload, error) {
-	user, mistakes, err := r.changeUser(ctx, input.UserID, r.Social.Mute)
+	user, mistakes, err := users.change(ctx, r, input.UserID, r.Social.Mute)
 	return &model.MuteUserPayload{User: user, UserErrors: mistakes}, err
 }
 
 // UnmuteUser resolves Mutation.unmuteUser.
 func (r mutationResolver) UnmuteUser(ctx context.Context, input model.UnmuteUserInput) (*model.UnmuteUserPayload, error) {
-	user, mistakes, err := r.changeUser(ctx, input.UserID, r.Social.Unmute)
+	user, mistakes, err := users.change(ctx, r, input.UserID, r.Social.Unmute)
 	return &model.UnmuteUserPayload{User: user, UserErrors: mistakes}, err
-}
-
-// changeUser changes how the viewer stands to a user, whom it then reads again.
-func (r mutationResolver) changeUser(ctx context.Context, text string, change func(ctx context.Context, viewer, user social.UserID) error) (*model.User, []*model.UserError, error) {
-	var id social.UserID
-	mistakes, err := r.mutate(ctx, func(viewer social.UserID) (err error) {
-		if id, err = userID("userId", text); err != nil {
-			return err
-		}
-		return change(ctx, viewer, id)
-	})
-	if err != nil || len(mistakes) > 0 {
-		return nil, mistakes, err
-	}
-	user, err := loadUser(ctx, id)
-	return user, mistakes, err
 }

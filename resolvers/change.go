@@ -1,0 +1,76 @@
+package resolvers
+
+import (
+	"context"
+
+	"plaza/graph/model"
+	"plaza/loaders"
+	"plaza/social"
+)
+
+// mutate makes one change for the signed-in viewer: their mistakes become userErrors, and what the payload shows is
+// read afresh.
+func (r *Resolver) mutate(ctx context.Context, change func(viewer social.UserID) error) ([]*model.UserError, error) {
+	viewer, err := signedIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	mistakes, err := userErrors(change(viewer))
+	loaders.Renew(ctx, r.newLoaders(viewer))
+	return mistakes, err
+}
+
+// noun is a kind of things that mutations change.
+type noun[ID, T any] struct {
+	argument string // where a mutation's input has its id
+	parse    func(argument, text string) (ID, error)
+	load     func(context.Context, ID) (T, error) // as the viewer may see it; zero where there is none
+}
+
+var (
+	users    = noun[social.UserID, *model.User]{"userId", userID, loadUser}
+	circles  = noun[social.CircleID, *model.Circle]{"circleId", circleID, loadCircle}
+	posts    = noun[social.PostID, model.Post]{"postId", postID, loadPost}
+	comments = noun[social.CommentID, *model.Comment]{"commentId", commentID, loadComment}
+)
+
+// write makes or changes a thing, and then reads it.
+func (n noun[ID, T]) write(ctx context.Context, r mutationResolver, do func(viewer social.UserID) (ID, error)) (written T, mistakes []*model.UserError, err error) {
+	var id ID
+	mistakes, err = r.mutate(ctx, func(viewer social.UserID) (err error) {
+		id, err = do(viewer)
+		return err
+	})
+	if err != nil || len(mistakes) > 0 {
+		return written, mistakes, err
+	}
+	written, err = n.load(ctx, id)
+	return written, mistakes, err
+}
+
+type change[ID any] func(ctx context.Context, viewer social.UserID, id ID) error
+
+// change changes the thing with an id, and then reads it again.
+func (n noun[ID, T]) change(ctx context.Context, r mutationResolver, text string, do change[ID]) (T, []*model.UserError, error) {
+	return n.write(ctx, r, func(viewer social.UserID) (ID, error) {
+		id, err := n.parse(n.argument, text)
+		if err != nil {
+			return id, err
+		}
+		return id, do(ctx, viewer, id)
+	})
+}
+
+// remove deletes the thing with an id, and returns that id.
+func (n noun[ID, T]) remove(ctx context.Context, r mutationResolver, text string, do change[ID]) (*string, []*model.UserError, error) {
+	removed := func(context.Context, ID) (*string, error) { return &text, nil }
+	return noun[ID, *string]{n.argument, n.parse, removed}.change(ctx, r, text, do)
+}
+
+// unless is a value of a payload, which is absent where there were mistakes.
+func unless[T any](mistakes []*model.UserError, value T) *T {
+	if len(mistakes) > 0 {
+		return nil
+	}
+	return &value
+}
