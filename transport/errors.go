@@ -1,17 +1,13 @@
 package transport
 
 import (
-	"context"
-	"errors"
 	"fmt"
-	"log/slog"
-	"runtime/debug"
 
-	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// The codes that this package itself puts into an error's extensions.code. They are stable.
+// The codes that this package puts into an error's extensions.code, or acts on where [Options.ErrorPresenter] does. They are
+// stable.
 const (
 	// CodeUnauthenticated: the bearer token is unknown, expired or revoked. HTTP status 401, socket close 4403.
 	CodeUnauthenticated = "UNAUTHENTICATED"
@@ -47,14 +43,6 @@ const (
 // maxMessage bounds, in bytes, the error messages that quote what the client sent.
 const maxMessage = 300
 
-// PanicError is what the default recover function makes of a panic.
-type PanicError struct {
-	Value any
-	Stack []byte
-}
-
-func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v", e.Value) }
-
 // newError makes an error that is safe to send: its text is cut to maxMessage bytes.
 func newError(code, format string, args ...any) *gqlerror.Error {
 	return &gqlerror.Error{
@@ -81,42 +69,6 @@ func coded(code string, errs gqlerror.List) gqlerror.List {
 		err.Extensions = map[string]any{"code": code}
 	}
 	return errs
-}
-
-// defaultRecover keeps the stack for the presenter, which logs it.
-func defaultRecover(_ context.Context, value any) error {
-	return &PanicError{Value: value, Stack: debug.Stack()}
-}
-
-// defaultPresenter sends errors that were made for clients (a *gqlerror.Error that wraps nothing) as they
-// are. Every other error is logged once with its request's id and sent as INTERNAL without its text.
-func defaultPresenter(logger *slog.Logger) graphql.ErrorPresenterFunc {
-	return func(ctx context.Context, err error) *gqlerror.Error {
-		var public *gqlerror.Error
-		if errors.As(err, &public) && public.Err == nil {
-			return public
-		}
-		if errors.Is(err, context.DeadlineExceeded) {
-			timeout := newError(CodeTimeout, "the operation took too long")
-			timeout.Path = graphql.GetPath(ctx)
-			return timeout
-		}
-		if !errors.Is(err, context.Canceled) { // the client left: nobody's fault
-			logInternal(ctx, logger, err)
-		}
-		internal := newError(CodeInternal, "internal server error")
-		internal.Path = graphql.GetPath(ctx)
-		internal.Extensions["requestId"] = RequestID(ctx)
-		return internal
-	}
-}
-
-func logInternal(ctx context.Context, logger *slog.Logger, err error) {
-	attrs := []any{"requestId", RequestID(ctx), "path", graphql.GetPath(ctx).String(), "error", err}
-	if panicked, ok := errors.AsType[*PanicError](err); ok {
-		attrs = append(attrs, "stack", string(panicked.Stack))
-	}
-	logger.ErrorContext(ctx, "internal error", attrs...)
 }
 
 // truncate cuts s to at most limit bytes, between runes.

@@ -394,7 +394,7 @@ func TestPanicOutsideResolvers(t *testing.T) {
 func TestCustomPresenter(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
 		o.ErrorPresenter = func(ctx context.Context, err error) *gqlerror.Error {
-			return newError("TEAPOT", "%s %t", RequestID(ctx), errors.Is(err, ErrUnauthenticated))
+			return newError("TEAPOT", "%s %t", RequestID(ctx), errors.Is(err, errUnauthenticated))
 		}
 	})
 	got := s.query(t, `{ internal }`)

@@ -5,10 +5,12 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime/debug"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -16,6 +18,7 @@ import (
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/gqlerror"
 	"go.uber.org/goleak"
 
 	"plaza/transport/internal/testapi"
@@ -61,9 +64,10 @@ func newTestServer(t *testing.T, change func(*Options)) *testServer {
 		Secret:      secret,
 	}
 	options := Options{
-		Authenticate: s.authenticate,
-		SessionKey:   func(ctx context.Context) string { return s.resolver.Viewer(ctx) },
-		Logger:       slog.New(slog.NewTextHandler(s.log, nil)),
+		Authenticate:   s.authenticate,
+		SessionKey:     func(ctx context.Context) string { return s.resolver.Viewer(ctx) },
+		ErrorPresenter: s.present,
+		Recover:        func(_ context.Context, value any) error { return fmt.Errorf("panic: %v\n%s", value, debug.Stack()) },
 		AroundOperations: []graphql.OperationMiddleware{
 			func(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 				s.operations.Add(1)
@@ -96,7 +100,7 @@ func newTestServer(t *testing.T, change func(*Options)) *testServer {
 func (s *testServer) authenticate(ctx context.Context, authorization string) (context.Context, error) {
 	s.authentified.Add(1)
 	if _, revoked := s.revoked.Load(authorization); revoked {
-		return ctx, ErrUnauthenticated
+		return ctx, errUnauthenticated
 	}
 	switch authorization {
 	case "":
@@ -106,7 +110,37 @@ func (s *testServer) authenticate(ctx context.Context, authorization string) (co
 	case "Bearer broken":
 		return ctx, errors.New(secret)
 	}
-	return ctx, ErrUnauthenticated
+	return ctx, errUnauthenticated
+}
+
+var errUnauthenticated = errors.New("unauthenticated")
+
+// present sends errors that were made for clients; it logs every other one, and sends it as INTERNAL without its text.
+func (s *testServer) present(ctx context.Context, err error) *gqlerror.Error {
+	var public *gqlerror.Error
+	switch {
+	case errors.As(err, &public) && public.Err == nil:
+		return public
+	case errors.Is(err, errUnauthenticated):
+		return newError(CodeUnauthenticated, "who are you?")
+	case errors.Is(err, context.DeadlineExceeded):
+		return newError(CodeTimeout, "the operation took too long")
+	case !errors.Is(err, context.Canceled): // the client left: nobody's fault
+		slog.New(slog.NewTextHandler(s.log, nil)).ErrorContext(ctx, "internal error", "requestId", RequestID(ctx), "error", err)
+	}
+	internal := newError(CodeInternal, "internal server error")
+	internal.Path = graphql.GetPath(ctx)
+	internal.Extensions["requestId"] = RequestID(ctx)
+	return internal
+}
+
+func TestRequiredOptions(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("New took options without a presenter")
+		}
+	}()
+	New(testapi.NewExecutableSchema(testapi.Config{Resolvers: &testapi.Resolver{}}), Options{})
 }
 
 // result is an HTTP answer, read.

@@ -34,9 +34,8 @@ func (s *Server) prepare(ctx context.Context, req *request, header http.Header) 
 		OperationName:          req.OperationName,
 		Extensions:             req.Extensions,
 		Headers:                header,
-		DisableIntrospection:   s.options.DisableIntrospection,
 		RecoverFunc:            s.options.Recover,
-		ResolverMiddleware:     s.options.AroundFields,
+		ResolverMiddleware:     callField,
 		RootResolverMiddleware: callRoot,
 	}
 	opCtx.Stats.OperationStart = graphql.GetStartTime(ctx)
@@ -187,9 +186,6 @@ func (s *Server) authenticate(ctx context.Context, authorization string) (contex
 	authenticated, err := s.options.Authenticate(ctx, authorization)
 	if err == nil {
 		return authenticated, nil
-	}
-	if errors.Is(err, ErrUnauthenticated) {
-		return ctx, newError(CodeUnauthenticated, "the bearer token is unknown, expired or revoked")
 	}
 	presented := s.present(ctx, err)
 	if errorCode(presented) == "" {

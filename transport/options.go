@@ -2,17 +2,12 @@ package transport
 
 import (
 	"context"
-	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// ErrUnauthenticated may be returned, or wrapped, by [Options.Authenticate] for a bad token.
-var ErrUnauthenticated = errors.New("unauthenticated")
-
-// Options configure a [Server]. Every zero field means its default.
+// Options configure a [Server]. ErrorPresenter and Recover are required; every other zero field means its default.
 type Options struct {
 	// Limits bound what a document may ask for.
 	Limits Limits
@@ -38,20 +33,13 @@ type Options struct {
 	// AroundResponses wrap each response: one of a query or mutation, one for each event of a subscription,
 	// which is where its loaders are installed.
 	AroundResponses []graphql.ResponseMiddleware
-	// AroundFields wraps each resolver. Default: calls it.
-	AroundFields graphql.FieldMiddleware
 
 	// ErrorPresenter makes the error that a client sees of one that a resolver, Authenticate or Recover
-	// returned; [RequestID] tells which request it belongs to. Default: *gqlerror.Error values that wrap
-	// nothing pass, everything else is logged once and becomes INTERNAL.
+	// returned; [RequestID] tells which request it belongs to. Required.
 	ErrorPresenter graphql.ErrorPresenterFunc
-	// Recover makes an error of a panic. Default: a *PanicError with the stack, for the presenter.
+	// Recover makes an error of a panic. Required.
 	Recover graphql.RecoverFunc
-	// Logger takes what the default presenter logs. Default slog.Default().
-	Logger *slog.Logger
 
-	// DisableIntrospection refuses __schema and __type.
-	DisableIntrospection bool
 	// CachedDocuments is how many parsed and validated documents are kept, least recently used out first.
 	// Default 500. Queries over 16 KiB are not kept.
 	CachedDocuments int
@@ -86,17 +74,8 @@ type Options struct {
 
 func (o Options) withDefaults() Options {
 	o.Limits = o.Limits.withDefaults()
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
-	if o.ErrorPresenter == nil {
-		o.ErrorPresenter = defaultPresenter(o.Logger)
-	}
-	if o.Recover == nil {
-		o.Recover = defaultRecover
-	}
-	if o.AroundFields == nil {
-		o.AroundFields = callField
+	if o.ErrorPresenter == nil || o.Recover == nil {
+		panic("transport: Options.ErrorPresenter and Options.Recover are required")
 	}
 	setDefault(&o.CachedDocuments, 500)
 	setDefault(&o.OperationTimeout, 30*time.Second)

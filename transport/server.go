@@ -44,7 +44,7 @@ type Server struct {
 	cancel context.CancelFunc
 }
 
-// New makes a server for a schema. It starts nothing.
+// New makes a server for a schema. It starts nothing, and panics where a required option is missing.
 func New(es graphql.ExecutableSchema, options Options) *Server {
 	options = options.withDefaults()
 	s := &Server{
