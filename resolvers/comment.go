@@ -73,13 +73,9 @@ func threadList(ctx context.Context, t social.Thread) list[*social.Comment] {
 	if t.Order == social.OrderThreaded {
 		kind = cursorTree
 	}
-	return list[*social.Comment]{
-		kind: kind,
-		key:  func(c *social.Comment) social.Key { return social.CommentKey(t, c) },
-		read: func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
-			return threads.Load(ctx, social.List[social.Thread]{Of: t, Page: p})
-		},
-	}
+	return list[*social.Comment]{kind, func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
+		return threads.Load(ctx, social.List[social.Thread]{Of: t, Page: p})
+	}}
 }
 
 func wrapComment(ctx context.Context, c *social.Comment) *model.Comment {

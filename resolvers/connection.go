@@ -46,7 +46,6 @@ func (a pageArgs) page(kind cursorKind) (social.Page, error) {
 // list is something that can be read in pages.
 type list[T any] struct {
 	kind cursorKind
-	key  func(T) social.Key
 	read func(context.Context, social.Page) (social.Slice[T], error)
 }
 
@@ -66,9 +65,9 @@ func (l list[T]) connect(ctx context.Context, args pageArgs) (connected[T], erro
 	if err != nil {
 		return connected[T]{}, err
 	}
-	c := connected[T]{items: slice.Items, cursors: make([]string, len(slice.Items))}
-	for i, item := range slice.Items {
-		c.cursors[i] = l.kind.encode(l.key(item))
+	c := connected[T]{items: slice.Items, cursors: make([]string, len(slice.Keys))}
+	for i, key := range slice.Keys {
+		c.cursors[i] = l.kind.encode(key)
 	}
 	c.info = l.pageInfo(page, slice)
 	if n := len(c.cursors); n > 0 {
@@ -98,10 +97,10 @@ func (l list[T]) beyond(ctx context.Context, bound social.Key, slice social.Slic
 		return false, nil
 	}
 	probe := social.Page{Limit: 1} // of an empty page: everything that there is lies beyond it
-	if n := len(slice.Items); n > 0 && ahead {
-		probe.Before = l.key(slice.Items[0])
+	if n := len(slice.Keys); n > 0 && ahead {
+		probe.Before = slice.Keys[0]
 	} else if n > 0 {
-		probe.After = l.key(slice.Items[n-1])
+		probe.After = slice.Keys[n-1]
 	}
 	found, err := l.read(ctx, probe)
 	return len(found.Items) > 0, err

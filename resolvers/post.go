@@ -82,7 +82,7 @@ func loadPost(ctx context.Context, id social.PostID) (model.Post, error) {
 }
 
 func postList(read func(context.Context, social.Page) (social.Slice[*social.Post], error)) list[*social.Post] {
-	return list[*social.Post]{cursorPost, func(p *social.Post) social.Key { return social.Key(p.ID.Bytes()) }, read}
+	return list[*social.Post]{cursorPost, read}
 }
 
 // CreatePost resolves Mutation.createPost.

@@ -43,7 +43,7 @@ func edgeConnection(ctx context.Context, of social.UserID, loader edgeLoader, en
 }
 
 func edgeList(read func(context.Context, social.Page) (social.Slice[social.Edge], error)) list[social.Edge] {
-	return list[social.Edge]{cursorEdge, func(e social.Edge) social.Key { return social.Key(e.ID.Bytes()) }, read}
+	return list[social.Edge]{cursorEdge, read}
 }
 
 func ends(edges []social.Edge, end func(social.Edge) social.UserID) []social.UserID {

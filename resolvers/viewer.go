@@ -40,14 +40,12 @@ func (r viewerResolver) Wall(ctx context.Context, _ *model.Viewer, view social.W
 
 // Circles resolves Viewer.circles.
 func (r viewerResolver) Circles(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.CircleConnection, error) {
-	key := func(c *social.Circle) social.Key { return social.Key(c.ID.Bytes()) }
-	return circleConnection(list[*social.Circle]{cursorCircle, key, loaders.For(ctx).Viewer.OwnCircles}.connect(ctx, pageArgs{first, after, last, before}))
+	return circleConnection(list[*social.Circle]{cursorCircle, loaders.For(ctx).Viewer.OwnCircles}.connect(ctx, pageArgs{first, after, last, before}))
 }
 
 // BlockedUsers resolves Viewer.blockedUsers.
 func (r viewerResolver) BlockedUsers(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	key := func(b social.BlockedUser) social.Key { return social.Key(b.Edge.ID.Bytes()) }
-	c, err := list[social.BlockedUser]{cursorEdge, key, loaders.For(ctx).Viewer.Blocked}.connect(ctx, pageArgs{first, after, last, before})
+	c, err := list[social.BlockedUser]{cursorEdge, loaders.For(ctx).Viewer.Blocked}.connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}

@@ -38,7 +38,7 @@ func collect[K comparable, T any](
 		for list, page := range pages {
 			page.add(read[page.next], key, visible)
 			if page.ended || len(page.kept) > list.Limit {
-				answers[list] = cut(page.kept, list.Page)
+				answers[list] = cut(page.kept, list.Page, func(item T) Key { return key(list.Of, item) })
 				delete(pages, list)
 			}
 		}
@@ -81,12 +81,16 @@ func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func
 }
 
 // cut makes a page of what was read for it, which may be more than the page holds.
-func cut[T any](items []T, p Page) Slice[T] {
-	if len(items) <= p.Limit {
-		return Slice[T]{Items: items}
+func cut[T any](items []T, p Page, key func(T) Key) Slice[T] {
+	slice := Slice[T]{Items: items, More: len(items) > p.Limit}
+	switch {
+	case slice.More && p.Last:
+		slice.Items = items[len(items)-p.Limit:]
+	case slice.More:
+		slice.Items = items[:p.Limit]
 	}
-	if p.Last {
-		return Slice[T]{Items: items[len(items)-p.Limit:], More: true}
+	for _, item := range slice.Items {
+		slice.Keys = append(slice.Keys, key(item))
 	}
-	return Slice[T]{Items: items[:p.Limit], More: true}
+	return slice
 }

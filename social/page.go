@@ -21,6 +21,7 @@ type List[K comparable] struct {
 // Slice is an answered page, in list order.
 type Slice[T any] struct {
 	Items []T
+	Keys  []Key // of the items, one each
 	// More says whether entries lie beyond this page: behind it, or ahead of it where Page.Last is set.
 	More bool
 }

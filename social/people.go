@@ -63,7 +63,7 @@ func (v *Viewer) Blocked(ctx context.Context, p Page) (Slice[BlockedUser], error
 	if err != nil {
 		return Slice[BlockedUser]{}, err
 	}
-	page := cut(edges, p)
+	page := cut(edges, p, func(e Edge) Key { return edgeKey(v.ID, e) })
 	ids := make([]UserID, len(page.Items))
 	for i, e := range page.Items {
 		ids[i] = e.To
@@ -73,9 +73,10 @@ func (v *Viewer) Blocked(ctx context.Context, p Page) (Slice[BlockedUser], error
 		return Slice[BlockedUser]{}, err
 	}
 	blocked := Slice[BlockedUser]{More: page.More}
-	for _, e := range page.Items {
+	for i, e := range page.Items {
 		if users[e.To] != nil {
 			blocked.Items = append(blocked.Items, BlockedUser{e, users[e.To]})
+			blocked.Keys = append(blocked.Keys, page.Keys[i])
 		}
 	}
 	return blocked, nil
@@ -86,7 +87,7 @@ func (v *Viewer) OwnCircles(ctx context.Context, p Page) (Slice[*Circle], error)
 	beyond := p
 	beyond.Limit++
 	circles, err := v.s.store.CirclesOf(ctx, v.ID, beyond)
-	return cut(circles, p), err
+	return cut(circles, p, func(c *Circle) Key { return Key(c.ID.Bytes()) }), err
 }
 
 // Members lists who is in circles of the viewer's own.
