@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/sqlite"
@@ -17,18 +18,18 @@ import (
 // engine opens a fresh store.
 type engine struct {
 	name string
-	open func(t testing.TB) store
+	open func(t testing.TB) storage.Store
 }
 
 var engines = []engine{
-	{"sqlite", func(t testing.TB) store {
+	{"sqlite", func(t testing.TB) storage.Store {
 		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return st
 	}},
-	{"mongodb", func(t testing.TB) store { return openMongoDB(t, mongoURI(t), mongodb.Options{}) }},
+	{"mongodb", func(t testing.TB) storage.Store { return openMongoDB(t, mongoURI(t), mongodb.Options{}) }},
 }
 
 // mongoURI names a fresh database.
@@ -42,7 +43,7 @@ func mongoURI(t testing.TB) string {
 	return at.String()
 }
 
-func openMongoDB(t testing.TB, uri string, o mongodb.Options) store {
+func openMongoDB(t testing.TB, uri string, o mongodb.Options) storage.Store {
 	st, err := mongodb.Open(t.Context(), uri, o)
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +60,7 @@ func forEachEngine(t *testing.T, run func(t *testing.T, e engine)) {
 // plaza is a whole server under test.
 type plaza struct {
 	url    string
-	store  store
+	store  storage.Store
 	server *server
 
 	mu     sync.Mutex
@@ -70,7 +71,7 @@ type plaza struct {
 func startPlaza(t testing.TB, e engine) *plaza { return servePlaza(t, e.open(t)) }
 
 // servePlaza serves a store; several servers may share one.
-func servePlaza(t testing.TB, st store) *plaza {
+func servePlaza(t testing.TB, st storage.Store) *plaza {
 	listener := httptest.NewUnstartedServer(nil)
 	config := &serveCommand{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}}
 	s := newServer(st, config, web.Config{})

@@ -22,6 +22,7 @@ import (
 	"plaza/ads"
 	"plaza/graph/generated"
 	"plaza/id"
+	"plaza/storage"
 )
 
 var update = flag.Bool("update", false, "write the golden answers anew")
@@ -82,7 +83,7 @@ func runGolden(t *testing.T, e engine, file string) {
 }
 
 // seedAds places two ads in the zone "sidebar" of example.org, of which "Engines" has the higher bid.
-func seedAds(t *testing.T, st store) {
+func seedAds(t *testing.T, st storage.Store) {
 	t.Helper()
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Babbage & Sons"}
 	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn"}

@@ -6,6 +6,7 @@ import (
 
 	"plaza/importer"
 	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 )
 
@@ -62,7 +63,7 @@ func TestImportedNetworks(t *testing.T) {
 const networkPassword = "correct horse"
 
 // importNetworks loads the real networks, and answers with one of their people.
-func importNetworks(t *testing.T, st store, who importer.Person) social.UserID {
+func importNetworks(t *testing.T, st storage.Store, who importer.Person) social.UserID {
 	t.Helper()
 	networks, err := importer.ReadFolder(egoFacebook, func(f importer.Fault) { t.Error(f) })
 	if err != nil {

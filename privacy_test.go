@@ -19,6 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/id"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 )
 
@@ -29,7 +30,7 @@ import (
 func TestHiddenIsMissing(t *testing.T) { forEachCounted(t, hiddenIsMissing) }
 
 // forEachCounted opens a store of each engine; on MongoDB its commands are counted.
-func forEachCounted(t *testing.T, run func(*testing.T, store, *commands)) {
+func forEachCounted(t *testing.T, run func(*testing.T, storage.Store, *commands)) {
 	for _, e := range engines {
 		t.Run(e.name, func(t *testing.T) {
 			sent := &commands{}
@@ -42,7 +43,7 @@ func forEachCounted(t *testing.T, run func(*testing.T, store, *commands)) {
 	}
 }
 
-func hiddenIsMissing(t *testing.T, st store, sent *commands) {
+func hiddenIsMissing(t *testing.T, st storage.Store, sent *commands) {
 	log := captureLog(t)
 	s := newSecrets(t, servePlaza(t, st), sent)
 	before := s.dump(t)
@@ -311,7 +312,7 @@ func (c *commands) take() []string {
 
 // TestHiddenHandles asks for people by handle.
 func TestHiddenHandles(t *testing.T) {
-	forEachCounted(t, func(t *testing.T, st store, sent *commands) {
+	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
 		s := &secrets{world: newWorld(t, servePlaza(t, st)), sent: sent}
 		for _, hidden := range []string{"eve", "fay", "EVE"} {
 			for _, operation := range []string{
@@ -326,7 +327,7 @@ func TestHiddenHandles(t *testing.T) {
 
 // TestHiddenSlugs asks for comments by the permalink.
 func TestHiddenSlugs(t *testing.T) {
-	forEachCounted(t, func(t *testing.T, st store, sent *commands) {
+	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
 		s := newSecrets(t, servePlaza(t, st), sent)
 		for _, name := range []string{"blockedsComment", "blockersComment"} {
 			var answer struct{ Node struct{ Slug string } }

@@ -28,6 +28,7 @@ import (
 	"plaza/live"
 	"plaza/resolvers"
 	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/sqlite"
 	"plaza/transport"
@@ -77,14 +78,8 @@ func newLogger(level string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: least}))
 }
 
-// store is what an engine gives to both domains.
-type store interface {
-	social.Store
-	Ads() ads.Store
-}
-
 // openStore opens the engine that the configuration names.
-func (c *commandLine) openStore(ctx context.Context) (store, error) {
+func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	if c.MongodbURI != "" {
 		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{})
 	}
@@ -124,7 +119,7 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	return newServer(st, c, site).serve(ctx, listener)
 }
 
-func (c *serveCommand) prepareDemo(ctx context.Context, st store) (web.Config, error) {
+func (c *serveCommand) prepareDemo(ctx context.Context, st storage.Store) (web.Config, error) {
 	if !c.Demo {
 		return web.Config{}, nil
 	}
@@ -137,14 +132,14 @@ func (c *serveCommand) prepareDemo(ctx context.Context, st store) (web.Config, e
 
 // server is the API with everything around it.
 type server struct {
-	store    store
+	store    storage.Store
 	hub      *live.Hub
 	graphql  *transport.Server
 	handler  http.Handler
 	shutting chan struct{}
 }
 
-func newServer(st store, c *serveCommand, site web.Config) *server {
+func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	s := &server{store: st, shutting: make(chan struct{})}
 	service := social.New(st, social.Options{})
 	adService := ads.New(st.Ads(), ads.Options{})

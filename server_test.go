@@ -12,6 +12,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"plaza/storage"
 	"plaza/web"
 )
 
@@ -53,7 +54,7 @@ func TestDrain(t *testing.T) {
 
 // TestNotReady asks a server whose database is gone.
 func TestNotReady(t *testing.T) {
-	plaza := startPlaza(t, engine{"closed", func(t testing.TB) store { return unreachable{engines[0].open(t)} }})
+	plaza := startPlaza(t, engine{"closed", func(t testing.TB) storage.Store { return unreachable{engines[0].open(t)} }})
 	if got := statusOf(t, plaza.url+"/readyz"); got != http.StatusServiceUnavailable {
 		t.Errorf("/readyz: status %d, want 503", got)
 	}
@@ -63,7 +64,7 @@ func TestNotReady(t *testing.T) {
 }
 
 // unreachable is a store whose database does not answer.
-type unreachable struct{ store }
+type unreachable struct{ storage.Store }
 
 func (unreachable) Ping(context.Context) error { return errors.New("connection refused") }
 

@@ -10,13 +10,14 @@ import (
 
 	"plaza/ads"
 	"plaza/social"
+	"plaza/storage"
 )
 
 var errKilled = errors.New("killed")
 
 // mortal is a store whose process dies at the first write that was not tried before: by turns before the write and after it.
 type mortal struct {
-	Store
+	storage.Store
 	tried map[any]bool // survives
 }
 

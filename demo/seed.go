@@ -6,15 +6,9 @@ import (
 	"fmt"
 	"time"
 
-	"plaza/ads"
 	"plaza/social"
+	"plaza/storage"
 )
-
-// Store is what the community is stored in.
-type Store interface {
-	social.Store
-	Ads() ads.Store
-}
 
 // Account is one that everybody may know the password of.
 type Account struct {
@@ -33,12 +27,12 @@ const history = 14 * 24 * time.Hour
 // Seed fills the database with the community, and returns the account to look at it with. Where that was done before,
 // whatever became of the community since, nothing is changed; where it was interrupted, Seed goes on from there. It
 // refuses where one of the community's handles belongs to somebody else.
-func Seed(ctx context.Context, st Store) (Account, error) {
+func Seed(ctx context.Context, st storage.Store) (Account, error) {
 	return Account{handle, password}, seed(ctx, st, time.Now())
 }
 
 // seed is Seed at a certain time.
-func seed(ctx context.Context, st Store, now time.Time) error {
+func seed(ctx context.Context, st storage.Store, now time.Time) error {
 	began, err := beginning(ctx, st, now)
 	if err != nil {
 		return err
@@ -64,7 +58,7 @@ func seed(ctx context.Context, st Store, now time.Time) error {
 }
 
 // beginning is when the community began: what ada's account says, or else the morning two weeks ago.
-func beginning(ctx context.Context, st Store, now time.Time) (time.Time, error) {
+func beginning(ctx context.Context, st storage.Store, now time.Time) (time.Time, error) {
 	users, err := st.UsersByHandle(ctx, handles())
 	if err != nil {
 		return time.Time{}, err

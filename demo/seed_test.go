@@ -11,18 +11,19 @@ import (
 	"plaza/ads"
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/sqlite"
 )
 
-func openSQLite(t *testing.T) Store {
+func openSQLite(t *testing.T) storage.Store {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
 	return opened(t, st, err)
 }
 
-func openMongoDB(t *testing.T) Store {
+func openMongoDB(t *testing.T) storage.Store {
 	t.Helper()
 	uri, database := mongotest.Database(t)
 	at, err := url.Parse(uri)
@@ -34,7 +35,7 @@ func openMongoDB(t *testing.T) Store {
 	return opened(t, st, err)
 }
 
-func opened(t *testing.T, st Store, err error) Store {
+func opened(t *testing.T, st storage.Store, err error) storage.Store {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -48,9 +49,9 @@ func opened(t *testing.T, st Store, err error) Store {
 }
 
 // engines open a fresh store each.
-var engines = map[string]func(t *testing.T) Store{"sqlite": openSQLite, "mongodb": openMongoDB}
+var engines = map[string]func(t *testing.T) storage.Store{"sqlite": openSQLite, "mongodb": openMongoDB}
 
-func mustSeed(t *testing.T, st Store) Account {
+func mustSeed(t *testing.T, st storage.Store) Account {
 	t.Helper()
 	account, err := Seed(t.Context(), st)
 	if err != nil {
@@ -76,7 +77,7 @@ func TestSeed(t *testing.T) {
 	}
 }
 
-func letsSignIn(t *testing.T, st Store, account Account) {
+func letsSignIn(t *testing.T, st storage.Store, account Account) {
 	t.Helper()
 	user, _, err := social.New(st, social.Options{}).SignIn(t.Context(), account.Handle, account.Password)
 	if err != nil {
@@ -88,7 +89,7 @@ func letsSignIn(t *testing.T, st Store, account Account) {
 	}
 }
 
-func againChangesNothing(t *testing.T, st Store, account Account) {
+func againChangesNothing(t *testing.T, st storage.Store, account Account) {
 	t.Helper()
 	before := take(t, st)
 	if again := mustSeed(t, st); again != account {
@@ -100,7 +101,7 @@ func againChangesNothing(t *testing.T, st Store, account Account) {
 }
 
 // What people do with the community stays as they left it.
-func againLeavesWhatBecameOfIt(t *testing.T, st Store) {
+func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	t.Helper()
 	service := social.New(st, social.Options{})
 	users, err := st.UsersByHandle(t.Context(), []string{"ada", "omar"})

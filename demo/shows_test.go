@@ -8,18 +8,19 @@ import (
 
 	"plaza/ads"
 	"plaza/social"
+	"plaza/storage"
 )
 
 // look is one seeded database, seen by somebody.
 type look struct {
 	t      *testing.T
-	st     Store
+	st     storage.Store
 	viewer *social.Viewer
 	people map[string]*social.User
 	names  map[social.UserID]string
 }
 
-func newLook(t *testing.T, st Store, viewer string) *look {
+func newLook(t *testing.T, st storage.Store, viewer string) *look {
 	t.Helper()
 	l := &look{t: t, st: st, people: must(st.UsersByHandle(t.Context(), handles()))(t), names: map[social.UserID]string{}}
 	for handle, user := range l.people {
@@ -69,7 +70,7 @@ func (l *look) atLeast(least, n int, what string) {
 	}
 }
 
-func whatVisitorsSee(t *testing.T, st Store) {
+func whatVisitorsSee(t *testing.T, st storage.Store) {
 	t.Helper()
 	l := newLook(t, st, "")
 	wall := l.wall("ada")
@@ -95,7 +96,7 @@ func whatVisitorsSee(t *testing.T, st Store) {
 	}
 }
 
-func whatAdaSees(t *testing.T, st Store) {
+func whatAdaSees(t *testing.T, st storage.Store) {
 	t.Helper()
 	l := newLook(t, st, "ada")
 	ctx := t.Context()
@@ -199,7 +200,7 @@ func one(is bool) int {
 	return 0
 }
 
-func somethingOfEverything(t *testing.T, st Store) {
+func somethingOfEverything(t *testing.T, st storage.Store) {
 	t.Helper()
 	l := newLook(t, st, "")
 	k := l.count()
@@ -219,7 +220,7 @@ func somethingOfEverything(t *testing.T, st Store) {
 	l.atLeast(4, len(k.audiences), "kinds of audience")
 }
 
-func adsAreThere(t *testing.T, st Store) {
+func adsAreThere(t *testing.T, st storage.Store) {
 	t.Helper()
 	service := ads.New(st.Ads(), ads.Options{})
 	for zone, want := range map[string]int{"sidebar": 4, "banner": 3} {

@@ -5,6 +5,7 @@ import (
 
 	"plaza/ads"
 	"plaza/social"
+	"plaza/storage"
 )
 
 // snapshot is all that a seeded database says, apart from hashes of passwords.
@@ -27,7 +28,7 @@ type snapshot struct {
 const everything = 1000
 
 // take reads the snapshot.
-func take(t *testing.T, st Store) *snapshot {
+func take(t *testing.T, st storage.Store) *snapshot {
 	t.Helper()
 	ctx := t.Context()
 	s := &snapshot{
@@ -67,7 +68,7 @@ func take(t *testing.T, st Store) *snapshot {
 	return s
 }
 
-func (s *snapshot) takeAds(t *testing.T, st Store) {
+func (s *snapshot) takeAds(t *testing.T, st storage.Store) {
 	t.Helper()
 	batch := newStage(st, s.Users["ada"].CreatedAt()).catalogue()
 	for _, u := range batch.Units {

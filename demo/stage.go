@@ -10,6 +10,7 @@ import (
 	"plaza/ads"
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage"
 )
 
 // opening is the time of day (UTC) at which the community began.
@@ -17,7 +18,7 @@ const opening = 6 * time.Hour
 
 // stage is where the script is played: the services, with the clock and the ids of the step that is on.
 type stage struct {
-	store  Store
+	store  storage.Store
 	social *social.Service
 	ads    *ads.Service
 	began  time.Time
@@ -26,7 +27,7 @@ type stage struct {
 	made int // ids that the step has made
 }
 
-func newStage(st Store, began time.Time) *stage {
+func newStage(st storage.Store, began time.Time) *stage {
 	s := &stage{store: st, ads: ads.New(st.Ads(), ads.Options{}), began: began}
 	s.social = social.New(st, social.Options{Now: s.now, NewID: s.newID, NewSlug: s.newSlug})
 	return s

@@ -14,18 +14,19 @@ import (
 
 	"plaza/importer"
 	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/sqlite"
 )
 
-func openSQLite(t *testing.T) social.Store {
+func openSQLite(t *testing.T) storage.Store {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
 	return opened(t, st, err)
 }
 
-func openMongoDB(t *testing.T) social.Store {
+func openMongoDB(t *testing.T) storage.Store {
 	t.Helper()
 	uri, database := mongotest.Database(t)
 	at, err := url.Parse(uri)
@@ -37,7 +38,7 @@ func openMongoDB(t *testing.T) social.Store {
 	return opened(t, st, err)
 }
 
-func opened(t *testing.T, st social.Store, err error) social.Store {
+func opened(t *testing.T, st storage.Store, err error) storage.Store {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
@@ -51,9 +52,9 @@ func opened(t *testing.T, st social.Store, err error) social.Store {
 }
 
 // engines open a fresh store each.
-var engines = map[string]func(t *testing.T) social.Store{"sqlite": openSQLite, "mongodb": openMongoDB}
+var engines = map[string]func(t *testing.T) storage.Store{"sqlite": openSQLite, "mongodb": openMongoDB}
 
-func load(t *testing.T, st social.Store, n *importer.Networks) importer.Summary {
+func load(t *testing.T, st storage.Store, n *importer.Networks) importer.Summary {
 	t.Helper()
 	summary, err := importer.Load(t.Context(), st, n, importer.Options{})
 	if err != nil {
@@ -73,7 +74,7 @@ type network struct {
 const everything = 10_000
 
 // look reads what the store says of people.
-func look(t *testing.T, st social.Store, people []importer.Person) map[string]network {
+func look(t *testing.T, st storage.Store, people []importer.Person) map[string]network {
 	t.Helper()
 	handles := make([]string, len(people))
 	for i, p := range people {
@@ -94,7 +95,7 @@ func look(t *testing.T, st social.Store, people []importer.Person) map[string]ne
 	return networks
 }
 
-func lookAt(t *testing.T, st social.Store, user *social.User, names map[social.UserID]string) network {
+func lookAt(t *testing.T, st storage.Store, user *social.User, names map[social.UserID]string) network {
 	t.Helper()
 	n := network{User: *user, Members: map[string][]string{}}
 	list := social.List[social.UserID]{Of: user.ID, Page: social.Page{Limit: everything}}

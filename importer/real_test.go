@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"plaza/importer"
-	"plaza/social"
+	"plaza/storage"
 )
 
 // realData is where the networks lie beside the repository.
@@ -135,7 +135,7 @@ func TestRealNetworksAreStored(t *testing.T) {
 }
 
 // compareFollowers compares counts and lists of followers with the plain count, for everybody.
-func compareFollowers(t *testing.T, st social.Store, n *importer.Networks, want map[string]int) {
+func compareFollowers(t *testing.T, st storage.Store, n *importer.Networks, want map[string]int) {
 	t.Helper()
 	for handle, person := range look(t, st, n.People) { // which compares counts with lists
 		number := strings.TrimPrefix(handle, "fb")

@@ -2,9 +2,9 @@ package social
 
 import "context"
 
-// Store is all that the domain needs of a storage engine. Every engine passes the suite in storage/storagetest.
+// Store is all that the Service needs of a storage engine. Every engine passes the suite in storage/storagetest.
 //
-// What holds for all calls: a call that returns nil is durable, also when the process or the database's primary
+// What holds for all calls, those of EventLog and Importer too: a call that returns nil is durable, also when the process or the database's primary
 // is killed right after; a call that returns an error has changed nothing, unless the error is ErrUnavailable or ctx's, when
 // it may have happened. A write and its event are one transaction. What a call has written, every later call reads,
 // on every server. Texts come back byte for byte. Errors that are no sentinel of this package are internal.
@@ -16,13 +16,6 @@ type Store interface {
 	Posts
 	Feeds
 	Comments
-	EventLog
-	Importer
-
-	// Ping says whether the database answers.
-	Ping(ctx context.Context) error
-	// Close frees what the store holds; no call may follow.
-	Close() error
 }
 
 // Importer stores much at once. What exists already is left as it is, so that an import can be run again; counts

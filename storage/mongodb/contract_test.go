@@ -3,7 +3,7 @@ package mongodb_test
 import (
 	"testing"
 
-	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/storagetest"
 )
@@ -14,11 +14,11 @@ func TestContract(t *testing.T) {
 
 // TestContractOnTwoServers runs what is about concurrency on two stores of one database, where locks in a process help nobody.
 func TestContractOnTwoServers(t *testing.T) {
-	storagetest.RunOnSeveral(t, func(t *testing.T) []social.Store {
+	storagetest.RunOnSeveral(t, func(t *testing.T) []storage.Store {
 		t.Helper()
 		uri, database := mongotest.Database(t)
 		at := inDatabase(t, uri, database)
-		return []social.Store{openAt(t, at, nil), openAt(t, at, nil)}
+		return []storage.Store{openAt(t, at, nil), openAt(t, at, nil)}
 	})
 }
 
@@ -26,7 +26,7 @@ func TestModel(t *testing.T) {
 	storagetest.RunModel(t, fresh)
 }
 
-func fresh(t *testing.T) social.Store {
+func fresh(t *testing.T) storage.Store {
 	t.Helper()
 	return open(t, nil)
 }

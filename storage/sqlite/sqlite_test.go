@@ -4,7 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/sqlite"
 	"plaza/storage/storagetest"
 )
@@ -13,7 +13,7 @@ func TestContract(t *testing.T) { storagetest.Run(t, open) }
 
 func TestModel(t *testing.T) { storagetest.RunModel(t, open) }
 
-func open(t *testing.T) social.Store {
+func open(t *testing.T) storage.Store {
 	t.Helper()
 	store, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.db"))
 	if err != nil {

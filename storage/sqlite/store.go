@@ -1,4 +1,4 @@
-// Package sqlite is the embedded storage engine: social.Store in one SQLite file, without cgo.
+// Package sqlite is the embedded storage engine: storage.Store in one SQLite file, without cgo.
 //
 // The file is in WAL mode with synchronous=FULL, so what a call has acknowledged outlives the process and the
 // power. One connection writes; a pool of others reads, each call in one snapshot. Tables are plain and
@@ -23,10 +23,10 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 	"github.com/pressly/goose/v3"
 
-	"plaza/social"
+	"plaza/storage"
 )
 
-var _ social.Store = (*Store)(nil)
+var _ storage.Store = (*Store)(nil)
 
 //go:embed migrations/*.sql
 var migrations embed.FS

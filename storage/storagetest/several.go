@@ -7,15 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"plaza/ads"
 	"plaza/social"
+	"plaza/storage"
 )
 
 // RunOnSeveral runs the cases about imports, events and concurrency on several stores over one database, as several
 // servers have them: each call goes to the next store. open opens the stores on a fresh database, and
 // registers with t what closes and removes them.
-func RunOnSeveral(t *testing.T, open func(t *testing.T) []social.Store) {
+func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
-	runNouns(t, func(t *testing.T) social.Store {
+	runNouns(t, func(t *testing.T) storage.Store {
 		t.Helper()
 		return &several{stores: open(t)}
 	}, nouns()[len(nouns())-3:])
@@ -23,13 +25,15 @@ func RunOnSeveral(t *testing.T, open func(t *testing.T) []social.Store) {
 
 // several hands each call to the next of its stores.
 type several struct {
-	stores []social.Store
+	stores []storage.Store
 	calls  atomic.Uint64
 }
 
-func (all *several) next() social.Store {
+func (all *several) next() storage.Store {
 	return all.stores[all.calls.Add(1)%uint64(len(all.stores))]
 }
+
+func (all *several) Ads() ads.Store { return all.next().Ads() }
 
 func (all *several) Ping(ctx context.Context) error { return all.next().Ping(ctx) }
 

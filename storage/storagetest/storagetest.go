@@ -9,10 +9,11 @@ import (
 	"testing"
 
 	"plaza/social"
+	"plaza/storage"
 )
 
 // Open opens a fresh, empty store, and registers with t what closes and removes it.
-type Open = func(t *testing.T) social.Store
+type Open = func(t *testing.T) storage.Store
 
 // testCase is one obligation, on a store of its own.
 type testCase struct {

@@ -15,12 +15,13 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage"
 )
 
 // world is a store under test, with short ways to fill it and to look into it. Its methods end the
 // test where the store answers with an error: call them on the test's own goroutine.
 type world struct {
-	social.Store
+	storage.Store
 	t    *testing.T
 	ctx  context.Context //nolint:containedctx // it lasts as long as the test
 	dice *rand.Rand      // the same throws in every run of a test

@@ -1,0 +1,23 @@
+// Package storage says what a storage engine is; its folders are the engines.
+package storage
+
+import (
+	"context"
+
+	"plaza/ads"
+	"plaza/social"
+)
+
+// Store is a storage engine: all that Plaza needs of one. Every engine passes the suite in storagetest.
+type Store interface {
+	social.Store
+	social.EventLog
+	social.Importer
+	// Ads is the same database as the ad domain sees it. It lives as long as the Store does.
+	Ads() ads.Store
+
+	// Ping says whether the database answers.
+	Ping(ctx context.Context) error
+	// Close frees what the store holds; no call may follow.
+	Close() error
+}
