@@ -146,7 +146,7 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
 	resolver := &resolvers.Resolver{
 		Social: service, Ads: adService, Hub: s.hub, Logger: slog.Default(),
-		PublicURL:       strings.TrimSuffix(c.PublicURL, "/"),
+		ClickURL:        strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		EndSubscription: transport.EndSubscription,
 		RequestID:       transport.RequestID,
 	}
@@ -161,7 +161,7 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", c.cors().Handler(gzhttp.GzipHandler(s.graphql)))
-	mux.Handle(ads.ClickPath+"{token}", ads.ClickHandler(adService))
+	mux.Handle(clickPath+"{token}", clickHandler(adService, slog.Default()))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("/", web.GraphiQL(site))

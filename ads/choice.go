@@ -16,8 +16,8 @@ type Choice struct {
 
 	// ImpressionToken goes to Service.RecordImpression when the ad was really shown.
 	ImpressionToken string
-	// ClickToken is the end of the address to link to: ClickPath, and then the token. Link there rather than to
-	// LandingURL, so that the click is counted.
+	// ClickToken is the end of the address to link to. Link there rather than to LandingURL, so that the click is counted
+	// by Service.RecordClick.
 	ClickToken string
 }
 

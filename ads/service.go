@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	mathrand "math/rand/v2"
 	"sync/atomic"
 	"time"
@@ -28,8 +27,6 @@ type Options struct {
 	Now func() time.Time
 	// Random decides between units that tie. It is used without a lock. Default: math/rand/v2's own source.
 	Random mathrand.Source
-	// Logger is told of the click handler's internal errors. Default: slog.Default().
-	Logger *slog.Logger
 }
 
 // Service chooses ads, and counts what was shown and clicked. Its methods may be called from any goroutine, and by
@@ -38,7 +35,6 @@ type Service struct {
 	store  Store
 	now    func() time.Time
 	random *mathrand.Rand
-	log    *slog.Logger
 	key    atomic.Pointer[[]byte]
 }
 
@@ -50,11 +46,8 @@ func New(store Store, o Options) *Service {
 	if o.Random == nil {
 		o.Random = processSource{}
 	}
-	if o.Logger == nil {
-		o.Logger = slog.Default()
-	}
 	random := mathrand.New(o.Random) //nolint:gosec // which of several equal ads is shown is no secret
-	return &Service{store: store, now: o.Now, random: random, log: o.Logger}
+	return &Service{store: store, now: o.Now, random: random}
 }
 
 // processSource is the process's random source, which any goroutine may use.

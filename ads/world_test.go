@@ -3,9 +3,7 @@ package ads_test
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"math/rand/v2"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -23,7 +21,6 @@ type world struct {
 	ctx   context.Context //nolint:containedctx // the test's own
 	store *watched
 	now   time.Time
-	log   strings.Builder
 
 	campaign ads.Campaign
 }
@@ -83,12 +80,9 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// server is one more service with the world's clock and log.
+// server is one more service with the world's clock.
 func (w *world) server(store ads.Store) *ads.Service {
-	return ads.New(store, ads.Options{
-		Now: func() time.Time { return w.now }, Random: rand.NewPCG(3, 5),
-		Logger: slog.New(slog.NewTextHandler(&w.log, nil)),
-	})
+	return ads.New(store, ads.Options{Now: func() time.Time { return w.now }, Random: rand.NewPCG(3, 5)})
 }
 
 var (

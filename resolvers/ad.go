@@ -23,7 +23,7 @@ func (r queryResolver) Ads(ctx context.Context, site, zone string, count int) ([
 func (r *Resolver) wrapChoice(c ads.Choice) *model.AdChoice {
 	choice := &model.AdChoice{
 		ID: c.ID.String(), AdID: c.Unit.String(), Headline: c.Headline, Body: c.Body, LandingURL: c.LandingURL,
-		ClickURL: r.PublicURL + ads.ClickPath + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser,
+		ClickURL: r.ClickURL + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser,
 	}
 	if c.ImageURL != "" {
 		choice.ImageURL = &c.ImageURL

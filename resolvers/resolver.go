@@ -19,8 +19,8 @@ type Resolver struct {
 	Ads    *ads.Service
 	Hub    *live.Hub
 	Logger *slog.Logger
-	// PublicURL is where clients reach this server, without a slash at its end: ads' click addresses begin with it.
-	PublicURL string
+	// ClickURL is where clients reach the handler of clicks on ads; a click token follows.
+	ClickURL string
 	// EndSubscription makes the subscription to which ctx belongs end with an error.
 	EndSubscription func(ctx context.Context, err error)
 	// RequestID names the request to which ctx belongs, for the log.

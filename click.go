@@ -1,60 +1,60 @@
-package ads
+package main
 
 import (
 	"errors"
-	"net/http" //nolint:depguard // the one handler of the domain: its answers are rules about money, not transport
+	"log/slog"
+	"net/http"
 
+	"plaza/ads"
 	"plaza/fault"
 )
 
-// ClickPath is where ClickHandler is meant to be reached; a click token follows.
-const ClickPath = "/ads/click/"
+// clickPath is where clickHandler is reached; a click token follows.
+const clickPath = "/ads/click/"
 
-// ClickHandler counts clicks and leads on to the landing page of the ad. Mount it with
-//
-//	mux.Handle("GET "+ads.ClickPath+"{token}", ads.ClickHandler(service))
+// clickHandler counts clicks and leads on to the landing page of the ad. Its pattern is clickPath and {token}.
 //
 // It answers 302 to the unit's own landing page, as it is stored: no part of the request says where to. A GET counts once
 // for each token, and leads on as often as it is repeated; a HEAD leads on and counts nothing. A token that is forged or
 // edited is answered 404, one that has expired 410, other methods 405, a database that does not answer 503, each with a
 // sentence in plain text; an internal error is logged and answered 500. No answer may be stored by caches.
-func ClickHandler(s *Service) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func clickHandler(service *ads.Service, logger *slog.Logger) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		var landing string
 		var err error
 		switch token := r.PathValue("token"); r.Method {
 		case http.MethodGet:
-			landing, _, err = s.RecordClick(r.Context(), token)
+			landing, _, err = service.RecordClick(r.Context(), token)
 		case http.MethodHead:
-			landing, err = s.Landing(r.Context(), token)
+			landing, err = service.Landing(r.Context(), token)
 		default:
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "A click is a GET.", http.StatusMethodNotAllowed)
 			return
 		}
 		if err != nil {
-			s.refuseClick(w, r, err)
+			refuseClick(w, r, logger, err)
 			return
 		}
 		http.Redirect(w, r, landing, http.StatusFound) //nolint:gosec // the unit's stored page, which Add has checked
-	})
+	}
 }
 
 // refuseClick says in a sentence why there is nowhere to go.
-func (s *Service) refuseClick(w http.ResponseWriter, r *http.Request, err error) {
+func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, err error) {
 	var known *fault.Error
 	switch {
-	case errors.Is(err, ErrExpired):
+	case errors.Is(err, ads.ErrExpired):
 		http.Error(w, "This link to an ad has expired.", http.StatusGone)
-	case errors.Is(err, ErrUnavailable):
+	case errors.Is(err, fault.ErrUnavailable):
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "This does not work just now. Please try again.", http.StatusServiceUnavailable)
 	case errors.As(err, &known):
 		http.Error(w, "There is no such ad.", http.StatusNotFound)
 	case r.Context().Err() != nil: // nobody is there any more
 	default:
-		s.log.ErrorContext(r.Context(), "an ad's click was not recorded", "error", err)
+		logger.ErrorContext(r.Context(), "an ad's click was not recorded", "error", err)
 		http.Error(w, "This does not work just now. Please try again.", http.StatusInternalServerError)
 	}
 }

@@ -1,0 +1,186 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"plaza/ads"
+	"plaza/ads/adsmodel"
+	"plaza/id"
+)
+
+// adWorld is the click handler on a model with one ad, and a clock that tests set.
+type adWorld struct {
+	*ads.Service
+	t     *testing.T
+	store *faulty
+	unit  ads.Unit
+	now   time.Time
+	log   strings.Builder
+}
+
+// faulty is a store that can be made to fail.
+type faulty struct {
+	*adsmodel.Store
+	fault error
+}
+
+func (f *faulty) Record(ctx context.Context, r ads.Recording) (bool, error) {
+	if f.fault != nil {
+		return false, f.fault
+	}
+	return f.Store.Record(ctx, r)
+}
+
+func newAdWorld(t *testing.T) *adWorld {
+	t.Helper()
+	w := &adWorld{t: t, store: &faulty{Store: adsmodel.New()}, now: time.Now()}
+	w.Service = ads.New(w.store, ads.Options{Now: func() time.Time { return w.now }})
+	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
+	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Spring"}
+	zone := ads.Zone{ID: ads.ZoneID{Site: "example.org", Name: "top"}, Currency: "EUR"}
+	w.unit = ads.Unit{
+		ID: ads.UnitID{ID: id.New()}, Campaign: campaign.ID, Zones: []ads.ZoneID{zone.ID},
+		Creative: ads.Creative{Headline: "Anvils", LandingURL: "https://acme.example/anvils?from=plaza#buy"},
+		Bid:      ads.Bid{Model: ads.CPM, Price: 1, Currency: zone.Currency},
+	}
+	_, err := w.Add(t.Context(), ads.Batch{
+		Advertisers: []ads.Advertiser{advertiser}, Campaigns: []ads.Campaign{campaign}, Zones: []ads.Zone{zone}, Units: []ads.Unit{w.unit},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *adWorld) choose() ads.Choice {
+	w.t.Helper()
+	choices, err := w.Choose(w.t.Context(), "example.org", "top", 1)
+	if err != nil || len(choices) != 1 {
+		w.t.Fatalf("Choose: %v, %v", choices, err)
+	}
+	return choices[0]
+}
+
+// counted checks the unit's counters.
+func (w *adWorld) counted(impressions, clicks int64) {
+	w.t.Helper()
+	units, err := w.store.Units(w.t.Context(), []ads.UnitID{w.unit.ID})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if got := units[w.unit.ID]; got.Impressions != impressions || got.Clicks != clicks {
+		w.t.Errorf("the unit has %d impressions and %d clicks, want %d and %d", got.Impressions, got.Clicks, impressions, clicks)
+	}
+}
+
+// click sends a request to the handler, mounted as in the server.
+func (w *adWorld) click(method, target string) *http.Response {
+	w.t.Helper()
+	mux := http.NewServeMux()
+	mux.Handle(clickPath+"{token}", clickHandler(w.Service, slog.New(slog.NewTextHandler(&w.log, nil))))
+	answer := httptest.NewRecorder()
+	mux.ServeHTTP(answer, httptest.NewRequestWithContext(w.t.Context(), method, target, nil))
+	return answer.Result()
+}
+
+func TestAClickCountsOnceAndLeadsOn(t *testing.T) {
+	w := newAdWorld(t)
+	link := clickPath + w.choose().ClickToken
+	for _, step := range []struct {
+		method, target string
+		clicks         int64
+	}{
+		{http.MethodHead, link, 0},
+		{http.MethodGet, link, 1},
+		{http.MethodGet, link + "?url=https://evil.example/&landingUrl=//evil.example", 1},
+		{http.MethodHead, link, 1},
+	} {
+		answer := w.click(step.method, step.target)
+		if answer.StatusCode != http.StatusFound || answer.Header.Get("Location") != w.unit.LandingURL {
+			t.Errorf("%s: %d to %q, want 302 to %q", step.method, answer.StatusCode, answer.Header.Get("Location"), w.unit.LandingURL)
+		}
+		if got := answer.Header.Get("Cache-Control"); got != "no-store" {
+			t.Errorf("%s: Cache-Control is %q", step.method, got)
+		}
+		w.counted(0, step.clicks)
+	}
+}
+
+func TestBadClicksLeadNowhere(t *testing.T) {
+	w := newAdWorld(t)
+	c, old := w.choose(), w.choose()
+	for _, step := range []struct {
+		name, method, token string
+		status              int
+	}{
+		{"forged", http.MethodGet, "forged", http.StatusNotFound},
+		{"forged, HEAD", http.MethodHead, "forged", http.StatusNotFound},
+		{"edited", http.MethodGet, "B" + c.ClickToken[1:], http.StatusNotFound},
+		{"an impression's", http.MethodGet, c.ImpressionToken, http.StatusNotFound},
+		{"an address", http.MethodGet, "https:%2F%2Fevil.example", http.StatusNotFound},
+		{"POST", http.MethodPost, c.ClickToken, http.StatusMethodNotAllowed},
+		{"DELETE", http.MethodDelete, c.ClickToken, http.StatusMethodNotAllowed},
+	} {
+		w.leadsNowhere(step.name, w.click(step.method, clickPath+step.token), step.status)
+	}
+	w.now = w.now.Add(2 * ads.TokenLife)
+	w.leadsNowhere("expired", w.click(http.MethodGet, clickPath+old.ClickToken), http.StatusGone)
+	w.leadsNowhere("expired, HEAD", w.click(http.MethodHead, clickPath+old.ClickToken), http.StatusGone)
+	w.counted(0, 0)
+	if w.log.Len() > 0 {
+		t.Errorf("people's mistakes were logged: %s", &w.log)
+	}
+}
+
+// leadsNowhere checks an answer without a way on, which no cache keeps.
+func (w *adWorld) leadsNowhere(name string, answer *http.Response, status int) {
+	w.t.Helper()
+	text := readAll(w.t, answer)
+	if answer.StatusCode != status || answer.Header.Get("Location") != "" {
+		w.t.Errorf("%s: %d to %q, want %d", name, answer.StatusCode, answer.Header.Get("Location"), status)
+	}
+	if answer.Header.Get("Cache-Control") != "no-store" || !strings.HasPrefix(answer.Header.Get("Content-Type"), "text/plain") {
+		w.t.Errorf("%s: the headers are %v", name, answer.Header)
+	}
+	if !strings.HasSuffix(strings.TrimSpace(text), ".") || strings.Contains(text, "evil") {
+		w.t.Errorf("%s: the text is %q, want a plain sentence", name, text)
+	}
+}
+
+func TestFaultsAreLoggedAndNotTold(t *testing.T) {
+	w := newAdWorld(t)
+	link := clickPath + w.choose().ClickToken
+	w.store.fault = fmt.Errorf("%w: secret", ads.ErrUnavailable)
+	w.leadsNowhere("unavailable", w.click(http.MethodGet, link), http.StatusServiceUnavailable)
+	w.store.fault = errors.New("secret")
+	answer := w.click(http.MethodGet, link)
+	text := readAll(t, answer)
+	if answer.StatusCode != http.StatusInternalServerError || strings.Contains(text, "secret") {
+		t.Errorf("an internal error is answered %d %q", answer.StatusCode, text)
+	}
+	if !strings.Contains(w.log.String(), "secret") {
+		t.Errorf("the log is %q, and lacks the error", w.log.String())
+	}
+	w.store.fault = nil
+	if answer := w.click(http.MethodGet, link); answer.StatusCode != http.StatusFound {
+		t.Errorf("after the fault: %d", answer.StatusCode)
+	}
+}
+
+func readAll(t *testing.T, answer *http.Response) string {
+	t.Helper()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
