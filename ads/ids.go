@@ -23,21 +23,3 @@ func (i AdvertiserID) String() string { return i.Text(AdvertiserPrefix) }
 func (i CampaignID) String() string   { return i.Text(CampaignPrefix) }
 func (i UnitID) String() string       { return i.Text(UnitPrefix) }
 func (i ChoiceID) String() string     { return i.Text(ChoicePrefix) }
-
-// ParseAdvertiserID reads advertiser_…; every other text is id.ErrMalformed, as in the functions below.
-func ParseAdvertiserID(text string) (AdvertiserID, error) {
-	parsed, err := id.Parse(AdvertiserPrefix, text)
-	return AdvertiserID{parsed}, err
-}
-
-// ParseCampaignID reads campaign_….
-func ParseCampaignID(text string) (CampaignID, error) {
-	parsed, err := id.Parse(CampaignPrefix, text)
-	return CampaignID{parsed}, err
-}
-
-// ParseUnitID reads ad_….
-func ParseUnitID(text string) (UnitID, error) {
-	parsed, err := id.Parse(UnitPrefix, text)
-	return UnitID{parsed}, err
-}

@@ -2,7 +2,6 @@ package social
 
 import (
 	"context"
-	"strings"
 	"time"
 
 	"plaza/id"
@@ -48,12 +47,6 @@ func (c *Comment) AncestorIDs() []CommentID {
 		}
 	}
 	return ids
-}
-
-// AncestorSlugs reads the slugs of the comments above this one, from the root.
-func (c *Comment) AncestorSlugs() []string {
-	steps := strings.Split(c.Path, "/")
-	return steps[:len(steps)-1]
 }
 
 // CommentOrder is how a thread is listed.

@@ -1,9 +1,6 @@
 package social
 
-import (
-	"context"
-	"time"
-)
+import "context"
 
 // EventKind says what happened.
 type EventKind string
@@ -50,9 +47,6 @@ type Event struct {
 	// Position is where the event stands in the log, in the engine's own form; set when it is read.
 	Position string
 }
-
-// At is when the event was made.
-func (e *Event) At() time.Time { return e.ID.Time() }
 
 // EventLog reads what the writing calls of the other contracts append.
 type EventLog interface {

@@ -74,15 +74,16 @@ func (s *Service) checkWall(ctx context.Context, author, wallOwner UserID) error
 	if wallOwner.IsZero() || wallOwner == author {
 		return nil
 	}
-	owner, err := s.Viewer(author).user(ctx, "wallOwnerId", wallOwner)
+	v := s.Viewer(author)
+	owner, err := v.user(ctx, "wallOwnerId", wallOwner)
 	if err != nil {
 		return err
 	}
-	ownersView, err := s.Viewer(wallOwner).Relations(ctx, []UserID{author})
+	can, err := v.CanPostOnWalls(ctx, []*User{owner})
 	if err != nil {
 		return err
 	}
-	if !CanPostOnWall(owner, author, ownersView[author]) {
+	if !can[owner] {
 		return fault.Errorf(fault.CodeNotAllowed, "wallOwnerId", "You may not post on this wall.")
 	}
 	return nil

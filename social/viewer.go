@@ -191,22 +191,29 @@ func (v *Viewer) circle(ctx context.Context, id CircleID) (*Circle, error) {
 
 // CirclesHolding reads which of the viewer's own circles each user is in.
 func (v *Viewer) CirclesHolding(ctx context.Context, users []UserID) (map[UserID][]CircleID, error) {
-	if v.ID.IsZero() {
+	regards, err := v.regards(ctx, users)
+	holding := make(map[UserID][]CircleID, len(users))
+	for user, relation := range regards {
+		holding[user] = relation.Circles
+	}
+	return holding, err
+}
+
+// regards reads how others stand to the viewer: Relations as they have it.
+func (v *Viewer) regards(ctx context.Context, others []UserID) (map[UserID]Relation, error) {
+	if v.ID.IsZero() || len(others) == 0 {
 		return nil, nil
 	}
-	pairs := make([]Pair, len(users))
-	for i, user := range users {
-		pairs[i] = Pair{user, v.ID}
+	pairs := make([]Pair, len(others))
+	for i, other := range others {
+		pairs[i] = Pair{Viewer: other, Other: v.ID}
 	}
-	relations, err := v.s.store.Relations(ctx, pairs)
-	if err != nil {
-		return nil, err
+	read, err := v.s.store.Relations(ctx, pairs)
+	regards := make(map[UserID]Relation, len(others))
+	for pair, relation := range read {
+		regards[pair.Viewer] = relation
 	}
-	holding := make(map[UserID][]CircleID, len(users))
-	for pair, relation := range relations {
-		holding[pair.Viewer] = relation.Circles
-	}
-	return holding, nil
+	return regards, err
 }
 
 // Reactions reads the viewer's own reactions to posts; posts without one are missing in the map.
@@ -227,22 +234,19 @@ func (v *Viewer) Votes(ctx context.Context, polls []PostID) (map[PostID]int, err
 
 // CanPostOnWalls says for each of the users whether the viewer may put posts on their wall.
 func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*User) (map[*User]bool, error) {
-	pairs := make([]Pair, 0, len(owners))
+	others := make([]UserID, 0, len(owners))
 	for _, owner := range owners {
-		if !v.ID.IsZero() && owner.ID != v.ID {
-			pairs = append(pairs, Pair{owner.ID, v.ID})
+		if owner.ID != v.ID {
+			others = append(others, owner.ID)
 		}
 	}
-	ownersView := map[Pair]Relation{}
-	if len(pairs) > 0 {
-		var err error
-		if ownersView, err = v.s.store.Relations(ctx, pairs); err != nil {
-			return nil, err
-		}
+	regards, err := v.regards(ctx, others)
+	if err != nil {
+		return nil, err
 	}
 	can := make(map[*User]bool, len(owners))
 	for _, owner := range owners {
-		can[owner] = CanPostOnWall(owner, v.ID, ownersView[Pair{owner.ID, v.ID}])
+		can[owner] = CanPostOnWall(owner, v.ID, regards[owner.ID])
 	}
 	return can, nil
 }
