@@ -54,8 +54,8 @@ func (m *mortal) InsertPost(ctx context.Context, p *social.Post, e social.Event)
 	return m.write(e.ID, func() error { return m.Store.InsertPost(ctx, p, e) })
 }
 
-func (m *mortal) UpdatePost(ctx context.Context, p *social.Post, e social.Event) error {
-	return m.write(e.ID, func() error { return m.Store.UpdatePost(ctx, p, e) })
+func (m *mortal) UpdatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
+	return m.write(e.ID, func() error { return m.Store.UpdatePost(ctx, p, replaced, e) })
 }
 
 func (m *mortal) PutVote(ctx context.Context, p social.PostID, u social.UserID, option int, e social.Event) error {

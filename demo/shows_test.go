@@ -179,7 +179,7 @@ func (k *kinds) add(p *social.Post) {
 	k.posts++
 	k.types[p.Content.Type()]++
 	k.audiences[p.Audience.Kind]++
-	k.edited += one(len(p.History) > 0)
+	k.edited += one(p.Edits > 0)
 	k.elsewhere += one(p.WallOwner != p.Author)
 	if poll := p.Content.Poll; poll != nil {
 		k.closedPolls += one(poll.IsClosed(time.Now()))

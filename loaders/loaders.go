@@ -21,6 +21,7 @@ type Loaders struct {
 	PostOnWall Loader[*social.User, bool]
 	Reactions  Loader[social.PostID, social.ReactionKind]
 	Votes      Loader[social.PostID, *int]
+	Histories  Loader[*social.Post, []social.Version]
 	Previews   Loader[*social.Post, []*social.Comment]
 	Walls      Loader[social.List[social.UserID], social.Slice[*social.Post]]
 	Followers  Loader[social.List[social.UserID], social.Slice[social.Edge]]
@@ -43,6 +44,7 @@ func New(v *social.Viewer) *Loaders {
 		PostOnWall: newLoader(v.CanPostOnWalls),
 		Reactions:  newLoader(v.Reactions),
 		Votes:      newLoader(pointers(v.Votes)),
+		Histories:  newLoader(byPost(v.Histories)),
 		Previews:   newLoader(byPost(v.Previews)),
 		Walls:      newLoader(v.Walls),
 		Followers:  newLoader(v.Followers),

@@ -23,6 +23,16 @@ func (postResolver[P]) WallOwner(ctx context.Context, obj P) (*model.User, error
 	return loadUser(ctx, obj.Domain().WallOwner)
 }
 
+// History resolves Post.history.
+func (postResolver[P]) History(ctx context.Context, obj P) ([]*model.PostVersion, error) {
+	history, err := loaders.For(ctx).Histories.Load(ctx, obj.Domain())
+	versions := make([]*model.PostVersion, len(history))
+	for i, v := range history {
+		versions[i] = model.NewPostVersion(v)
+	}
+	return versions, err
+}
+
 // LatestComments resolves Post.latestComments.
 func (postResolver[P]) LatestComments(ctx context.Context, obj P, last int) ([]*model.Comment, error) {
 	if last < 1 || last > social.PreviewLen {

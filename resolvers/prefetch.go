@@ -37,6 +37,12 @@ func prefetch(ctx context.Context, posts []*social.Post) error {
 			return err
 		})
 	}
+	if wanted["history"] {
+		group.Go(func() error {
+			_, err := load.Histories.LoadAll(ctx, posts)
+			return err
+		})
+	}
 	return group.Wait()
 }
 

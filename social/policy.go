@@ -33,6 +33,15 @@ func CanSeePost(viewer UserID, p *Post, toAuthor Relation) bool {
 	return inAudience(p.Audience, toAuthor)
 }
 
+// CanSeeVersion says whether an earlier version of a post exists for a viewer who has this relation to its author: they see
+// the post as it is now, and with the audience that it had in that version they would see it, too. What was written for few
+// does not become everybody's when the post does.
+func CanSeeVersion(viewer UserID, p *Post, v *Version, toAuthor Relation) bool {
+	then := *p
+	then.Audience = v.Audience
+	return CanSeePost(viewer, p, toAuthor) && CanSeePost(viewer, &then, toAuthor)
+}
+
 func inAudience(a Audience, toAuthor Relation) bool {
 	switch a.Kind {
 	case AudiencePublic:

@@ -63,6 +63,53 @@ func TestWhoSeesAPost(t *testing.T) {
 	}
 }
 
+// TestWhoSeesAVersion: who sees the post now, and would have seen it then.
+func TestWhoSeesAVersion(t *testing.T) {
+	public := social.Audience{Kind: social.AudiencePublic}
+	toCircles := social.Audience{Kind: social.AudienceCircles}
+	toFamily := social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{family}}
+	toFriends := social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{friends}}
+	onlyMe := social.Audience{Kind: social.AudienceOnlyMe}
+	stranger := social.Relation{}
+	inFamily := social.Relation{Circles: []social.CircleID{family}}
+	blocked := social.Relation{BlockedBy: true, Circles: []social.CircleID{family}}
+	for _, c := range []struct {
+		name                   string
+		now, then              social.Audience
+		relation               social.Relation
+		another, owner, nobody bool
+	}{
+		{"public always", public, public, stranger, true, true, true},
+		{"a draft that became public", public, onlyMe, inFamily, false, true, false},
+		{"for circles, then public, to a member", public, toCircles, inFamily, true, true, false},
+		{"for circles, then public, to a stranger", public, toCircles, stranger, false, true, false},
+		{"for one circle, then public, to a member", public, toFamily, inFamily, true, true, false},
+		{"for another circle, then public", public, toFriends, inFamily, false, true, false},
+		{"for another circle, then for this one", toFamily, toFriends, inFamily, false, true, false},
+		{"public, then for another circle", toFriends, public, inFamily, false, true, false},
+		{"public, then a draft", onlyMe, public, inFamily, false, true, false},
+		{"public always, with a block", public, public, blocked, false, false, true},
+		{"without an audience, then public", public, social.Audience{}, inFamily, false, true, false},
+	} {
+		post := &social.Post{Author: author, WallOwner: owner, Audience: c.now}
+		version := &social.Version{Audience: c.then}
+		for who, want := range map[social.UserID]bool{viewer: c.another, owner: c.owner} {
+			if got := social.CanSeeVersion(who, post, version, c.relation); got != want {
+				t.Errorf("%s: seen %v, want %v (the wall's owner: %v)", c.name, got, want, who == owner)
+			}
+		}
+		if !social.CanSeeVersion(author, post, version, social.Relation{}) {
+			t.Errorf("%s: its author does not see it", c.name)
+		}
+		if got := social.CanSeeVersion(anyone, post, version, social.Relation{}); got != c.nobody {
+			t.Errorf("%s: somebody who is not signed in sees it: %v, want %v", c.name, got, c.nobody)
+		}
+		if post.Audience.Kind != c.now.Kind {
+			t.Errorf("%s: asking has changed the post", c.name)
+		}
+	}
+}
+
 // TestNobodyIsNoAuthor guards against the zero id: who is not signed in is not the author of a post without one.
 func TestNobodyIsNoAuthor(t *testing.T) {
 	post := &social.Post{Audience: social.Audience{Kind: social.AudienceOnlyMe}}

@@ -13,7 +13,7 @@ type Post struct {
 	Audience  Audience
 	Content   Content
 	EditedAt  time.Time // zero: never
-	History   []Version // the earlier versions, oldest first
+	Edits     int       // how many earlier versions there are: see Histories
 	Revision  int       // grows with every change by UpdatePost
 
 	CommentCount int                  // without deleted comments; counts everybody's
@@ -29,9 +29,10 @@ const PreviewSize = 8
 // CreatedAt is when the post was made.
 func (p *Post) CreatedAt() time.Time { return p.ID.Time() }
 
-// Version is what a post said before an edit.
+// Version is what a post said before an edit, and to whom.
 type Version struct {
 	Content  Content
+	Audience Audience  // the post's when this version was replaced
 	EditedAt time.Time // when this version was replaced
 }
 
@@ -109,13 +110,15 @@ type Poll struct {
 
 // Posts stores posts with their polls' votes and reactions.
 type Posts interface {
-	// InsertPost stores the post and the event in one transaction.
+	// InsertPost stores the post and the event in one transaction. The post has no earlier versions.
 	InsertPost(ctx context.Context, p *Post, e Event) error
-	// UpdatePost stores audience, content, editing time, history and revision, and the event, and leaves
-	// everything that others count (comments, reactions, votes) alone. ErrConflict: the stored revision is
-	// not p.Revision-1. ErrNotFound.
-	UpdatePost(ctx context.Context, p *Post, e Event) error
-	// DeletePost removes the post with its comments, reactions and votes, and appends the event. ErrNotFound.
+	// UpdatePost stores audience, content, editing time and revision, and the event, and leaves everything that others
+	// count (comments, reactions, votes) alone. In the same transaction it appends the replaced version, and counts it
+	// as one of Post.Edits; nil: no version was replaced. ErrConflict: the stored revision is not p.Revision-1. ErrNotFound.
+	UpdatePost(ctx context.Context, p *Post, replaced *Version, e Event) error
+	// Histories reads the earlier versions of posts, oldest first; posts without any are missing in the map.
+	Histories(ctx context.Context, posts []PostID) (map[PostID][]Version, error)
+	// DeletePost removes the post with its versions, comments, reactions and votes, and appends the event. ErrNotFound.
 	DeletePost(ctx context.Context, id PostID, e Event) error
 	// Posts reads by id; absent posts are missing in the map.
 	Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error)

@@ -92,17 +92,18 @@ func (s *Service) checkWall(ctx context.Context, author, wallOwner UserID) error
 // EditPost changes what the viewer's own post says. Errors: as CreatePost's for contents; NOT_FOUND; NOT_ALLOWED (somebody
 // else's); LIMIT_REACHED (edited too often); CONFLICT.
 func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, content Content) (*Post, error) {
-	return s.updatePost(ctx, viewer, post, EventPostEdited, func(p *Post) error {
+	return s.updatePost(ctx, viewer, post, EventPostEdited, func(p *Post) (*Version, error) {
 		if err := content.checkEdit(p.Content, s.now()); err != nil {
-			return err
+			return nil, err
 		}
-		if len(p.History) >= MaxEdits {
-			return fault.Errorf(fault.CodeLimitReached, "postId", "A post can be edited %d times.", MaxEdits)
+		if p.Edits >= MaxEdits {
+			return nil, fault.Errorf(fault.CodeLimitReached, "postId", "A post can be edited %d times.", MaxEdits)
 		}
 		p.EditedAt = s.moment()
-		p.History = append(p.History, Version{Content: p.Content, EditedAt: p.EditedAt})
+		replaced := &Version{Content: p.Content, Audience: p.Audience, EditedAt: p.EditedAt}
 		p.Content = content.edited(p.Content)
-		return nil
+		p.Edits++
+		return replaced, nil
 	})
 }
 
@@ -112,13 +113,16 @@ func (s *Service) SetAudience(ctx context.Context, viewer UserID, post PostID, a
 	if err := s.checkAudience(ctx, viewer, a); err != nil {
 		return nil, err
 	}
-	return s.updatePost(ctx, viewer, post, EventAudienceChanged, func(p *Post) error {
+	return s.updatePost(ctx, viewer, post, EventAudienceChanged, func(p *Post) (*Version, error) {
 		p.Audience = a
-		return nil
+		return nil, nil
 	})
 }
 
-func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, kind EventKind, change func(*Post) error) (*Post, error) {
+// updatePost stores a change of the viewer's own post, and the version that it replaces, if any.
+func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, kind EventKind,
+	change func(*Post) (replaced *Version, err error),
+) (*Post, error) {
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
 	if err != nil {
 		return nil, err
@@ -126,11 +130,12 @@ func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, ki
 	if !CanEditPost(viewer, p) {
 		return nil, fault.Errorf(fault.CodeNotAllowed, "postId", "This post is somebody else's.")
 	}
-	if err := change(p); err != nil {
+	replaced, err := change(p)
+	if err != nil {
 		return nil, err
 	}
 	p.Revision++
-	err = s.store.UpdatePost(ctx, p, s.postEvent(kind, viewer, p))
+	err = s.store.UpdatePost(ctx, p, replaced, s.postEvent(kind, viewer, p))
 	if errors.Is(err, ErrConflict) {
 		return nil, fault.Errorf(fault.CodeConflict, "postId", "The post was changed at the same time.")
 	}

@@ -26,7 +26,7 @@ const (
 	MinPollOptions    = 2
 	MaxPollOptions    = 10
 	MaxPollOptionLen  = 200
-	MaxEdits          = 100 // a post
+	MaxEdits          = 50 // a post
 	MaxPageSize       = 100
 	DefaultPageSize   = 20
 	DefaultMaxDepth   = 32 // levels of a thread

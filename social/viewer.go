@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"plaza/fault"
@@ -146,6 +147,40 @@ func (v *Viewer) Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, err
 		}
 	}
 	return posts, nil
+}
+
+// Histories reads the earlier versions of posts that exist for the viewer, oldest first; posts without any are missing in
+// the map. Posts that were never edited take no read.
+func (v *Viewer) Histories(ctx context.Context, posts []*Post) (map[PostID][]Version, error) {
+	var edited []PostID
+	var authors []UserID
+	for _, p := range posts {
+		if p.Edits > 0 {
+			edited, authors = append(edited, p.ID), append(authors, p.Author)
+		}
+	}
+	if len(edited) == 0 {
+		return nil, nil
+	}
+	relations, err := v.Relations(ctx, authors)
+	if err != nil {
+		return nil, err
+	}
+	histories, err := v.s.store.Histories(ctx, edited)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range posts {
+		seen := slices.DeleteFunc(histories[p.ID], func(version Version) bool {
+			return !CanSeeVersion(v.ID, p, &version, relations[p.Author])
+		})
+		if len(seen) == 0 {
+			delete(histories, p.ID)
+		} else {
+			histories[p.ID] = seen
+		}
+	}
+	return histories, nil
 }
 
 // post reads one post that exists for the viewer. Error: NOT_FOUND, naming the field.

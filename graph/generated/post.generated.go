@@ -25,6 +25,8 @@ type CheckinPostResolver interface {
 	Author(ctx context.Context, obj *model.CheckinPost) (*model.User, error)
 	WallOwner(ctx context.Context, obj *model.CheckinPost) (*model.User, error)
 
+	History(ctx context.Context, obj *model.CheckinPost) ([]*model.PostVersion, error)
+
 	LatestComments(ctx context.Context, obj *model.CheckinPost, last int) ([]*model.Comment, error)
 	Comments(ctx context.Context, obj *model.CheckinPost, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
 	Comment(ctx context.Context, obj *model.CheckinPost, slug string) (*model.Comment, error)
@@ -34,6 +36,8 @@ type CheckinPostResolver interface {
 type LinkPostResolver interface {
 	Author(ctx context.Context, obj *model.LinkPost) (*model.User, error)
 	WallOwner(ctx context.Context, obj *model.LinkPost) (*model.User, error)
+
+	History(ctx context.Context, obj *model.LinkPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.LinkPost, last int) ([]*model.Comment, error)
 	Comments(ctx context.Context, obj *model.LinkPost, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
@@ -45,6 +49,8 @@ type PhotoPostResolver interface {
 	Author(ctx context.Context, obj *model.PhotoPost) (*model.User, error)
 	WallOwner(ctx context.Context, obj *model.PhotoPost) (*model.User, error)
 
+	History(ctx context.Context, obj *model.PhotoPost) ([]*model.PostVersion, error)
+
 	LatestComments(ctx context.Context, obj *model.PhotoPost, last int) ([]*model.Comment, error)
 	Comments(ctx context.Context, obj *model.PhotoPost, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
 	Comment(ctx context.Context, obj *model.PhotoPost, slug string) (*model.Comment, error)
@@ -54,6 +60,8 @@ type PhotoPostResolver interface {
 type PollPostResolver interface {
 	Author(ctx context.Context, obj *model.PollPost) (*model.User, error)
 	WallOwner(ctx context.Context, obj *model.PollPost) (*model.User, error)
+
+	History(ctx context.Context, obj *model.PollPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.PollPost, last int) ([]*model.Comment, error)
 	Comments(ctx context.Context, obj *model.PollPost, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
@@ -66,6 +74,8 @@ type PollPostResolver interface {
 type StatusPostResolver interface {
 	Author(ctx context.Context, obj *model.StatusPost) (*model.User, error)
 	WallOwner(ctx context.Context, obj *model.StatusPost) (*model.User, error)
+
+	History(ctx context.Context, obj *model.StatusPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.StatusPost, last int) ([]*model.Comment, error)
 	Comments(ctx context.Context, obj *model.StatusPost, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
@@ -773,7 +783,7 @@ func (ec *executionContext) _CheckinPost_history(ctx context.Context, field grap
 		field,
 		ec.fieldContext_CheckinPost_history,
 		func(ctx context.Context) (any, error) {
-			return obj.History(), nil
+			return ec.resolvers.CheckinPost().History(ctx, obj)
 		},
 		nil,
 		ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ,
@@ -787,7 +797,7 @@ func (ec *executionContext) fieldContext_CheckinPost_history(_ context.Context, 
 		Object:     "CheckinPost",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: false,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			switch field.Name {
 			case "text":
@@ -1763,7 +1773,7 @@ func (ec *executionContext) _LinkPost_history(ctx context.Context, field graphql
 		field,
 		ec.fieldContext_LinkPost_history,
 		func(ctx context.Context) (any, error) {
-			return obj.History(), nil
+			return ec.resolvers.LinkPost().History(ctx, obj)
 		},
 		nil,
 		ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ,
@@ -1777,7 +1787,7 @@ func (ec *executionContext) fieldContext_LinkPost_history(_ context.Context, fie
 		Object:     "LinkPost",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: false,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			switch field.Name {
 			case "text":
@@ -2526,7 +2536,7 @@ func (ec *executionContext) _PhotoPost_history(ctx context.Context, field graphq
 		field,
 		ec.fieldContext_PhotoPost_history,
 		func(ctx context.Context) (any, error) {
-			return obj.History(), nil
+			return ec.resolvers.PhotoPost().History(ctx, obj)
 		},
 		nil,
 		ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ,
@@ -2540,7 +2550,7 @@ func (ec *executionContext) fieldContext_PhotoPost_history(_ context.Context, fi
 		Object:     "PhotoPost",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: false,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			switch field.Name {
 			case "text":
@@ -3434,7 +3444,7 @@ func (ec *executionContext) _PollPost_history(ctx context.Context, field graphql
 		field,
 		ec.fieldContext_PollPost_history,
 		func(ctx context.Context) (any, error) {
-			return obj.History(), nil
+			return ec.resolvers.PollPost().History(ctx, obj)
 		},
 		nil,
 		ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ,
@@ -3448,7 +3458,7 @@ func (ec *executionContext) fieldContext_PollPost_history(_ context.Context, fie
 		Object:     "PollPost",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: false,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			switch field.Name {
 			case "text":
@@ -4846,7 +4856,7 @@ func (ec *executionContext) _StatusPost_history(ctx context.Context, field graph
 		field,
 		ec.fieldContext_StatusPost_history,
 		func(ctx context.Context) (any, error) {
-			return obj.History(), nil
+			return ec.resolvers.StatusPost().History(ctx, obj)
 		},
 		nil,
 		ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ,
@@ -4860,7 +4870,7 @@ func (ec *executionContext) fieldContext_StatusPost_history(_ context.Context, f
 		Object:     "StatusPost",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: false,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			switch field.Name {
 			case "text":
@@ -6134,10 +6144,41 @@ func (ec *executionContext) _CheckinPost(ctx context.Context, sel ast.SelectionS
 		case "editedAt":
 			out.Values[i] = ec._CheckinPost_editedAt(ctx, field, obj)
 		case "history":
-			out.Values[i] = ec._CheckinPost_history(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CheckinPost_history(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "commentCount":
 			out.Values[i] = ec._CheckinPost_commentCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -6565,10 +6606,41 @@ func (ec *executionContext) _LinkPost(ctx context.Context, sel ast.SelectionSet,
 		case "editedAt":
 			out.Values[i] = ec._LinkPost_editedAt(ctx, field, obj)
 		case "history":
-			out.Values[i] = ec._LinkPost_history(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._LinkPost_history(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "commentCount":
 			out.Values[i] = ec._LinkPost_commentCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -6868,10 +6940,41 @@ func (ec *executionContext) _PhotoPost(ctx context.Context, sel ast.SelectionSet
 		case "editedAt":
 			out.Values[i] = ec._PhotoPost_editedAt(ctx, field, obj)
 		case "history":
-			out.Values[i] = ec._PhotoPost_history(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PhotoPost_history(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "commentCount":
 			out.Values[i] = ec._PhotoPost_commentCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -7224,10 +7327,41 @@ func (ec *executionContext) _PollPost(ctx context.Context, sel ast.SelectionSet,
 		case "editedAt":
 			out.Values[i] = ec._PollPost_editedAt(ctx, field, obj)
 		case "history":
-			out.Values[i] = ec._PollPost_history(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PollPost_history(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "commentCount":
 			out.Values[i] = ec._PollPost_commentCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -7846,10 +7980,41 @@ func (ec *executionContext) _StatusPost(ctx context.Context, sel ast.SelectionSe
 		case "editedAt":
 			out.Values[i] = ec._StatusPost_editedAt(ctx, field, obj)
 		case "history":
-			out.Values[i] = ec._StatusPost_history(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._StatusPost_history(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "commentCount":
 			out.Values[i] = ec._StatusPost_commentCount(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

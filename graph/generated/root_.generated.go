@@ -599,7 +599,7 @@ interface Post implements Node {
   createdAt: DateTime!
   "When the post was last edited; null: never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first."
+  "What the post said before its edits, oldest first; without versions that were not for you."
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
@@ -654,7 +654,7 @@ type StatusPost implements Post & Node {
   createdAt: DateTime!
   "When the post was last edited; null: never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first."
+  "What the post said before its edits, oldest first; without versions that were not for you."
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
@@ -709,7 +709,7 @@ type PhotoPost implements Post & Node {
   createdAt: DateTime!
   "When the post was last edited; null: never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first."
+  "What the post said before its edits, oldest first; without versions that were not for you."
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
@@ -772,7 +772,7 @@ type LinkPost implements Post & Node {
   createdAt: DateTime!
   "When the post was last edited; null: never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first."
+  "What the post said before its edits, oldest first; without versions that were not for you."
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
@@ -831,7 +831,7 @@ type CheckinPost implements Post & Node {
   createdAt: DateTime!
   "When the post was last edited; null: never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first."
+  "What the post said before its edits, oldest first; without versions that were not for you."
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
@@ -892,7 +892,7 @@ type PollPost implements Post & Node {
   createdAt: DateTime!
   "When the post was last edited; null: never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first."
+  "What the post said before its edits, oldest first; without versions that were not for you."
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!

@@ -75,16 +75,8 @@ func (b BasePost) ViewerCanEdit() bool { return social.CanEditPost(b.Viewer.ID, 
 // ViewerCanDelete says whether the viewer may delete the post.
 func (b BasePost) ViewerCanDelete() bool { return social.CanDeletePost(b.Viewer.ID, b.Post) }
 
-// History is what the post said before its edits.
-func (b BasePost) History() []*PostVersion {
-	versions := make([]*PostVersion, len(b.Post.History))
-	for i, v := range b.Post.History {
-		versions[i] = newPostVersion(v)
-	}
-	return versions
-}
-
-func newPostVersion(v social.Version) *PostVersion {
+// NewPostVersion shows an earlier version of a post.
+func NewPostVersion(v social.Version) *PostVersion {
 	version := &PostVersion{Text: v.Content.Text(), ReplacedAt: v.EditedAt}
 	switch c := v.Content; c.Type() {
 	case social.TypePhoto:

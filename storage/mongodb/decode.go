@@ -65,7 +65,7 @@ func (r *reading) element(e bsoncore.Element, d document) {
 var fieldNames = func() map[string]string {
 	names := map[string]string{}
 	for _, name := range []string{
-		"_id", "v", "seq", "author", "wallOwner", "audience", "type", "detail", "editedAt", "history", "revision",
+		"_id", "v", "seq", "author", "wallOwner", "audience", "type", "detail", "editedAt", "edits", "number", "revision",
 		"commentCount", "latest", "reactions", "votes", "kind", "circles", "text", "url", "title", "caption", "width", "height",
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
@@ -340,8 +340,8 @@ func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
 	switch field {
 	case "editedAt":
 		r.time(v, &d.EditedAt)
-	case "history":
-		readDocuments(r, v, &d.History)
+	case "edits":
+		r.int(v, &d.Edits)
 	case "revision":
 		r.int(v, &d.Revision)
 	case "threadRevision":
@@ -377,6 +377,14 @@ func (d *audienceDoc) set(r *reading, field string, v bsoncore.Value) {
 
 func (d *versionDoc) set(r *reading, field string, v bsoncore.Value) {
 	switch field {
+	case "v":
+		r.int(v, &d.Version)
+	case "post":
+		r.id(v, &d.Post.ID)
+	case "number":
+		r.int(v, &d.Number)
+	case "audience":
+		r.inner(v, &d.Audience)
 	case "type":
 		readText(r, v, &d.Type)
 	case "detail":

@@ -172,9 +172,12 @@ func callPosts(w *town, ada, ben social.NewUser) {
 	w.post(p)
 	q := w.post(status(ben.User.ID, ben.User.ID, social.Audience{Kind: social.AudienceCircles}))
 	edited := *q
-	edited.Revision = 1
-	w.ok(w.UpdatePost(w.ctx, &edited, happened(social.EventPostEdited)))
-	if err := w.UpdatePost(w.ctx, &edited, happened(social.EventPostEdited)); !errors.Is(err, social.ErrConflict) {
+	replaced := &social.Version{Content: q.Content, Audience: q.Audience, EditedAt: time.Now()}
+	for _, version := range []*social.Version{replaced, nil} {
+		edited.Revision++
+		w.ok(w.UpdatePost(w.ctx, &edited, version, happened(social.EventPostEdited)))
+	}
+	if err := w.UpdatePost(w.ctx, &edited, nil, happened(social.EventPostEdited)); !errors.Is(err, social.ErrConflict) {
 		w.t.Errorf("UpdatePost again: %v", err)
 	}
 	for option := range 2 {
@@ -185,6 +188,10 @@ func callPosts(w *town, ada, ben social.NewUser) {
 	both := []social.PostID{p.ID, q.ID}
 	_, err := w.Posts(w.ctx, both)
 	w.ok(err)
+	for _, posts := range [][]social.PostID{both, both[:1]} {
+		_, err = w.Histories(w.ctx, posts)
+		w.ok(err)
+	}
 	_, err = w.Votes(w.ctx, ben.User.ID, both)
 	w.ok(err)
 	_, err = w.Reactions(w.ctx, ben.User.ID, both)

@@ -29,6 +29,7 @@ const (
 	byPostTree   = "post_treePath"
 	byPostSlug   = "post_slug"
 	byPostParent = "post_parent_seq"
+	byPostNumber = "post_number"
 )
 
 // indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
@@ -54,6 +55,7 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 			index(byAuthor, doc("author", 1, "seq", -1)),
 			having("inbox", byInbox, doc("inbox", 1, "seq", -1)),
 		},
+		s.versions: {unique(byPostNumber, doc("post", 1, "number", 1))},
 		s.comments: {
 			index(byPost, doc("post", 1, "seq", 1)),
 			index(byPostTree, doc("post", 1, "treePath", 1)),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -26,7 +27,7 @@ type postDoc struct {
 	Type           social.PostType `bson:"type"`
 	Detail         detailDoc       `bson:"detail"`
 	EditedAt       time.Time       `bson:"editedAt,omitempty"`
-	History        []versionDoc    `bson:"history,omitempty"`
+	Edits          int             `bson:"edits,omitempty"` // how many postVersions there are
 	Revision       int             `bson:"revision"`
 	ThreadRevision int             `bson:"threadRevision"` // every change of the thread writes the post: see comment.go
 	CommentCount   int             `bson:"commentCount"`
@@ -59,7 +60,12 @@ type detailDoc struct {
 	ClosesAt  time.Time `bson:"closesAt,omitempty"`
 }
 
+// versionDoc is a document of postVersions: what a post said before an edit. It lies apart from the post, which is read often.
 type versionDoc struct {
+	Version  int             `bson:"v"`
+	Post     social.PostID   `bson:"post"`
+	Number   int             `bson:"number"` // the post's revision that replaced this version
+	Audience audienceDoc     `bson:"audience"`
 	Type     social.PostType `bson:"type"`
 	Detail   detailDoc       `bson:"detail"`
 	EditedAt time.Time       `bson:"editedAt"`
@@ -69,7 +75,7 @@ func newPostDoc(p *social.Post) postDoc {
 	d := postDoc{
 		ID: p.ID, Version: version, Seq: p.ID, Author: p.Author, WallOwner: p.WallOwner,
 		Audience: audienceDoc(p.Audience), Inbox: inboxOf(p),
-		EditedAt: p.EditedAt, History: newVersionDocs(p.History), Revision: p.Revision,
+		EditedAt: p.EditedAt, Revision: p.Revision,
 		CommentCount: p.CommentCount, Latest: newCommentDocs(p.Latest), Reactions: p.Reactions, Votes: p.Votes,
 	}
 	d.Type, d.Detail = newDetail(p.Content)
@@ -90,8 +96,8 @@ func (d *postDoc) post() *social.Post {
 	}
 	return &social.Post{
 		ID: d.ID, Author: d.Author, WallOwner: d.WallOwner, Audience: social.Audience(d.Audience),
-		Content: d.Detail.content(d.Type), EditedAt: utc(d.EditedAt), History: each(d.History, (*versionDoc).version),
-		Revision: d.Revision, CommentCount: d.CommentCount, Latest: each(d.Latest, (*commentDoc).comment),
+		Content: d.Detail.content(d.Type), EditedAt: utc(d.EditedAt), Edits: d.Edits, Revision: d.Revision,
+		CommentCount: d.CommentCount, Latest: each(d.Latest, (*commentDoc).comment),
 		Reactions: d.Reactions, Votes: d.Votes,
 	}
 }
@@ -119,16 +125,18 @@ func inboxKey(kind byte, of id.ID) bson.Binary {
 	return bson.Binary{Data: append([]byte{kind}, of[:]...)}
 }
 
-func newVersionDocs(history []social.Version) []versionDoc {
-	return each(history, func(v *social.Version) versionDoc {
-		d := versionDoc{EditedAt: v.EditedAt}
-		d.Type, d.Detail = newDetail(v.Content)
-		return d
-	})
+func newVersionDoc(p *social.Post, v *social.Version) versionDoc {
+	d := versionDoc{
+		Version: version, Post: p.ID, Number: p.Revision, Audience: audienceDoc(v.Audience), EditedAt: v.EditedAt,
+	}
+	d.Type, d.Detail = newDetail(v.Content)
+	return d
 }
 
 func (d *versionDoc) version() social.Version {
-	return social.Version{Content: d.Detail.content(d.Type), EditedAt: utc(d.EditedAt)}
+	return social.Version{
+		Content: d.Detail.content(d.Type), Audience: social.Audience(d.Audience), EditedAt: utc(d.EditedAt),
+	}
 }
 
 func newDetail(c social.Content) (social.PostType, detailDoc) {
@@ -182,16 +190,18 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 }
 
 // UpdatePost implements social.Posts.
-func (s *Store) UpdatePost(ctx context.Context, p *social.Post, e social.Event) error {
+func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
 	d := newPostDoc(p)
 	set := doc("audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
 	unset := bson.D{}
 	set, unset = setOrUnset(set, unset, "inbox", d.Inbox, len(d.Inbox) > 0)
-	set, unset = setOrUnset(set, unset, "history", d.History, len(d.History) > 0)
 	set, unset = setOrUnset(set, unset, "editedAt", d.EditedAt, !d.EditedAt.IsZero())
 	update := doc("$set", set)
 	if len(unset) > 0 {
 		update = append(update, bson.E{Key: "$unset", Value: unset})
+	}
+	if replaced != nil {
+		update = append(update, bson.E{Key: "$inc", Value: doc("edits", 1)})
 	}
 	return s.write(ctx, "update post", []id.ID{p.ID.ID}, func(ctx context.Context) error {
 		err := updateOne(ctx, s.posts, doc("_id", p.ID, "revision", p.Revision-1), update)
@@ -200,6 +210,11 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, e social.Event) 
 		}
 		if err != nil {
 			return err
+		}
+		if replaced != nil {
+			if _, err := s.versions.InsertOne(ctx, newVersionDoc(p, replaced)); err != nil {
+				return err
+			}
 		}
 		return s.append(ctx, e)
 	})
@@ -223,6 +238,29 @@ func (s *Store) postExists(ctx context.Context, post social.PostID) error {
 	return found(s.posts.FindOne(ctx, doc("_id", post), options.FindOne().SetProjection(doc("_id", 1))).Err())
 }
 
+// Histories implements social.Posts.
+func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[social.PostID][]social.Version, error) {
+	all := make(map[social.PostID][]social.Version)
+	oldestFirst := options.Find().SetHint(byPostNumber).SetSort(doc("post", 1, "number", 1))
+	err := s.read(ctx, "histories", func(ctx context.Context) error {
+		for batch := range slices.Chunk(posts, inBatch) {
+			few := doc("post", doc("$in", valueList(batch)))
+			docs, err := findAll[versionDoc](ctx, s.versions, few, len(batch)*social.MaxEdits, oldestFirst)
+			if err != nil {
+				return err
+			}
+			for i := range docs {
+				if i == 0 || docs[i-1].Post != docs[i].Post {
+					all[docs[i].Post] = nil // an earlier batch may have had it, too
+				}
+				all[docs[i].Post] = append(all[docs[i].Post], docs[i].version())
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
 // DeletePost implements social.Posts.
 func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Event) error {
 	return s.write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error {
@@ -243,6 +281,9 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 // deleteWithPost removes what hangs on a post.
 func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
 	if _, err := s.comments.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPost)); err != nil {
+		return err
+	}
+	if _, err := s.versions.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPostNumber)); err != nil {
 		return err
 	}
 	for _, c := range []*mongo.Collection{s.reactions, s.votes} {

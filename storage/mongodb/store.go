@@ -53,6 +53,7 @@ type Store struct {
 	circles   *mongo.Collection
 	edges     *mongo.Collection
 	posts     *mongo.Collection
+	versions  *mongo.Collection
 	comments  *mongo.Collection
 	reactions *mongo.Collection
 	votes     *mongo.Collection
@@ -117,7 +118,7 @@ func newStore(client *mongo.Client, database string, timeout time.Duration) *Sto
 		client: client, timeout: timeout, hot: newLocks(),
 		users: db.Collection("users"), handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
-		posts: db.Collection("posts"), comments: db.Collection("comments"),
+		posts: db.Collection("posts"), versions: db.Collection("postVersions"), comments: db.Collection("comments"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		events: db.Collection("events"),
 	}

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"plaza/social"
@@ -14,13 +13,18 @@ import (
 
 // postColumns are what scanPost reads.
 const postColumns = `posts.id, posts.author, posts.wall_owner, posts.audience, posts.audience_circles, posts.type, posts.detail,
-	posts.edited_at, posts.history, posts.revision, posts.comment_count, posts.reactions, posts.votes`
+	posts.edited_at, posts.edits, posts.revision, posts.comment_count, posts.reactions, posts.votes`
 
 var (
-	insertPost = define(`INSERT INTO posts (id, author, wall_owner, audience, audience_circles, type, detail, edited_at, history, revision, votes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	updatePost = define(`UPDATE posts SET audience = ?, audience_circles = ?, type = ?, detail = ?, edited_at = ?, history = ?, revision = ?
+	insertPost = define(`INSERT INTO posts (id, author, wall_owner, audience, audience_circles, type, detail, edited_at, revision, votes)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	updatePost = define(`UPDATE posts SET audience = ?, audience_circles = ?, type = ?, detail = ?, edited_at = ?, revision = ?
 		WHERE id = ? AND revision = ?`)
+	insertVersion = define(`INSERT INTO post_versions (post, number, audience, audience_circles, type, detail, edited_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?)`)
+	versionsByPost = define(`SELECT post, audience, audience_circles, type, detail, edited_at FROM post_versions
+		WHERE post IN (SELECT unhex(value) FROM json_each(?)) ORDER BY post, number`)
+	countEdit          = define(`UPDATE posts SET edits = edits + 1 WHERE id = ?`)
 	deletePost         = define(`DELETE FROM posts WHERE id = ?`)
 	postExists         = define(`SELECT 1 FROM posts WHERE id = ?`)
 	postsByID          = define(`SELECT ` + postColumns + ` FROM posts WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
@@ -41,7 +45,7 @@ var (
 
 // InsertPost implements social.Posts. Counts begin at zero, whatever p says.
 func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
-	doc, err := encodePost(p)
+	doc, err := encodePost(p.Audience, p.Content)
 	if err != nil {
 		return err
 	}
@@ -51,7 +55,7 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 	}
 	return s.update(ctx, func(w *work) error {
 		_, err := w.exec(insertPost, p.ID.Bytes(), p.Author.Bytes(), p.WallOwner.Bytes(), string(p.Audience.Kind), doc.circles,
-			string(doc.kind), doc.detail, moment(p.EditedAt), doc.history, p.Revision, noVotes)
+			string(doc.kind), doc.detail, moment(p.EditedAt), p.Revision, noVotes)
 		if err != nil {
 			return err
 		}
@@ -63,19 +67,22 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 }
 
 // UpdatePost implements social.Posts.
-func (s *Store) UpdatePost(ctx context.Context, p *social.Post, e social.Event) error {
-	doc, err := encodePost(p)
+func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
+	doc, err := encodePost(p.Audience, p.Content)
 	if err != nil {
 		return err
 	}
 	return s.update(ctx, func(w *work) error {
 		rows, err := w.exec(updatePost, string(p.Audience.Kind), doc.circles, string(doc.kind), doc.detail, moment(p.EditedAt),
-			doc.history, p.Revision, p.ID.Bytes(), p.Revision-1)
+			p.Revision, p.ID.Bytes(), p.Revision-1)
 		if err != nil {
 			return err
 		}
 		if rows == 0 {
 			return w.conflict(p.ID)
+		}
+		if err := w.keepVersion(p, replaced); err != nil {
+			return err
 		}
 		if _, err := w.exec(deletePostCircles, p.ID.Bytes()); err != nil {
 			return err
@@ -85,6 +92,53 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, e social.Event) 
 		}
 		return w.append(e)
 	})
+}
+
+// keepVersion appends the version that an update has replaced, if any. Its number is the update's revision: one by one
+// they grow.
+func (w *work) keepVersion(p *social.Post, replaced *social.Version) error {
+	if replaced == nil {
+		return nil
+	}
+	doc, err := encodePost(replaced.Audience, replaced.Content)
+	if err != nil {
+		return err
+	}
+	_, err = w.exec(insertVersion, p.ID.Bytes(), p.Revision, string(replaced.Audience.Kind), doc.circles, string(doc.kind), doc.detail,
+		moment(replaced.EditedAt))
+	if err != nil {
+		return err
+	}
+	_, err = w.exec(countEdit, p.ID.Bytes())
+	return err
+}
+
+// Histories implements social.Posts.
+func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[social.PostID][]social.Version, error) {
+	return read(ctx, s, func(w *work) (map[social.PostID][]social.Version, error) {
+		histories := map[social.PostID][]social.Version{}
+		err := w.each(versionsByPost, func(scan scan) (bool, error) {
+			post, version, err := scanVersion(scan)
+			histories[post] = append(histories[post], version)
+			return true, err
+		}, hexList(posts))
+		return histories, err
+	})
+}
+
+func scanVersion(scan scan) (post social.PostID, v social.Version, err error) {
+	var circles, detail []byte
+	var kind social.PostType
+	var edited int64
+	if err := scan(into(&post.ID), &v.Audience.Kind, &circles, &kind, &detail, &edited); err != nil {
+		return post, v, err
+	}
+	v.EditedAt = momentOf(edited)
+	if v.Audience.Circles, err = splitCircles(circles); err != nil {
+		return post, v, err
+	}
+	v.Content, err = decodeContent(kind, detail)
+	return post, v, err
 }
 
 // conflict says why no row had the expected revision.
@@ -112,7 +166,7 @@ func (w *work) listPost(p *social.Post) error {
 	return nil
 }
 
-// DeletePost implements social.Posts. Foreign keys take comments, reactions and votes along.
+// DeletePost implements social.Posts. Foreign keys take versions, comments, reactions and votes along.
 func (s *Store) DeletePost(ctx context.Context, id social.PostID, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
 		rows, err := w.exec(deletePost, id.Bytes())
@@ -170,11 +224,11 @@ func (w *work) fillLatest(posts []*social.Post) error {
 
 func scanPost(scan scan) (*social.Post, error) {
 	p := &social.Post{}
-	var circles, detail, history, reactions, votes []byte
+	var circles, detail, reactions, votes []byte
 	var kind social.PostType
 	var edited int64
 	err := scan(into(&p.ID.ID), into(&p.Author.ID), into(&p.WallOwner.ID), &p.Audience.Kind, &circles, &kind, &detail, &edited,
-		&history, &p.Revision, &p.CommentCount, &reactions, &votes)
+		&p.Edits, &p.Revision, &p.CommentCount, &reactions, &votes)
 	if err != nil {
 		return nil, err
 	}
@@ -183,9 +237,6 @@ func scanPost(scan scan) (*social.Post, error) {
 		return nil, err
 	}
 	if p.Content, err = decodeContent(kind, detail); err != nil {
-		return nil, err
-	}
-	if p.History, err = decodeHistory(history); err != nil {
 		return nil, err
 	}
 	if err := unmarshal(reactions, &p.Reactions); err != nil {
@@ -320,25 +371,20 @@ func (s *Store) Reactions(ctx context.Context, user social.UserID, posts []socia
 	return choices[social.ReactionKind](ctx, s, reactions, user, posts)
 }
 
-// postDoc is what of a post is stored in a form of its own.
+// postDoc is what of a post, or of a version, is stored in a form of its own.
 type postDoc struct {
 	circles []byte
 	kind    social.PostType
 	detail  string
-	history string
 }
 
-func encodePost(p *social.Post) (doc postDoc, err error) {
+func encodePost(a social.Audience, c social.Content) (doc postDoc, err error) {
 	doc.circles = []byte{}
-	for _, circle := range p.Audience.Circles {
+	for _, circle := range a.Circles {
 		doc.circles = append(doc.circles, circle.ID.Bytes()...)
 	}
-	var detail []byte
-	if doc.kind, detail, err = encodeContent(p.Content); err != nil {
-		return doc, err
-	}
-	doc.detail = string(detail)
-	doc.history, err = encodeHistory(p.History)
+	kind, detail, err := encodeContent(c)
+	doc.kind, doc.detail = kind, string(detail)
 	return doc, err
 }
 
@@ -369,11 +415,6 @@ type (
 		Question string   `json:"question"`
 		Options  []string `json:"options"`
 		ClosesAt int64    `json:"closesAt,omitempty"` // Unix microseconds
-	}
-	versionDoc struct {
-		Type     social.PostType `json:"type"`
-		Detail   json.RawMessage `json:"detail"`
-		EditedAt int64           `json:"editedAt"` // Unix microseconds
 	}
 )
 
@@ -433,36 +474,4 @@ func decodeContent(kind social.PostType, detail []byte) (c social.Content, err e
 		err = fmt.Errorf("a post of the unknown type %q", kind)
 	}
 	return c, err
-}
-
-func encodeHistory(history []social.Version) (string, error) {
-	if len(history) == 0 {
-		return "", nil
-	}
-	docs := make([]versionDoc, len(history))
-	for i, version := range history {
-		kind, detail, err := encodeContent(version.Content)
-		if err != nil {
-			return "", err
-		}
-		docs[i] = versionDoc{kind, detail, moment(version.EditedAt)}
-	}
-	encoded, err := encodeJSON(docs)
-	return string(encoded), err
-}
-
-func decodeHistory(stored []byte) ([]social.Version, error) {
-	var docs []versionDoc
-	if err := unmarshal(stored, &docs); err != nil {
-		return nil, err
-	}
-	var history []social.Version
-	for _, doc := range docs {
-		content, err := decodeContent(doc.Type, doc.Detail)
-		if err != nil {
-			return nil, err
-		}
-		history = append(history, social.Version{Content: content, EditedAt: momentOf(doc.EditedAt)})
-	}
-	return slices.Clip(history), nil
 }

@@ -19,6 +19,7 @@ func (h *history) compare(viewer int, random *rand.Rand) {
 	a := &answers{history: h, who: viewer, v: v, random: random}
 	posts := a.comparePosts()
 	a.compareOwn(posts)
+	a.compareHistories(posts)
 	a.comparePreviews(posts)
 	a.compareComments()
 	a.compareThreads()
@@ -67,11 +68,11 @@ func (a *answers) ok(err error, what string) {
 
 // textOf describes a post as the service gives it.
 func (a *answers) textOf(p *social.Post) string {
-	if p.EditedAt.IsZero() != (len(p.History) == 0) {
-		a.t.Fatalf("a post with %d earlier versions was edited at %v", len(p.History), p.EditedAt)
+	if p.EditedAt.IsZero() != (p.Edits == 0) {
+		a.t.Fatalf("a post with %d earlier versions was edited at %v", p.Edits, p.EditedAt)
 	}
 	return postText(a.m.post(p.ID), a.m.person(p.Author), a.m.person(p.WallOwner), p.Audience.Kind, p.Content,
-		len(p.History), p.CommentCount, p.Reactions, p.Votes)
+		p.Edits, p.CommentCount, p.Reactions, p.Votes)
 }
 
 // textOfComment describes a comment as the service gives it.
@@ -128,6 +129,25 @@ func (a *answers) compareOwn(posts []*social.Post) {
 	gotVotes, err := a.v.Votes(a.ctx, ids)
 	a.ok(err, "votes")
 	a.same(gotVotes, votes, "the own votes")
+}
+
+// compareHistories compares the earlier versions of posts, with whom each was for.
+func (a *answers) compareHistories(posts []*social.Post) {
+	a.t.Helper()
+	histories, err := a.v.Histories(a.ctx, posts)
+	a.ok(err, "histories")
+	for _, p := range posts {
+		var got []string
+		for _, v := range histories[p.ID] {
+			var circles []int
+			for _, circle := range v.Audience.Circles {
+				circles = append(circles, a.m.circle(circle))
+			}
+			got = append(got, versionText(v.Content, v.Audience.Kind, circles, v.EditedAt))
+		}
+		post := a.m.post(p.ID)
+		a.same(got, a.m.history(a.who, a.m.posts[post]), "the history of post %d", post)
+	}
 }
 
 func (a *answers) comparePreviews(posts []*social.Post) {

@@ -292,12 +292,16 @@ func oneRevisionIsStoredOnce(w *world) {
 			edited := *p
 			edited.Revision = revision
 			edited.Content = social.Content{Status: &social.Status{Text: fmt.Sprint(revision, " by ", i)}}
-			return w.UpdatePost(w.ctx, &edited, event(social.EventPostEdited))
+			replaced := social.Version{Content: edited.Content} // the writer's name, for want of another
+			return w.UpdatePost(w.ctx, &edited, &replaced, event(social.EventPostEdited))
 		})
 		w.same(w.tally(errs, social.ErrConflict), 1, "the number of successes for revision %d", revision)
 		read := w.getPost(p.ID)
 		w.same(read.Content.Status.Text, fmt.Sprint(revision, " by ", slices.Index(errs, nil)), "the text")
 		w.same(read.Revision, revision, "the revision")
+		history := w.history(p)
+		w.same([]int{read.Edits, len(history)}, []int{revision, revision}, "the number of edits, and of versions")
+		w.same(history[revision-1].Content, read.Content, "the newest version")
 	}
 	w.same(len(tail.rest()), 3, "the number of events")
 }

@@ -267,10 +267,10 @@ func incomingFollowsCirclesAsTheyAreNow(w *world) {
 
 	public := *narrow
 	public.Audience, public.Revision = social.Audience{Kind: social.AudiencePublic}, 1
-	w.ok(w.UpdatePost(w.ctx, &public, event(social.EventAudienceChanged)), "UpdatePost")
+	w.ok(w.UpdatePost(w.ctx, &public, nil, event(social.EventAudienceChanged)), "UpdatePost")
 	incoming("after the listed post became public", wide)
 	public.Audience, public.Revision = narrow.Audience, 2
-	w.ok(w.UpdatePost(w.ctx, &public, event(social.EventAudienceChanged)), "UpdatePost")
+	w.ok(w.UpdatePost(w.ctx, &public, nil, event(social.EventAudienceChanged)), "UpdatePost")
 	incoming("after it was listed again", wide, narrow)
 
 	w.ok(w.DeleteCircle(w.ctx, friends, event(social.EventCircleDeleted)), "DeleteCircle")

@@ -16,6 +16,7 @@ var postCases = []testCase{
 	{"UpdatePostStoresTheAuthorsPartAlone", updatePostStoresTheAuthorsPartAlone},
 	{"UpdatePostRefusesAnotherRevision", updatePostRefusesAnotherRevision},
 	{"UpdatePostKeepsHistory", updatePostKeepsHistory},
+	{"HistoriesReadManyPosts", historiesReadManyPosts},
 	{"DeletePostTakesEverythingAlong", deletePostTakesEverythingAlong},
 	{"DeletePostLeavesOthersAlone", deletePostLeavesOthersAlone},
 	{"PostsReadsByID", postsReadsByID},
@@ -55,11 +56,31 @@ func allTypesOfContentComeBack(w *world) {
 		full := statusBy(ada)
 		full.WallOwner, full.EditedAt, full.Revision = ben.ID, now(), 3
 		full.Content = content
-		full.History = []social.Version{{Content: content, EditedAt: now().Add(-time.Hour)}, {Content: content, EditedAt: now()}}
 		w.insert(full)
-		w.same(w.getPost(full.ID), stored(full), "the %s on another wall with history", name)
+		w.same(w.getPost(full.ID), stored(full), "the %s on another wall", name)
+		replaced := w.edit(full, content)
+		w.same(w.getPost(full.ID), stored(full), "the edited %s", name)
+		w.same(w.history(full), []social.Version{replaced}, "the earlier version of the %s", name)
 		w.zeroTimes(p)
 	}
+}
+
+// edit changes what a post says, and returns the version that was replaced.
+func (w *world) edit(p *social.Post, content social.Content) social.Version {
+	w.t.Helper()
+	p.EditedAt = now()
+	replaced := social.Version{Content: p.Content, Audience: p.Audience, EditedAt: p.EditedAt}
+	p.Content = content
+	p.Edits++
+	p.Revision++
+	w.ok(w.UpdatePost(w.ctx, p, &replaced, event(social.EventPostEdited)), "UpdatePost")
+	return replaced
+}
+
+// history reads one post's earlier versions.
+func (w *world) history(p *social.Post) []social.Version {
+	w.t.Helper()
+	return lookup(w, w.Histories, []social.PostID{p.ID})[p.ID]
 }
 
 // stored is the post as it is read right after it was inserted.
@@ -102,22 +123,26 @@ func allAudiencesComeBack(w *world) {
 		p.Audience = audience
 		w.insert(p)
 		w.same(w.getPost(p.ID).Audience, audience, "the audience")
+		replaced := w.edit(p, p.Content)
+		w.same(w.history(p), []social.Version{replaced}, "the version with its audience")
 
 		// Every audience may become every other.
 		other := *w.status(ada)
 		other.Audience, other.Revision = audience, 1
-		w.ok(w.UpdatePost(w.ctx, &other, event(social.EventAudienceChanged)), "UpdatePost to %s", audience.Kind)
+		w.ok(w.UpdatePost(w.ctx, &other, nil, event(social.EventAudienceChanged)), "UpdatePost to %s", audience.Kind)
 		w.same(w.getPost(other.ID).Audience, audience, "the changed audience")
 		other.Audience, other.Revision = social.Audience{Kind: social.AudiencePublic}, 2
-		w.ok(w.UpdatePost(w.ctx, &other, event(social.EventAudienceChanged)), "UpdatePost back from %s", audience.Kind)
+		w.ok(w.UpdatePost(w.ctx, &other, nil, event(social.EventAudienceChanged)), "UpdatePost back from %s", audience.Kind)
 		w.same(w.getPost(other.ID).Audience, other.Audience, "the audience that was changed back")
+		absent(w, "version of what was never edited", w.Histories, other.ID)
 	}
 }
 
 func postTextsComeBackByteForByte(w *world) {
 	ada := w.user()
 	for name, text := range hardTexts {
-		p := statusBy(ada)
+		p := w.insert(statusBy(ada))
+		var history []social.Version
 		for _, content := range []social.Content{
 			{Status: &social.Status{Text: text}},
 			{Photo: &social.Photo{URL: text, Caption: text}},
@@ -125,11 +150,11 @@ func postTextsComeBackByteForByte(w *world) {
 			{Checkin: &social.Checkin{Place: text, Text: text}},
 			{Poll: &social.Poll{Question: text, Options: []string{text, "b"}}},
 		} {
-			p.History = append(p.History, social.Version{Content: content, EditedAt: now()})
-			p.Content = content
+			history = append(history, w.edit(p, content))
+			w.same(w.getPost(p.ID).Content, content, "the content of %s texts", name)
 		}
-		w.insert(p)
-		w.same(w.getPost(p.ID), stored(p), "the post of %s texts", name)
+		history = append(history, w.edit(p, p.Content))
+		w.same(w.history(p), history, "the versions of %s texts", name)
 		c := newComment(p, nil, ada)
 		c.Text = text
 		w.ok(w.insertComment(c), "InsertComment of a %s text", name)
@@ -149,12 +174,13 @@ func updatePostStoresTheAuthorsPartAlone(w *world) {
 	edited := *p
 	edited.Audience = social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{circle}}
 	edited.Content.Poll = &social.Poll{Question: "Which one?", Options: p.Content.Poll.Options, ClosesAt: now()}
-	edited.History = []social.Version{{Content: p.Content, EditedAt: now()}}
-	edited.EditedAt, edited.Revision = now(), 1
+	replaced := social.Version{Content: p.Content, Audience: p.Audience, EditedAt: now()}
+	edited.EditedAt, edited.Revision, edited.Edits = now(), 1, 1
 	given := edited
 	given.Author, given.WallOwner = ben.ID, ben.ID // neither stored, nor what others count
 	given.CommentCount, given.Votes, given.Reactions, given.Latest = 9, []int{9, 9, 9}, nil, []*social.Comment{}
-	w.ok(w.UpdatePost(w.ctx, &given, event(social.EventPostEdited)), "UpdatePost")
+	given.Edits = 9
+	w.ok(w.UpdatePost(w.ctx, &given, &replaced, event(social.EventPostEdited)), "UpdatePost")
 
 	want := edited
 	want.CommentCount, want.Latest, want.Votes = 1, []*social.Comment{c}, []int{0, 1, 0}
@@ -178,28 +204,54 @@ func updatePostRefusesAnotherRevision(w *world) {
 	for _, revision := range []int{0, 2, -1, 100} {
 		given := p
 		given.Content, given.Revision = social.Content{Status: &social.Status{Text: "too late"}}, revision
-		err := w.UpdatePost(w.ctx, &given, event(social.EventPostEdited))
+		err := w.UpdatePost(w.ctx, &given, &social.Version{Content: p.Content}, event(social.EventPostEdited))
 		w.fails(err, social.ErrConflict, "UpdatePost with revision %d over 0", revision)
 	}
 	w.same(w.getPost(p.ID), &p, "the post after refused updates")
+	absent(w, "version of a refused update", w.Histories, p.ID)
 	p.Revision = 1
-	w.ok(w.UpdatePost(w.ctx, &p, event(social.EventPostEdited)), "UpdatePost with revision 1 over 0")
-	w.fails(w.UpdatePost(w.ctx, &p, event(social.EventPostEdited)), social.ErrConflict, "the same again")
+	w.ok(w.UpdatePost(w.ctx, &p, nil, event(social.EventPostEdited)), "UpdatePost with revision 1 over 0")
+	w.fails(w.UpdatePost(w.ctx, &p, nil, event(social.EventPostEdited)), social.ErrConflict, "the same again")
 	nowhere := statusBy(person{ID: p.Author})
 	nowhere.Revision = 1
-	w.fails(w.UpdatePost(w.ctx, nowhere, event(social.EventPostEdited)), social.ErrNotFound, "UpdatePost of what is absent")
+	err := w.UpdatePost(w.ctx, nowhere, &social.Version{Content: nowhere.Content}, event(social.EventPostEdited))
+	w.fails(err, social.ErrNotFound, "UpdatePost of what is absent")
 	absent(w, "post that was only updated", w.Posts, nowhere.ID)
+	absent(w, "version of a post that was only updated", w.Histories, nowhere.ID)
 }
 
 func updatePostKeepsHistory(w *world) {
-	p := *w.status(w.user())
+	p := w.status(w.user())
+	var history []social.Version
 	for i := range 12 {
-		p.History = append(slices.Clone(p.History), social.Version{Content: p.Content, EditedAt: now().Add(time.Duration(i) * time.Minute)})
-		p.Content = social.Content{Status: &social.Status{Text: fmt.Sprint("version ", i)}}
-		p.EditedAt, p.Revision = now(), i+1
-		w.ok(w.UpdatePost(w.ctx, &p, event(social.EventPostEdited)), "UpdatePost")
-		w.same(w.getPost(p.ID), &p, "the post after edit %d", i)
+		history = append(history, w.edit(p, social.Content{Status: &social.Status{Text: fmt.Sprint("version ", i)}}))
+		if i%3 == 0 { // a change that replaces no version
+			p.Audience.Kind = []social.AudienceKind{social.AudienceOnlyMe, social.AudienceCircles}[i%2]
+			p.Revision++
+			w.ok(w.UpdatePost(w.ctx, p, nil, event(social.EventAudienceChanged)), "UpdatePost of the audience")
+		}
+		w.same(w.getPost(p.ID), p, "the post after edit %d", i)
+		w.same(w.history(p), history, "its history after edit %d", i)
 	}
+}
+
+func historiesReadManyPosts(w *world) {
+	ada := w.user()
+	ids := []social.PostID{newPostID(), {}}
+	want := map[social.PostID][]social.Version{}
+	for i := range 20 {
+		p := w.status(ada)
+		ids = append(ids, p.ID)
+		for n := range i % 4 {
+			want[p.ID] = append(want[p.ID], w.edit(p, social.Content{Status: &social.Status{Text: fmt.Sprint(i, " and ", n)}}))
+		}
+	}
+	edited := ids[2+3] // an engine may read in batches: it is in two of them
+	for range 2000 {
+		ids = append(ids, newPostID())
+	}
+	ids = append(ids, edited, edited)
+	w.same(lookup(w, w.Histories, ids), want, "the histories of 20 posts")
 }
 
 func deletePostTakesEverythingAlong(w *world) {
@@ -209,6 +261,7 @@ func deletePostTakesEverythingAlong(w *world) {
 	first := w.comment(p, nil, ben)
 	reply := w.comment(p, first, ada)
 	w.deleteComment(first) // a tombstone
+	w.edit(p, p.Content)
 	w.ok(w.PutVote(w.ctx, p.ID, ben.ID, 1, event(social.EventPollVoted)), "PutVote")
 	w.ok(w.PutReaction(w.ctx, p.ID, ben.ID, social.ReactionSad, event(social.EventReactionAdded)), "PutReaction")
 
@@ -232,6 +285,7 @@ func (w *world) isGone(post social.PostID, user person, comments []*social.Comme
 	w.t.Helper()
 	posts := []social.PostID{post}
 	absent(w, "deleted post", w.Posts, posts...)
+	absent(w, "version", w.Histories, posts...)
 	absent(w, "vote", w.votesOf(user.ID), posts...)
 	absent(w, "reaction", w.reactionsOf(user.ID), posts...)
 	for _, c := range comments {
@@ -251,7 +305,9 @@ func (w *world) isGone(post social.PostID, user person, comments []*social.Comme
 func deletePostLeavesOthersAlone(w *world) {
 	ada := w.user()
 	before, p, after := w.poll(ada, 2), w.poll(ada, 2), w.poll(ada, 2)
+	history := map[social.PostID][]social.Version{}
 	for _, post := range []*social.Post{before, p, after} {
+		history[post.ID] = []social.Version{w.edit(post, post.Content)}
 		w.comment(post, w.comment(post, nil, ada), ada)
 		w.ok(w.PutVote(w.ctx, post.ID, ada.ID, 1, event(social.EventPollVoted)), "PutVote")
 		w.ok(w.PutReaction(w.ctx, post.ID, ada.ID, social.ReactionLike, event(social.EventReactionAdded)), "PutReaction")
@@ -259,6 +315,7 @@ func deletePostLeavesOthersAlone(w *world) {
 	w.ok(w.DeletePost(w.ctx, p.ID, event(social.EventPostDeleted)), "DeletePost")
 	for _, post := range []*social.Post{before, after} {
 		read := w.getPost(post.ID)
+		w.same(w.history(post), history[post.ID], "the history of another post")
 		w.same(read.Votes, []int{0, 1}, "the votes of another post")
 		w.same(read.Reactions, map[social.ReactionKind]int{social.ReactionLike: 1}, "the reactions to another post")
 		w.checkThread(post.ID, 2)

@@ -49,10 +49,18 @@ type modelPost struct {
 	kind          social.AudienceKind
 	listed        []int
 	content       social.Content
-	edits         int
+	versions      []modelVersion // oldest first
 	gone          bool
 	reactions     map[int]social.ReactionKind
 	votes         map[int]int
+}
+
+// modelVersion is what a post said before an edit, and to whom.
+type modelVersion struct {
+	content  social.Content
+	kind     social.AudienceKind
+	listed   []int
+	replaced time.Time
 }
 
 type modelComment struct {
@@ -139,6 +147,19 @@ func (m *model) isListed(viewer int, p *modelPost) bool {
 		}
 	}
 	return false
+}
+
+// history describes the earlier versions of a post that the viewer sees, and would have seen.
+func (m *model) history(viewer int, p *modelPost) []string {
+	var seen []string
+	for _, v := range p.versions {
+		then := *p
+		then.kind, then.listed = v.kind, v.listed
+		if m.sees(viewer, p) && m.sees(viewer, &then) {
+			seen = append(seen, versionText(v.content, v.kind, v.listed, v.replaced))
+		}
+	}
+	return seen
 }
 
 // seesComment says whether a comment exists for the viewer.
@@ -259,7 +280,7 @@ func (m *model) postText(i int) string {
 	for _, kind := range p.reactions {
 		reactions[kind]++
 	}
-	return postText(i, p.author, p.owner, p.kind, p.content, p.edits, m.commentCount(i), reactions, votes)
+	return postText(i, p.author, p.owner, p.kind, p.content, len(p.versions), m.commentCount(i), reactions, votes)
 }
 
 func postText(i, author, owner int, kind social.AudienceKind, content social.Content, edits, comments int,
@@ -271,6 +292,11 @@ func postText(i, author, owner int, kind social.AudienceKind, content social.Con
 	}
 	return fmt.Sprintf("post %d by %d on %d for %s: %s, %d edits, %d comments, %v, votes %v",
 		i, author, owner, kind, contentText(content), edits, comments, counts, votes)
+}
+
+func versionText(content social.Content, kind social.AudienceKind, listed []int, replaced time.Time) string {
+	circles := slices.Compact(slices.Sorted(slices.Values(listed)))
+	return fmt.Sprintf("%s, for %s %v until %d", contentText(content), kind, circles, replaced.UnixMilli())
 }
 
 func contentText(c social.Content) string {

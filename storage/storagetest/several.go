@@ -163,8 +163,12 @@ func (all *several) InsertPost(ctx context.Context, p *social.Post, e social.Eve
 	return all.next().InsertPost(ctx, p, e)
 }
 
-func (all *several) UpdatePost(ctx context.Context, p *social.Post, e social.Event) error {
-	return all.next().UpdatePost(ctx, p, e)
+func (all *several) UpdatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
+	return all.next().UpdatePost(ctx, p, replaced, e)
+}
+
+func (all *several) Histories(ctx context.Context, posts []social.PostID) (map[social.PostID][]social.Version, error) {
+	return all.next().Histories(ctx, posts)
 }
 
 func (all *several) DeletePost(ctx context.Context, id social.PostID, e social.Event) error {

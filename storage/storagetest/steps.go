@@ -524,8 +524,8 @@ func (h *history) editPost(s step) {
 	_, err := h.service.EditPost(h.ctx, h.user(who), p.id, content)
 	h.hides(err, func() error { _, err := h.service.EditPost(h.ctx, h.user(who), newPostID(), content); return err })
 	if h.ends(err, code) {
+		p.versions = append(p.versions, modelVersion{p.content, p.kind, p.listed, h.m.now})
 		p.content = kept
-		p.edits++
 	}
 }
 

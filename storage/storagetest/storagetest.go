@@ -104,6 +104,7 @@ func emptyInputsGiveEmptyMaps(w *world) {
 		"Followers":      func() (int, error) { return size(w.Followers(w.ctx, nil)) },
 		"Following":      func() (int, error) { return size(w.Following(w.ctx, nil)) },
 		"Posts":          func() (int, error) { return size(w.Posts(w.ctx, nil)) },
+		"Histories":      func() (int, error) { return size(w.Histories(w.ctx, nil)) },
 		"Votes":          func() (int, error) { return size(w.Votes(w.ctx, user.ID, nil)) },
 		"Reactions":      func() (int, error) { return size(w.Reactions(w.ctx, user.ID, nil)) },
 		"Wall":           func() (int, error) { return size(w.Wall(w.ctx, nil)) },
@@ -130,6 +131,7 @@ func nothingIsInAnEmptyStore(w *world) {
 	for name, call := range map[string]func() (int, error){
 		"Users":     func() (int, error) { return size(w.Users(w.ctx, []social.UserID{nobody, {}})) },
 		"Posts":     func() (int, error) { return size(w.Posts(w.ctx, []social.PostID{nowhere, {}})) },
+		"Histories": func() (int, error) { return entries(w.Histories(w.ctx, []social.PostID{nowhere, {}})) },
 		"CirclesOf": func() (int, error) { return length(w.CirclesOf(w.ctx, nobody, page)) },
 		"Followers": func() (int, error) { return entries(w.Followers(w.ctx, list)) },
 		"Following": func() (int, error) { return entries(w.Following(w.ctx, list)) },
