@@ -10,6 +10,8 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"plaza/live"
+	"plaza/social"
 	"plaza/storage/mongodb"
 )
 
@@ -256,5 +258,60 @@ func TestServersShareEvents(t *testing.T) {
 	ada.status(t, "across", public)
 	if got := news.textOf(news.next()); got != "across" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// TestQueuedItemsAreCheckedAgain hides posts from a subscriber who has not taken them yet.
+func TestQueuedItemsAreCheckedAgain(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		for name, hide := range map[string]func(ada, bob person, adaID, bobID, post string){
+			"blocked": func(ada, _ person, _, bobID, _ string) {
+				ada.mutate(t, "blockUser", "", map[string]any{"userId": bobID})
+			},
+			"muted": func(_, bob person, adaID, _, _ string) {
+				bob.mutate(t, "muteUser", "", map[string]any{"userId": adaID})
+			},
+			"unfollow": func(_, bob person, adaID, _, _ string) {
+				bob.mutate(t, "unfollowUser", "", map[string]any{"userId": adaID})
+			},
+			"deleted": func(ada, _ person, _, _, post string) {
+				ada.mutate(t, "deletePost", "", map[string]any{"postId": post})
+			},
+			"only me": func(ada, _ person, _, _, post string) {
+				ada.mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": map[string]any{"kind": "ONLY_ME"}})
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				plaza := startPlaza(t, e)
+				ada, bob := plaza.as(t, "ada"), plaza.as(t, "bob")
+				bob.follow(t, "ada")
+				adaID, bobID := bob.idOf(t, "ada"), ada.idOf(t, "bob")
+				viewer, err := social.ParseUserID(bobID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				hub := plaza.server.hub
+				items := hub.News(t.Context(), live.Subscriber{Viewer: viewer}, func(error) {})
+				post := ada.status(t, "soon hidden", public)
+				item := <-items
+				if shows, err := hub.Recheck(t.Context(), item, viewer); err != nil || !shows {
+					t.Fatalf("before: shows %v, %v", shows, err)
+				}
+				hide(ada, bob, adaID, bobID, post)
+				if shows, err := hub.Recheck(t.Context(), item, viewer); err != nil || shows {
+					t.Errorf("after: shows %v, %v", shows, err)
+				}
+			})
+		}
+	})
+}
+
+// TestSigningOutEndsTheDocument signs out in the middle of a document.
+func TestSigningOutEndsTheDocument(t *testing.T) {
+	plaza := startPlaza(t, engines[0])
+	ada := plaza.as(t, "ada")
+	answer := ada.raw(t, `mutation { signOut { userErrors { code } } createPost(input: {content: {status: {text: "too late"}}, audience: {kind: PUBLIC}}) { post { id } } }`)
+	if !strings.Contains(answer, "UNAUTHENTICATED") || strings.Contains(answer, "post_") {
+		t.Errorf("the rest of the document still has rights: %s", answer)
 	}
 }

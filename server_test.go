@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -67,6 +68,22 @@ func TestNotReady(t *testing.T) {
 type unreachable struct{ storage.Store }
 
 func (unreachable) Ping(context.Context) error { return errors.New("connection refused") }
+
+// TestAnswersAreBounded asks a cheap question that has a huge answer.
+func TestAnswersAreBounded(t *testing.T) {
+	plaza := startPlaza(t, engines[0])
+	ada := plaza.as(t, "ada")
+	post := ada.status(t, strings.Repeat("\U0001F600", 10_000), public)
+	ids := strings.Repeat(`"`+post+`",`, 100)
+	var aliases strings.Builder
+	for i := range 99 {
+		fmt.Fprintf(&aliases, " a%d: text", i)
+	}
+	answer := plaza.as(t, "anyone").raw(t, `{ nodes(ids: [`+ids+`]) { ... on StatusPost {`+aliases.String()+` } } }`)
+	if len(answer) > 1_000 || !strings.Contains(answer, "QUERY_TOO_COMPLEX") || strings.Contains(answer, `"data"`) {
+		t.Errorf("%d bytes: %.300s", len(answer), answer)
+	}
+}
 
 func TestCrossOriginRequests(t *testing.T) {
 	plaza := startPlaza(t, engines[0])

@@ -23,6 +23,9 @@ var (
 	ErrClosed = errors.New("the server is shutting down")
 )
 
+// cursorPrefix begins the cursors of items, which are the ids of events: a place in the log would tell how much happens in it.
+const cursorPrefix = "event"
+
 // BufferSize is how many items wait for a subscriber before it is too slow.
 const BufferSize = 64
 
@@ -115,6 +118,7 @@ func (closedStream) Next(ctx context.Context) (social.Event, error) { return soc
 func (closedStream) Close() error                                   { return nil }
 
 func (h *Hub) dispatch(ctx context.Context, e social.Event) {
+	h.service.Noted(e.Kind)
 	switch e.Kind {
 	case social.EventPostCreated:
 		h.tell(ctx, topic{}, e, func(viewers []social.UserID) (social.Sighting, error) {
@@ -125,8 +129,7 @@ func (h *Hub) dispatch(ctx context.Context, e social.Event) {
 			return h.service.CommentViewers(ctx, e.Comment, viewers)
 		})
 	case social.EventSessionEnded:
-		h.endSession(e.Session)
-		h.sessionEnded(e.Session)
+		h.EndSession(e.Session)
 	default: // nothing that subscribers are told of
 	}
 }
@@ -137,7 +140,7 @@ func (h *Hub) tell(ctx context.Context, about topic, e social.Event, see func([]
 	if len(subscriptions) == 0 {
 		return
 	}
-	checked := time.Now()
+	hidings := h.service.Hidings()
 	sighting, err := see(viewersOf(subscriptions))
 	if err != nil {
 		if ctx.Err() == nil {
@@ -149,8 +152,8 @@ func (h *Hub) tell(ctx context.Context, about topic, e social.Event, see func([]
 	for _, s := range subscriptions {
 		if relations, sees := sighting.Viewers[s.viewer]; sees {
 			s.deliver(&Item{
-				Cursor: e.Position, Event: Added, Post: sighting.Post, Comment: sighting.Comment,
-				Relations: relations, checked: checked,
+				Cursor: e.ID.Text(cursorPrefix), Event: Added, Post: sighting.Post, Comment: sighting.Comment,
+				Relations: relations, hidings: hidings,
 			})
 		}
 	}

@@ -3,7 +3,6 @@ package live
 import (
 	"context"
 	"sync"
-	"time"
 
 	"plaza/social"
 )
@@ -23,15 +22,31 @@ type Item struct {
 	// Relations is how the subscriber stands to those whom the item names, as it was checked for this item.
 	Relations map[social.UserID]social.Relation
 
-	checked time.Time
+	hidings uint64
 }
 
-// freshness is how long a check of who may see an item holds: an item that waited longer for its subscriber must be
-// read anew, for they may have been blocked in the meantime.
-const freshness = 50 * time.Millisecond
+// Recheck says whether the item may still be shown to its subscriber, and reads that anew if anything may have been hidden from
+// anybody since the last check: the item may have waited for a slow subscriber who was blocked in the meantime.
+func (h *Hub) Recheck(ctx context.Context, item *Item, viewer social.UserID) (bool, error) {
+	hidings := h.service.Hidings()
+	if item.hidings == hidings {
+		return true, nil
+	}
+	sighting, err := h.sighting(ctx, item, []social.UserID{viewer})
+	if err != nil {
+		return false, err
+	}
+	relations, sees := sighting.Viewers[viewer]
+	item.Post, item.Comment, item.Relations, item.hidings = sighting.Post, sighting.Comment, relations, hidings
+	return sees, nil
+}
 
-// IsStale says whether the item must be read anew before it is shown.
-func (i *Item) IsStale() bool { return time.Since(i.checked) > freshness }
+func (h *Hub) sighting(ctx context.Context, item *Item, viewers []social.UserID) (social.Sighting, error) {
+	if item.Comment != nil {
+		return h.service.CommentViewers(ctx, item.Comment.ID, viewers)
+	}
+	return h.service.NewsViewers(ctx, item.Post.ID, viewers)
+}
 
 // Subscriber is who subscribes: a user and the session that they use; the zero value is somebody who is not signed in.
 type Subscriber struct {
@@ -169,7 +184,9 @@ func (h *Hub) endAll(reason error) {
 	h.end(h.matching(func(*Subscription) bool { return true }), reason)
 }
 
-func (h *Hub) endSession(session [32]byte) {
+// EndSession ends a session's subscriptions and sockets on this server. The event log tells the other servers.
+func (h *Hub) EndSession(session [32]byte) {
+	defer h.sessionEnded(session)
 	h.end(h.matching(func(s *Subscription) bool { return s.session == session }), ErrSessionEnded)
 }
 

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
 
 	"plaza/fault"
 	"plaza/loaders"
@@ -30,13 +29,22 @@ func (r *Resolver) Authenticate(ctx context.Context, authorization string) (cont
 	if err != nil {
 		return ctx, err
 	}
-	return context.WithValue(ctx, sessionKey{}, session), nil
+	return context.WithValue(ctx, sessionKey{}, &session), nil
 }
 
-// sessionOf is the session that ctx was authenticated with; the zero value for nobody.
+// sessionOf is the session that ctx was authenticated with; the zero value for nobody, and after signing out.
 func sessionOf(ctx context.Context) social.Session {
-	session, _ := ctx.Value(sessionKey{}).(social.Session)
-	return session
+	if session, ok := ctx.Value(sessionKey{}).(*social.Session); ok {
+		return *session
+	}
+	return social.Session{}
+}
+
+// forgetSession makes the rest of an operation nobody's. Only mutations call it, whose fields run one after another.
+func forgetSession(ctx context.Context) {
+	if session, ok := ctx.Value(sessionKey{}).(*social.Session); ok {
+		*session = social.Session{}
+	}
 }
 
 // SessionKey names a session for those who must know when it ends; "" for nobody's.
@@ -64,14 +72,6 @@ func viewerOf(ctx context.Context) social.UserID { return loaders.For(ctx).Viewe
 
 // OperationLoaders gives each operation loaders of its own.
 func (r *Resolver) OperationLoaders(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	return next(r.withLoaders(ctx))
-}
-
-// EventLoaders gives each event of a subscription loaders of its own, for what an earlier one has read may be old.
-func (r *Resolver) EventLoaders(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
-		return next(ctx)
-	}
 	return next(r.withLoaders(ctx))
 }
 

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"errors"
+	"fmt"
 	"runtime/debug"
 	"strings"
 
@@ -11,6 +12,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"plaza/fault"
+	"plaza/graph/answer"
 	"plaza/graph/model"
 	"plaza/live"
 )
@@ -19,6 +21,7 @@ import (
 const (
 	codeBadUserInput = "BAD_USER_INPUT"
 	codeResume       = "RESUME"
+	codeTooComplex   = "QUERY_TOO_COMPLEX"
 	codeTimeout      = "TIMEOUT"
 	codeInternal     = "INTERNAL"
 )
@@ -66,6 +69,8 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 		return mistake.Message, extensions
 	case errors.Is(err, live.ErrTooSlow), errors.Is(err, live.ErrInterrupted), errors.Is(err, live.ErrClosed):
 		return "Updates were missed: read the list again, and subscribe again.", map[string]any{"code": codeResume}
+	case errors.Is(err, answer.ErrTooLarge):
+		return fmt.Sprintf("The answer would be longer than %d MiB: ask for less at once.", answer.MaxLen>>20), map[string]any{"code": codeTooComplex}
 	case errors.Is(err, live.ErrSessionEnded):
 		return "You have signed out.", map[string]any{"code": string(fault.CodeUnauthenticated)}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -112,6 +117,9 @@ func topLevelCode(code fault.Code) string {
 
 // Recover makes an error of a panic, with its stack for the log.
 func (r *Resolver) Recover(ctx context.Context, panicked any) error {
+	if err, ok := panicked.(error); ok && errors.Is(err, answer.ErrTooLarge) {
+		return err
+	}
 	r.Logger.ErrorContext(ctx, "panic", "value", panicked, "stack", string(debug.Stack()), "requestId", r.RequestID(ctx))
 	return errors.New("panic; see the log above")
 }

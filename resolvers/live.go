@@ -2,6 +2,11 @@ package resolvers
 
 import (
 	"context"
+	"errors"
+	"sync"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"plaza/fault"
 	"plaza/graph/model"
@@ -42,22 +47,85 @@ func (r subscriptionResolver) onEnd(ctx context.Context) func(error) {
 	return func(reason error) { r.EndSubscription(ctx, reason) }
 }
 
+// Cursor resolves NewsItemAdded.cursor.
+func (r newsItemAddedResolver) Cursor(ctx context.Context, obj *live.Item) (string, error) {
+	_, err := r.shows(ctx, obj)
+	return obj.Cursor, err
+}
+
+// Event resolves NewsItemAdded.event.
+func (r newsItemAddedResolver) Event(ctx context.Context, obj *live.Item) (live.Change, error) {
+	_, err := r.shows(ctx, obj)
+	return obj.Event, err
+}
+
 // Post resolves NewsItemAdded.post.
 func (r newsItemAddedResolver) Post(ctx context.Context, obj *live.Item) (model.Post, error) {
-	if obj.IsStale() {
-		return loadPost(ctx, obj.Post.ID)
+	if shows, err := r.shows(ctx, obj); err != nil || !shows {
+		return nil, err
 	}
-	prime(ctx, obj)
 	return model.NewPost(loaders.For(ctx).Viewer, obj.Post), nil
+}
+
+// Cursor resolves CommentAdded.cursor.
+func (r commentAddedResolver) Cursor(ctx context.Context, obj *live.Item) (string, error) {
+	_, err := r.shows(ctx, obj)
+	return obj.Cursor, err
+}
+
+// Event resolves CommentAdded.event.
+func (r commentAddedResolver) Event(ctx context.Context, obj *live.Item) (live.Change, error) {
+	_, err := r.shows(ctx, obj)
+	return obj.Event, err
 }
 
 // Comment resolves CommentAdded.comment.
 func (r commentAddedResolver) Comment(ctx context.Context, obj *live.Item) (*model.Comment, error) {
-	if obj.IsStale() {
-		return loadComment(ctx, obj.Comment.ID)
+	if shows, err := r.shows(ctx, obj); err != nil || !shows {
+		return nil, err
 	}
-	prime(ctx, obj)
 	return wrapComment(ctx, obj.Comment), nil
+}
+
+type updateKey struct{}
+
+// update is one event of a subscription on its way to the subscriber.
+type update struct {
+	check  sync.Once
+	hidden bool
+	err    error
+}
+
+// EventLoaders gives each event of a subscription loaders of its own, for what an earlier one has read may be old; and it
+// leaves out events that have been hidden from the subscriber since they were checked for the first time.
+func (r *Resolver) EventLoaders(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
+		return next(ctx)
+	}
+	for {
+		u := &update{}
+		response := next(context.WithValue(r.withLoaders(ctx), updateKey{}, u))
+		if response == nil || !u.hidden {
+			return response
+		}
+	}
+}
+
+// shows says whether an item may be shown. Every field asks, because a client may select any of them alone.
+func (r *Resolver) shows(ctx context.Context, item *live.Item) (bool, error) {
+	u, ok := ctx.Value(updateKey{}).(*update)
+	if !ok {
+		return false, errors.New("an item outside of EventLoaders")
+	}
+	u.check.Do(func() {
+		var seen bool
+		seen, u.err = r.Hub.Recheck(ctx, item, viewerOf(ctx))
+		u.hidden = !seen && u.err == nil
+		if seen {
+			prime(ctx, item)
+		}
+	})
+	return !u.hidden, u.err
 }
 
 // prime gives this event's loaders what was read to find out who may see it.

@@ -175,6 +175,9 @@ func newPost(input model.CreatePostInput) (social.NewPost, error) {
 
 func audience(input *model.AudienceInput) (social.Audience, error) {
 	a := social.Audience{Kind: input.Kind}
+	if len(input.CircleIds) > social.MaxListedCircles {
+		return a, fault.Invalidf("audience.circleIds", "LISTED takes 1 to %d circles.", social.MaxListedCircles)
+	}
 	for _, text := range input.CircleIds {
 		id, err := circleID("audience.circleIds", text)
 		if err != nil {

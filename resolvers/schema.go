@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/99designs/gqlgen/graphql"
+
 	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/loaders"
@@ -102,8 +104,26 @@ func nodeOf[K, V comparable](ctx context.Context, id K, parsing error, loader lo
 func wrapUser(u *social.User) model.Node     { return &model.User{User: u} }
 func wrapCircle(c *social.Circle) model.Node { return &model.Circle{Circle: c} }
 
+// onePassword refuses operations that would have several passwords hashed: a hash is costly, and a guess is a guess.
+func onePassword(ctx context.Context) error {
+	op := graphql.GetOperationContext(ctx)
+	hashes := 0
+	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}) {
+		if field.Name == "signUp" || field.Name == "signIn" {
+			hashes++
+		}
+	}
+	if hashes > 1 {
+		return fault.Invalidf("", "Sign up or sign in once in an operation.")
+	}
+	return nil
+}
+
 // SignUp resolves Mutation.signUp.
 func (r mutationResolver) SignUp(ctx context.Context, input model.SignUpInput) (*model.SignUpPayload, error) {
+	if err := onePassword(ctx); err != nil {
+		return nil, err
+	}
 	user, token, err := r.Social.SignUp(ctx, social.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password})
 	payload, err := r.enter(ctx, user, token, err)
 	return (*model.SignUpPayload)(payload), err
@@ -111,6 +131,9 @@ func (r mutationResolver) SignUp(ctx context.Context, input model.SignUpInput) (
 
 // SignIn resolves Mutation.signIn.
 func (r mutationResolver) SignIn(ctx context.Context, input model.SignInInput) (*model.SignInPayload, error) {
+	if err := onePassword(ctx); err != nil {
+		return nil, err
+	}
 	user, token, err := r.Social.SignIn(ctx, input.Handle, input.Password)
 	return r.enter(ctx, user, token, err)
 }
@@ -127,6 +150,12 @@ func (r mutationResolver) enter(ctx context.Context, user social.UserID, token s
 
 // SignOut resolves Mutation.signOut.
 func (r mutationResolver) SignOut(ctx context.Context) (*model.SignOutPayload, error) {
-	mistakes, err := r.mutate(ctx, func(social.UserID) error { return r.Social.SignOut(ctx, sessionOf(ctx)) })
+	session := sessionOf(ctx)
+	mistakes, err := r.mutate(ctx, func(social.UserID) error { return r.Social.SignOut(ctx, session) })
+	if err == nil {
+		r.Hub.EndSession(session.TokenHash)
+		forgetSession(ctx)
+		loaders.Renew(ctx, r.newLoaders(social.UserID{}))
+	}
 	return &model.SignOutPayload{UserErrors: mistakes}, err
 }

@@ -19,7 +19,7 @@ type Comment struct {
 	Text     string    // empty: a tombstone
 	EditedAt time.Time // zero: never
 	Replies  int       // direct replies, tombstones included
-	Deleted  bool      // a tombstone: it stays because it has replies
+	Deleted  bool      // a tombstone: it stays because it has replies, without author, text and editing time
 }
 
 // CreatedAt is when the comment was made.

@@ -44,6 +44,7 @@ func (s *Service) RenameCircle(ctx context.Context, viewer UserID, circle Circle
 
 // DeleteCircle removes a circle of the viewer's, but never the built-in one. Errors: NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeleteCircle(ctx context.Context, viewer UserID, circle CircleID) error {
+	defer s.noteHiding()
 	stored, err := s.Viewer(viewer).circle(ctx, circle)
 	if err != nil {
 		return err
@@ -76,6 +77,7 @@ func (s *Service) AddToCircle(ctx context.Context, viewer UserID, circle CircleI
 
 // RemoveFromCircle takes a user out of a circle of the viewer's. Error: NOT_FOUND.
 func (s *Service) RemoveFromCircle(ctx context.Context, viewer UserID, circle CircleID, member UserID) error {
+	defer s.noteHiding()
 	v := s.Viewer(viewer)
 	if _, err := v.circle(ctx, circle); err != nil {
 		return err
@@ -104,6 +106,7 @@ func (s *Service) Follow(ctx context.Context, viewer, user UserID) error {
 
 // Unfollow takes a user out of all circles of the viewer's. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Unfollow(ctx context.Context, viewer, user UserID) error {
+	defer s.noteHiding()
 	if err := s.checkOther(ctx, viewer, user); err != nil {
 		return err
 	}
@@ -115,6 +118,7 @@ func (s *Service) Unfollow(ctx context.Context, viewer, user UserID) error {
 
 // Block makes each of the two not exist for the other. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Block(ctx context.Context, viewer, user UserID) (*User, error) {
+	defer s.noteHiding()
 	if err := notOneself(viewer, user); err != nil {
 		return nil, err
 	}
@@ -165,6 +169,7 @@ func (s *Service) Unblock(ctx context.Context, viewer, user UserID) error {
 
 // Mute keeps a user's posts off the viewer's wall, news and incoming. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Mute(ctx context.Context, viewer, user UserID) error {
+	defer s.noteHiding()
 	if err := s.checkOther(ctx, viewer, user); err != nil {
 		return err
 	}

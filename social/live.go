@@ -1,6 +1,9 @@
 package social
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // Sighting is something new, with the viewers (of those who were asked about) who may see it, and how each of them
 // stands to the people whom it names.
@@ -17,12 +20,16 @@ func (s *Service) NewsViewers(ctx context.Context, post PostID, viewers []UserID
 		return Sighting{}, err
 	}
 	p := posts[post]
-	relations, err := s.relationsTo(ctx, viewers, p.Author, p.WallOwner)
+	readers, err := s.newsReaders(ctx, p.Author, viewers)
+	if err != nil {
+		return Sighting{}, err
+	}
+	relations, err := s.relationsTo(ctx, readers, p.Author, p.WallOwner)
 	if err != nil {
 		return Sighting{}, err
 	}
 	sighting := Sighting{Post: p, Viewers: map[UserID]map[UserID]Relation{}}
-	for _, viewer := range viewers {
+	for _, viewer := range readers {
 		if InNews(viewer, p, relations[viewer][p.Author]) {
 			sighting.Viewers[viewer] = relations[viewer]
 		}
@@ -30,11 +37,33 @@ func (s *Service) NewsViewers(ctx context.Context, post PostID, viewers []UserID
 	return sighting, nil
 }
 
+// newsReaders keeps those of the viewers who follow the author, and the author. Of the two sides it goes through the
+// smaller, so that neither many viewers nor many followers make every post expensive.
+func (s *Service) newsReaders(ctx context.Context, author UserID, viewers []UserID) ([]UserID, error) {
+	authors, err := s.store.Users(ctx, []UserID{author})
+	if err != nil || authors[author] == nil {
+		return nil, err
+	}
+	if authors[author].FollowersCount >= len(viewers) {
+		return viewers, nil
+	}
+	list := List[UserID]{Of: author, Page: Page{Limit: len(viewers)}}
+	followers, err := s.store.Followers(ctx, []List[UserID]{list})
+	if err != nil {
+		return nil, err
+	}
+	follows := map[UserID]bool{author: true}
+	for _, edge := range followers[list] {
+		follows[edge.From] = true
+	}
+	return slices.DeleteFunc(slices.Clone(viewers), func(v UserID) bool { return !follows[v] }), nil
+}
+
 // CommentViewers finds out who may see a comment; the zero viewer is somebody who is not signed in. A comment that is
 // gone is seen by nobody.
 func (s *Service) CommentViewers(ctx context.Context, comment CommentID, viewers []UserID) (Sighting, error) {
 	comments, err := s.store.Comments(ctx, []CommentID{comment})
-	if err != nil || comments[comment] == nil {
+	if err != nil || comments[comment] == nil || comments[comment].Deleted {
 		return Sighting{}, err
 	}
 	c := comments[comment]
@@ -85,3 +114,28 @@ func (s *Service) relationsTo(ctx context.Context, viewers []UserID, people ...U
 	}
 	return relations, nil
 }
+
+// Hidings counts the changes that may have hidden something from somebody, as far as this server knows. What was checked
+// before it grew must be checked again before it is shown.
+func (s *Service) Hidings() uint64 { return s.hidings.Load() }
+
+// Hides says whether a kind of event may hide something from somebody.
+func (k EventKind) Hides() bool {
+	switch k {
+	case EventBlocked, EventMuted, EventUnfollowed, EventMemberRemoved, EventCircleDeleted,
+		EventAudienceChanged, EventPostDeleted, EventCommentDeleted:
+		return true
+	default:
+		return false
+	}
+}
+
+// Noted takes note of what another server may have done.
+func (s *Service) Noted(k EventKind) {
+	if k.Hides() {
+		s.noteHiding()
+	}
+}
+
+// noteHiding is deferred by what may hide something: it is counted when it is stored, and before it is answered.
+func (s *Service) noteHiding() { s.hidings.Add(1) }

@@ -22,11 +22,11 @@ const (
 	argonKeyLen  = 32
 )
 
-// passwordHasher bounds how many hashes are computed at once, because each takes 19 MiB.
+// passwordHasher bounds how many hashes are computed at once, because each takes 19 MiB and a core: others have something to do, too.
 type passwordHasher struct{ slots chan struct{} }
 
 func newPasswordHasher() *passwordHasher {
-	return &passwordHasher{slots: make(chan struct{}, runtime.GOMAXPROCS(0))}
+	return &passwordHasher{slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 }
 
 // key computes a hash when it is its turn; ctx's error when ctx ends before that.

@@ -109,6 +109,7 @@ func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, cont
 
 // SetAudience chooses who may see the viewer's own post. Errors: as CreatePost's for audiences; NOT_FOUND; NOT_ALLOWED; CONFLICT.
 func (s *Service) SetAudience(ctx context.Context, viewer UserID, post PostID, a Audience) (*Post, error) {
+	defer s.noteHiding()
 	a = a.normal()
 	if err := s.checkAudience(ctx, viewer, a); err != nil {
 		return nil, err
@@ -144,6 +145,7 @@ func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, ki
 
 // DeletePost removes a post of the viewer's, or one on the viewer's wall. Errors: NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeletePost(ctx context.Context, viewer UserID, post PostID) error {
+	defer s.noteHiding()
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
 	if err != nil {
 		return err

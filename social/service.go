@@ -3,6 +3,7 @@ package social
 import (
 	"crypto/rand"
 	"encoding/base32"
+	"sync/atomic"
 	"time"
 
 	"plaza/id"
@@ -42,6 +43,7 @@ type Service struct {
 	newSlug  func() string
 	maxDepth int
 	hashes   *passwordHasher
+	hidings  atomic.Uint64
 }
 
 // Options change how a Service works; the zero value is fit for use.

@@ -96,6 +96,7 @@ func (s *Service) EditComment(ctx context.Context, viewer UserID, comment Commen
 
 // DeleteComment deletes a comment of the viewer's, or one on the viewer's post or wall. Errors: NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeleteComment(ctx context.Context, viewer UserID, comment CommentID) error {
+	defer s.noteHiding()
 	v := s.Viewer(viewer)
 	c, err := v.comment(ctx, "commentId", comment)
 	if err != nil {

@@ -3,7 +3,6 @@
 package generated
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"sync/atomic"
@@ -12,6 +11,8 @@ import (
 	"github.com/99designs/gqlgen/graphql/introspection"
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
+
+	"plaza/graph/answer"
 )
 
 // NewExecutableSchema creates an ExecutableSchema from the ResolverRoot interface.
@@ -135,7 +136,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 					return nil
 				}
 			}
-			var buf bytes.Buffer
+			var buf answer.Buffer
 			data.MarshalGQL(&buf)
 			response.Data = buf.Bytes()
 			if atomic.LoadInt32(&ec.deferred) > 0 {
@@ -153,7 +154,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			first = false
 			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
-			var buf bytes.Buffer
+			var buf answer.Buffer
 			data.MarshalGQL(&buf)
 
 			return &graphql.Response{
@@ -163,7 +164,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	case ast.Subscription:
 		next := ec._Subscription(ctx, opCtx.Operation.SelectionSet)
 
-		var buf bytes.Buffer
+		var buf answer.Buffer
 		return func(ctx context.Context) *graphql.Response {
 			buf.Reset()
 			data := next(ctx)
@@ -1396,21 +1397,21 @@ enum LiveEvent {
 
 "A post that came into your news."
 type NewsItemAdded {
-  "Where this event stands in the log of events."
+  "The name of this event."
   cursor: String!
   "What happened."
   event: LiveEvent!
-  "The post. Null where it was deleted or hidden from you in the meantime."
+  "The post."
   post: Post
 }
 
 "A comment that was written."
 type CommentAdded {
-  "Where this event stands in the log of events."
+  "The name of this event."
   cursor: String!
   "What happened."
   event: LiveEvent!
-  "The comment. Null where it was deleted or hidden from you in the meantime."
+  "The comment."
   comment: Comment
 }
 

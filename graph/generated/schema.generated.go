@@ -21,6 +21,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CommentAddedResolver interface {
+	Cursor(ctx context.Context, obj *live.Item) (string, error)
+	Event(ctx context.Context, obj *live.Item) (live.Change, error)
 	Comment(ctx context.Context, obj *live.Item) (*model.Comment, error)
 }
 type MutationResolver interface {
@@ -52,6 +54,8 @@ type MutationResolver interface {
 	UnmuteUser(ctx context.Context, input model.UnmuteUserInput) (*model.UnmuteUserPayload, error)
 }
 type NewsItemAddedResolver interface {
+	Cursor(ctx context.Context, obj *live.Item) (string, error)
+	Event(ctx context.Context, obj *live.Item) (live.Change, error)
 	Post(ctx context.Context, obj *live.Item) (model.Post, error)
 }
 type QueryResolver interface {
@@ -448,7 +452,7 @@ func (ec *executionContext) _CommentAdded_cursor(ctx context.Context, field grap
 		field,
 		ec.fieldContext_CommentAdded_cursor,
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return ec.resolvers.CommentAdded().Cursor(ctx, obj)
 		},
 		nil,
 		ec.marshalNString2string,
@@ -461,8 +465,8 @@ func (ec *executionContext) fieldContext_CommentAdded_cursor(_ context.Context, 
 	fc = &graphql.FieldContext{
 		Object:     "CommentAdded",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type String does not have child fields")
 		},
@@ -477,7 +481,7 @@ func (ec *executionContext) _CommentAdded_event(ctx context.Context, field graph
 		field,
 		ec.fieldContext_CommentAdded_event,
 		func(ctx context.Context) (any, error) {
-			return obj.Event, nil
+			return ec.resolvers.CommentAdded().Event(ctx, obj)
 		},
 		nil,
 		ec.marshalNLiveEvent2plazaᚋliveᚐChange,
@@ -490,8 +494,8 @@ func (ec *executionContext) fieldContext_CommentAdded_event(_ context.Context, f
 	fc = &graphql.FieldContext{
 		Object:     "CommentAdded",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type LiveEvent does not have child fields")
 		},
@@ -1791,7 +1795,7 @@ func (ec *executionContext) _NewsItemAdded_cursor(ctx context.Context, field gra
 		field,
 		ec.fieldContext_NewsItemAdded_cursor,
 		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
+			return ec.resolvers.NewsItemAdded().Cursor(ctx, obj)
 		},
 		nil,
 		ec.marshalNString2string,
@@ -1804,8 +1808,8 @@ func (ec *executionContext) fieldContext_NewsItemAdded_cursor(_ context.Context,
 	fc = &graphql.FieldContext{
 		Object:     "NewsItemAdded",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type String does not have child fields")
 		},
@@ -1820,7 +1824,7 @@ func (ec *executionContext) _NewsItemAdded_event(ctx context.Context, field grap
 		field,
 		ec.fieldContext_NewsItemAdded_event,
 		func(ctx context.Context) (any, error) {
-			return obj.Event, nil
+			return ec.resolvers.NewsItemAdded().Event(ctx, obj)
 		},
 		nil,
 		ec.marshalNLiveEvent2plazaᚋliveᚐChange,
@@ -1833,8 +1837,8 @@ func (ec *executionContext) fieldContext_NewsItemAdded_event(_ context.Context, 
 	fc = &graphql.FieldContext{
 		Object:     "NewsItemAdded",
 		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type LiveEvent does not have child fields")
 		},
@@ -3004,15 +3008,77 @@ func (ec *executionContext) _CommentAdded(ctx context.Context, sel ast.Selection
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CommentAdded")
 		case "cursor":
-			out.Values[i] = ec._CommentAdded_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CommentAdded_cursor(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "event":
-			out.Values[i] = ec._CommentAdded_event(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CommentAdded_event(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "comment":
 			field := field
 
@@ -3227,15 +3293,77 @@ func (ec *executionContext) _NewsItemAdded(ctx context.Context, sel ast.Selectio
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("NewsItemAdded")
 		case "cursor":
-			out.Values[i] = ec._NewsItemAdded_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._NewsItemAdded_cursor(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "event":
-			out.Values[i] = ec._NewsItemAdded_event(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._NewsItemAdded_event(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "post":
 			field := field
 

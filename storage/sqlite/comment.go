@@ -16,7 +16,7 @@ var (
 	insertComment = define(`INSERT INTO comments (id, post, parent, slug, path, tree_path, author, text, edited_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	editComment    = define(`UPDATE comments SET text = ?, edited_at = ? WHERE id = ? AND deleted = 0`)
-	buryComment    = define(`UPDATE comments SET deleted = 1, author = NULL, text = '' WHERE id = ?`)
+	buryComment    = define(`UPDATE comments SET deleted = 1, author = NULL, text = '', edited_at = 0 WHERE id = ?`)
 	removeComment  = define(`DELETE FROM comments WHERE id = ?`)
 	commentPlace   = define(`SELECT post, parent, replies, deleted FROM comments WHERE id = ?`)
 	countReplies   = define(`UPDATE comments SET replies = replies + ? WHERE id = ?`)
