@@ -13,19 +13,20 @@ type Code string
 
 // The codes of the domains' errors.
 const (
-	CodeInvalid         Code = "INVALID"         // a value is malformed or out of range
-	CodeTooLong         Code = "TOO_LONG"        // a text or list is above its limit
-	CodeBlank           Code = "BLANK"           // a text that is needed is empty
-	CodeNotFound        Code = "NOT_FOUND"       // it never was, is gone, or the viewer may not know of it
-	CodeTaken           Code = "TAKEN"           // a unique name is in use
-	CodeNotAllowed      Code = "NOT_ALLOWED"     // the viewer sees it, but may not do this with it
-	CodeLimitReached    Code = "LIMIT_REACHED"   // there are already as many as there may be
-	CodeConflict        Code = "CONFLICT"        // somebody else changed it at the same time
-	CodeClosed          Code = "CLOSED"          // the poll is over
-	CodeTooDeep         Code = "TOO_DEEP"        // a reply below the depth limit
-	CodeUnauthenticated Code = "UNAUTHENTICATED" // nobody is signed in, or the token is void
-	CodeBadCredentials  Code = "BAD_CREDENTIALS" // unknown handle or wrong password, never said which
-	CodeUnavailable     Code = "UNAVAILABLE"     // the database does not answer just now; try again
+	CodeInvalid         Code = "INVALID"           // a value is malformed or out of range
+	CodeTooLong         Code = "TOO_LONG"          // a text or list is above its limit
+	CodeBlank           Code = "BLANK"             // a text that is needed is empty
+	CodeNotFound        Code = "NOT_FOUND"         // it never was, is gone, or the viewer may not know of it
+	CodeTaken           Code = "TAKEN"             // a unique name is in use
+	CodeNotAllowed      Code = "NOT_ALLOWED"       // the viewer sees it, but may not do this with it
+	CodeLimitReached    Code = "LIMIT_REACHED"     // there are already as many as there may be
+	CodeConflict        Code = "CONFLICT"          // somebody else changed it at the same time
+	CodeClosed          Code = "CLOSED"            // the poll is over
+	CodeTooDeep         Code = "TOO_DEEP"          // a reply below the depth limit
+	CodeUnauthenticated Code = "UNAUTHENTICATED"   // nobody is signed in, or the token is void
+	CodeBadCredentials  Code = "BAD_CREDENTIALS"   // unknown handle or wrong password, never said which
+	CodeUnavailable     Code = "UNAVAILABLE"       // the database does not answer just now; try again
+	CodeTooComplex      Code = "QUERY_TOO_COMPLEX" // it would cost too much to answer
 )
 
 // Error is a person's mistake or a refusal: what a client may be told. Every other error is internal.

@@ -128,6 +128,9 @@ func commentConnection(ctx context.Context, c connected[*social.Comment], err er
 	if err != nil {
 		return nil, err
 	}
+	if err := prefetchAuthors(ctx, c.items); err != nil {
+		return nil, err
+	}
 	connection := &model.CommentConnection{PageInfo: c.info, Nodes: wrapComments(ctx, c.items), Edges: make([]*model.CommentEdge, len(c.items))}
 	for i, node := range connection.Nodes {
 		connection.Edges[i] = &model.CommentEdge{Cursor: c.cursors[i], Node: node}

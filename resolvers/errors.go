@@ -21,7 +21,6 @@ import (
 const (
 	codeBadUserInput = "BAD_USER_INPUT"
 	codeResume       = "RESUME"
-	codeTooComplex   = "QUERY_TOO_COMPLEX"
 	codeTimeout      = "TIMEOUT"
 	codeInternal     = "INTERNAL"
 )
@@ -70,7 +69,7 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 	case errors.Is(err, live.ErrTooSlow), errors.Is(err, live.ErrInterrupted), errors.Is(err, live.ErrClosed):
 		return "Updates were missed: read the list again, and subscribe again.", map[string]any{"code": codeResume}
 	case errors.Is(err, answer.ErrTooLarge):
-		return fmt.Sprintf("The answer would be longer than %d MiB: ask for less at once.", answer.MaxLen>>20), map[string]any{"code": codeTooComplex}
+		return fmt.Sprintf("The answer would be longer than %d MiB: ask for less at once.", answer.MaxLen>>20), map[string]any{"code": string(fault.CodeTooComplex)}
 	case errors.Is(err, live.ErrSessionEnded):
 		return "You have signed out.", map[string]any{"code": string(fault.CodeUnauthenticated)}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
@@ -108,7 +107,7 @@ func (r *Resolver) log(ctx context.Context, err error) {
 // topLevelCode is the code of a mistake outside of a payload: all that is wrong with an argument is one code there.
 func topLevelCode(code fault.Code) string {
 	switch code {
-	case fault.CodeUnauthenticated, fault.CodeNotFound:
+	case fault.CodeUnauthenticated, fault.CodeNotFound, fault.CodeTooComplex:
 		return string(code)
 	default:
 		return codeBadUserInput

@@ -46,6 +46,17 @@ func prefetch(ctx context.Context, posts []*social.Post) error {
 	return group.Wait()
 }
 
+// prefetchAuthors reads the authors of a list of comments at once, where the selection shows them.
+func prefetchAuthors(ctx context.Context, comments []*social.Comment) error {
+	wanted := map[string]bool{}
+	selectedFields(graphql.GetOperationContext(ctx).Doc, graphql.GetFieldContext(ctx).Field.SelectionSet, wanted)
+	if !wanted["author"] || len(comments) == 0 {
+		return nil
+	}
+	_, err := loaders.For(ctx).Users.LoadAll(ctx, people(nil, [][]*social.Comment{comments}, wanted))
+	return err
+}
+
 func prefetchPreviews(ctx context.Context, load *loaders.Loaders, posts []*social.Post, wanted bool) ([][]*social.Comment, error) {
 	if !wanted {
 		return nil, nil

@@ -1,12 +1,17 @@
 package social
 
-import "context"
+import (
+	"context"
+
+	"plaza/fault"
+)
 
 // collect answers pages of lists from which some entries are left out: it reads candidates, keeps what see lets through, and
 // reads on until every page is full or its list has ended. All lists advance together, so that a batch takes as many
 // reads as its slowest list, which is mostly one.
 func collect[K comparable, T any](
 	ctx context.Context,
+	v *Viewer,
 	lists []List[K],
 	read func(context.Context, []List[K]) (map[List[K]][]T, error),
 	key func(K, T) Key,
@@ -35,12 +40,16 @@ func collect[K comparable, T any](
 		if err != nil {
 			return nil, err
 		}
+		hidden := len(all)
 		for list, page := range pages {
-			page.add(read[page.next], key, visible)
+			hidden -= page.add(read[page.next], key, visible)
 			if page.ended || len(page.kept) > list.Limit {
 				answers[list] = cut(page.kept, list.Page, func(item T) Key { return key(list.Of, item) })
 				delete(pages, list)
 			}
+		}
+		if err := v.passOver(hidden); err != nil {
+			return nil, err
 		}
 	}
 	return answers, nil
@@ -60,10 +69,11 @@ type partialPage[K comparable, T any] struct {
 	ended bool // there are no more candidates
 }
 
-func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func(K, T) bool) {
+// add keeps what is visible of the next candidates, and says how many that are.
+func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func(K, T) bool) int {
 	p.ended = len(candidates) < p.next.Limit
 	if len(candidates) == 0 {
-		return
+		return 0
 	}
 	var kept []T
 	for _, c := range candidates {
@@ -74,10 +84,23 @@ func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func
 	if p.next.Last {
 		p.kept = append(kept, p.kept...)
 		p.next.Before = key(p.next.Of, candidates[0])
-		return
+	} else {
+		p.kept = append(p.kept, kept...)
+		p.next.After = key(p.next.Of, candidates[len(candidates)-1])
 	}
-	p.kept = append(p.kept, kept...)
-	p.next.After = key(p.next.Of, candidates[len(candidates)-1])
+	return len(kept)
+}
+
+// maxPassedOver is how many hidden entries one request may pass over: to look for the visible few among very many hidden ones
+// is work that anybody could ask for.
+const maxPassedOver = 20_000
+
+// passOver counts hidden entries. Error: QUERY_TOO_COMPLEX.
+func (v *Viewer) passOver(hidden int) error {
+	if v.passedOver.Add(int64(hidden)) > maxPassedOver {
+		return fault.Errorf(fault.CodeTooComplex, "", "This takes too long to put together: ask for fewer lists at once.")
+	}
+	return nil
 }
 
 // cut makes a page of what was read for it, which may be more than the page holds.

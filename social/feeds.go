@@ -20,7 +20,7 @@ func (v *Viewer) feed(ctx context.Context, p Page, read func(context.Context, Us
 		return map[List[UserID]][]*Post{lists[0]: posts}, err
 	}
 	list := List[UserID]{v.ID, p}
-	slices, err := collect(ctx, []List[UserID]{list}, readOne, postKey, v.seePosts(rule))
+	slices, err := collect(ctx, v, []List[UserID]{list}, readOne, postKey, v.seePosts(rule))
 	return slices[list], err
 }
 
@@ -28,7 +28,7 @@ func (v *Viewer) feed(ctx context.Context, p Page, read func(context.Context, Us
 func (v *Viewer) OwnWall(ctx context.Context, view WallView, p Page) (Slice[*Post], error) {
 	rule := func(viewer UserID, p *Post, toAuthor Relation) bool { return InWallView(view, viewer, p, toAuthor) }
 	list := List[UserID]{v.ID, p}
-	slices, err := collect(ctx, []List[UserID]{list}, v.s.store.Wall, postKey, v.seePosts(rule))
+	slices, err := collect(ctx, v, []List[UserID]{list}, v.s.store.Wall, postKey, v.seePosts(rule))
 	return slices[list], err
 }
 
@@ -51,7 +51,7 @@ func (v *Viewer) Walls(ctx context.Context, lists []List[UserID]) (map[List[User
 			return CanSeePost(v.ID, p, relations[p.Author])
 		}, nil
 	}
-	return collect(ctx, visible, v.s.store.Wall, postKey, see)
+	return collect(ctx, v, visible, v.s.store.Wall, postKey, see)
 }
 
 func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*Post) (func(UserID, *Post) bool, error) {

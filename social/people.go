@@ -19,7 +19,7 @@ func (v *Viewer) edges(ctx context.Context, lists []List[UserID], read readEdges
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, visible, read, edgeKey, v.seeEdges(end))
+	return collect(ctx, v, visible, read, edgeKey, v.seeEdges(end))
 }
 
 func (v *Viewer) seeEdges(end func(Edge) UserID) func(context.Context, []Edge) (func(UserID, Edge) bool, error) {
@@ -45,7 +45,7 @@ func (v *Viewer) Muted(ctx context.Context, p Page) (Slice[Edge], error) {
 		return map[List[UserID]][]Edge{lists[0]: edges}, err
 	}
 	list := List[UserID]{v.ID, p}
-	slices, err := collect(ctx, []List[UserID]{list}, readOne, edgeKey, v.seeEdges(func(e Edge) UserID { return e.To }))
+	slices, err := collect(ctx, v, []List[UserID]{list}, readOne, edgeKey, v.seeEdges(func(e Edge) UserID { return e.To }))
 	return slices[list], err
 }
 
@@ -113,5 +113,5 @@ func (v *Viewer) Members(ctx context.Context, lists []List[CircleID]) (map[List[
 		}
 		return func(_ CircleID, member UserID) bool { return CanSeeUser(relations[member]) }, nil
 	}
-	return collect(ctx, visible, v.s.store.Members, func(_ CircleID, member UserID) Key { return Key(member.Bytes()) }, see)
+	return collect(ctx, v, visible, v.s.store.Members, func(_ CircleID, member UserID) Key { return Key(member.Bytes()) }, see)
 }

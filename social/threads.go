@@ -195,7 +195,7 @@ func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Th
 		}
 		return func(_ Thread, c *Comment) bool { return CanSeeComment(c, relations[c.Author]) }, nil
 	}
-	return collect(ctx, lists, v.s.store.Thread, CommentKey, see)
+	return collect(ctx, v, lists, v.s.store.Thread, CommentKey, see)
 }
 
 // CommentKey is a comment's key in a thread of that selection.

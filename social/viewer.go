@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"plaza/fault"
 	"plaza/id"
@@ -14,6 +15,8 @@ import (
 type Viewer struct {
 	ID UserID
 	s  *Service
+
+	passedOver atomic.Int64
 
 	mu        sync.Mutex
 	relations map[UserID]Relation
