@@ -152,21 +152,31 @@ func TestNewsArriveLive(t *testing.T) {
 		bob.follow(t, "ada")
 		news := bob.connect(t)
 		news.subscribe(plaza, "news", newsSubscription)
+		own := ada.connect(t)
+		own.subscribe(plaza, "own", newsSubscription)
+		// post writes as ada, and waits until the event has been handled: who may see it is decided then.
+		post := func(text string, audience map[string]any) {
+			t.Helper()
+			ada.status(t, text, audience)
+			if got := own.textOf(own.next()); got != text {
+				t.Fatalf("ada's own news: got %q, want %q", got, text)
+			}
+		}
 		cara.status(t, "by somebody whom bob does not follow", public)
-		ada.status(t, "for nobody", map[string]any{"kind": "ONLY_ME"})
-		ada.status(t, "for ada's circles, which bob is not in", map[string]any{"kind": "CIRCLES"})
-		ada.status(t, "for all", public)
+		post("for nobody", map[string]any{"kind": "ONLY_ME"})
+		post("for ada's circles, which bob is not in", map[string]any{"kind": "CIRCLES"})
+		post("for all", public)
 		if got := news.textOf(news.next()); got != "for all" {
 			t.Errorf("got %q", got)
 		}
 		bob.mutate(t, "muteUser", "", map[string]any{"userId": bob.idOf(t, "ada")})
-		ada.status(t, "muted", public)
+		post("muted", public)
 		bob.mutate(t, "unmuteUser", "", map[string]any{"userId": bob.idOf(t, "ada")})
 		ada.mutate(t, "blockUser", "", map[string]any{"userId": ada.idOf(t, "bob")})
-		ada.status(t, "blocked", public)
+		post("blocked", public)
 		ada.mutate(t, "unblockUser", "", map[string]any{"userId": idBlocked(t, ada)})
 		bob.follow(t, "ada")
-		ada.status(t, "again", public)
+		post("again", public)
 		if got := news.textOf(news.next()); got != "again" {
 			t.Errorf("got %q", got)
 		}
@@ -190,8 +200,11 @@ func TestCommentsArriveLive(t *testing.T) {
 		plaza := startPlaza(t, e)
 		ada, bob := plaza.as(t, "ada"), plaza.as(t, "bob")
 		post, other := ada.status(t, "talk", public), ada.status(t, "other", public)
+		operation := `subscription { commentAdded(postId: "` + post + `") { cursor event comment { text author { handle } post { id } } } }`
 		thread := plaza.as(t, "anyone").connect(t)
-		thread.subscribe(plaza, "thread", `subscription { commentAdded(postId: "`+post+`") { cursor event comment { text author { handle } post { id } } } }`)
+		thread.subscribe(plaza, "thread", operation)
+		own := ada.connect(t)
+		own.subscribe(plaza, "own", operation)
 		bob.comment(t, other, "elsewhere")
 		bob.comment(t, post, "first")
 		if got := thread.textOf(thread.next()); got != "first" {
@@ -199,6 +212,8 @@ func TestCommentsArriveLive(t *testing.T) {
 		}
 		ada.mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": map[string]any{"kind": "ONLY_ME"}})
 		ada.comment(t, post, "secret")
+		for own.textOf(own.next()) != "secret" { // until the event has been handled: who may see it is decided then
+		}
 		ada.mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": public})
 		ada.comment(t, post, "open")
 		if got := thread.textOf(thread.next()); got != "open" {

@@ -63,7 +63,7 @@ func (s *Service) newsReaders(ctx context.Context, author UserID, viewers []User
 // gone is seen by nobody.
 func (s *Service) CommentViewers(ctx context.Context, comment CommentID, viewers []UserID) (Sighting, error) {
 	comments, err := s.store.Comments(ctx, []CommentID{comment})
-	if err != nil || comments[comment] == nil || comments[comment].Deleted {
+	if err != nil || comments[comment] == nil {
 		return Sighting{}, err
 	}
 	c := comments[comment]
