@@ -17,7 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
-	"plaza/social"
+	"plaza/storage"
 )
 
 const (
@@ -60,7 +60,7 @@ type Store struct {
 	events    *mongo.Collection
 }
 
-var _ social.Store = (*Store)(nil)
+var _ storage.Store = (*Store)(nil)
 
 // Open connects to the replica set (or mongos) that the URI names, makes what indexes are missing, and returns the
 // store. The database is that in the URI's path, "plaza" where it has none. Its errors, within 10 s, are for people: a
