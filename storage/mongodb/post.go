@@ -242,7 +242,7 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 
 // deleteWithPost removes what hangs on a post.
 func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
-	if _, err := s.comments.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPost)); err != nil {
+	if err := s.threads.removeThread(ctx, post); err != nil {
 		return err
 	}
 	for _, c := range []*mongo.Collection{s.reactions, s.votes} {
