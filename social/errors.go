@@ -21,6 +21,7 @@ const (
 	CodeConflict        Code = "CONFLICT"        // somebody else changed it at the same time
 	CodeClosed          Code = "CLOSED"          // the poll is over
 	CodeTooDeep         Code = "TOO_DEEP"        // a reply below the depth limit
+	CodeThreadFull      Code = "THREAD_FULL"     // the thread has as many comments as its storage takes
 	CodeUnauthenticated Code = "UNAUTHENTICATED" // nobody is signed in, or the token is void
 	CodeBadCredentials  Code = "BAD_CREDENTIALS" // unknown handle or wrong password, never said which
 	CodeUnavailable     Code = "UNAVAILABLE"     // the database does not answer just now; try again
@@ -60,6 +61,8 @@ var (
 	ErrConflict = errors.New("conflict")
 	// ErrBlocked: a block stands between the two users.
 	ErrBlocked = errors.New("blocked")
+	// ErrThreadFull: the thread's layout can hold no more.
+	ErrThreadFull = errors.New("thread full")
 	// ErrUnavailable: the database did not answer in time, or not at all; nothing is known to be stored.
 	ErrUnavailable = errors.New("unavailable")
 )

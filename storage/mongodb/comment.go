@@ -20,8 +20,8 @@ import (
 type commentDoc struct {
 	ID       social.CommentID `bson:"_id"`
 	Version  int              `bson:"v"`
-	Seq      social.CommentID `bson:"seq,omitempty"` // the id again: see indexes; not in the copies
-	Post     social.PostID    `bson:"post"`
+	Seq      social.CommentID `bson:"seq,omitempty"`  // the id again: see indexes; not in the copies
+	Post     social.PostID    `bson:"post,omitempty"` // not in buckets
 	Parent   social.CommentID `bson:"parent,omitempty"`
 	Slug     string           `bson:"slug"`
 	Path     string           `bson:"path"`

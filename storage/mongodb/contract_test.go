@@ -4,18 +4,30 @@ import (
 	"testing"
 
 	"plaza/social"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/storagetest"
 )
 
-func TestContract(t *testing.T) {
-	storagetest.Run(t, fresh)
+// layouts are those of comment threads: the whole contract holds in each.
+var layouts = []string{
+	mongodb.CommentsDocuments, mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive,
+	mongodb.TinyPages, mongodb.TinyAdaptive,
 }
 
-func TestModel(t *testing.T) {
-	storagetest.RunModel(t, fresh)
-}
+func TestContract(t *testing.T) { forEachLayout(t, storagetest.Run) }
 
-func fresh(t *testing.T) social.Store {
+func TestModel(t *testing.T) { forEachLayout(t, storagetest.RunModel) }
+
+func forEachLayout(t *testing.T, run func(*testing.T, storagetest.Open)) {
 	t.Helper()
-	return open(t, nil)
+	for _, layout := range layouts {
+		t.Run(layout, func(t *testing.T) {
+			run(t, func(t *testing.T) social.Store {
+				t.Helper()
+				uri, database := mongotest.Database(t)
+				return openAt(t, inDatabase(t, uri, database), mongodb.Options{Comments: layout})
+			})
+		})
+	}
 }

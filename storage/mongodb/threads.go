@@ -4,11 +4,14 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
 	"plaza/social"
 )
@@ -20,8 +23,9 @@ type threads interface {
 	// indexes are those of the layout's collections.
 	indexes() map[*mongo.Collection][]mongo.IndexModel
 	// insert stores a comment, and counts it at its parent. ErrNotFound: no such parent, or a tombstone. ErrTaken: the slug.
+	// ErrThreadFull: the layout takes no more.
 	insert(ctx context.Context, c *social.Comment) error
-	// edit changes a live comment. ErrNotFound.
+	// edit changes a live comment. ErrNotFound. ErrThreadFull: the layout takes no longer text.
 	edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error
 	// remove makes a tombstone of a live comment, or removes it with the tombstones above it that it was the last
 	// reply of. ErrNotFound.
@@ -41,11 +45,37 @@ type threads interface {
 // The layouts of comment threads, for Options.Comments.
 const (
 	CommentsDocuments = "documents" // one document a comment
+	CommentsEmbedded  = "embedded"  // one document a thread; one that nears a document's limit is refused more
+	CommentsPages     = "pages"     // a document for about 100 comments
+	CommentsAdaptive  = "adaptive"  // embedded while it is small, then pages
 )
 
 // layouts make the layouts of comment threads.
 var layouts = map[string]func(*mongo.Database) threads{
 	CommentsDocuments: func(db *mongo.Database) threads { return documentThreads{comments: db.Collection("comments")} },
+	CommentsEmbedded: func(db *mongo.Database) threads {
+		return bucketThreads{buckets: bucketsIn(db), whole: wholeLimit{comments: math.MaxInt, bytes: maxEmbedded}}
+	},
+	CommentsPages: func(db *mongo.Database) threads {
+		return bucketThreads{buckets: bucketsIn(db), paged: true, size: bucketSize}
+	},
+	CommentsAdaptive: func(db *mongo.Database) threads {
+		return bucketThreads{
+			buckets: bucketsIn(db), whole: wholeLimit{comments: bucketSize, bytes: maxSmall}, paged: true, size: bucketSize,
+		}
+	},
+}
+
+const (
+	bucketSize  = 100       // as the reference has it
+	maxEmbedded = 8 << 20   // half of what a document may have
+	maxSmall    = 256 << 10 // from here on, writing a thread anew for each comment costs more than pages do
+)
+
+// bucketsIn is the collection of buckets. What is read of it outside of transactions is a snapshot: a command must not meet
+// one bucket before it was cut in two, and the other after.
+func bucketsIn(db *mongo.Database) *mongo.Collection {
+	return db.Collection("threads", options.Collection().SetReadConcern(readconcern.Snapshot()))
 }
 
 // checkLayout says whether there is such a layout of comment threads.

@@ -141,7 +141,7 @@ func asServerError(err error, target *mongo.ServerError) bool { return errors.As
 
 func isContract(err error) bool {
 	return errors.Is(err, social.ErrNotFound) || errors.Is(err, social.ErrTaken) ||
-		errors.Is(err, social.ErrConflict) || errors.Is(err, social.ErrBlocked)
+		errors.Is(err, social.ErrConflict) || errors.Is(err, social.ErrBlocked) || errors.Is(err, social.ErrThreadFull)
 }
 
 func isUnavailable(err error) bool {
