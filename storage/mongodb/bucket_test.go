@@ -10,9 +10,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // paged are the layouts that keep long threads in several buckets.
@@ -260,5 +266,69 @@ func TestFullThreadsAreRefused(t *testing.T) {
 				t.Error("a text was lost")
 			}
 		})
+	}
+}
+
+// TestAMoveThatBreaksOffChangesNothing fails the database in the middle of a move, and of a cut: the comment is refused, everything else
+// is as it was, and the next comment moves the thread.
+func TestAMoveThatBreaksOffChangesNothing(t *testing.T) {
+	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	uri := inDatabase(t, server.URI(), "plaza")
+	for name, limit := range map[string]int{"the move": 4, "a cut": 6} {
+		t.Run(name, func(t *testing.T) {
+			w := &town{
+				Store: openAt(t, uri, mongodb.Options{Comments: mongodb.TinyAdaptive}), uri: uri, layout: mongodb.TinyAdaptive,
+				t: t, ctx: t.Context(),
+			}
+			ada := w.people(1)[0].User.ID
+			p := w.post(status(ada, ada, public))
+			early := newComment(p, nil, ada)
+			for range limit {
+				w.comment(p, nil, ada)
+			}
+			before := w.thread(p.ID, social.OrderThreaded)
+			broken := failOnce(t, server, "insert", "plaza.threads")
+			if err := w.InsertComment(w.ctx, early, happened(social.EventCommentAdded)); err == nil {
+				t.Error("nothing failed")
+			}
+			broken()
+			if diff := cmp.Diff(before, w.thread(p.ID, social.OrderThreaded)); diff != "" {
+				t.Errorf("the thread has changed:\n%s", diff)
+			}
+			wantCount(t, w, p.ID, limit)
+			w.tidyBuckets(p.ID)
+			w.ok(w.InsertComment(w.ctx, early, happened(social.EventCommentAdded)))
+			wantCount(t, w, p.ID, limit+1)
+			if n := w.tidyBuckets(p.ID); n < 4 {
+				t.Errorf("there are only %d buckets", n)
+			}
+		})
+	}
+}
+
+// failOnce lets the server refuse one command, in a way that is not tried again, and returns what checks that it did.
+func failOnce(t *testing.T, server *mongotest.Server, command, namespace string) (broken func()) {
+	t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI(server.URI()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
+	set := func(mode any) int {
+		var was struct {
+			Count int `bson:"count"`
+		}
+		data := bson.D{{Key: "failCommands", Value: bson.A{command}}, {Key: "namespace", Value: namespace}, {Key: "errorCode", Value: 8}}
+		point := bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: mode}, {Key: "data", Value: data}}
+		if err := client.Database("admin").RunCommand(t.Context(), point).Decode(&was); err != nil {
+			t.Fatal(err)
+		}
+		return was.Count
+	}
+	before := set(bson.D{{Key: "times", Value: 1}})
+	return func() {
+		if set("off") == before {
+			t.Error("no command was refused")
+		}
 	}
 }

@@ -58,13 +58,21 @@ func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social
 		for i := range docs {
 			docs[i].Seq = docs[i].ID
 		}
-		_, err := t.comments.InsertMany(ctx, docs)
-		return err
+		return fillAll(ctx, t.comments, docs)
 	case bucketThreads:
-		_, err := t.buckets.InsertMany(ctx, t.filled(post, docs))
-		return err
+		return fillAll(ctx, t.buckets, t.filled(post, docs))
 	}
 	return fmt.Errorf("no layout is known as %T", s.threads)
+}
+
+// fillAll stores documents, so many at a time that the write concern's wait stays short.
+func fillAll[D any](ctx context.Context, c *mongo.Collection, docs []D) error {
+	for some := range slices.Chunk(docs, 10*inBatch) {
+		if _, err := c.InsertMany(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t bucketThreads) filled(post social.PostID, docs []commentDoc) []bucketDoc {
