@@ -62,19 +62,6 @@ func live(filter bson.D) bson.D {
 	return append(filter, bson.E{Key: "deleted", Value: doc("$exists", false)})
 }
 
-// InsertComment implements social.Comments.
-func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
-	return s.write(ctx, "insert comment", []id.ID{c.Post.ID}, func(ctx context.Context) error {
-		if err := s.countComment(ctx, c); err != nil {
-			return err
-		}
-		if err := s.threads.insert(ctx, c); err != nil {
-			return err
-		}
-		return s.append(ctx, e)
-	})
-}
-
 // countComment adds a comment to its post: to the count, to the newest ones (which stay in the order of their ids,
 // whatever the order of the commits), and to its parent's copy, if there is one.
 func (s *Store) countComment(ctx context.Context, c *social.Comment) error {

@@ -62,6 +62,7 @@ type Store struct {
 	events    *mongo.Collection
 
 	threads threads
+	queue   *commentQueue
 }
 
 var _ social.Store = (*Store)(nil)
@@ -129,7 +130,7 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 		posts:     db.Collection("posts"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		events:  db.Collection("events"),
-		threads: layouts[o.Comments](db),
+		threads: layouts[o.Comments](db), queue: newCommentQueue(),
 	}
 }
 
