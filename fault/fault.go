@@ -23,6 +23,7 @@ const (
 	CodeConflict        Code = "CONFLICT"          // somebody else changed it at the same time
 	CodeClosed          Code = "CLOSED"            // the poll is over
 	CodeTooDeep         Code = "TOO_DEEP"          // a reply below the depth limit
+	CodeThreadFull      Code = "THREAD_FULL"       // the thread has as many comments as its storage takes
 	CodeUnauthenticated Code = "UNAUTHENTICATED"   // nobody is signed in, or the token is void
 	CodeBadCredentials  Code = "BAD_CREDENTIALS"   // unknown handle or wrong password, never said which
 	CodeUnavailable     Code = "UNAVAILABLE"       // the database does not answer just now; try again

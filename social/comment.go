@@ -78,8 +78,10 @@ type Comments interface {
 	// InsertComment stores the comment and the event, and counts it at its post (CommentCount, Latest) and at its
 	// parent (Replies), in one transaction, however many write at once. ErrNotFound: the post or the parent is
 	// absent, or the parent is a tombstone or in another post. ErrTaken: the slug is in use in this thread.
+	// ErrThreadFull: the engine's layout takes no more comments in one thread.
 	InsertComment(ctx context.Context, c *Comment, e Event) error
 	// EditComment stores text and editing time, also in Post.Latest, and the event. ErrNotFound: absent or a tombstone.
+	// ErrThreadFull: the text is longer than before, and the engine's layout takes no more in one thread.
 	EditComment(ctx context.Context, id CommentID, text string, at time.Time, e Event) error
 	// DeleteComment makes a comment with replies a tombstone, and removes one without; then it removes every ancestor
 	// that is a tombstone and has no more replies. CommentCount, Latest and Replies follow; all, and the event, in

@@ -12,6 +12,8 @@ var (
 	ErrConflict = fault.Refusal("conflict")
 	// ErrBlocked: a block stands between the two users.
 	ErrBlocked = fault.Refusal("blocked")
+	// ErrThreadFull: the thread's layout can hold no more.
+	ErrThreadFull = fault.Refusal("thread full")
 	// ErrUnavailable: the database did not answer in time, or not at all; nothing is known to be stored.
 	ErrUnavailable = fault.ErrUnavailable
 )

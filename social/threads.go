@@ -14,7 +14,7 @@ type NewComment struct {
 	Text   string
 }
 
-// AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post), NOT_FOUND (post or parent), TOO_DEEP.
+// AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post), NOT_FOUND (post or parent), TOO_DEEP, THREAD_FULL.
 func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) (*Comment, error) {
 	if err := fault.CheckText("text", in.Text, 1, MaxTextLen); err != nil {
 		return nil, err
@@ -71,12 +71,16 @@ func (s *Service) insertComment(ctx context.Context, c, parent *Comment, e Event
 		if errors.Is(err, ErrNotFound) && parent != nil {
 			return fault.NotFound("parentId", "comment")
 		}
+		if errors.Is(err, ErrThreadFull) {
+			return fault.Errorf(fault.CodeThreadFull, "postId", "This thread is full.")
+		}
 		return postError(err)
 	}
 	return fault.Errorf(fault.CodeConflict, "", "No slug was free; try again.")
 }
 
-// EditComment changes what the viewer's own comment says. Errors: BLANK, TOO_LONG, INVALID, NOT_FOUND, NOT_ALLOWED.
+// EditComment changes what the viewer's own comment says. Errors: BLANK, TOO_LONG, INVALID, NOT_FOUND, NOT_ALLOWED, THREAD_FULL
+// (only for a text that is longer than before).
 func (s *Service) EditComment(ctx context.Context, viewer UserID, comment CommentID, text string) error {
 	if err := fault.CheckText("text", text, 1, MaxTextLen); err != nil {
 		return err
@@ -124,6 +128,9 @@ func (s *Service) commentEvent(kind EventKind, actor UserID, c *Comment) Event {
 func commentError(err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return fault.NotFound("commentId", "comment")
+	}
+	if errors.Is(err, ErrThreadFull) {
+		return fault.Errorf(fault.CodeThreadFull, "commentId", "This thread is full: no text in it can become longer.")
 	}
 	return err
 }

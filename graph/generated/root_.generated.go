@@ -1315,6 +1315,8 @@ enum UserErrorCode {
   CLOSED
   "The thread may not become deeper."
   TOO_DEEP
+  "The thread is full: it takes no more comments, and no longer texts."
+  THREAD_FULL
   "The handle is unknown or the password is wrong."
   BAD_CREDENTIALS
 }

@@ -659,6 +659,8 @@ const (
 	UserErrorCodeClosed UserErrorCode = "CLOSED"
 	// The thread may not become deeper.
 	UserErrorCodeTooDeep UserErrorCode = "TOO_DEEP"
+	// The thread is full: it takes no more comments, and no longer texts.
+	UserErrorCodeThreadFull UserErrorCode = "THREAD_FULL"
 	// The handle is unknown or the password is wrong.
 	UserErrorCodeBadCredentials UserErrorCode = "BAD_CREDENTIALS"
 )
@@ -674,12 +676,13 @@ var AllUserErrorCode = []UserErrorCode{
 	UserErrorCodeConflict,
 	UserErrorCodeClosed,
 	UserErrorCodeTooDeep,
+	UserErrorCodeThreadFull,
 	UserErrorCodeBadCredentials,
 }
 
 func (e UserErrorCode) IsValid() bool {
 	switch e {
-	case UserErrorCodeInvalid, UserErrorCodeTooLong, UserErrorCodeBlank, UserErrorCodeNotFound, UserErrorCodeTaken, UserErrorCodeNotAllowed, UserErrorCodeLimitReached, UserErrorCodeConflict, UserErrorCodeClosed, UserErrorCodeTooDeep, UserErrorCodeBadCredentials:
+	case UserErrorCodeInvalid, UserErrorCodeTooLong, UserErrorCodeBlank, UserErrorCodeNotFound, UserErrorCodeTaken, UserErrorCodeNotAllowed, UserErrorCodeLimitReached, UserErrorCodeConflict, UserErrorCodeClosed, UserErrorCodeTooDeep, UserErrorCodeThreadFull, UserErrorCodeBadCredentials:
 		return true
 	}
 	return false

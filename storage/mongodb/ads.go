@@ -155,6 +155,7 @@ func (s *Store) adIndexes() map[*mongo.Collection][]mongo.IndexModel {
 // allIndexes are those of both domains.
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.indexes()
+	maps.Copy(all, s.threads.indexes())
 	maps.Copy(all, s.adIndexes())
 	return all
 }

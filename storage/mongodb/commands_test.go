@@ -9,6 +9,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb"
 )
 
 // TestCommandCounts: what each read costs in commands; a page of 100 costs as many as one of 20.
@@ -175,5 +176,96 @@ func TestWriteCommandCounts(t *testing.T) {
 		if commands := r.take(); len(commands) != c.want {
 			t.Errorf("%s: %d commands, want %d: %s", c.name, len(commands), c.want, names(commands))
 		}
+	}
+}
+
+// TestThreadCommandCounts: what threads cost in each layout. A page costs as much at the end of 10,000 comments as at the start, and takes
+// no more documents than it has to.
+func TestThreadCommandCounts(t *testing.T) {
+	for layout, most := range map[string]struct{ documents, writes int }{
+		mongodb.CommentsDocuments: {57, 4},
+		mongodb.CommentsEmbedded:  {1, 5},
+		mongodb.CommentsPages:     {2, 6}, // 5, and one for new buckets
+		mongodb.CommentsAdaptive:  {2, 6},
+	} {
+		t.Run(layout, func(t *testing.T) {
+			r := new(recorder)
+			w := newTownIn(t, r, layout)
+			client := plainClient(t)
+			ada := w.people(1)[0].User.ID
+			p := w.post(status(ada, ada, public))
+			all := forest(p, ada, 10_000)
+			w.ok(w.Fill(w.ctx, p.ID, all))
+			middle := all[5003]
+			for name, page := range threadPages(p.ID, all) {
+				r.take()
+				threads, err := w.Thread(w.ctx, []social.List[social.Thread]{page})
+				w.ok(err)
+				if got := len(threads[page]); got == 0 || got > 57 || got < 57 && page.Of.Under == "" && page.Of.Parent.IsZero() {
+					t.Errorf("%s: %d comments", name, got)
+				}
+				commands := r.take()
+				if len(commands) != 1 {
+					t.Fatalf("%s: %d commands: %s", name, len(commands), names(commands))
+				}
+				plan := explain(t, client, explainable(t, commands[0])[0], "executionStats")
+				if n := total(plan["executionStats"], "totalDocsExamined"); n > most.documents {
+					t.Errorf("%s: %d documents examined, want at most %d", name, n, most.documents)
+				}
+			}
+			for name, c := range map[string]struct {
+				want int
+				call func() error
+			}{
+				"CommentsBySlug": {1, func() error {
+					_, err := w.CommentsBySlug(w.ctx, []social.Permalink{{Post: p.ID, Slug: middle.Slug}})
+					return err
+				}},
+				"Comments": {1, func() error { _, err := w.Comments(w.ctx, middle.AncestorIDs()); return err }},
+				"LatestComments": {1, func() error {
+					_, err := w.LatestComments(w.ctx, []social.PostID{p.ID}, []social.UserID{{ID: id.New()}}, 8)
+					return err
+				}},
+				"InsertComment": {most.writes, func() error {
+					return w.InsertComment(w.ctx, newComment(p, nil, ada), happened(social.EventCommentAdded))
+				}},
+			} {
+				r.take()
+				w.ok(c.call())
+				if commands := r.take(); len(commands) > c.want {
+					t.Errorf("%s: %d commands, want %d: %s", name, len(commands), c.want, names(commands))
+				}
+			}
+		})
+	}
+}
+
+// threadPages are pages of 57 candidates, which a page of 50 takes, all over a thread.
+func threadPages(post social.PostID, all []*social.Comment) map[string]social.List[social.Thread] {
+	middle, late := all[len(all)/2+3], all[len(all)*99/100]
+	time := func(c *social.Comment) social.Key { return social.Key(c.ID.Bytes()) }
+	list := func(t social.Thread, page social.Page) social.List[social.Thread] {
+		t.Post, page.Limit = post, 57
+		return social.List[social.Thread]{Of: t, Page: page}
+	}
+	oldest, newest := social.Thread{Order: social.OrderOldest}, social.Thread{Order: social.OrderNewest}
+	tree := social.Thread{Order: social.OrderThreaded}
+	under := social.Thread{Order: social.OrderThreaded, Under: middle.TreePath[:id.TextLen]}
+	replies := social.Thread{Order: social.OrderOldest, Parent: middle.AncestorIDs()[0]}
+	return map[string]social.List[social.Thread]{
+		"oldest":                list(oldest, social.Page{}),
+		"oldest, deep":          list(oldest, social.Page{After: time(middle)}),
+		"oldest, at the end":    list(oldest, social.Page{Last: true}),
+		"oldest, towards start": list(oldest, social.Page{Last: true, Before: time(middle)}),
+		"oldest, between":       list(oldest, social.Page{After: time(middle), Before: time(late)}),
+		"newest":                list(newest, social.Page{}),
+		"newest, deep":          list(newest, social.Page{After: time(middle)}),
+		"newest, at the end":    list(newest, social.Page{Last: true}),
+		"tree":                  list(tree, social.Page{}),
+		"tree, deep":            list(tree, social.Page{After: middle.TreePath}),
+		"tree, at the end":      list(tree, social.Page{Last: true}),
+		"discussion":            list(under, social.Page{}),
+		"discussion, from end":  list(under, social.Page{Last: true}),
+		"replies":               list(replies, social.Page{}),
 	}
 }

@@ -20,8 +20,8 @@ import (
 type commentDoc struct {
 	ID       social.CommentID `bson:"_id"`
 	Version  int              `bson:"v"`
-	Seq      social.CommentID `bson:"seq,omitempty"` // the id again: see indexes; not in the copies
-	Post     social.PostID    `bson:"post"`
+	Seq      social.CommentID `bson:"seq,omitempty"`  // the id again: see indexes; not in the copies
+	Post     social.PostID    `bson:"post,omitempty"` // not in buckets
 	Parent   social.CommentID `bson:"parent,omitempty"`
 	Slug     string           `bson:"slug"`
 	Path     string           `bson:"path"`
@@ -62,27 +62,6 @@ func live(filter bson.D) bson.D {
 	return append(filter, bson.E{Key: "deleted", Value: doc("$exists", false)})
 }
 
-// InsertComment implements social.Comments.
-func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
-	own := newCommentDoc(c)
-	own.Seq = c.ID
-	return s.write(ctx, "insert comment", []id.ID{c.Post.ID}, func(ctx context.Context) error {
-		if err := s.countComment(ctx, c); err != nil {
-			return err
-		}
-		if !c.Parent.IsZero() {
-			parent := live(doc("_id", c.Parent, "post", c.Post))
-			if err := updateOne(ctx, s.comments, parent, doc("$inc", doc("replies", 1))); err != nil {
-				return err
-			}
-		}
-		if _, err := s.comments.InsertOne(ctx, own); err != nil {
-			return inserted(err)
-		}
-		return s.append(ctx, e)
-	})
-}
-
 // countComment adds a comment to its post: to the count, to the newest ones (which stay in the order of their ids,
 // whatever the order of the commits), and to its parent's copy, if there is one.
 func (s *Store) countComment(ctx context.Context, c *social.Comment) error {
@@ -105,7 +84,7 @@ func (s *Store) countComment(ctx context.Context, c *social.Comment) error {
 
 // EditComment implements social.Comments.
 func (s *Store) EditComment(ctx context.Context, comment social.CommentID, text string, at time.Time, e social.Event) error {
-	post, err := s.postOf(ctx, comment)
+	post, err := s.threadOf(ctx, comment)
 	if err != nil {
 		return err
 	}
@@ -120,27 +99,25 @@ func (s *Store) EditComment(ctx context.Context, comment social.CommentID, text 
 		if result.MatchedCount == 0 {
 			return social.ErrNotFound
 		}
-		edit := doc("$set", doc("text", text, "editedAt", at))
-		if err := updateOne(ctx, s.comments, live(doc("_id", comment, "post", post)), edit); err != nil {
+		if err := s.threads.edit(ctx, post, comment, text, at); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
 	})
 }
 
-// postOf reads which post a comment belongs to; that never changes.
-func (s *Store) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
-	var d commentDoc
-	err := s.read(ctx, "post of comment", func(ctx context.Context) error {
-		only := options.FindOne().SetProjection(doc("post", 1))
-		return found(s.comments.FindOne(ctx, doc("_id", comment), only).Decode(&d))
+// threadOf reads which post a comment belongs to; that never changes.
+func (s *Store) threadOf(ctx context.Context, comment social.CommentID) (post social.PostID, err error) {
+	err = s.read(ctx, "post of comment", func(ctx context.Context) error {
+		post, err = s.threads.postOf(ctx, comment)
+		return err
 	})
-	return d.Post, err
+	return post, err
 }
 
 // DeleteComment implements social.Comments.
 func (s *Store) DeleteComment(ctx context.Context, comment social.CommentID, e social.Event) error {
-	post, err := s.postOf(ctx, comment)
+	post, err := s.threadOf(ctx, comment)
 	if err != nil {
 		return err
 	}
@@ -149,7 +126,7 @@ func (s *Store) DeleteComment(ctx context.Context, comment social.CommentID, e s
 		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("commentCount", -1, "threadRevision", 1))); err != nil {
 			return err
 		}
-		if err := s.removeComment(ctx, comment, post); err != nil {
+		if err := s.threads.remove(ctx, post, comment); err != nil {
 			return err
 		}
 		if err := s.refreshLatest(ctx, post); err != nil {
@@ -159,73 +136,25 @@ func (s *Store) DeleteComment(ctx context.Context, comment social.CommentID, e s
 	})
 }
 
-// removeComment makes a tombstone of the comment, or removes it with the tombstones above it that it was the last reply of.
-func (s *Store) removeComment(ctx context.Context, comment social.CommentID, post social.PostID) error {
-	branch, err := s.branch(ctx, comment, post)
-	if err != nil {
-		return err
-	}
-	own := branch[0]
-	if own.Replies > 0 {
-		return updateOne(ctx, s.comments, doc("_id", own.ID, "post", post), doc(
-			"$set", doc("deleted", true), "$unset", doc("author", 1, "text", 1, "editedAt", 1)))
-	}
-	gone := 1
-	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {
-		gone++
-	}
-	ids := each(branch[:gone], func(d *commentDoc) social.CommentID { return d.ID })
-	if _, err := s.comments.DeleteMany(ctx, doc("_id", doc("$in", ids), "post", post)); err != nil || gone == len(branch) {
-		return err
-	}
-	return updateOne(ctx, s.comments, doc("_id", branch[gone].ID, "post", post), doc("$inc", doc("replies", -1)))
-}
-
-// branch reads a live comment and its ancestors, upwards.
-func (s *Store) branch(ctx context.Context, comment social.CommentID, post social.PostID) ([]commentDoc, error) {
-	var own commentDoc
-	if err := found(s.comments.FindOne(ctx, live(doc("_id", comment, "post", post))).Decode(&own)); err != nil {
-		return nil, err
-	}
-	ancestors := own.comment().AncestorIDs()
-	if len(ancestors) == 0 {
-		return []commentDoc{own}, nil
-	}
-	docs, err := findAll[commentDoc](ctx, s.comments, doc("_id", doc("$in", ancestors), "post", post), len(ancestors),
-		options.Find().SetHint(doc("_id", 1)))
-	slices.SortFunc(docs, func(a, b commentDoc) int { return len(b.TreePath) - len(a.TreePath) })
-	return append([]commentDoc{own}, docs...), err
-}
-
 // refreshLatest reads a post's newest comments anew.
 func (s *Store) refreshLatest(ctx context.Context, post social.PostID) error {
-	q := newest(post, nil, social.PreviewSize)
-	docs, err := readList[commentDoc](ctx, s.comments, q)
+	newest, err := s.threads.newest(ctx, []social.PostID{post}, nil, social.PreviewSize)
 	if err != nil {
 		return err
 	}
-	latest := make([]commentDoc, len(docs)) // an array also when it is empty
-	for i, d := range docs {
+	latest := make([]commentDoc, len(newest[0])) // an array also when it is empty
+	for i, d := range newest[0] {
 		d.Seq = social.CommentID{}
-		latest[len(docs)-1-i] = d
+		latest[len(latest)-1-i] = d
 	}
 	return updateOne(ctx, s.posts, doc("_id", post), doc("$set", doc("latest", latest)))
-}
-
-// newest lists a post's newest live comments, newest first.
-func newest(post social.PostID, without []social.UserID, n int) listQuery {
-	filter := live(doc("post", post))
-	if len(without) > 0 {
-		filter = append(filter, bson.E{Key: "author", Value: doc("$nin", without)})
-	}
-	return listQuery{filter: filter, key: "seq", value: idKey, desc: true, hint: byPost, page: social.Page{Limit: n}}
 }
 
 // Comments implements social.Comments.
 func (s *Store) Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
 	all := make(map[social.CommentID]*social.Comment, len(ids))
 	err := s.read(ctx, "comments", func(ctx context.Context) error {
-		docs, err := findIn[commentDoc](ctx, s.comments, "_id", ids)
+		docs, err := s.threads.byID(ctx, ids)
 		for i := range docs {
 			all[docs[i].ID] = docs[i].comment()
 		}
@@ -238,84 +167,33 @@ func (s *Store) Comments(ctx context.Context, ids []social.CommentID) (map[socia
 func (s *Store) CommentsBySlug(ctx context.Context, links []social.Permalink) (map[social.Permalink]*social.Comment, error) {
 	all := make(map[social.Permalink]*social.Comment, len(links))
 	err := s.read(ctx, "comments by slug", func(ctx context.Context) error {
-		for batch := range slices.Chunk(links, listsInBatch) {
-			docs, err := findAll[commentDoc](ctx, s.comments, slugFilter(batch), len(batch))
-			if err != nil {
-				return err
-			}
-			for i := range docs {
-				all[social.Permalink{Post: docs[i].Post, Slug: docs[i].Slug}] = docs[i].comment()
-			}
+		docs, err := s.threads.bySlug(ctx, links)
+		for i := range docs {
+			all[social.Permalink{Post: docs[i].Post, Slug: docs[i].Slug}] = docs[i].comment()
 		}
-		return nil
+		return err
 	})
 	return all, err
 }
 
-// slugFilter matches (post, slug) pairs, each by one seek.
-func slugFilter(links []social.Permalink) bson.D {
-	one := func(l social.Permalink) bson.D { return doc("post", l.Post, "slug", l.Slug) }
-	if len(links) == 1 {
-		return one(links[0])
-	}
-	pairs := make(bson.A, len(links))
-	for i, l := range links {
-		pairs[i] = one(l)
-	}
-	return doc("$or", pairs)
-}
-
 // Thread implements social.Comments.
 func (s *Store) Thread(ctx context.Context, lists []social.List[social.Thread]) (threads map[social.List[social.Thread]][]*social.Comment, err error) {
-	query := func(list social.List[social.Thread]) listQuery { return threadQuery(list.Of) }
 	err = s.read(ctx, "thread", func(ctx context.Context) error {
-		threads, err = pagesOf(ctx, s.comments, lists, query, (*commentDoc).comment)
+		threads, err = s.threads.pages(ctx, lists)
 		return err
 	})
 	return threads, err
 }
 
-func threadQuery(t social.Thread) listQuery {
-	switch {
-	case t.Order == social.OrderThreaded:
-		return treeQuery(t)
-	case !t.Parent.IsZero():
-		return listQuery{
-			filter: doc("post", t.Post, "parent", t.Parent), key: "seq", value: idKey,
-			desc: t.Order == social.OrderNewest, hint: byPostParent,
-		}
-	}
-	return listQuery{
-		filter: doc("post", t.Post), key: "seq", value: idKey, desc: t.Order == social.OrderNewest, hint: byPost,
-	}
-}
-
-func treeQuery(t social.Thread) listQuery {
-	q := listQuery{filter: doc("post", t.Post), key: "treePath", value: textKey, hint: byPostTree}
-	if t.Under != "" {
-		// Ids' texts have no character behind "z", so "~" is behind everything under the comment.
-		q.bounds = doc("$gte", textKey(t.Under))
-		q.page.Before = t.Under + "~"
-	}
-	return q
-}
-
-// textKey is the stored form of a list key that is a text.
-func textKey(k social.Key) any { return string(k) }
-
 // LatestComments implements social.Comments.
 func (s *Store) LatestComments(ctx context.Context, posts []social.PostID, without []social.UserID, n int) (map[social.PostID][]*social.Comment, error) {
-	queries := make([]listQuery, len(posts))
-	for i, post := range posts {
-		queries[i] = newest(post, without, n)
-	}
 	all := make(map[social.PostID][]*social.Comment, len(posts))
 	if len(posts) == 0 || n <= 0 {
 		return all, nil
 	}
 	err := s.read(ctx, "latest comments", func(ctx context.Context) error {
-		pages, err := readLists[commentDoc](ctx, s.comments, queries)
-		for i, docs := range pages {
+		newest, err := s.threads.newest(ctx, posts, without, n)
+		for i, docs := range newest {
 			slices.Reverse(docs)
 			all[posts[i]] = each(docs, (*commentDoc).comment)
 		}

@@ -69,7 +69,7 @@ var fieldNames = func() map[string]string {
 		"commentCount", "latest", "reactions", "votes", "kind", "circles", "text", "url", "title", "caption", "width", "height",
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
-		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision",
+		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
 	} {
 		names[name] = name
 	}

@@ -15,6 +15,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
 
@@ -23,8 +24,32 @@ func TestEveryQueryUsesAnIndex(t *testing.T) {
 	r := new(recorder)
 	w := newTown(t, r)
 	callEverything(w)
+	explainAll(t, r.take(), 40)
+}
+
+// TestEveryLayoutUsesAnIndex is the same for the other layouts of comment threads.
+func TestEveryLayoutUsesAnIndex(t *testing.T) {
+	for _, layout := range []string{mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive, mongodb.TinyAdaptive} {
+		t.Run(layout, func(t *testing.T) {
+			r := new(recorder)
+			w := newTownIn(t, r, layout)
+			users := w.people(2)
+			for n := range 40 { // other threads, so that a scan would not be the best plan
+				p := w.post(status(users[0].User.ID, users[0].User.ID, public))
+				w.ok(w.Fill(w.ctx, p.ID, forest(p, users[0].User.ID, 10*n)))
+			}
+			r.take()
+			callComments(w, users[0], users[1])
+			explainAll(t, r.take(), 15)
+		})
+	}
+}
+
+// explainAll asks the server for the plans of commands, which are so many shapes at least.
+func explainAll(t *testing.T, commands []bson.Raw, least int) {
+	t.Helper()
 	shapes := map[string]bson.D{}
-	for _, command := range r.take() {
+	for _, command := range commands {
 		for _, c := range explainable(t, command) {
 			// The longest of a shape has the longest lists of values: the hardest to plan.
 			if shape := shapeOf(c); len(fmt.Sprint(c)) > len(fmt.Sprint(shapes[shape])) {
@@ -32,7 +57,7 @@ func TestEveryQueryUsesAnIndex(t *testing.T) {
 			}
 		}
 	}
-	if len(shapes) < 40 {
+	if len(shapes) < least {
 		t.Errorf("only %d shapes were seen", len(shapes))
 	}
 	client := plainClient(t)

@@ -55,13 +55,7 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 			index(byAuthor, doc("author", 1, "seq", -1)),
 			having("inbox", byInbox, doc("inbox", 1, "seq", -1)),
 		},
-		s.versions: {unique(byPostNumber, doc("post", 1, "number", 1))},
-		s.comments: {
-			index(byPost, doc("post", 1, "seq", 1)),
-			index(byPostTree, doc("post", 1, "treePath", 1)),
-			unique(byPostSlug, doc("post", 1, "slug", 1)),
-			having("parent", byPostParent, doc("post", 1, "parent", 1, "seq", 1)),
-		},
+		s.versions:  {unique(byPostNumber, doc("post", 1, "number", 1))},
 		s.reactions: nil, // _id is post and user
 		s.votes:     nil, // _id is post and user
 		s.events:    {expiring("at", eventLife)},

@@ -17,12 +17,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m, mongotest.IgnoreServer())
 func open(tb testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
 	tb.Helper()
 	uri, database := mongotest.Database(tb)
-	return openAt(tb, inDatabase(tb, uri, database), monitor)
+	return openAt(tb, inDatabase(tb, uri, database), mongodb.Options{Monitor: monitor})
 }
 
-func openAt(tb testing.TB, uri string, monitor *event.CommandMonitor) *mongodb.Store {
+func openAt(tb testing.TB, uri string, o mongodb.Options) *mongodb.Store {
 	tb.Helper()
-	store, err := mongodb.Open(tb.Context(), uri, mongodb.Options{Monitor: monitor})
+	store, err := mongodb.Open(tb.Context(), uri, o)
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -280,7 +280,7 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 
 // deleteWithPost removes what hangs on a post.
 func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
-	if _, err := s.comments.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPost)); err != nil {
+	if err := s.threads.removeThread(ctx, post); err != nil {
 		return err
 	}
 	if _, err := s.versions.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPostNumber)); err != nil {

@@ -3,6 +3,7 @@ package mongodb_test
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
 	"sync"
@@ -60,19 +61,25 @@ func names(commands []bson.Raw) string {
 // town is a store with people in it.
 type town struct {
 	*mongodb.Store
-	uri string
-	t   testing.TB
-	ctx context.Context //nolint:containedctx // the test's own
+	uri, layout string
+	t           testing.TB
+	ctx         context.Context //nolint:containedctx // the test's own
 }
 
 func newTown(tb testing.TB, r *recorder) *town {
+	tb.Helper()
+	return newTownIn(tb, r, mongodb.CommentsDocuments)
+}
+
+// newTownIn chooses the layout of comment threads.
+func newTownIn(tb testing.TB, r *recorder, layout string) *town {
 	tb.Helper()
 	if r == nil {
 		r = new(recorder)
 	}
 	uri, database := mongotest.Database(tb)
 	uri = inDatabase(tb, uri, database)
-	return &town{Store: openAt(tb, uri, r.monitor()), uri: uri, t: tb, ctx: tb.Context()}
+	return &town{Store: openAt(tb, uri, mongodb.Options{Monitor: r.monitor(), Comments: layout}), uri: uri, layout: layout, t: tb, ctx: tb.Context()}
 }
 
 func (w *town) ok(err error) {
@@ -142,12 +149,30 @@ func (w *town) comment(p *social.Post, parent *social.Comment, author social.Use
 
 func newComment(p *social.Post, parent *social.Comment, author social.UserID) *social.Comment {
 	c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: p.ID, Author: author, Text: "yes"}
-	c.Slug = c.ID.ID.String()
+	c.Slug = c.ID.ID.String()[16:]
 	c.Path, c.TreePath = c.Slug, social.NewTreePath(parent, c.ID)
 	if parent != nil {
 		c.Parent, c.Path = parent.ID, parent.Path+"/"+c.Slug
 	}
 	return c
+}
+
+// forest makes so many comments, not stored: every fifth replies to the post, the others to one of the last twenty.
+func forest(p *social.Post, author social.UserID, n int) []*social.Comment {
+	dice := rand.New(rand.NewPCG(7, uint64(n)))
+	all := make([]*social.Comment, n)
+	for i := range all {
+		var parent *social.Comment
+		if i%5 > 0 {
+			parent = all[i-1-dice.IntN(min(i, 20))]
+		}
+		if parent != nil && parent.Depth() >= 32 {
+			parent = nil
+		}
+		all[i] = newComment(p, parent, author)
+		all[i].Text = "What a comment says is mostly about as long as this one is: some eighty characters."
+	}
+	return all
 }
 
 func happened(kind social.EventKind) social.Event {

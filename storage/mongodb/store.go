@@ -5,6 +5,7 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -37,6 +38,9 @@ type Options struct {
 	// ConnectTimeout bounds Open's wait for a primary. Default: 7 s. The reason of a failure is looked
 	// for afterwards, for at most 2 s.
 	ConnectTimeout time.Duration
+	// Comments is the layout of comment threads: one of the constants Comments…. Default: CommentsDocuments. All
+	// layouts give the same answers, but one does not see what was written in another: a database keeps its layout.
+	Comments string
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
 }
@@ -54,20 +58,26 @@ type Store struct {
 	edges     *mongo.Collection
 	posts     *mongo.Collection
 	versions  *mongo.Collection
-	comments  *mongo.Collection
 	reactions *mongo.Collection
 	votes     *mongo.Collection
 	events    *mongo.Collection
+
+	threads threads
+	queue   *commentQueue
 }
 
 var _ storage.Store = (*Store)(nil)
 
 // Open connects to the replica set (or mongos) that the URI names, makes what indexes are missing, and returns the
-// store. The database is that in the URI's path, "plaza" where it has none. Its errors, within 10 s, are for people: a
-// malformed URI, a server that does not answer (ErrUnavailable), a standalone server, a server that is too old.
+// store. The database is that in the URI's path, "plaza" where it has none. Its errors, within 10 s, are for people: an
+// unknown layout, a malformed URI, a server that does not answer (ErrUnavailable), a standalone server, a server that is too old.
 func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o.Timeout = orDefault(o.Timeout, defaultTimeout)
 	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
+	o.Comments = cmp.Or(o.Comments, CommentsDocuments)
+	if err := checkLayout(o.Comments); err != nil {
+		return nil, err
+	}
 	address, err := parseURI(uri)
 	if err != nil {
 		return nil, err
@@ -79,7 +89,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err := checkServer(ctx, client, address, o.ConnectTimeout); err != nil {
 		return nil, errors.Join(err, disconnect(client))
 	}
-	s := newStore(client, address.database, o.Timeout)
+	s := newStore(client, address.database, o)
 	if err := s.createIndexes(ctx); err != nil {
 		return nil, errors.Join(err, disconnect(client))
 	}
@@ -112,15 +122,16 @@ func clientOptions(uri string, o Options) *options.ClientOptions {
 	return client
 }
 
-func newStore(client *mongo.Client, database string, timeout time.Duration) *Store {
+func newStore(client *mongo.Client, database string, o Options) *Store {
 	db := client.Database(database)
 	return &Store{
-		client: client, timeout: timeout, hot: newLocks(),
+		client: client, timeout: o.Timeout, hot: newLocks(),
 		users: db.Collection("users"), handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
-		posts: db.Collection("posts"), versions: db.Collection("postVersions"), comments: db.Collection("comments"),
+		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
-		events: db.Collection("events"),
+		events:  db.Collection("events"),
+		threads: layouts[o.Comments](db), queue: newCommentQueue(),
 	}
 }
 

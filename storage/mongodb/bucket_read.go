@@ -1,0 +1,501 @@
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// runQuery says how to read one page of a thread out of its buckets.
+type runQuery struct {
+	post      social.PostID
+	kind      byte             // runInTime or runInTree
+	from, to  social.Key       // only keys between these; "" for no bound
+	including bool             // from itself as well
+	desc      bool             // the thread is listed with its greatest key first
+	parent    social.CommentID // not zero: only its replies
+	live      bool             // no tombstones
+	without   []social.UserID  // none of these authors
+	limit     int
+	last      bool // take the page from the list's end
+}
+
+// newRunQuery reads a page of a thread.
+func newRunQuery(list social.List[social.Thread]) runQuery {
+	t := list.Of
+	q := runQuery{post: t.Post, kind: runInTime, parent: t.Parent, limit: list.Limit, last: list.Last}
+	q.from, q.to = list.After, list.Before
+	if t.Order == social.OrderNewest {
+		q.desc, q.from, q.to = true, q.to, q.from
+	}
+	if t.Order != social.OrderThreaded {
+		return q
+	}
+	q.kind = runInTree
+	if t.Under != "" && q.from < t.Under {
+		q.from, q.including = t.Under, true
+	}
+	if t.Under != "" && (q.to == "" || q.to > t.Under+behind) {
+		q.to = t.Under + behind
+	}
+	return q
+}
+
+// upwards says whether buckets are read with the least keys first.
+func (q runQuery) upwards() bool { return q.desc == q.last }
+
+// bound is where a key of the list lies among the buckets of a run.
+func (q runQuery) bound(r run, key social.Key) string {
+	if q.kind == runInTree || key == "" {
+		return r.at(string(key))
+	}
+	var raw id.ID
+	copy(raw[:], key)
+	return r.at(raw.String())
+}
+
+// match finds the buckets of a run that the page may have something in: by uppers on the way up, by _ids on the way down,
+// and by the other of the two only where the page is bounded there.
+func (q runQuery) match(r run) bson.D {
+	lower, upper := doc("$gte", string(r), "$lt", r.end()), doc("$gt", q.bound(r, q.from), "$lte", r.end())
+	if q.to != "" {
+		lower = doc("$gte", string(r), "$lt", q.bound(r, q.to))
+	}
+	switch {
+	case q.upwards() && q.to == "":
+		return doc("upper", upper)
+	case !q.upwards() && q.from == "":
+		return doc("_id", lower)
+	}
+	return doc("upper", upper, "_id", lower)
+}
+
+// matchWhole finds the one bucket of a thread that has one, by the same index.
+func (q runQuery) matchWhole() bson.D {
+	r := newRun(q.post, runWhole)
+	if q.upwards() {
+		return doc("upper", r.end())
+	}
+	return doc("_id", string(r))
+}
+
+// branches find the buckets in a layout: those of one branch alone will be there.
+func (q runQuery) branches(t bucketThreads) []bson.D {
+	if !q.parent.IsZero() {
+		return []bson.D{q.whereReplies()}
+	}
+	var branches []bson.D
+	if t.paged {
+		branches = append(branches, q.match(newRun(q.post, q.kind)))
+	}
+	if t.whole.comments > 0 {
+		branches = append(branches, q.matchWhole())
+	}
+	return branches
+}
+
+// whereReplies finds the buckets that have replies to the parent.
+func (q runQuery) whereReplies() bson.D {
+	r := newRun(q.post, runInTime)
+	upper := doc("$gt", q.bound(r, q.from), "$lte", newRun(q.post, runWhole).end())
+	return doc("main", true, "comments.parent", q.parent, "upper", upper)
+}
+
+// sort reads buckets by the index that their bound is tight in.
+func (q runQuery) sort() bson.D {
+	switch {
+	case !q.parent.IsZero() && q.upwards():
+		return doc("upper", 1)
+	case !q.parent.IsZero():
+		return doc("upper", -1)
+	case q.upwards():
+		return doc("upper", 1)
+	}
+	return doc("_id", -1)
+}
+
+func (q runQuery) hint() string {
+	switch {
+	case !q.parent.IsZero():
+		return byReply
+	case q.upwards():
+		return byUpper
+	}
+	return byLower
+}
+
+// keep are the conditions on single comments.
+func (q runQuery) keep() bson.A {
+	var all bson.A
+	field, value := "$$this._id", idKey
+	if q.kind == runInTree {
+		field, value = "$$this.treePath", textKey
+	}
+	if q.from != "" && q.including {
+		all = append(all, doc("$gte", bson.A{field, literal(value(q.from))}))
+	} else if q.from != "" {
+		all = append(all, doc("$gt", bson.A{field, literal(value(q.from))}))
+	}
+	if q.to != "" {
+		all = append(all, doc("$lt", bson.A{field, literal(value(q.to))}))
+	}
+	if !q.parent.IsZero() {
+		all = append(all, doc("$eq", bson.A{"$$this.parent", literal(q.parent)}))
+	}
+	if q.live {
+		all = append(all, doc("$ne", bson.A{"$$this.deleted", true}))
+	}
+	if len(q.without) > 0 {
+		all = append(all, doc("$not", bson.A{doc("$in", bson.A{"$$this.author", literal(q.without)})}))
+	}
+	return all
+}
+
+// literal keeps what people wrote from being read as an expression.
+func literal(v any) bson.D { return doc("$literal", v) }
+
+// comments picks what the page may need out of a bucket with a whole thread, where the tree's order has to be made.
+func (q runQuery) comments() any {
+	var from any = "$comments"
+	if keep := q.keep(); len(keep) > 0 {
+		from = doc("$filter", doc("input", from, "cond", doc("$and", keep)))
+	}
+	if q.kind == runInTree {
+		from = doc("$sortArray", doc("input", from, "sortBy", doc("treePath", 1)))
+	}
+	if q.upwards() {
+		return doc("$slice", bson.A{from, q.limit})
+	}
+	return doc("$slice", bson.A{from, -q.limit})
+}
+
+// project reads of a bucket what the page may need. Small buckets are read as they are: to pick comments out of them costs the
+// server more than to send them all.
+func (q runQuery) project(t bucketThreads) bson.D {
+	if t.paged {
+		return nil
+	}
+	return doc("upper", 1, "comments", q.comments())
+}
+
+// rawBucket is a bucket whose comments are decoded only where a page needs them.
+type rawBucket struct {
+	id, upper string
+	comments  bsoncore.Array
+}
+
+func (b *rawBucket) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.text(v, &b.id)
+	case "upper":
+		r.text(v, &b.upper)
+	case "comments":
+		r.check(v.Type == bsoncore.TypeArray, v)
+		b.comments = slices.Clone(v.Data) // the driver uses the memory again
+	}
+}
+
+// pick takes out of a bucket what the page may need, in the order of reading.
+func (q runQuery) pick(b *rawBucket) ([]commentDoc, error) {
+	values, err := b.comments.Values()
+	if err != nil {
+		return nil, fmt.Errorf("bucket %s is malformed: %w", b.id, err)
+	}
+	values = slices.DeleteFunc(values, func(v bsoncore.Value) bool { return !q.between(v) })
+	sorted := q.kind == runInTime || run(b.id).kind() != runWhole
+	if all := q.parent.IsZero() && !q.live && sorted; all {
+		values = firstOf(values, q.limit, q.upwards())
+	}
+	kept := make([]commentDoc, 0, len(values))
+	for _, v := range values {
+		var c commentDoc
+		if err := readDocument(v.Data, &c); err != nil {
+			return nil, err
+		}
+		if q.wants(&c) {
+			c.Post = q.post
+			kept = append(kept, c)
+		}
+	}
+	if !sorted {
+		slices.SortFunc(kept, func(a, b commentDoc) int { return cmp.Compare(a.TreePath, b.TreePath) })
+	}
+	kept = firstOf(kept, q.limit, q.upwards())
+	if !q.upwards() {
+		slices.Reverse(kept)
+	}
+	return kept, nil
+}
+
+// between says whether a raw comment's key is within the page's bounds.
+func (q runQuery) between(v bsoncore.Value) bool {
+	var key social.Key
+	raw := bsoncore.Document(v.Data)
+	if q.kind == runInTree {
+		text, _ := raw.Lookup("treePath").StringValueOK()
+		key = social.Key(text)
+	} else {
+		_, bytes, _ := raw.Lookup("_id").BinaryOK()
+		key = social.Key(bytes)
+	}
+	return (key > q.from || q.including && key == q.from) && (q.to == "" || key < q.to)
+}
+
+// wants is for the conditions that are not on the key.
+func (q runQuery) wants(c *commentDoc) bool {
+	return (q.parent.IsZero() || c.Parent == q.parent) && (!q.live || !c.Deleted) && !slices.Contains(q.without, c.Author)
+}
+
+// firstOf cuts a sorted list to the n entries that are read first.
+func firstOf[T any](list []T, n int, upwards bool) []T {
+	if upwards {
+		return list[:min(n, len(list))]
+	}
+	return list[max(0, len(list)-n):]
+}
+
+// filter is all branches.
+func (q runQuery) filter(t bucketThreads) bson.D {
+	branches := q.branches(t)
+	if len(branches) == 1 {
+		return branches[0]
+	}
+	return doc("$or", branches)
+}
+
+// partialRun is a page on its way to being full.
+type partialRun struct {
+	query   runQuery
+	buckets int          // to be read next
+	read    []commentDoc // in the order of reading
+	done    bool
+}
+
+func (t bucketThreads) begin(q runQuery) *partialRun {
+	const scattered = 8 // replies lie anywhere
+	if !q.parent.IsZero() {
+		return &partialRun{query: q, buckets: scattered}
+	}
+	// At a bound the first bucket has only some of the page.
+	buckets := 1 + q.limit/max(1, t.size)
+	if q.from != "" || !q.upwards() {
+		buckets++
+	}
+	return &partialRun{query: q, buckets: buckets}
+}
+
+// add takes what was read, and says where to go on.
+func (p *partialRun) add(buckets []rawBucket) error {
+	for i := range buckets {
+		comments, err := p.query.pick(&buckets[i])
+		if err != nil {
+			return err
+		}
+		p.read = append(p.read, comments...)
+	}
+	if len(buckets) < p.buckets || len(p.read) >= p.query.limit {
+		p.done = true
+		return nil
+	}
+	p.done = !p.query.goOn(&buckets[len(buckets)-1])
+	p.buckets *= 8
+	return nil
+}
+
+// goOn continues behind a bucket, if anything can be there.
+func (q *runQuery) goOn(b *rawBucket) bool {
+	bound := b.id
+	if q.upwards() {
+		bound = b.upper
+	}
+	text := bound[id.TextLen+1:]
+	if text == "" || text == behind {
+		return false
+	}
+	key := social.Key(text)
+	if q.kind == runInTime {
+		parsed, err := id.ParseText(text)
+		if err != nil {
+			return false
+		}
+		key = social.Key(parsed.Bytes())
+	}
+	if q.upwards() {
+		q.from, q.including = key, true
+	} else {
+		q.to = key
+	}
+	return true
+}
+
+// page is what was read, in the list's order.
+func (p *partialRun) page() []commentDoc {
+	page := p.read[:min(len(p.read), p.query.limit)]
+	if p.query.last {
+		slices.Reverse(page)
+	}
+	return page
+}
+
+// read reads a page of each list. All lists advance together: mostly they take one command, or one more where many
+// comments were deleted or are left out.
+func (t bucketThreads) read(ctx context.Context, queries []runQuery) ([][]commentDoc, error) {
+	runs := make([]*partialRun, len(queries))
+	for i, q := range queries {
+		runs[i] = t.begin(q)
+	}
+	open := slices.Clone(runs)
+	for len(open) > 0 {
+		for batch := range slices.Chunk(open, listsInBatch) {
+			if err := t.advance(ctx, batch); err != nil {
+				return nil, err
+			}
+		}
+		open = slices.DeleteFunc(open, func(p *partialRun) bool { return p.done })
+	}
+	pages := make([][]commentDoc, len(runs))
+	for i, p := range runs {
+		pages[i] = p.page()
+	}
+	return pages, nil
+}
+
+// advance reads the next buckets of all runs in one command.
+func (t bucketThreads) advance(ctx context.Context, runs []*partialRun) error {
+	if len(runs) == 1 {
+		p := runs[0]
+		find := options.Find().SetSort(p.query.sort()).SetHint(p.query.hint()).SetLimit(int64(p.buckets))
+		if project := p.query.project(t); project != nil {
+			find.SetProjection(project)
+		}
+		buckets, err := findAll[rawBucket](ctx, t.buckets, p.query.filter(t), p.buckets, find)
+		if err != nil {
+			return err
+		}
+		return p.add(buckets)
+	}
+	total := 0
+	var pipelines []bson.A
+	for i, p := range runs {
+		total += p.buckets
+		for _, branch := range p.query.branches(t) { // one by one, because a pipeline inside another takes no hint
+			pipelines = append(pipelines, p.stages(t, branch, i))
+		}
+	}
+	found, err := aggregateAll[tagged[rawBucket]](ctx, t.buckets, union(t.buckets, pipelines), total)
+	if err != nil {
+		return err
+	}
+	buckets := make([][]rawBucket, len(runs))
+	for _, f := range found {
+		buckets[f.list] = append(buckets[f.list], f.doc)
+	}
+	for i, p := range runs {
+		if err := p.add(buckets[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stages reads the next buckets in an aggregation, each with the list's number.
+func (p *partialRun) stages(t bucketThreads, branch bson.D, number int) bson.A {
+	stages := bson.A{doc("$match", branch), doc("$sort", p.query.sort()), doc("$limit", p.buckets)}
+	if project := p.query.project(t); project != nil {
+		stages = append(stages, doc("$project", project))
+	}
+	return append(stages, doc("$addFields", doc("list", literal(number))))
+}
+
+func (t bucketThreads) pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
+	queries := make([]runQuery, len(lists))
+	for i, list := range lists {
+		queries[i] = newRunQuery(list)
+	}
+	pages, err := t.read(ctx, queries)
+	if err != nil {
+		return nil, err
+	}
+	answer := make(map[social.List[social.Thread]][]*social.Comment, len(lists))
+	for i, list := range lists {
+		answer[list] = each(pages[i], (*commentDoc).comment)
+	}
+	return answer, nil
+}
+
+func (t bucketThreads) newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error) {
+	queries := make([]runQuery, len(posts))
+	for i, post := range posts {
+		queries[i] = runQuery{post: post, kind: runInTime, desc: true, live: true, without: without, limit: n}
+	}
+	return t.read(ctx, queries)
+}
+
+func (t bucketThreads) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
+	var d bucketDoc
+	only := options.FindOne().SetProjection(doc("post", 1)).SetHint(byComment)
+	err := found(t.buckets.FindOne(ctx, doc("main", true, "comments._id", comment), only).Decode(&d))
+	return d.Post, err
+}
+
+func (t bucketThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
+	var all []commentDoc
+	for batch := range slices.Chunk(ids, inBatch) {
+		some, err := t.pick(ctx, doc("main", true, "comments._id", doc("$in", valueList(batch))), "_id", valueList(batch), byComment)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, commentsOf(some)...)
+	}
+	return all, nil
+}
+
+func (t bucketThreads) bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error) {
+	var all []commentDoc
+	for batch := range slices.Chunk(links, listsInBatch) {
+		one := func(l social.Permalink) bson.D { return doc("main", true, "post", l.Post, "comments.slug", l.Slug) }
+		var filters bson.A
+		var slugs []string
+		for _, l := range batch {
+			filters, slugs = append(filters, one(l)), append(slugs, l.Slug)
+		}
+		filter := one(batch[0])
+		if len(batch) > 1 {
+			filter = doc("$or", filters)
+		}
+		some, err := t.pick(ctx, filter, "slug", slugs, byCommentSlug)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, commentsOf(some)...)
+	}
+	return all, nil
+}
+
+// pick reads from the buckets that match those comments whose field has one of the values.
+func (t bucketThreads) pick(ctx context.Context, filter bson.D, field string, values any, hint string) ([]bucketDoc, error) {
+	cond := doc("$in", bson.A{"$$this." + field, literal(values)})
+	project := doc("post", 1, "comments", doc("$filter", doc("input", "$comments", "cond", cond)))
+	return findAll[bucketDoc](ctx, t.buckets, filter, inBatch, options.Find().SetProjection(project).SetHint(hint))
+}
+
+// commentsOf are the comments in buckets, each with its post.
+func commentsOf(buckets []bucketDoc) []commentDoc {
+	var all []commentDoc
+	for _, b := range buckets {
+		for _, c := range b.Comments {
+			c.Post = b.Post
+			all = append(all, c)
+		}
+	}
+	return all
+}

@@ -1,0 +1,334 @@
+package mongodb_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// paged are the layouts that keep long threads in several buckets.
+var paged = []string{mongodb.CommentsPages, mongodb.CommentsAdaptive, mongodb.TinyPages, mongodb.TinyAdaptive}
+
+// tidyBuckets checks a thread's buckets, and returns how many there are.
+func (w *town) tidyBuckets(post social.PostID) int {
+	w.t.Helper()
+	n, faults, err := w.CheckBuckets(w.ctx, post)
+	w.ok(err)
+	for _, fault := range faults {
+		w.t.Errorf("%s: %s", w.layout, fault)
+	}
+	return n
+}
+
+// thread reads a whole thread.
+func (w *town) thread(post social.PostID, order social.CommentOrder) []*social.Comment {
+	w.t.Helper()
+	list := lists(social.Page{Limit: 100_000}, social.Thread{Post: post, Order: order})
+	threads, err := w.Thread(w.ctx, list)
+	w.ok(err)
+	return threads[list[0]]
+}
+
+// TestManyWritersOfBuckets lets 64 writers of two servers write one thread at once, and 64 others delete half of it: no bucket is above
+// its limit, nothing is lost, all counts are exact.
+func TestManyWritersOfBuckets(t *testing.T) {
+	for _, layout := range paged {
+		t.Run(layout, func(t *testing.T) {
+			w := newTownIn(t, nil, layout)
+			servers := []*town{w, secondServer(t, w)}
+			ada := w.people(1)[0].User.ID
+			p := w.post(status(ada, ada, public))
+			root := w.comment(p, nil, ada)
+			const writers, each = 64, 4
+			written := make([][]*social.Comment, writers)
+			atOnce(writers, func(i int) {
+				for n := range each {
+					parents := []*social.Comment{nil, root, nil, root}
+					c := newComment(p, parents[n], ada)
+					if n > 1 && i%2 == 0 {
+						c = newComment(p, written[i][n-2], ada)
+					}
+					if err := servers[i%2].InsertComment(w.ctx, c, happened(social.EventCommentAdded)); err != nil {
+						t.Error(err)
+					}
+					written[i] = append(written[i], c)
+				}
+			})
+			const total = writers*each + 1
+			if n := w.tidyBuckets(p.ID); n < 2*total/100 {
+				t.Errorf("%d comments are in %d buckets", total, n)
+			}
+			wantCount(t, w, p.ID, total)
+			atOnce(writers, func(i int) {
+				for _, c := range slices.Backward(written[i]) {
+					if i%4 != 0 {
+						continue
+					}
+					if err := servers[i%2].DeleteComment(w.ctx, c.ID, happened(social.EventCommentDeleted)); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+			w.tidyBuckets(p.ID)
+			wantCount(t, w, p.ID, total-writers/4*each)
+		})
+	}
+}
+
+// atOnce runs n goroutines, and waits for them.
+func atOnce(n int, run func(i int)) {
+	var all sync.WaitGroup
+	for i := range n {
+		all.Go(func() { run(i) })
+	}
+	all.Wait()
+}
+
+func wantCount(t *testing.T, w *town, post social.PostID, n int) {
+	t.Helper()
+	posts, err := w.Posts(w.ctx, []social.PostID{post})
+	w.ok(err)
+	if got := posts[post].CommentCount; got != n {
+		t.Errorf("CommentCount is %d, want %d", got, n)
+	}
+	for _, order := range []social.CommentOrder{social.OrderOldest, social.OrderNewest, social.OrderThreaded} {
+		if got := len(w.thread(post, order)); got != n {
+			t.Errorf("%s: %d comments, want %d", order, got, n)
+		}
+	}
+}
+
+// TestBucketsAreTidyAfterAnything writes, in no order, edits and deletes.
+func TestBucketsAreTidyAfterAnything(t *testing.T) {
+	for _, layout := range append(paged, mongodb.CommentsEmbedded) {
+		t.Run(layout, func(t *testing.T) {
+			w := newTownIn(t, nil, layout)
+			ada := w.people(1)[0].User.ID
+			p := w.post(status(ada, ada, public))
+			dice := rand.New(rand.NewPCG(1, 2))
+			var living []*social.Comment
+			add := func() {
+				var parent *social.Comment
+				if len(living) > 0 && dice.IntN(3) > 0 {
+					parent = living[dice.IntN(len(living))]
+				}
+				c := newComment(p, parent, ada)
+				if dice.IntN(4) == 0 { // a clock that is behind
+					c.ID.ID = id.At(time.Now().Add(-time.Duration(dice.IntN(1000)) * time.Millisecond))
+					c.TreePath = social.NewTreePath(parent, c.ID)
+				}
+				w.ok(w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)))
+				living = append(living, c)
+			}
+			for range 160 {
+				add()
+				if dice.IntN(3) == 0 {
+					text := strings.Repeat("x", dice.IntN(300))
+					w.ok(w.EditComment(w.ctx, living[dice.IntN(len(living))].ID, text, time.Now(), happened(social.EventCommentEdited)))
+				}
+				if dice.IntN(3) == 0 {
+					i := dice.IntN(len(living))
+					w.ok(w.DeleteComment(w.ctx, living[i].ID, happened(social.EventCommentDeleted)))
+					living = slices.Delete(living, i, i+1)
+				}
+			}
+			w.tidyBuckets(p.ID)
+			for _, c := range living {
+				w.ok(w.DeleteComment(w.ctx, c.ID, happened(social.EventCommentDeleted)))
+			}
+			if n := w.tidyBuckets(p.ID); n > 2 {
+				t.Errorf("%d buckets are left of an empty thread", n)
+			}
+			wantCount(t, w, p.ID, 0)
+			w.ok(w.DeletePost(w.ctx, p.ID, happened(social.EventPostDeleted)))
+			if n := w.tidyBuckets(p.ID); n != 0 {
+				t.Errorf("%d buckets are left of a deleted post", n)
+			}
+		})
+	}
+}
+
+// TestReadersSeeNoMove reads threads while they grow from one bucket into many: what was acknowledged before a read
+// is in it, once.
+func TestReadersSeeNoMove(t *testing.T) {
+	w := newTownIn(t, nil, mongodb.TinyAdaptive)
+	reader := secondServer(t, w)
+	ada := w.people(1)[0].User.ID
+	for range 6 {
+		p := w.post(status(ada, ada, public))
+		var mu sync.Mutex
+		var acknowledged []social.CommentID
+		ctx, stop := context.WithCancel(w.ctx)
+		var readers sync.WaitGroup
+		for _, order := range []social.CommentOrder{social.OrderOldest, social.OrderThreaded} {
+			readers.Go(func() {
+				for ctx.Err() == nil {
+					mu.Lock()
+					due := slices.Clone(acknowledged)
+					mu.Unlock()
+					checkRead(t, reader.thread(p.ID, order), due)
+				}
+			})
+		}
+		var parent *social.Comment
+		for i := range 16 {
+			c := w.comment(p, parent, ada)
+			mu.Lock()
+			acknowledged = append(acknowledged, c.ID)
+			mu.Unlock()
+			if i%3 == 0 {
+				parent = c
+			}
+		}
+		stop()
+		readers.Wait()
+		w.tidyBuckets(p.ID)
+	}
+}
+
+func checkRead(t *testing.T, read []*social.Comment, due []social.CommentID) {
+	t.Helper()
+	times := map[social.CommentID]int{}
+	for _, c := range read {
+		times[c.ID]++
+	}
+	for _, c := range due {
+		if times[c] == 0 {
+			t.Errorf("a comment is lost: %d were read, %d are due", len(read), len(due))
+		}
+	}
+	for _, n := range times {
+		if n > 1 {
+			t.Error("a comment is doubled")
+		}
+	}
+}
+
+// TestFullThreadsAreRefused fills embedded threads, with short texts and with the longest, and sees that what is refused changes
+// nothing, and that a thread with room again takes comments again.
+func TestFullThreadsAreRefused(t *testing.T) {
+	for layout, text := range map[string]string{
+		mongodb.TinyEmbedded:     "short",
+		mongodb.CommentsEmbedded: strings.Repeat("\U0001F600", social.MaxTextLen),
+	} {
+		t.Run(layout, func(t *testing.T) {
+			w := newTownIn(t, nil, layout)
+			ada := w.people(1)[0].User.ID
+			p := w.post(status(ada, ada, public))
+			write := func() (*social.Comment, error) {
+				c := newComment(p, nil, ada)
+				c.Text = text
+				return c, w.InsertComment(w.ctx, c, happened(social.EventCommentAdded))
+			}
+			var all []*social.Comment
+			c, err := write()
+			for ; err == nil && len(all) < 1000; c, err = write() {
+				all = append(all, c)
+			}
+			full := func(err error) {
+				t.Helper()
+				if !errors.Is(err, social.ErrThreadFull) {
+					t.Errorf("got %v, want ErrThreadFull", err)
+				}
+				w.tidyBuckets(p.ID)
+				wantCount(t, w, p.ID, len(all))
+			}
+			full(err)
+			edit := func(text string) error {
+				return w.EditComment(w.ctx, all[0].ID, text, time.Now(), happened(social.EventCommentEdited))
+			}
+			full(edit(strings.Repeat(text, 120)))
+			w.ok(edit("less"))
+			w.ok(w.DeleteComment(w.ctx, all[1].ID, happened(social.EventCommentDeleted)))
+			c, err = write()
+			w.ok(err)
+			all = append(slices.Delete(all, 1, 2), c)
+			w.tidyBuckets(p.ID)
+			wantCount(t, w, p.ID, len(all))
+			read, err := w.Comments(w.ctx, []social.CommentID{all[0].ID, c.ID})
+			w.ok(err)
+			if read[all[0].ID].Text != "less" || read[c.ID].Text != text {
+				t.Error("a text was lost")
+			}
+		})
+	}
+}
+
+// TestAMoveThatBreaksOffChangesNothing fails the database in the middle of a move, and of a cut: the comment is refused, everything else
+// is as it was, and the next comment moves the thread.
+func TestAMoveThatBreaksOffChangesNothing(t *testing.T) {
+	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	uri := inDatabase(t, server.URI(), "plaza")
+	for name, limit := range map[string]int{"the move": 4, "a cut": 6} {
+		t.Run(name, func(t *testing.T) {
+			w := &town{
+				Store: openAt(t, uri, mongodb.Options{Comments: mongodb.TinyAdaptive}), uri: uri, layout: mongodb.TinyAdaptive,
+				t: t, ctx: t.Context(),
+			}
+			ada := w.people(1)[0].User.ID
+			p := w.post(status(ada, ada, public))
+			early := newComment(p, nil, ada)
+			for range limit {
+				w.comment(p, nil, ada)
+			}
+			before := w.thread(p.ID, social.OrderThreaded)
+			broken := failOnce(t, server, "insert", "plaza.threads")
+			if err := w.InsertComment(w.ctx, early, happened(social.EventCommentAdded)); err == nil {
+				t.Error("nothing failed")
+			}
+			broken()
+			if diff := cmp.Diff(before, w.thread(p.ID, social.OrderThreaded)); diff != "" {
+				t.Errorf("the thread has changed:\n%s", diff)
+			}
+			wantCount(t, w, p.ID, limit)
+			w.tidyBuckets(p.ID)
+			w.ok(w.InsertComment(w.ctx, early, happened(social.EventCommentAdded)))
+			wantCount(t, w, p.ID, limit+1)
+			if n := w.tidyBuckets(p.ID); n < 4 {
+				t.Errorf("there are only %d buckets", n)
+			}
+		})
+	}
+}
+
+// failOnce lets the server refuse one command, in a way that is not tried again, and returns what checks that it did.
+func failOnce(t *testing.T, server *mongotest.Server, command, namespace string) (broken func()) {
+	t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI(server.URI()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
+	set := func(mode any) int {
+		var was struct {
+			Count int `bson:"count"`
+		}
+		data := bson.D{{Key: "failCommands", Value: bson.A{command}}, {Key: "namespace", Value: namespace}, {Key: "errorCode", Value: 8}}
+		point := bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: mode}, {Key: "data", Value: data}}
+		if err := client.Database("admin").RunCommand(t.Context(), point).Decode(&was); err != nil {
+			t.Fatal(err)
+		}
+		return was.Count
+	}
+	before := set(bson.D{{Key: "times", Value: 1}})
+	return func() {
+		if set("off") == before {
+			t.Error("no command was refused")
+		}
+	}
+}

@@ -1,0 +1,338 @@
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// bucketThreads keeps comments in buckets. A thread is one bucket with everything, while it is within the limit of that; or it
+// is paged: buckets of a limited size, once by time and once as a tree. Which of the two a thread is, its buckets say.
+type bucketThreads struct {
+	buckets *mongo.Collection
+	whole   wholeLimit
+	paged   bool // threads above the limit are paged, else they are full
+	size    int  // how many comments a bucket of a paged thread holds at most
+}
+
+// wholeLimit is how large a thread in one bucket may be. Zero: no thread is in one bucket.
+type wholeLimit struct{ comments, bytes int }
+
+func (t bucketThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
+	return map[*mongo.Collection][]mongo.IndexModel{t.buckets: bucketIndexes()}
+}
+
+// place is where a new comment goes: heads of buckets, without their comments; nil for those that are not there.
+type place struct {
+	whole, inTime, inTree *bucketDoc
+	taken                 bool // its slug is in use
+}
+
+func (t bucketThreads) insert(ctx context.Context, c *social.Comment) error {
+	own := newCommentDoc(c)
+	p, err := t.place(ctx, &own)
+	if err != nil {
+		return err
+	}
+	if p.whole != nil && !t.whole.admits(p.whole, weight(&own)) {
+		if !t.paged {
+			return social.ErrThreadFull
+		}
+		if err := t.split(ctx, p.whole, newRun(c.Post, runInTime), newRun(c.Post, runInTree)); err != nil {
+			return err
+		}
+		if p, err = t.place(ctx, &own); err != nil {
+			return err
+		}
+	}
+	if p, err = t.makeRoom(ctx, p, &own); err != nil {
+		return err
+	}
+	if err := t.change(ctx, t.insertion(p, &own)); err != nil {
+		return err
+	}
+	if p.taken {
+		return social.ErrTaken // after what is worse: the transaction is given up anyway
+	}
+	return nil
+}
+
+// admits says whether a thread in one bucket may grow by one comment.
+func (l wholeLimit) admits(b *bucketDoc, bytes int) bool {
+	return b.Count < l.comments && b.Bytes+bytes <= l.bytes
+}
+
+// place finds the buckets that a comment belongs in, and whether its slug is in use.
+func (t bucketThreads) place(ctx context.Context, c *commentDoc) (place, error) {
+	inTime, inTree := newRun(c.Post, runInTime), newRun(c.Post, runInTree)
+	branches := bson.A{doc("post", c.Post, "main", true, "comments.slug", c.Slug)}
+	if t.paged {
+		branches = append(branches, inTime.covering(inTime.key(c)), inTree.covering(inTree.key(c)))
+	}
+	if t.whole.comments > 0 {
+		branches = append(branches, doc("_id", string(newRun(c.Post, runWhole))))
+	}
+	taken := doc("$in", bson.A{literal(c.Slug), "$comments.slug"})
+	project := doc("post", 1, "main", 1, "upper", 1, "count", 1, "bytes", 1, "last", 1, "taken", taken)
+	found, err := findAll[bucketDoc](ctx, t.buckets, doc("$or", branches), len(branches), options.Find().SetProjection(project))
+	var p place
+	for i := range found {
+		b := &found[i]
+		p.taken = p.taken || b.taken
+		switch kind := b.ID[id.TextLen]; {
+		case kind == runWhole:
+			p.whole = b
+		case kind == runInTime && inTime.covers(b, c):
+			p.inTime = b
+		case kind == runInTree && inTree.covers(b, c):
+			p.inTree = b
+		}
+	}
+	return p, err
+}
+
+func (r run) covers(b *bucketDoc, c *commentDoc) bool {
+	at := r.at(r.key(c))
+	return b.ID <= at && at < b.Upper
+}
+
+// makeRoom cuts in two what is full, where the comment belongs in the middle of it.
+func (t bucketThreads) makeRoom(ctx context.Context, p place, c *commentDoc) (place, error) {
+	cut := false
+	for _, b := range []*bucketDoc{p.inTime, p.inTree} {
+		if b == nil || b.Count < t.size || runOf(b).key(c) > b.Last {
+			continue
+		}
+		cut = true
+		if err := t.split(ctx, b, runOf(b)); err != nil {
+			return p, err
+		}
+	}
+	if !cut {
+		return p, nil
+	}
+	return t.place(ctx, c)
+}
+
+func runOf(b *bucketDoc) run { return run(b.ID[:id.TextLen+1]) }
+
+// split puts a bucket's comments into others: halves of it, or the runs of a paged thread.
+func (t bucketThreads) split(ctx context.Context, head *bucketDoc, into ...run) error {
+	var old bucketDoc
+	if err := found(t.buckets.FindOne(ctx, doc("_id", head.ID)).Decode(&old)); err != nil {
+		return err
+	}
+	comments := commentsOf([]bucketDoc{old})
+	models := []mongo.WriteModel{mongo.NewDeleteOneModel().SetFilter(doc("_id", old.ID))}
+	for _, r := range into {
+		lower, upper, size := old.ID, old.Upper, (len(comments)+1)/2
+		if r != runOf(&old) {
+			lower, upper, size = string(r), r.end(), t.size
+		}
+		for _, b := range r.buckets(lower, upper, comments, size) {
+			models = append(models, mongo.NewInsertOneModel().SetDocument(b))
+		}
+	}
+	_, err := t.buckets.BulkWrite(ctx, models)
+	return err
+}
+
+// insertion counts a comment at its parent, and stores it in all runs.
+func (t bucketThreads) insertion(p place, c *commentDoc) []mongo.WriteModel {
+	whole := p.whole != nil || p.inTime == nil && t.whole.comments > 0
+	var models []mongo.WriteModel
+	if !c.Parent.IsZero() {
+		parent := &commentDoc{ID: c.Parent, Post: c.Post, TreePath: c.TreePath[:max(0, len(c.TreePath)-id.TextLen)]}
+		models = updates(whole, parent, live(doc("_id", c.Parent)), doc("$inc", doc("comments.$.replies", 1)))
+	}
+	if whole {
+		return append(models, newRun(c.Post, runWhole).push(p.whole, c, t.size)...)
+	}
+	models = append(models, newRun(c.Post, runInTime).push(p.inTime, c, t.size)...)
+	return append(models, newRun(c.Post, runInTree).push(p.inTree, c, t.size)...)
+}
+
+// push stores a comment in its bucket, in a new one behind that if it is full, or in the run's first.
+func (r run) push(b *bucketDoc, c *commentDoc, size int) []mongo.WriteModel {
+	key := r.key(c)
+	switch {
+	case b == nil:
+		return []mongo.WriteModel{mongo.NewInsertOneModel().SetDocument(r.bucket(string(r), r.end(), []commentDoc{*c}))}
+	case b.Count >= size && r.kind() != runWhole:
+		next := r.bucket(r.at(key), b.Upper, []commentDoc{*c})
+		return []mongo.WriteModel{
+			mongo.NewUpdateOneModel().SetFilter(doc("_id", b.ID)).SetUpdate(doc("$set", doc("upper", next.ID))),
+			mongo.NewInsertOneModel().SetDocument(next),
+		}
+	}
+	own := *c
+	own.Post = social.PostID{}
+	push := doc("$each", bson.A{own})
+	if key < b.Last {
+		push = append(push, bson.E{Key: "$sort", Value: r.order()})
+	}
+	return []mongo.WriteModel{mongo.NewUpdateOneModel().SetFilter(doc("_id", b.ID)).SetUpdate(doc(
+		"$push", doc("comments", push), "$inc", doc("count", 1, "bytes", weight(c)), "$max", doc("last", key)))}
+}
+
+func (r run) order() bson.D {
+	if r.kind() == runInTree {
+		return doc("treePath", 1)
+	}
+	return doc("_id", 1)
+}
+
+// updates changes one comment wherever it lies. match says which elements of the buckets are meant; in the update they are
+// "comments.$".
+func updates(whole bool, c *commentDoc, match, update bson.D) []mongo.WriteModel {
+	filters := []bson.D{doc("_id", string(newRun(c.Post, runWhole)))}
+	hint := any(doc("_id", 1))
+	if !whole {
+		hint = byUpper
+		filters = filters[:0]
+		for _, kind := range []byte{runInTime, runInTree} {
+			r := newRun(c.Post, kind)
+			filters = append(filters, r.covering(r.key(c)))
+		}
+	}
+	models := make([]mongo.WriteModel, len(filters))
+	for i, filter := range filters {
+		filter = append(filter, bson.E{Key: "comments", Value: doc("$elemMatch", match)})
+		models[i] = mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(update).SetHint(hint)
+	}
+	return models
+}
+
+// change writes, updates first, and sees to it that each of them met something. ErrNotFound: one did not.
+func (t bucketThreads) change(ctx context.Context, models []mongo.WriteModel) error {
+	var updates, others []mongo.WriteModel // one command each
+	for _, m := range models {
+		if _, ok := m.(*mongo.UpdateOneModel); ok {
+			updates = append(updates, m)
+		} else {
+			others = append(others, m)
+		}
+	}
+	result, err := t.buckets.BulkWrite(ctx, append(updates, others...))
+	if err == nil && result.MatchedCount != int64(len(updates)) {
+		return social.ErrNotFound
+	}
+	return err
+}
+
+func (t bucketThreads) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
+	branch, whole, err := t.branch(ctx, comment)
+	if err != nil {
+		return err
+	}
+	own := &branch[0]
+	growth := len(text) - len(own.Text)
+	update := doc("$set", doc("comments.$.text", text, "comments.$.editedAt", at), "$inc", doc("bytes", growth))
+	if !whole || t.paged || growth <= 0 {
+		return t.change(ctx, updates(whole, own, doc("_id", comment), update))
+	}
+	room := doc("_id", string(newRun(post, runWhole)), "comments._id", comment, "bytes", doc("$lte", t.whole.bytes-growth))
+	err = updateOne(ctx, t.buckets, room, update)
+	if errors.Is(err, social.ErrNotFound) {
+		return social.ErrThreadFull // the comment is there: it was read just now
+	}
+	return err
+}
+
+// branch reads a live comment and its ancestors, upwards, and says whether their thread is in one bucket.
+func (t bucketThreads) branch(ctx context.Context, comment social.CommentID) ([]commentDoc, bool, error) {
+	read := func(ids []social.CommentID) ([]bucketDoc, error) {
+		list := valueList(ids)
+		return t.pick(ctx, doc("main", true, "comments._id", doc("$in", list)), "_id", list, byComment)
+	}
+	buckets, err := read([]social.CommentID{comment})
+	own := commentsOf(buckets)
+	if err != nil || len(own) == 0 || own[0].Deleted {
+		return nil, false, errors.Join(err, social.ErrNotFound)
+	}
+	whole := buckets[0].ID[id.TextLen] == runWhole
+	ancestors := own[0].comment().AncestorIDs()
+	if len(ancestors) == 0 {
+		return own, whole, nil
+	}
+	if buckets, err = read(ancestors); err != nil {
+		return nil, false, err
+	}
+	docs := commentsOf(buckets)
+	slices.SortFunc(docs, func(a, b commentDoc) int { return len(b.TreePath) - len(a.TreePath) })
+	return append(own, docs...), whole, nil
+}
+
+func (t bucketThreads) remove(ctx context.Context, _ social.PostID, comment social.CommentID) error {
+	branch, whole, err := t.branch(ctx, comment)
+	if err != nil {
+		return err
+	}
+	own := &branch[0]
+	if own.Replies > 0 {
+		return t.change(ctx, updates(whole, own, doc("_id", own.ID), doc(
+			"$set", doc("comments.$.deleted", true), "$inc", doc("bytes", -len(own.Text)),
+			"$unset", doc("comments.$.author", 1, "comments.$.text", 1, "comments.$.editedAt", 1))))
+	}
+	gone := 1
+	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {
+		gone++
+	}
+	var models []mongo.WriteModel
+	for i := range branch[:gone] {
+		c := &branch[i]
+		models = append(models, updates(whole, c, doc("_id", c.ID), doc(
+			"$pull", doc("comments", doc("_id", c.ID)), "$inc", doc("count", -1, "bytes", -weight(c))))...)
+	}
+	if gone < len(branch) {
+		up := &branch[gone]
+		models = append(models, updates(whole, up, doc("_id", up.ID), doc("$inc", doc("comments.$.replies", -1)))...)
+	}
+	if err := t.change(ctx, models); err != nil || whole {
+		return err
+	}
+	return t.tidy(ctx, branch[:gone])
+}
+
+// tidy removes buckets that have become empty, except for a run's first: the one before takes their place.
+func (t bucketThreads) tidy(ctx context.Context, gone []commentDoc) error {
+	var branches bson.A
+	for i := range gone {
+		for _, kind := range []byte{runInTime, runInTree} {
+			r := newRun(gone[i].Post, kind)
+			branches = append(branches, r.covering(r.key(&gone[i])))
+		}
+	}
+	heads, err := findAll[bucketDoc](ctx, t.buckets, doc("$or", branches), len(branches),
+		options.Find().SetProjection(doc("upper", 1, "count", 1)))
+	slices.SortFunc(heads, func(a, b bucketDoc) int { return cmp.Compare(a.ID, b.ID) })
+	var models []mongo.WriteModel
+	for _, b := range heads {
+		if b.Count == 0 && b.ID != string(runOf(&b)) {
+			models = append(models,
+				mongo.NewUpdateOneModel().SetFilter(doc("upper", b.ID)).SetUpdate(doc("$set", doc("upper", b.Upper))).SetHint(byUpper),
+				mongo.NewDeleteOneModel().SetFilter(doc("_id", b.ID)))
+		}
+	}
+	if err != nil || len(models) == 0 {
+		return err
+	}
+	_, err = t.buckets.BulkWrite(ctx, models) // in this order: neighbours may go together
+	return err
+}
+
+func (t bucketThreads) removeThread(ctx context.Context, post social.PostID) error {
+	// All _ids of a post begin with its id's text.
+	all := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
+	_, err := t.buckets.DeleteMany(ctx, all, options.DeleteMany().SetHint(doc("_id", 1)))
+	return err
+}

@@ -1,0 +1,174 @@
+package mongodb
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+)
+
+// documentThreads keeps one document a comment. Every list of comments is a range of one index.
+type documentThreads struct {
+	comments *mongo.Collection
+}
+
+func (t documentThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
+	return map[*mongo.Collection][]mongo.IndexModel{t.comments: {
+		index(byPost, doc("post", 1, "seq", 1)),
+		index(byPostTree, doc("post", 1, "treePath", 1)),
+		unique(byPostSlug, doc("post", 1, "slug", 1)),
+		having("parent", byPostParent, doc("post", 1, "parent", 1, "seq", 1)),
+	}}
+}
+
+func (t documentThreads) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
+	var d commentDoc
+	only := options.FindOne().SetProjection(doc("post", 1))
+	err := found(t.comments.FindOne(ctx, doc("_id", comment), only).Decode(&d))
+	return d.Post, err
+}
+
+func (t documentThreads) insert(ctx context.Context, c *social.Comment) error {
+	if !c.Parent.IsZero() {
+		parent := live(doc("_id", c.Parent, "post", c.Post))
+		if err := updateOne(ctx, t.comments, parent, doc("$inc", doc("replies", 1))); err != nil {
+			return err
+		}
+	}
+	own := newCommentDoc(c)
+	own.Seq = c.ID
+	_, err := t.comments.InsertOne(ctx, own)
+	return inserted(err)
+}
+
+func (t documentThreads) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
+	edit := doc("$set", doc("text", text, "editedAt", at))
+	return updateOne(ctx, t.comments, live(doc("_id", comment, "post", post)), edit)
+}
+
+// remove makes a tombstone of the comment, or removes it with the tombstones above it that it was the last reply of.
+func (t documentThreads) remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
+	branch, err := t.branch(ctx, comment, post)
+	if err != nil {
+		return err
+	}
+	own := branch[0]
+	if own.Replies > 0 {
+		return updateOne(ctx, t.comments, doc("_id", own.ID, "post", post), doc(
+			"$set", doc("deleted", true), "$unset", doc("author", 1, "text", 1, "editedAt", 1)))
+	}
+	gone := 1
+	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {
+		gone++
+	}
+	ids := each(branch[:gone], func(d *commentDoc) social.CommentID { return d.ID })
+	if _, err := t.comments.DeleteMany(ctx, doc("_id", doc("$in", ids), "post", post)); err != nil || gone == len(branch) {
+		return err
+	}
+	return updateOne(ctx, t.comments, doc("_id", branch[gone].ID, "post", post), doc("$inc", doc("replies", -1)))
+}
+
+// branch reads a live comment and its ancestors, upwards.
+func (t documentThreads) branch(ctx context.Context, comment social.CommentID, post social.PostID) ([]commentDoc, error) {
+	var own commentDoc
+	if err := found(t.comments.FindOne(ctx, live(doc("_id", comment, "post", post))).Decode(&own)); err != nil {
+		return nil, err
+	}
+	ancestors := own.comment().AncestorIDs()
+	if len(ancestors) == 0 {
+		return []commentDoc{own}, nil
+	}
+	docs, err := findAll[commentDoc](ctx, t.comments, doc("_id", doc("$in", ancestors), "post", post), len(ancestors),
+		options.Find().SetHint(doc("_id", 1)))
+	slices.SortFunc(docs, func(a, b commentDoc) int { return len(b.TreePath) - len(a.TreePath) })
+	return append([]commentDoc{own}, docs...), err
+}
+
+func (t documentThreads) removeThread(ctx context.Context, post social.PostID) error {
+	_, err := t.comments.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPost))
+	return err
+}
+
+func (t documentThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
+	return findIn[commentDoc](ctx, t.comments, "_id", ids)
+}
+
+func (t documentThreads) bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error) {
+	var all []commentDoc
+	for batch := range slices.Chunk(links, listsInBatch) {
+		docs, err := findAll[commentDoc](ctx, t.comments, slugFilter(batch), len(batch))
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, docs...)
+	}
+	return all, nil
+}
+
+// slugFilter matches (post, slug) pairs, each by one seek.
+func slugFilter(links []social.Permalink) bson.D {
+	one := func(l social.Permalink) bson.D { return doc("post", l.Post, "slug", l.Slug) }
+	if len(links) == 1 {
+		return one(links[0])
+	}
+	pairs := make(bson.A, len(links))
+	for i, l := range links {
+		pairs[i] = one(l)
+	}
+	return doc("$or", pairs)
+}
+
+func (t documentThreads) pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
+	query := func(list social.List[social.Thread]) listQuery { return threadQuery(list.Of) }
+	return pagesOf(ctx, t.comments, lists, query, (*commentDoc).comment)
+}
+
+func threadQuery(t social.Thread) listQuery {
+	switch {
+	case t.Order == social.OrderThreaded:
+		return treeQuery(t)
+	case !t.Parent.IsZero():
+		return listQuery{
+			filter: doc("post", t.Post, "parent", t.Parent), key: "seq", value: idKey,
+			desc: t.Order == social.OrderNewest, hint: byPostParent,
+		}
+	}
+	return listQuery{
+		filter: doc("post", t.Post), key: "seq", value: idKey, desc: t.Order == social.OrderNewest, hint: byPost,
+	}
+}
+
+func treeQuery(t social.Thread) listQuery {
+	q := listQuery{filter: doc("post", t.Post), key: "treePath", value: textKey, hint: byPostTree}
+	if t.Under != "" {
+		// Ids' texts have no character behind "z", so "~" is behind everything under the comment.
+		q.bounds = doc("$gte", textKey(t.Under))
+		q.page.Before = t.Under + "~"
+	}
+	return q
+}
+
+// textKey is the stored form of a list key that is a text.
+func textKey(k social.Key) any { return string(k) }
+
+func (t documentThreads) newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error) {
+	queries := make([]listQuery, len(posts))
+	for i, post := range posts {
+		queries[i] = newest(post, without, n)
+	}
+	return readLists[commentDoc](ctx, t.comments, queries)
+}
+
+// newest lists a post's newest live comments, newest first.
+func newest(post social.PostID, without []social.UserID, n int) listQuery {
+	filter := live(doc("post", post))
+	if len(without) > 0 {
+		filter = append(filter, bson.E{Key: "author", Value: doc("$nin", without)})
+	}
+	return listQuery{filter: filter, key: "seq", value: idKey, desc: true, hint: byPost, page: social.Page{Limit: n}}
+}

@@ -1,0 +1,88 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+
+	"plaza/social"
+)
+
+// threads is one layout of comment threads: where comments lie, apart from the copies in their post. All layouts give
+// the same answers. Those that write run in a transaction that has written the post's document already, so that two
+// changes of one thread never run side by side.
+type threads interface {
+	// indexes are those of the layout's collections.
+	indexes() map[*mongo.Collection][]mongo.IndexModel
+	// insert stores a comment, and counts it at its parent. ErrNotFound: no such parent, or a tombstone. ErrTaken: the slug.
+	// ErrThreadFull: the layout takes no more.
+	insert(ctx context.Context, c *social.Comment) error
+	// edit changes a live comment. ErrNotFound. ErrThreadFull: the layout takes no longer text.
+	edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error
+	// remove makes a tombstone of a live comment, or removes it with the tombstones above it that it was the last
+	// reply of. ErrNotFound.
+	remove(ctx context.Context, post social.PostID, comment social.CommentID) error
+	// removeThread removes all comments of a post.
+	removeThread(ctx context.Context, post social.PostID) error
+
+	// postOf reads which post a comment belongs to. ErrNotFound.
+	postOf(ctx context.Context, comment social.CommentID) (social.PostID, error)
+	byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error)
+	bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error)
+	pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error)
+	// newest reads the newest live comments of each post, newest first.
+	newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error)
+}
+
+// The layouts of comment threads, for Options.Comments.
+const (
+	CommentsDocuments = "documents" // one document a comment
+	CommentsEmbedded  = "embedded"  // one document a thread; one that nears a document's limit is refused more
+	CommentsPages     = "pages"     // a document for about 100 comments
+	CommentsAdaptive  = "adaptive"  // embedded while it is small, then pages
+)
+
+// layouts make the layouts of comment threads.
+var layouts = map[string]func(*mongo.Database) threads{
+	CommentsDocuments: func(db *mongo.Database) threads { return documentThreads{comments: db.Collection("comments")} },
+	CommentsEmbedded: func(db *mongo.Database) threads {
+		return bucketThreads{buckets: bucketsIn(db), whole: wholeLimit{comments: math.MaxInt, bytes: maxEmbedded}}
+	},
+	CommentsPages: func(db *mongo.Database) threads {
+		return bucketThreads{buckets: bucketsIn(db), paged: true, size: bucketSize}
+	},
+	CommentsAdaptive: func(db *mongo.Database) threads {
+		return bucketThreads{
+			buckets: bucketsIn(db), whole: wholeLimit{comments: bucketSize, bytes: maxSmall}, paged: true, size: bucketSize,
+		}
+	},
+}
+
+const (
+	bucketSize  = 100       // as the reference has it
+	maxEmbedded = 8 << 20   // half of what a document may have
+	maxSmall    = 256 << 10 // from here on, writing a thread anew for each comment costs more than pages do
+)
+
+// bucketsIn is the collection of buckets. What is read of it outside of transactions is a snapshot: a command must not meet
+// one bucket before it was cut in two, and the other after.
+func bucketsIn(db *mongo.Database) *mongo.Collection {
+	return db.Collection("threads", options.Collection().SetReadConcern(readconcern.Snapshot()))
+}
+
+// checkLayout says whether there is such a layout of comment threads.
+func checkLayout(name string) error {
+	if layouts[name] == nil {
+		known := strings.Join(slices.Sorted(maps.Keys(layouts)), ", ")
+		return fmt.Errorf("there is no layout %q of comment threads: choose one of %s", name, known)
+	}
+	return nil
+}
