@@ -212,7 +212,9 @@ func TestCommentsArriveLive(t *testing.T) {
 		}
 		ada.mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": map[string]any{"kind": "ONLY_ME"}})
 		ada.comment(t, post, "secret")
-		for own.textOf(own.next()) != "secret" { // until the event has been handled: who may see it is decided then
+		// Who may see it is decided when the event is handled: wait for that.
+		for got := own.textOf(own.next()); got != "secret"; got = own.textOf(own.next()) {
+			t.Logf("before it: %s", got)
 		}
 		ada.mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": public})
 		ada.comment(t, post, "open")

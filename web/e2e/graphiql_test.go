@@ -27,7 +27,7 @@ func TestGraphiQL(t *testing.T) {
 	url := startDemo(t)
 	browser, complaints := openBrowser(t)
 	var answer string
-	run(t, browser,
+	run(browser, t,
 		chromedp.Navigate(url),
 		chromedp.WaitVisible(`.graphiql-execute-button`),
 		chromedp.Click(`//button[contains(., "@ada")]`),
@@ -42,7 +42,7 @@ func TestGraphiQL(t *testing.T) {
 		}
 	}
 	stop := postUntilShown(t, url, "Posted while you watch")
-	run(t, browser, openTab("LiveNews"), execute(shown("Posted while you watch")))
+	run(browser, t, openTab("LiveNews"), execute(shown("Posted while you watch")))
 	stop()
 	for _, complaint := range complaints() {
 		t.Errorf("the browser complains: %s", complaint)
@@ -56,16 +56,17 @@ func openTab(name string) chromedp.Action {
 // execute presses the button until a condition holds: right after a change of tabs GraphiQL still sends the name of the
 // operation in the tab before.
 func execute(until string) chromedp.Action {
-	return chromedp.ActionFunc(func(ctx context.Context) (err error) {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		var missed error
 		for range 8 {
-			if err = chromedp.Click(`.graphiql-execute-button`).Do(ctx); err != nil {
+			if err := chromedp.Click(`.graphiql-execute-button`).Do(ctx); err != nil {
 				return err
 			}
-			if err = chromedp.Poll(until, nil, chromedp.WithPollingTimeout(4*time.Second)).Do(ctx); err == nil {
+			if missed = chromedp.Poll(until, nil, chromedp.WithPollingTimeout(4*time.Second)).Do(ctx); missed == nil {
 				return nil
 			}
 		}
-		return err
+		return missed
 	})
 }
 
@@ -79,7 +80,7 @@ func quoted(text string) string {
 	return string(raw)
 }
 
-func run(t *testing.T, browser context.Context, actions ...chromedp.Action) {
+func run(browser context.Context, t *testing.T, actions ...chromedp.Action) {
 	t.Helper()
 	if err := chromedp.Run(browser, actions...); err != nil {
 		var picture []byte
