@@ -38,6 +38,7 @@ import (
 type commandLine struct {
 	Data       string `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
 	MongodbURI string `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
+	Feeds      string `help:"How MongoDB keeps news feeds: read. Recorded in the database by the first server; default: what the database has." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
 	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 
 	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
@@ -84,7 +85,7 @@ type store interface {
 // openStore opens the engine that the configuration names.
 func (c *commandLine) openStore(ctx context.Context) (store, error) {
 	if c.MongodbURI != "" {
-		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{})
+		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{Feeds: c.Feeds})
 	}
 	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
 }

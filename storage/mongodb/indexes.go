@@ -63,6 +63,7 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.reactions: nil, // _id is post and user
 		s.votes:     nil, // _id is post and user
 		s.events:    {expiring("at", eventLife)},
+		s.settings:  nil, // _id is the name
 	}
 }
 

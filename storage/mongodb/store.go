@@ -39,6 +39,9 @@ type Options struct {
 	ConnectTimeout time.Duration
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
+	// Feeds is how feeds are stored: [FeedsRead]. "" is what the database has, and the default where
+	// it is empty. Open refuses another one than the database has.
+	Feeds string
 }
 
 // Store is a social.Store on MongoDB.
@@ -46,6 +49,7 @@ type Store struct {
 	client  *mongo.Client
 	timeout time.Duration
 	hot     *locks
+	feeds   feeds
 
 	users     *mongo.Collection
 	handles   *mongo.Collection
@@ -57,18 +61,20 @@ type Store struct {
 	reactions *mongo.Collection
 	votes     *mongo.Collection
 	events    *mongo.Collection
+	settings  *mongo.Collection
 }
 
 var _ social.Store = (*Store)(nil)
 
 // Open connects to the replica set (or mongos) that the URI names, makes what indexes are missing, and returns the
 // store. The database is that in the URI's path, "plaza" where it has none. Its errors, within 10 s, are for people: a
-// malformed URI, a server that does not answer (ErrUnavailable), a standalone server, a server that is too old.
+// malformed URI, a server that does not answer (ErrUnavailable), a standalone server, a server that is too old, another
+// layout than the database has.
 func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o.Timeout = orDefault(o.Timeout, defaultTimeout)
 	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
 	address, err := parseURI(uri)
-	if err != nil {
+	if err := errors.Join(err, checkLayout(o.Feeds)); err != nil {
 		return nil, err
 	}
 	client, err := mongo.Connect(clientOptions(uri, o))
@@ -79,10 +85,23 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 		return nil, errors.Join(err, disconnect(client))
 	}
 	s := newStore(client, address.database, o.Timeout)
-	if err := s.createIndexes(ctx); err != nil {
+	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, disconnect(client))
 	}
 	return s, nil
+}
+
+// prepare makes the database ready, and finds out how it keeps feeds.
+func (s *Store) prepare(ctx context.Context, o Options) error {
+	if err := s.createIndexes(ctx); err != nil {
+		return err
+	}
+	layout, err := s.settleLayout(ctx, o.Feeds)
+	if err != nil {
+		return err
+	}
+	s.feeds = feedLayouts[layout](s, o)
+	return nil
 }
 
 func orDefault(d, fallback time.Duration) time.Duration {
@@ -119,7 +138,7 @@ func newStore(client *mongo.Client, database string, timeout time.Duration) *Sto
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
 		posts: db.Collection("posts"), comments: db.Collection("comments"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
-		events: db.Collection("events"),
+		events: db.Collection("events"), settings: db.Collection("settings"),
 	}
 }
 
