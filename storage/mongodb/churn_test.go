@@ -8,6 +8,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb"
 )
 
 // TestChurnKeepsCountsExact lets 64 writers of two servers follow, unfollow, block and unblock the same few people, and
@@ -35,7 +36,7 @@ func TestChurnKeepsCountsExact(t *testing.T) {
 // secondServer is another store on the same database: the in-process locks of the two know nothing of each other.
 func secondServer(t *testing.T, w *town) *town {
 	t.Helper()
-	return &town{Store: openAt(t, w.uri, nil), t: t, ctx: w.ctx}
+	return &town{Store: openAt(t, w.uri, mongodb.Options{}), t: t, ctx: w.ctx}
 }
 
 func churn(w *town, users []social.NewUser) {

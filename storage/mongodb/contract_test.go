@@ -4,18 +4,33 @@ import (
 	"testing"
 
 	"plaza/social"
+	"plaza/storage/mongodb"
 	"plaza/storage/storagetest"
 )
 
+// layouts are all that the contract holds for.
+var layouts = map[string]mongodb.Options{
+	"read":   {Feeds: mongodb.FeedsRead},
+	"hybrid": {Feeds: mongodb.FeedsHybrid},
+	// With so few followers everybody is merged at read sooner or later.
+	"hybrid merging": {Feeds: mongodb.FeedsHybrid, MergeAbove: 1},
+}
+
 func TestContract(t *testing.T) {
-	storagetest.Run(t, fresh)
+	for name, o := range layouts {
+		t.Run(name, func(t *testing.T) { storagetest.Run(t, fresh(o)) })
+	}
 }
 
 func TestModel(t *testing.T) {
-	storagetest.RunModel(t, fresh)
+	for name, o := range layouts {
+		t.Run(name, func(t *testing.T) { storagetest.RunModel(t, fresh(o)) })
+	}
 }
 
-func fresh(t *testing.T) social.Store {
-	t.Helper()
-	return open(t, nil)
+func fresh(o mongodb.Options) storagetest.Open {
+	return func(t *testing.T) social.Store {
+		t.Helper()
+		return openFresh(t, o)
+	}
 }

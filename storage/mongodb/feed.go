@@ -59,6 +59,14 @@ func (f readFeeds) news(ctx context.Context, viewer social.UserID, p social.Page
 	return mergePosts(ctx, f.Store, "author", append(authors, viewer), byAuthor, p)
 }
 
+func (readFeeds) postAdded(context.Context, *social.Post) error                   { return nil }
+func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID) error { return nil }
+func (readFeeds) followsChanged(context.Context, ...social.UserID) error          { return nil }
+func (readFeeds) committed()                                                      {}
+
+// do refuses: this layout leaves nothing for later.
+func (readFeeds) do(_ context.Context, j *jobDoc) error { return unknownJob(j) }
+
 // otherDoc is whom an edge leads to, read from an index.
 type otherDoc struct {
 	Other social.UserID `bson:"other"`

@@ -12,6 +12,9 @@ import (
 const (
 	// FeedsRead keeps no feeds: they are merged when somebody reads.
 	FeedsRead = "read"
+	// FeedsHybrid keeps a capped list of post ids for everybody who reads their news now and then. Authors with very
+	// many followers are merged in when somebody reads.
+	FeedsHybrid = "hybrid"
 
 	defaultFeeds = FeedsRead
 )
@@ -20,11 +23,21 @@ const (
 type feeds interface {
 	// news implements social.Feeds.News.
 	news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error)
+	// These three take part in the transactions of writes.
+	postAdded(ctx context.Context, p *social.Post) error
+	postDeleted(ctx context.Context, post social.PostID, author social.UserID) error
+	// followsChanged is told who begins or ends follows.
+	followsChanged(ctx context.Context, owners ...social.UserID) error
+	// committed is called when a transaction with a job in it may have committed.
+	committed()
+	// do makes an attempt at a job that the layout has added. ctx ends before the job's lease does.
+	do(ctx context.Context, j *jobDoc) error
 }
 
 // feedLayouts makes each layout.
 var feedLayouts = map[string]func(s *Store, o Options) feeds{
-	FeedsRead: func(s *Store, _ Options) feeds { return readFeeds{s} },
+	FeedsRead:   func(s *Store, _ Options) feeds { return readFeeds{s} },
+	FeedsHybrid: func(s *Store, o Options) feeds { return newHybridFeeds(s, o) },
 }
 
 func layoutNames() []string { return slices.Sorted(maps.Keys(feedLayouts)) }

@@ -13,16 +13,22 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, mongotest.IgnoreServer()) }
 
-// open opens a store on a database of its own.
+// open opens a store with the default layout on a database of its own.
 func open(tb testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
 	tb.Helper()
-	uri, database := mongotest.Database(tb)
-	return openAt(tb, inDatabase(tb, uri, database), monitor)
+	return openFresh(tb, mongodb.Options{Monitor: monitor})
 }
 
-func openAt(tb testing.TB, uri string, monitor *event.CommandMonitor) *mongodb.Store {
+// openFresh opens a store on a database of its own.
+func openFresh(tb testing.TB, o mongodb.Options) *mongodb.Store {
 	tb.Helper()
-	store, err := mongodb.Open(tb.Context(), uri, mongodb.Options{Monitor: monitor})
+	uri, database := mongotest.Database(tb)
+	return openAt(tb, inDatabase(tb, uri, database), o)
+}
+
+func openAt(tb testing.TB, uri string, o mongodb.Options) *mongodb.Store {
+	tb.Helper()
+	store, err := mongodb.Open(tb.Context(), uri, o)
 	if err != nil {
 		tb.Fatal(err)
 	}

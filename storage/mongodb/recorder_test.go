@@ -67,12 +67,18 @@ type town struct {
 
 func newTown(tb testing.TB, r *recorder) *town {
 	tb.Helper()
-	if r == nil {
-		r = new(recorder)
+	return newTownOf(tb, r, mongodb.Options{})
+}
+
+// newTownOf is a town with a layout.
+func newTownOf(tb testing.TB, r *recorder, o mongodb.Options) *town {
+	tb.Helper()
+	if r != nil {
+		o.Monitor = r.monitor()
 	}
 	uri, database := mongotest.Database(tb)
 	uri = inDatabase(tb, uri, database)
-	return &town{Store: openAt(tb, uri, r.monitor()), uri: uri, t: tb, ctx: tb.Context()}
+	return &town{Store: openAt(tb, uri, o), uri: uri, t: tb, ctx: tb.Context()}
 }
 
 func (w *town) ok(err error) {

@@ -39,9 +39,12 @@ type Options struct {
 	ConnectTimeout time.Duration
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
-	// Feeds is how feeds are stored: [FeedsRead]. "" is what the database has, and the default where
+	// Feeds is how feeds are stored: [FeedsRead] or [FeedsHybrid]. "" is what the database has, and the default where
 	// it is empty. Open refuses another one than the database has.
 	Feeds string
+	// MergeAbove is the number of followers above which an author's posts are not pushed to followers' lists but
+	// merged in when they read, for good. It may differ between servers. Default: 10,000.
+	MergeAbove int
 }
 
 // Store is a social.Store on MongoDB.
@@ -50,6 +53,7 @@ type Store struct {
 	timeout time.Duration
 	hot     *locks
 	feeds   feeds
+	jobs    *jobQueue
 
 	users     *mongo.Collection
 	handles   *mongo.Collection
@@ -62,6 +66,9 @@ type Store struct {
 	votes     *mongo.Collection
 	events    *mongo.Collection
 	settings  *mongo.Collection
+
+	newsLists     *mongo.Collection
+	mergedAuthors *mongo.Collection
 }
 
 var _ social.Store = (*Store)(nil)
@@ -139,6 +146,9 @@ func newStore(client *mongo.Client, database string, timeout time.Duration) *Sto
 		posts: db.Collection("posts"), comments: db.Collection("comments"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		events: db.Collection("events"), settings: db.Collection("settings"),
+		jobs: newJobQueue(db.Collection("jobs")),
+
+		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
 	}
 }
 

@@ -33,7 +33,7 @@ const (
 // everything else hangs on them.
 func RunModel(t *testing.T, open Open) {
 	t.Helper()
-	store := open(t)
+	store := openAtWork(t, open)
 	deadline := time.Now().Add(modelTime)
 	if testing.Short() {
 		deadline = time.Now().Add(modelTime / 5)

@@ -159,6 +159,9 @@ func arguments(port int, folder string, cfg config) []string {
 		"--logpath", logPath(folder),
 		"--wiredTigerCacheSizeGB", "0.5",
 		"--setParameter", "diagnosticDataCollectionEnabled=false",
+		// Files of dropped databases stay open until a checkpoint behind this window: hundreds of tests would run out of them.
+		"--setParameter", "minSnapshotHistoryWindowInSeconds=0",
+		"--syncdelay", "5",
 	}
 
 	if !cfg.standalone {
