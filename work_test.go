@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"net/url"
 	"os"
@@ -38,6 +39,8 @@ func startProcess(t *testing.T, uri string) (kill func()) {
 	t.Helper()
 	server := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServerProcess$")
 	server.Env = append(os.Environ(), envWorkOn+"="+uri)
+	var said bytes.Buffer
+	server.Stdout, server.Stderr = &said, &said
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
@@ -47,6 +50,9 @@ func startProcess(t *testing.T, uri string) (kill func()) {
 			killed = true
 			_ = server.Process.Kill() // SIGKILL
 			_ = server.Wait()
+		}
+		if t.Failed() {
+			t.Logf("the server said:\n%s", said.Bytes())
 		}
 	}
 	t.Cleanup(kill)

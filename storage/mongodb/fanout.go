@@ -42,7 +42,7 @@ func (f *hybridFeeds) spread(ctx context.Context, j *jobDoc) error {
 		return err
 	}
 	if isFirst && len(followers) > min(f.mergeAbove, jobSize-1) {
-		merged, err := f.isMerged(ctx, j.Author)
+		merged, err := f.isMerged(ctx, j)
 		if err != nil {
 			return err
 		}
@@ -83,21 +83,14 @@ func (f *hybridFeeds) followersOf(ctx context.Context, j *jobDoc) (followers []s
 	return each(docs, func(d *edgeDoc) social.UserID { return d.Owner }), last, err
 }
 
-// split leaves the followers up to last to the job, and the others to a new one, at once: so it happens once.
+// split leaves the followers up to last to the job, and the others to a new one. Where the server dies in between, the
+// job is split again, and some followers are told twice.
 func (f *hybridFeeds) split(ctx context.Context, j *jobDoc, last social.EdgeID) error {
-	err := f.write(ctx, "split job", nil, func(ctx context.Context) error {
-		result, err := f.jobs.jobs.UpdateOne(ctx, held(j), doc("$set", doc("until", last)))
-		if err != nil {
-			return err
-		}
-		if result.MatchedCount == 0 {
-			return errLeaseLost
-		}
-		return f.jobs.add(ctx, jobDoc{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
-	})
-	if err == nil {
-		f.jobs.wake()
+	err := f.jobs.addNext(ctx, *j, jobDoc{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
+	if err != nil {
+		return err
 	}
+	_, err = f.jobs.jobs.UpdateOne(ctx, held(j), doc("$set", doc("until", last)))
 	return err
 }
 
@@ -124,39 +117,28 @@ func (f *hybridFeeds) pull(ctx context.Context, post social.PostID, users []soci
 
 // isMerged says whether the author's posts need not be pushed. An author who has too many followers since the last post
 // begins to be merged: followers' lists are told of it first.
-func (f *hybridFeeds) isMerged(ctx context.Context, author social.UserID) (bool, error) {
+func (f *hybridFeeds) isMerged(ctx context.Context, j *jobDoc) (bool, error) {
 	var m mergedAuthorDoc
-	err := f.mergedAuthors.FindOne(ctx, doc("_id", author)).Decode(&m)
+	err := f.mergedAuthors.FindOne(ctx, doc("_id", j.Author)).Decode(&m)
 	if !errors.Is(err, mongo.ErrNoDocuments) {
 		return m.Complete, err
 	}
 	var u userDoc
 	few := options.FindOne().SetProjection(doc("followers", 1))
-	if err := found(f.users.FindOne(ctx, doc("_id", author), few).Decode(&u)); err != nil || u.Followers <= f.mergeAbove {
+	if err := found(f.users.FindOne(ctx, doc("_id", j.Author), few).Decode(&u)); err != nil || u.Followers <= f.mergeAbove {
 		return false, err
 	}
-	return false, f.beginMerging(ctx, author)
+	return false, f.jobs.addNext(ctx, *j, jobDoc{Kind: jobPromote, Author: j.Author})
 }
 
-// beginMerging makes lists that are built from now on name the author, and adds the job that tells the others.
-func (f *hybridFeeds) beginMerging(ctx context.Context, author social.UserID) error {
-	err := f.write(ctx, "begin merging", nil, func(ctx context.Context) error {
-		_, err := f.mergedAuthors.InsertOne(ctx, mergedAuthorDoc{Author: author, Version: version, Since: time.Now()})
-		if err != nil {
-			return inserted(err)
-		}
-		return f.jobs.add(ctx, jobDoc{Kind: jobPromote, Author: author})
-	})
-	if errors.Is(err, social.ErrTaken) {
-		return nil // by another job of the same author
-	}
-	f.jobs.wake()
-	return err
-}
-
-// promote names the author in the lists of the job's followers. The next job begins when this one is done, so that the
-// last one knows that all are.
+// promote names the author in the lists of the job's followers; lists that are built from its beginning on do so by
+// themselves. The next job begins when this one is done, so that the last one knows that all are.
 func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
+	_, err := f.mergedAuthors.UpdateOne(ctx, doc("_id", j.Author),
+		doc("$setOnInsert", doc("v", version, "since", time.Now())), options.UpdateOne().SetUpsert(true))
+	if err != nil {
+		return err
+	}
 	followers, last, err := f.followersOf(ctx, j)
 	if err != nil {
 		return err
@@ -167,9 +149,7 @@ func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
 		return err
 	}
 	if len(followers) == jobSize {
-		err := f.jobs.add(ctx, jobDoc{Kind: jobPromote, Author: j.Author, After: last})
-		f.jobs.wake()
-		return err
+		return f.jobs.addNext(ctx, *j, jobDoc{Kind: jobPromote, Author: j.Author, After: last})
 	}
 	_, err = f.mergedAuthors.UpdateOne(ctx, doc("_id", j.Author), doc("$set", doc("complete", true)))
 	return err

@@ -62,7 +62,8 @@ func (f readFeeds) news(ctx context.Context, viewer social.UserID, p social.Page
 func (readFeeds) postAdded(context.Context, *social.Post) error                   { return nil }
 func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID) error { return nil }
 func (readFeeds) followsChanged(context.Context, ...social.UserID) error          { return nil }
-func (readFeeds) committed()                                                      {}
+func (readFeeds) postStored(context.Context, *social.Post)                        {}
+func (readFeeds) postGone()                                                       {}
 
 // do refuses: this layout leaves nothing for later.
 func (readFeeds) do(_ context.Context, j *jobDoc) error { return unknownJob(j) }

@@ -107,21 +107,25 @@ func (f *hybridFeeds) listedIDs(ctx context.Context, l *newsListDoc, p social.Pa
 	return firstIDs(ids, p), nil
 }
 
-// postAdded puts the post into its author's own list at once, and adds the job that pushes it to followers.
+// postAdded adds the job that pushes the post to the lists of its author and followers.
 func (f *hybridFeeds) postAdded(ctx context.Context, p *social.Post) error {
-	if err := f.push(ctx, p.ID, []social.UserID{p.Author}); err != nil {
-		return err
-	}
 	return f.jobs.add(ctx, jobDoc{Kind: jobPush, Author: p.Author, Post: p.ID})
 }
+
+// postStored lets authors see their own posts at once. It is no part of the transaction, which would be in conflict with
+// everybody who pushes to the author; where it fails, the job comes a moment later.
+func (f *hybridFeeds) postStored(ctx context.Context, p *social.Post) {
+	_ = f.push(ctx, p.ID, []social.UserID{p.Author})
+	f.jobs.wake()
+}
+
+// postGone lets the job begin at once.
+func (f *hybridFeeds) postGone() { f.jobs.wake() }
 
 // postDeleted adds the job that takes the post out of lists. Until it is done, readers find nothing under its id.
 func (f *hybridFeeds) postDeleted(ctx context.Context, post social.PostID, author social.UserID) error {
 	return f.jobs.add(ctx, jobDoc{Kind: jobPull, Author: author, Post: post})
 }
-
-// committed implements feeds.
-func (f *hybridFeeds) committed() { f.jobs.wake() }
 
 // followsChanged makes the owners' lists dormant.
 func (f *hybridFeeds) followsChanged(ctx context.Context, owners ...social.UserID) error {

@@ -61,9 +61,6 @@ const (
 	maxJobPause   = 5 * time.Minute
 )
 
-// errLeaseLost says that another server has the job by now.
-var errLeaseLost = errors.New("the job's lease has ended")
-
 // jobQueue is the durable queue: documents of the collection jobs.
 type jobQueue struct {
 	jobs  *mongo.Collection
@@ -79,6 +76,19 @@ func (q *jobQueue) add(ctx context.Context, j jobDoc) error {
 	now := time.Now()
 	j.ID, j.Version, j.MadeAt, j.Due = jobID{id.New()}, version, now, now
 	_, err := q.jobs.InsertOne(ctx, j)
+	return err
+}
+
+// addNext stores a job that another one leads to, outside any transaction: one that its server left open would hold the
+// job until the database gives it up, after a minute. As long as it is there, it is stored once.
+func (q *jobQueue) addNext(ctx context.Context, from, j jobDoc) error {
+	name := fmt.Sprint(j.Kind, from.ID.ID, j.After.ID)
+	j.ID, j.Version, j.MadeAt, j.Due = jobID{id.Derive(from.ID.Time(), name)}, version, from.MadeAt, time.Now()
+	_, err := q.jobs.InsertOne(ctx, j)
+	if mongo.IsDuplicateKeyError(err) {
+		return nil
+	}
+	q.wake()
 	return err
 }
 

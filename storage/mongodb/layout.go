@@ -28,8 +28,9 @@ type feeds interface {
 	postDeleted(ctx context.Context, post social.PostID, author social.UserID) error
 	// followsChanged is told who begins or ends follows.
 	followsChanged(ctx context.Context, owners ...social.UserID) error
-	// committed is called when a transaction with a job in it may have committed.
-	committed()
+	// These two are called when the transactions have committed. What they do may fail.
+	postStored(ctx context.Context, p *social.Post)
+	postGone()
 	// do makes an attempt at a job that the layout has added. ctx ends before the job's lease does.
 	do(ctx context.Context, j *jobDoc) error
 }

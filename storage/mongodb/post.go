@@ -182,8 +182,13 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 		}
 		return s.append(ctx, e)
 	})
-	s.feeds.committed()
-	return err
+	if err != nil {
+		return err
+	}
+	return s.read(ctx, "own news", func(ctx context.Context) error {
+		s.feeds.postStored(ctx, p)
+		return nil
+	})
 }
 
 // UpdatePost implements social.Posts.
@@ -244,7 +249,7 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 		}
 		return s.append(ctx, e)
 	})
-	s.feeds.committed()
+	s.feeds.postGone()
 	return err
 }
 
