@@ -12,9 +12,10 @@ import (
 var layouts = map[string]mongodb.Options{
 	"read":   {Feeds: mongodb.FeedsRead},
 	"hybrid": {Feeds: mongodb.FeedsHybrid},
-	// With so few followers everybody is merged at read sooner or later.
-	"hybrid merging": {Feeds: mongodb.FeedsHybrid, MergeAbove: 1},
 }
+
+// merging makes everybody with two followers an author who is merged at read.
+var merging = mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}
 
 func TestContract(t *testing.T) {
 	for name, o := range layouts {
@@ -26,6 +27,7 @@ func TestModel(t *testing.T) {
 	for name, o := range layouts {
 		t.Run(name, func(t *testing.T) { storagetest.RunModel(t, fresh(o)) })
 	}
+	t.Run("hybrid, merging", func(t *testing.T) { storagetest.RunModel(t, fresh(merging)) })
 }
 
 func fresh(o mongodb.Options) storagetest.Open {
