@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"path/filepath"
 	"sync"
 	"testing"
 
+	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -30,6 +32,9 @@ var engines = []engine{
 		return st
 	}},
 	{"mongodb", func(t testing.TB) storage.Store { return openMongoDB(t, mongoURI(t), mongodb.Options{}) }},
+	{"mongodb hybrid", func(t testing.TB) storage.Store {
+		return openMongoDB(t, mongoURI(t), mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 3})
+	}},
 }
 
 // mongoURI names a fresh database.
@@ -80,7 +85,8 @@ func servePlaza(t testing.TB, st storage.Store) *plaza {
 	if err != nil {
 		t.Fatal(err)
 	}
-	listener.Config.Handler = s.handler
+	worked := inBackground(ctx, st.Work)
+	listener.Config.Handler = afterWork(st, s.handler)
 	listener.Start()
 	t.Cleanup(func() {
 		if err := s.graphql.Shutdown(context.Background()); err != nil {
@@ -89,11 +95,25 @@ func servePlaza(t testing.TB, st storage.Store) *plaza {
 		listener.Close()
 		stop()
 		<-done
+		<-worked
 		if err := st.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}
 	})
 	return &plaza{url: listener.URL, store: st, server: s, people: map[string]person{}}
+}
+
+// afterWork lets requests wait until the background work is done, so that each sees what those before it have written.
+func afterWork(st social.Worker, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for {
+			backlog, err := st.Backlog(r.Context())
+			if err != nil || backlog.Waiting == 0 {
+				break
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // as is somebody with that handle, who signs up at the first call; "anyone" is nobody.

@@ -39,10 +39,14 @@ import (
 type commandLine struct {
 	Data       string `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
 	MongodbURI string `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
+	Comments   string `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
+	Feeds      string `help:"How MongoDB keeps news feeds: read or hybrid. Recorded in the database by the first server; default: what the database has." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	MergeAbove int    `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 
 	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import importCommand `cmd:"" help:"Load people and circles from files."`
+	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
@@ -82,7 +86,7 @@ func newLogger(level string) *slog.Logger {
 // openStore opens the engine that the configuration names.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	if c.MongodbURI != "" {
-		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{})
+		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{Comments: c.Comments, Feeds: c.Feeds, MergeAbove: c.MergeAbove})
 	}
 	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
 }
@@ -211,12 +215,15 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 
 // serve answers requests until ctx ends; then it lets those under way finish, and closes sockets with 1001.
 func (s *server) serve(ctx context.Context, listener net.Listener) error {
-	hubContext, stopHub := context.WithCancel(context.Background())
-	defer stopHub()
-	hubDone, err := s.hub.Open(hubContext)
+	background, stop := context.WithCancel(context.Background())
+	defer stop()
+	hubDone, err := s.hub.Open(background)
 	if err != nil {
 		return fmt.Errorf("cannot follow the event log: %w", err)
 	}
+	working, rest := context.WithCancel(ctx) // jobs are durable: nobody waits for them
+	worked := inBackground(working, s.store.Work)
+	defer func() { rest(); <-worked }()
 	httpServer := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -240,7 +247,17 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 		slog.WarnContext(drain, "cutting off the clients that do not finish", "error", err)
 		_ = httpServer.Close()
 	}
-	stopHub()
+	stop()
 	<-hubDone
 	return nil
+}
+
+// inBackground starts a task that runs until ctx ends; the channel is closed when it has returned.
+func inBackground(ctx context.Context, task func(context.Context)) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		task(ctx)
+	}()
+	return done
 }

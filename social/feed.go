@@ -3,7 +3,7 @@ package social
 import "context"
 
 // Feeds lists posts, newest first. Keys are post ids. How an engine stores feeds is its own affair; its answers are
-// candidates: every post that the viewer may see is among them, and the service leaves the others out.
+// candidates: every post that the viewer may see is among them, once and in order, and the service leaves the others out.
 type Feeds interface {
 	// Wall lists the posts on each owner's wall (Post.WallOwner), whoever wrote them.
 	Wall(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Post, error)

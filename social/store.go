@@ -4,10 +4,10 @@ import "context"
 
 // Store is all that the Service needs of a storage engine. Every engine passes the suite in storage/storagetest.
 //
-// What holds for all calls, those of EventLog and Importer too: a call that returns nil is durable, also when the process or the database's primary
+// What holds for all calls, those of EventLog, Worker and Importer too: a call that returns nil is durable, also when the process or the database's primary
 // is killed right after; a call that returns an error has changed nothing, unless the error is ErrUnavailable or ctx's, when
 // it may have happened. A write and its event are one transaction. What a call has written, every later call reads,
-// on every server. Texts come back byte for byte. Errors that are no sentinel of this package are internal.
+// on every server, except as [Worker] says of News. Texts come back byte for byte. Errors that are no sentinel of this package are internal.
 type Store interface {
 	Users
 	Sessions

@@ -12,6 +12,7 @@ import (
 type Store interface {
 	social.Store
 	social.EventLog
+	social.Worker
 	social.Importer
 	// Ads is the same database as the ad domain sees it. It lives as long as the Store does.
 	Ads() ads.Store

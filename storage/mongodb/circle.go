@@ -94,8 +94,10 @@ func (s *Store) endFollows(ctx context.Context, owner social.UserID, ended []edg
 	if err := updateOne(ctx, s.users, doc("_id", owner), doc("$inc", doc("following", -len(others)))); err != nil {
 		return err
 	}
-	_, err := s.users.UpdateMany(ctx, doc("_id", doc("$in", others)), doc("$inc", doc("followers", -1)))
-	return err
+	if _, err := s.users.UpdateMany(ctx, doc("_id", doc("$in", others)), doc("$inc", doc("followers", -1))); err != nil {
+		return err
+	}
+	return s.feeds.followsChanged(ctx, owner)
 }
 
 // Circles implements social.Circles.
@@ -171,9 +173,13 @@ func (s *Store) countMember(ctx context.Context, m social.Membership, isFollow b
 	return s.append(ctx, e)
 }
 
-// countFollow adds n to what the two users count. ErrNotFound: there is no such user.
+// countFollow adds n to what the two users count, and changes the owner's feed. ErrNotFound: there is no such user.
 func (s *Store) countFollow(ctx context.Context, owner, other social.UserID, n int) error {
-	return count(ctx, s.users, map[social.UserID]bson.D{owner: doc("following", n), other: doc("followers", n)})
+	err := count(ctx, s.users, map[social.UserID]bson.D{owner: doc("following", n), other: doc("followers", n)})
+	if err != nil {
+		return err
+	}
+	return s.feeds.followsChanged(ctx, owner)
 }
 
 // RemoveFromCircle implements social.Circles.

@@ -70,6 +70,7 @@ var fieldNames = func() map[string]string {
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
 		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
+		"ids", "merged", "floor", "pushed", "ready", "usedAt",
 	} {
 		names[name] = name
 	}
@@ -464,6 +465,23 @@ func (d *markDoc) set(r *reading, field string, v bsoncore.Value) {
 		readText(r, v, &d.Kind)
 	case "option":
 		r.int(v, &d.Option)
+	}
+}
+
+func (l *newsListDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "ids":
+		readArray(r, v, &l.IDs, func(r *reading, v bsoncore.Value, p *social.PostID) { r.id(v, &p.ID) })
+	case "merged":
+		readArray(r, v, &l.Merged, func(r *reading, v bsoncore.Value, u *social.UserID) { r.id(v, &u.ID) })
+	case "floor":
+		r.id(v, &l.Floor.ID)
+	case "pushed":
+		r.int(v, &l.Pushed)
+	case "ready":
+		r.bool(v, &l.Ready)
+	case "usedAt":
+		r.time(v, &l.UsedAt)
 	}
 }
 

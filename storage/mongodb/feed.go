@@ -37,19 +37,36 @@ func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (w
 	return walls, err
 }
 
-// News implements social.Feeds: whom the viewer follows, and then the newest posts by them. That is two commands for
-// up to 189 followed people, three up to about 5,700, and one more for each further 5,700.
+// News implements social.Feeds, as the layout has it.
 func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
 	err = s.read(ctx, "news", func(ctx context.Context) error {
-		authors, err := s.followed(ctx, viewer)
-		if err != nil {
-			return err
-		}
-		posts, err = mergePosts(ctx, s, "author", append(authors, viewer), byAuthor, p)
+		posts, err = s.feeds.news(ctx, viewer, p)
 		return err
 	})
 	return posts, err
 }
+
+// readFeeds is the layout that keeps no feeds.
+type readFeeds struct{ *Store }
+
+// news reads whom the viewer follows, and then the newest posts by them. That is two commands for up to 189 followed
+// people, three up to about 5,700, and one more for each further 5,700.
+func (f readFeeds) news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	authors, err := f.followed(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	return mergePosts(ctx, f.Store, "author", append(authors, viewer), byAuthor, p)
+}
+
+func (readFeeds) postAdded(context.Context, *social.Post) error                   { return nil }
+func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID) error { return nil }
+func (readFeeds) followsChanged(context.Context, ...social.UserID) error          { return nil }
+func (readFeeds) postStored(context.Context, *social.Post)                        {}
+func (readFeeds) postGone()                                                       {}
+
+// do refuses: this layout leaves nothing for later.
+func (readFeeds) do(_ context.Context, j *jobDoc) error { return unknownJob(j) }
 
 // otherDoc is whom an edge leads to, read from an index.
 type otherDoc struct {

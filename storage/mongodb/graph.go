@@ -243,10 +243,14 @@ func (s *Store) uncountBoth(ctx context.Context, block social.Edge, there, back 
 	if !back.Follow.IsZero() {
 		in = -1
 	}
-	return count(ctx, s.users, map[social.UserID]bson.D{
+	err = count(ctx, s.users, map[social.UserID]bson.D{
 		block.From: doc("following", out, "followers", in),
 		block.To:   doc("followers", out, "following", in),
 	})
+	if err != nil {
+		return err
+	}
+	return s.feeds.followsChanged(ctx, block.From, block.To)
 }
 
 func (s *Store) userExists(ctx context.Context, user social.UserID) error {

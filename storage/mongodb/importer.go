@@ -228,10 +228,17 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 
 func (b *edgeImport) count(ctx context.Context, s *Store) error {
 	users := make(map[social.UserID]bson.D, len(b.users))
+	var owners []social.UserID
 	for user, f := range b.users {
 		users[user] = doc("followers", f.followers, "following", f.following)
+		if f.following > 0 {
+			owners = append(owners, user)
+		}
 	}
 	if err := count(ctx, s.users, users); err != nil {
+		return err
+	}
+	if err := s.feeds.followsChanged(ctx, owners...); err != nil {
 		return err
 	}
 	circles := make(map[social.CircleID]bson.D, len(b.circles))

@@ -30,6 +30,8 @@ const (
 	byPostSlug   = "post_slug"
 	byPostParent = "post_parent_seq"
 	byPostNumber = "post_number"
+	byDue        = "due"
+	byFailure    = "failedAt"
 )
 
 // indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
@@ -59,6 +61,13 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.reactions: nil, // _id is post and user
 		s.votes:     nil, // _id is post and user
 		s.events:    {expiring("at", eventLife)},
+		s.settings:  nil, // _id is the name
+		s.jobs.jobs: {
+			having("due", byDue, doc("due", 1)),
+			having("failedAt", byFailure, doc("failedAt", -1)),
+		},
+		s.newsLists:     {expiring("usedAt", listLife)},
+		s.mergedAuthors: nil, // _id is the author
 	}
 }
 

@@ -19,10 +19,10 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// BenchmarkLayouts compares the layouts of comment threads: what the commonest calls cost in threads of 10 to 100,000 comments.
+// BenchmarkCommentLayouts compares the layouts of comment threads: what the commonest calls cost in threads of 10 to 100,000 comments.
 // cpu-µs/op is this process, mongod-µs/op the database, wire-B/op what it answered. Appending comes last, because the threads grow by
 // it. Figures of one run alone can be compared; -count shows how far they move.
-func BenchmarkLayouts(b *testing.B) {
+func BenchmarkCommentLayouts(b *testing.B) {
 	layouts := []string{mongodb.CommentsDocuments, mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive}
 	for _, size := range []int{10, 1000, 10_000, 100_000} {
 		b.Run(strconv.Itoa(size), func(b *testing.B) {

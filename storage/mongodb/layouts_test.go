@@ -22,15 +22,15 @@ const (
 )
 
 func init() { //nolint:gochecknoinits // only in tests
-	layouts[TinyPages] = func(db *mongo.Database) threads {
+	commentLayouts[TinyPages] = func(db *mongo.Database) threads {
 		return bucketThreads{buckets: bucketsIn(db), paged: true, size: 3}
 	}
-	layouts[TinyAdaptive] = func(db *mongo.Database) threads {
+	commentLayouts[TinyAdaptive] = func(db *mongo.Database) threads {
 		return bucketThreads{
 			buckets: bucketsIn(db), whole: wholeLimit{comments: 4, bytes: maxSmall}, paged: true, size: 3,
 		}
 	}
-	layouts[TinyEmbedded] = func(db *mongo.Database) threads {
+	commentLayouts[TinyEmbedded] = func(db *mongo.Database) threads {
 		return bucketThreads{buckets: bucketsIn(db), whole: wholeLimit{comments: 1 << 30, bytes: 3000}}
 	}
 }

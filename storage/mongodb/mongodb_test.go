@@ -13,11 +13,17 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m, mongotest.IgnoreServer()) }
 
-// open opens a store on a database of its own.
+// open opens a store with the default layout on a database of its own.
 func open(tb testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
 	tb.Helper()
+	return openFresh(tb, mongodb.Options{Monitor: monitor})
+}
+
+// openFresh opens a store on a database of its own.
+func openFresh(tb testing.TB, o mongodb.Options) *mongodb.Store {
+	tb.Helper()
 	uri, database := mongotest.Database(tb)
-	return openAt(tb, inDatabase(tb, uri, database), mongodb.Options{Monitor: monitor})
+	return openAt(tb, inDatabase(tb, uri, database), o)
 }
 
 func openAt(tb testing.TB, uri string, o mongodb.Options) *mongodb.Store {

@@ -158,12 +158,3 @@ func TestDocumentsHaveAVersion(t *testing.T) {
 		}
 	}
 }
-
-func TestOpenRefusesUnknownLayouts(t *testing.T) {
-	_, err := mongodb.Open(t.Context(), "mongodb://127.0.0.1:1/", mongodb.Options{Comments: "hybrid"})
-	for _, word := range []string{`"hybrid"`, "comment", mongodb.CommentsDocuments} {
-		if err == nil || !strings.Contains(err.Error(), word) {
-			t.Errorf("the error does not say %s: %v", word, err)
-		}
-	}
-}

@@ -181,11 +181,21 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 
 // InsertPost implements social.Posts.
 func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
-	return s.write(ctx, "insert post", nil, func(ctx context.Context) error {
+	err := s.write(ctx, "insert post", nil, func(ctx context.Context) error {
 		if _, err := s.posts.InsertOne(ctx, newPostDoc(p)); err != nil {
 			return err
 		}
+		if err := s.feeds.postAdded(ctx, p); err != nil {
+			return err
+		}
 		return s.append(ctx, e)
+	})
+	if err != nil {
+		return err
+	}
+	return s.read(ctx, "own news", func(ctx context.Context) error {
+		s.feeds.postStored(ctx, p)
+		return nil
 	})
 }
 
@@ -263,19 +273,22 @@ func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[socia
 
 // DeletePost implements social.Posts.
 func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Event) error {
-	return s.write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error {
-		result, err := s.posts.DeleteOne(ctx, doc("_id", post))
-		if err != nil {
+	err := s.write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error {
+		var d postDoc
+		author := options.FindOneAndDelete().SetProjection(doc("author", 1))
+		if err := found(s.posts.FindOneAndDelete(ctx, doc("_id", post), author).Decode(&d)); err != nil {
 			return err
-		}
-		if result.DeletedCount == 0 {
-			return social.ErrNotFound
 		}
 		if err := s.deleteWithPost(ctx, post); err != nil {
 			return err
 		}
+		if err := s.feeds.postDeleted(ctx, post, d.Author); err != nil {
+			return err
+		}
 		return s.append(ctx, e)
 	})
+	s.feeds.postGone()
+	return err
 }
 
 // deleteWithPost removes what hangs on a post.

@@ -74,12 +74,18 @@ func newTown(tb testing.TB, r *recorder) *town {
 // newTownIn chooses the layout of comment threads.
 func newTownIn(tb testing.TB, r *recorder, layout string) *town {
 	tb.Helper()
-	if r == nil {
-		r = new(recorder)
+	return newTownOf(tb, r, mongodb.Options{Comments: layout})
+}
+
+// newTownOf chooses all layouts.
+func newTownOf(tb testing.TB, r *recorder, o mongodb.Options) *town {
+	tb.Helper()
+	if r != nil {
+		o.Monitor = r.monitor()
 	}
 	uri, database := mongotest.Database(tb)
 	uri = inDatabase(tb, uri, database)
-	return &town{Store: openAt(tb, uri, mongodb.Options{Monitor: r.monitor(), Comments: layout}), uri: uri, layout: layout, t: tb, ctx: tb.Context()}
+	return &town{Store: openAt(tb, uri, o), uri: uri, layout: o.Comments, t: tb, ctx: tb.Context()}
 }
 
 func (w *town) ok(err error) {

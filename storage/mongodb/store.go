@@ -5,7 +5,6 @@
 package mongodb
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,18 +37,28 @@ type Options struct {
 	// ConnectTimeout bounds Open's wait for a primary. Default: 7 s. The reason of a failure is looked
 	// for afterwards, for at most 2 s.
 	ConnectTimeout time.Duration
-	// Comments is the layout of comment threads: one of the constants Comments…. Default: CommentsDocuments. All
-	// layouts give the same answers, but one does not see what was written in another: a database keeps its layout.
+	// Comments is how comment threads are stored: one of the constants Comments…. "" is what the database has, and
+	// CommentsDocuments where it is empty. Open refuses another one than the database has.
 	Comments string
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
+	// Feeds is how feeds are stored: [FeedsRead] or [FeedsHybrid]. "" is what the database has, and the default where
+	// it is empty. Open refuses another one than the database has.
+	Feeds string
+	// MergeAbove is the number of followers above which an author's posts are not pushed to followers' lists but
+	// merged in when they read, for good. It may differ between servers. Default: 10,000.
+	MergeAbove int
 }
 
-// Store is a social.Store on MongoDB.
+// Store is a storage.Store on MongoDB.
 type Store struct {
 	client  *mongo.Client
 	timeout time.Duration
 	hot     *locks
+	feeds   feeds
+	jobs    *jobQueue
+	threads threads
+	queue   *commentQueue
 
 	users     *mongo.Collection
 	handles   *mongo.Collection
@@ -61,25 +70,23 @@ type Store struct {
 	reactions *mongo.Collection
 	votes     *mongo.Collection
 	events    *mongo.Collection
+	settings  *mongo.Collection
 
-	threads threads
-	queue   *commentQueue
+	newsLists     *mongo.Collection
+	mergedAuthors *mongo.Collection
 }
 
 var _ storage.Store = (*Store)(nil)
 
 // Open connects to the replica set (or mongos) that the URI names, makes what indexes are missing, and returns the
 // store. The database is that in the URI's path, "plaza" where it has none. Its errors, within 10 s, are for people: an
-// unknown layout, a malformed URI, a server that does not answer (ErrUnavailable), a standalone server, a server that is too old.
+// unknown layout, a malformed URI, a server that does not answer (ErrUnavailable), a standalone server, a server that is
+// too old, another layout than the database has.
 func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o.Timeout = orDefault(o.Timeout, defaultTimeout)
 	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
-	o.Comments = cmp.Or(o.Comments, CommentsDocuments)
-	if err := checkLayout(o.Comments); err != nil {
-		return nil, err
-	}
 	address, err := parseURI(uri)
-	if err != nil {
+	if err := errors.Join(err, commentsSetting().check(o.Comments), feedsSetting().check(o.Feeds)); err != nil {
 		return nil, err
 	}
 	client, err := mongo.Connect(clientOptions(uri, o))
@@ -89,11 +96,26 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err := checkServer(ctx, client, address, o.ConnectTimeout); err != nil {
 		return nil, errors.Join(err, disconnect(client))
 	}
-	s := newStore(client, address.database, o)
-	if err := s.createIndexes(ctx); err != nil {
+	s := newStore(client, address.database, o.Timeout)
+	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, disconnect(client))
 	}
 	return s, nil
+}
+
+// prepare finds out how the database keeps things, and makes it ready for that.
+func (s *Store) prepare(ctx context.Context, o Options) error {
+	comments, err := s.settle(ctx, commentsSetting(), o.Comments)
+	if err != nil {
+		return err
+	}
+	feeds, err := s.settle(ctx, feedsSetting(), o.Feeds)
+	if err != nil {
+		return err
+	}
+	s.threads = commentLayouts[comments](s.posts.Database())
+	s.feeds = feedLayouts[feeds](s, o)
+	return s.createIndexes(ctx)
 }
 
 func orDefault(d, fallback time.Duration) time.Duration {
@@ -122,16 +144,18 @@ func clientOptions(uri string, o Options) *options.ClientOptions {
 	return client
 }
 
-func newStore(client *mongo.Client, database string, o Options) *Store {
+func newStore(client *mongo.Client, database string, timeout time.Duration) *Store {
 	db := client.Database(database)
 	return &Store{
-		client: client, timeout: o.Timeout, hot: newLocks(),
+		client: client, timeout: timeout, hot: newLocks(),
 		users: db.Collection("users"), handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
-		events:  db.Collection("events"),
-		threads: layouts[o.Comments](db), queue: newCommentQueue(),
+		events: db.Collection("events"), settings: db.Collection("settings"),
+		jobs: newJobQueue(db.Collection("jobs")), queue: newCommentQueue(),
+
+		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
 	}
 }
 

@@ -2,11 +2,7 @@ package mongodb
 
 import (
 	"context"
-	"fmt"
-	"maps"
 	"math"
-	"slices"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -50,8 +46,8 @@ const (
 	CommentsAdaptive  = "adaptive"  // embedded while it is small, then pages
 )
 
-// layouts make the layouts of comment threads.
-var layouts = map[string]func(*mongo.Database) threads{
+// commentLayouts make the layouts of comment threads.
+var commentLayouts = map[string]func(*mongo.Database) threads{
 	CommentsDocuments: func(db *mongo.Database) threads { return documentThreads{comments: db.Collection("comments")} },
 	CommentsEmbedded: func(db *mongo.Database) threads {
 		return bucketThreads{buckets: bucketsIn(db), whole: wholeLimit{comments: math.MaxInt, bytes: maxEmbedded}}
@@ -76,13 +72,4 @@ const (
 // one bucket before it was cut in two, and the other after.
 func bucketsIn(db *mongo.Database) *mongo.Collection {
 	return db.Collection("threads", options.Collection().SetReadConcern(readconcern.Snapshot()))
-}
-
-// checkLayout says whether there is such a layout of comment threads.
-func checkLayout(name string) error {
-	if layouts[name] == nil {
-		known := strings.Join(slices.Sorted(maps.Keys(layouts)), ", ")
-		return fmt.Errorf("there is no layout %q of comment threads: choose one of %s", name, known)
-	}
-	return nil
 }

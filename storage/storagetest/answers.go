@@ -265,6 +265,7 @@ func postKeyOf[K any](_ K, p *social.Post) social.Key { return postKey(p) }
 // compareFeeds compares what the viewer alone can read.
 func (a *answers) compareFeeds() {
 	a.t.Helper()
+	a.ok(settle(a.ctx, a.store), "background work")
 	me := a.user(a.who)
 	one := func(in func(p *modelPost) bool) map[social.UserID][]entry {
 		return map[social.UserID][]entry{me: a.postEntries(in)}

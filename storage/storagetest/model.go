@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"plaza/social"
+	"plaza/storage"
 )
 
 // EnvHistories is the environment variable that says how many histories [RunModel] plays, however long they take.
@@ -34,7 +35,7 @@ const (
 // everything else hangs on them.
 func RunModel(t *testing.T, open Open) {
 	t.Helper()
-	store := open(t)
+	store := openAtWork(t, open)
 	deadline := time.Now().Add(modelTime)
 	if testing.Short() {
 		deadline = time.Now().Add(modelTime / 5)
@@ -64,13 +65,13 @@ func RunModel(t *testing.T, open Open) {
 type history struct {
 	t       *rapid.T
 	ctx     context.Context //nolint:containedctx // it lasts as long as the history
-	store   social.Store
+	store   storage.Store
 	service *social.Service
 	m       *model
 }
 
 // play plays one history, and compares everything at its end.
-func play(ctx context.Context, t *rapid.T, store social.Store, people int, steps []step) {
+func play(ctx context.Context, t *rapid.T, store storage.Store, people int, steps []step) {
 	h := &history{t: t, ctx: ctx, store: store, m: &model{now: now()}}
 	h.service = social.New(store, social.Options{
 		Now: func() time.Time { return h.m.now }, NewSlug: everySlugTwice(), MaxDepth: modelDepth,

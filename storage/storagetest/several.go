@@ -3,6 +3,7 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -248,6 +249,22 @@ func (all *several) LatestComments(ctx context.Context, posts []social.PostID, w
 func (all *several) Tail(ctx context.Context) (social.EventStream, error) {
 	return all.next().Tail(ctx)
 }
+
+// The calls of social.Worker.
+
+func (all *several) Work(ctx context.Context) {
+	var working sync.WaitGroup
+	for _, store := range all.stores {
+		working.Go(func() { store.Work(ctx) })
+	}
+	working.Wait()
+}
+
+func (all *several) Backlog(ctx context.Context) (social.Backlog, error) {
+	return all.next().Backlog(ctx)
+}
+
+func (all *several) Revive(ctx context.Context) (int, error) { return all.next().Revive(ctx) }
 
 // The calls of social.Importer.
 

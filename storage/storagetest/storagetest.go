@@ -6,6 +6,7 @@ package storagetest
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"plaza/social"
@@ -47,6 +48,16 @@ func nouns() []noun {
 func Run(t *testing.T, open Open) {
 	t.Helper()
 	runNouns(t, open, nouns())
+}
+
+// RunSome runs the cases of some nouns alone.
+func RunSome(t *testing.T, open Open, names ...string) {
+	t.Helper()
+	some := slices.DeleteFunc(nouns(), func(n noun) bool { return !slices.Contains(names, n.name) })
+	if len(some) != len(names) {
+		t.Fatalf("not all of %v are nouns of the contract", names)
+	}
+	runNouns(t, open, some)
 }
 
 func runNouns(t *testing.T, open Open, nouns []noun) {

@@ -29,7 +29,56 @@ type world struct {
 
 func newWorld(t *testing.T, open Open) *world {
 	t.Helper()
-	return &world{Store: open(t), t: t, ctx: t.Context(), dice: newDice(len(t.Name()), 0)}
+	return &world{Store: openAtWork(t, open), t: t, ctx: t.Context(), dice: newDice(len(t.Name()), 0)}
+}
+
+// openAtWork opens a store that does its background work until the test ends.
+func openAtWork(t *testing.T, open Open) storage.Store {
+	t.Helper()
+	store := open(t)
+	ctx, stop := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		store.Work(ctx)
+	}()
+	t.Cleanup(func() {
+		stop()
+		<-done
+	})
+	return store
+}
+
+// settle waits until a store has done its background work.
+func settle(ctx context.Context, store social.Worker) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	for {
+		backlog, err := store.Backlog(ctx)
+		switch {
+		case err != nil:
+			return err
+		case backlog.Dead > 0:
+			return fmt.Errorf("background work was given up: %+v", backlog.Faults)
+		case backlog.Waiting == 0:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("the background work is not done: %+v", backlog)
+		case <-again.C:
+		}
+	}
+}
+
+// News reads news when the background work is done: until then the newest entries may be missing.
+func (w *world) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	if err := settle(ctx, w.Store); err != nil {
+		return nil, err
+	}
+	return w.Store.News(ctx, viewer, p)
 }
 
 // newDice makes dice that fall the same way for the same numbers.

@@ -1,0 +1,156 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+)
+
+// The jobs of hybridFeeds.
+const (
+	jobPush    jobKind = "push"    // put Post into the lists of Author's followers
+	jobPull    jobKind = "pull"    // take Post out of them
+	jobPromote jobKind = "promote" // name Author in them as merged
+)
+
+// jobSize is how many followers one job is about.
+const jobSize = 500
+
+// do implements feeds.
+func (f *hybridFeeds) do(ctx context.Context, j *jobDoc) error {
+	switch j.Kind {
+	case jobPush, jobPull:
+		return f.spread(ctx, j)
+	case jobPromote:
+		return f.promote(ctx, j)
+	}
+	return unknownJob(j)
+}
+
+// spread pushes or pulls a post: for the first of the followers, after it has split the others off as a job of their own,
+// which another worker can take meanwhile.
+func (f *hybridFeeds) spread(ctx context.Context, j *jobDoc) error {
+	isFirst := j.After.IsZero()
+	followers, last, err := f.followersOf(ctx, j)
+	if err != nil {
+		return err
+	}
+	if isFirst && len(followers) > min(f.mergeAbove, jobSize-1) {
+		merged, err := f.isMerged(ctx, j)
+		if err != nil {
+			return err
+		}
+		if merged {
+			followers = nil // but the author's own list has the post
+		}
+	}
+	if j.Until.IsZero() && len(followers) == jobSize {
+		if err := f.split(ctx, j, last); err != nil {
+			return err
+		}
+	}
+	if isFirst {
+		followers = append(followers, j.Author)
+	}
+	if j.Kind == jobPull {
+		return f.pull(ctx, j.Post, followers)
+	}
+	return f.push(ctx, j.Post, followers)
+}
+
+// followersOf reads the job's followers, newest first, and the oldest one's edge. Whoever follows the author while
+// jobs are under way has a dormant list, and builds it with all posts that were there.
+func (f *hybridFeeds) followersOf(ctx context.Context, j *jobDoc) (followers []social.UserID, last social.EdgeID, err error) {
+	bounds := doc("$gt", zeroKey)
+	if !j.After.IsZero() {
+		bounds = append(bounds, bson.E{Key: "$lt", Value: j.After})
+	}
+	if !j.Until.IsZero() {
+		bounds = append(bounds, bson.E{Key: "$gte", Value: j.Until})
+	}
+	docs, err := findAll[edgeDoc](ctx, f.edges, doc("other", j.Author, "follow", bounds), jobSize,
+		options.Find().SetSort(doc("follow", -1)).SetLimit(jobSize).SetHint(byFollowed).
+			SetProjection(doc("_id", 0, "owner", 1, "follow", 1)))
+	if len(docs) > 0 {
+		last = docs[len(docs)-1].Follow
+	}
+	return each(docs, func(d *edgeDoc) social.UserID { return d.Owner }), last, err
+}
+
+// split leaves the followers up to last to the job, and the others to a new one. Where the server dies in between, the
+// job is split again, and some followers are told twice.
+func (f *hybridFeeds) split(ctx context.Context, j *jobDoc, last social.EdgeID) error {
+	err := f.jobs.addNext(ctx, *j, jobDoc{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
+	if err != nil {
+		return err
+	}
+	_, err = f.jobs.jobs.UpdateOne(ctx, held(j), doc("$set", doc("until", last)))
+	return err
+}
+
+// push puts a post into the lists of users, except into dormant ones, and once. A list that nobody has read for so long
+// that it is full becomes dormant.
+func (f *hybridFeeds) push(ctx context.Context, post social.PostID, users []social.UserID) error {
+	some := doc("$in", valueList(users))
+	_, err := f.newsLists.BulkWrite(ctx, []mongo.WriteModel{
+		mongo.NewUpdateManyModel().SetFilter(doc("_id", some, "pushed", doc("$lt", maxPushed), "ids", doc("$ne", post))).
+			SetUpdate(doc("$push", doc("ids", post), "$inc", doc("pushed", 1))).SetHint(doc("_id", 1)),
+		mongo.NewUpdateManyModel().SetFilter(doc("_id", some, "pushed", doc("$gte", maxPushed))).
+			SetUpdate(doc("$unset", doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1, "stamp", 1))).
+			SetHint(doc("_id", 1)),
+	})
+	return err
+}
+
+// pull takes a post out of the lists of users.
+func (f *hybridFeeds) pull(ctx context.Context, post social.PostID, users []social.UserID) error {
+	_, err := f.newsLists.UpdateMany(ctx, doc("_id", doc("$in", valueList(users)), "ids", post),
+		doc("$pull", doc("ids", post)), options.UpdateMany().SetHint(doc("_id", 1)))
+	return err
+}
+
+// isMerged says whether the author's posts need not be pushed. An author who has too many followers since the last post
+// begins to be merged: followers' lists are told of it first.
+func (f *hybridFeeds) isMerged(ctx context.Context, j *jobDoc) (bool, error) {
+	var m mergedAuthorDoc
+	err := f.mergedAuthors.FindOne(ctx, doc("_id", j.Author)).Decode(&m)
+	if !errors.Is(err, mongo.ErrNoDocuments) {
+		return m.Complete, err
+	}
+	var u userDoc
+	few := options.FindOne().SetProjection(doc("followers", 1))
+	if err := found(f.users.FindOne(ctx, doc("_id", j.Author), few).Decode(&u)); err != nil || u.Followers <= f.mergeAbove {
+		return false, err
+	}
+	return false, f.jobs.addNext(ctx, *j, jobDoc{Kind: jobPromote, Author: j.Author})
+}
+
+// promote names the author in the lists of the job's followers; lists that are built from its beginning on do so by
+// themselves. The next job begins when this one is done, so that the last one knows that all are.
+func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
+	_, err := f.mergedAuthors.UpdateOne(ctx, doc("_id", j.Author),
+		doc("$setOnInsert", doc("v", version, "since", time.Now())), options.UpdateOne().SetUpsert(true))
+	if err != nil {
+		return err
+	}
+	followers, last, err := f.followersOf(ctx, j)
+	if err != nil {
+		return err
+	}
+	_, err = f.newsLists.UpdateMany(ctx, doc("_id", doc("$in", valueList(followers)), "ids", doc("$exists", true)),
+		doc("$addToSet", doc("merged", j.Author)), options.UpdateMany().SetHint(doc("_id", 1)))
+	if err != nil {
+		return err
+	}
+	if len(followers) == jobSize {
+		return f.jobs.addNext(ctx, *j, jobDoc{Kind: jobPromote, Author: j.Author, After: last})
+	}
+	_, err = f.mergedAuthors.UpdateOne(ctx, doc("_id", j.Author), doc("$set", doc("complete", true)))
+	return err
+}

@@ -1,0 +1,141 @@
+package mongodb
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+)
+
+// hybridFeeds is the layout with lists for active users (newsListDoc). A post is pushed to the lists of its author's
+// followers by jobs (fanout.go), unless its author has very many: then the list names the author, whose posts are
+// merged in when somebody reads.
+type hybridFeeds struct {
+	readFeeds
+
+	mergeAbove int
+}
+
+// defaultMergeAbove: pushing a post costs about as much as it saves a few readers, and most of so many do not come.
+const defaultMergeAbove = 10_000
+
+func newHybridFeeds(s *Store, o Options) *hybridFeeds {
+	if o.MergeAbove <= 0 {
+		o.MergeAbove = defaultMergeAbove
+	}
+	return &hybridFeeds{readFeeds: readFeeds{s}, mergeAbove: o.MergeAbove}
+}
+
+// mergedAuthorDoc is a document of mergedAuthors: an author with very many followers. While it is not Complete, lists
+// still learn of it, and the author's posts are pushed as well. It is for good, however many followers stay.
+type mergedAuthorDoc struct {
+	Author   social.UserID `bson:"_id"`
+	Version  int           `bson:"v"`
+	Since    time.Time     `bson:"since"`
+	Complete bool          `bson:"complete,omitempty"`
+}
+
+// mergedOf are those of the authors who are merged at read.
+func (f *hybridFeeds) mergedOf(ctx context.Context, authors []social.UserID) ([]social.UserID, error) {
+	docs, err := findIn[mergedAuthorDoc](ctx, f.mergedAuthors, "_id", authors,
+		options.Find().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1)))
+	return each(docs, func(d *mergedAuthorDoc) social.UserID { return d.Author }), err
+}
+
+// news reads the list, the newest posts of merged authors, and then the posts: two or three commands. What lies deeper than
+// the list is read as in the read layout.
+func (f *hybridFeeds) news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	l, err := f.list(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	if l.ends(p) || p.Last && !l.reaches(p) {
+		return f.readFeeds.news(ctx, viewer, p)
+	}
+	posts, err := f.listed(ctx, l, p)
+	if err != nil || p.Last || len(posts) == p.Limit || l.reaches(p) {
+		return posts, err
+	}
+	deeper := social.Page{After: social.Key(l.Floor.Bytes()), Before: p.Before, Limit: p.Limit - len(posts)}
+	rest, err := f.readFeeds.news(ctx, viewer, deeper)
+	return append(posts, rest...), err
+}
+
+// listed reads a page of the list, and reads on where posts are gone.
+func (f *hybridFeeds) listed(ctx context.Context, l *newsListDoc, p social.Page) (posts []*social.Post, err error) {
+	for rest := p; rest.Limit > 0; rest.Limit = p.Limit - len(posts) {
+		ids, err := f.listedIDs(ctx, l, rest)
+		if err != nil {
+			return nil, err
+		}
+		some, err := f.postsInOrder(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		full := len(ids) == rest.Limit
+		if rest.Last {
+			posts = append(some, posts...)
+		} else {
+			posts = append(posts, some...)
+		}
+		if !full {
+			break
+		}
+		if rest.Last {
+			rest.Before = social.Key(ids[0].Bytes())
+		} else {
+			rest.After = social.Key(ids[len(ids)-1].Bytes())
+		}
+	}
+	return posts, nil
+}
+
+// listedIDs are the page's ids, of the list and of merged authors.
+func (f *hybridFeeds) listedIDs(ctx context.Context, l *newsListDoc, p social.Page) ([]social.PostID, error) {
+	ids := l.within(p)
+	if len(l.Merged) > 0 {
+		merged, err := mergeIDs(ctx, f.Store, "author", l.Merged, p)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, slices.DeleteFunc(merged, func(post social.PostID) bool { return post.Compare(l.Floor.ID) < 0 })...)
+	}
+	return firstIDs(ids, p), nil
+}
+
+// postAdded adds the job that pushes the post to the lists of its author and followers.
+func (f *hybridFeeds) postAdded(ctx context.Context, p *social.Post) error {
+	return f.jobs.add(ctx, jobDoc{Kind: jobPush, Author: p.Author, Post: p.ID})
+}
+
+// postStored lets authors see their own posts at once. It is no part of the transaction, which would be in conflict with
+// everybody who pushes to the author; where it fails, the job comes a moment later.
+func (f *hybridFeeds) postStored(ctx context.Context, p *social.Post) {
+	_ = f.push(ctx, p.ID, []social.UserID{p.Author})
+	f.jobs.wake()
+}
+
+// postGone lets the job begin at once.
+func (f *hybridFeeds) postGone() { f.jobs.wake() }
+
+// postDeleted adds the job that takes the post out of lists. Until it is done, readers find nothing under its id.
+func (f *hybridFeeds) postDeleted(ctx context.Context, post social.PostID, author social.UserID) error {
+	return f.jobs.add(ctx, jobDoc{Kind: jobPull, Author: author, Post: post})
+}
+
+// followsChanged makes the owners' lists dormant.
+func (f *hybridFeeds) followsChanged(ctx context.Context, owners ...social.UserID) error {
+	if len(owners) == 0 {
+		return nil
+	}
+	models := make([]mongo.WriteModel, len(owners))
+	for i, owner := range owners {
+		models[i] = dormant(owner)
+	}
+	_, err := f.newsLists.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+	return upserted(err)
+}

@@ -1,0 +1,290 @@
+package mongodb_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb"
+)
+
+// atWork lets the town's store do its background work until the test ends.
+func (w *town) atWork() {
+	w.t.Helper()
+	done := make(chan struct{})
+	go func() { defer close(done); w.Work(w.ctx) }()
+	w.t.Cleanup(func() { <-done }) // the test's context ends before its cleanups
+}
+
+// finish does the background work that there is, and stops.
+func (w *town) finish() {
+	w.t.Helper()
+	ctx, stop := context.WithCancel(w.ctx)
+	done := make(chan struct{})
+	go func() { defer close(done); w.Work(ctx) }()
+	w.settle()
+	stop()
+	<-done
+}
+
+// settle waits until the background work is done.
+func (w *town) settle() {
+	w.t.Helper()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(time.Minute); ; <-again.C {
+		b, err := w.Backlog(w.ctx)
+		w.ok(err)
+		if b.Waiting == 0 && b.Dead == 0 {
+			return
+		}
+		if time.Now().After(deadline) || b.Dead > 0 {
+			w.t.Fatalf("the work is not done: %+v", b)
+		}
+	}
+}
+
+// posts stores n statuses by each of the authors in turn, many at the same time, and returns their ids, newest first.
+func (w *town) posts(authors []social.NewUser, n int) []social.PostID {
+	w.t.Helper()
+	ids := make([]social.PostID, n)
+	errs := make([]error, 8)
+	var writers sync.WaitGroup
+	for i := range errs {
+		writers.Go(func() {
+			for k := i; k < n && errs[i] == nil; k += len(errs) {
+				author := authors[k%len(authors)].User.ID
+				p := status(author, author, public)
+				ids[k] = p.ID
+				errs[i] = w.InsertPost(w.ctx, p, happened(social.EventPostCreated))
+			}
+		})
+	}
+	writers.Wait()
+	for _, err := range errs {
+		w.ok(err)
+	}
+	return newestIDs(ids)
+}
+
+func newestIDs(ids ...[]social.PostID) []social.PostID {
+	return slices.SortedFunc(slices.Values(slices.Concat(ids...)), func(a, b social.PostID) int { return b.Compare(a.ID) })
+}
+
+func (w *town) news(viewer social.NewUser, p social.Page) []social.PostID {
+	w.t.Helper()
+	posts, err := w.News(w.ctx, viewer.User.ID, p)
+	w.ok(err)
+	ids := make([]social.PostID, len(posts))
+	for i, p := range posts {
+		ids[i] = p.ID
+	}
+	return ids
+}
+
+// walk reads all news in pages, from the newest or from the oldest, and returns them newest first.
+func (w *town) walk(viewer social.NewUser, size int, backwards bool) []social.PostID {
+	w.t.Helper()
+	var all []social.PostID
+	for p := (social.Page{Limit: size, Last: backwards}); ; {
+		ids := w.news(viewer, p)
+		if backwards {
+			all = append(slices.Clone(ids), all...)
+		} else {
+			all = append(all, ids...)
+		}
+		if len(ids) < size {
+			return all
+		}
+		if backwards {
+			p.Before = social.Key(ids[0].Bytes())
+		} else {
+			p.After = social.Key(ids[len(ids)-1].Bytes())
+		}
+	}
+}
+
+func (w *town) same(got, want []social.PostID, what string, args ...any) {
+	w.t.Helper()
+	if !slices.Equal(got, want) {
+		missing := slices.DeleteFunc(slices.Clone(want), func(id social.PostID) bool { return slices.Contains(got, id) })
+		w.t.Errorf("%s: %d posts, want %d, of which %d are missing", fmt.Sprintf(what, args...), len(got), len(want), len(missing))
+	}
+}
+
+// TestNewsBeyondTheList pages through more than a list holds, while it is new, after pushes, and after it was cut; with and
+// without authors who are merged at read.
+func TestNewsBeyondTheList(t *testing.T) {
+	for _, mergeAbove := range []int{1000, 1} {
+		t.Run(strconv.Itoa(mergeAbove), func(t *testing.T) {
+			w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: mergeAbove})
+			w.atWork()
+			users := w.people(6)
+			reader, second, authors := users[0], users[1], users[2:]
+			w.follow(reader, authors)
+			w.follow(second, authors[:1]) // so that one author has two followers
+			want := w.posts(authors, 420)
+			w.settle()
+			for _, more := range []int{0, 30, 120, 10} { // the reader cuts the list after 100
+				want = newestIDs(want, w.posts(authors, more))
+				w.settle()
+				w.same(w.news(reader, social.Page{Limit: 20}), want[:20], "the first page, %d posts later", more)
+				for _, backwards := range []bool{false, true} {
+					w.same(w.walk(reader, 70, backwards), want, "all pages, %d posts later, backwards: %t", more, backwards)
+				}
+			}
+			gone := want[5:60]
+			for _, post := range gone {
+				w.ok(w.DeletePost(w.ctx, post, happened(social.EventPostDeleted)))
+			}
+			want = slices.Delete(want, 5, 60)
+			w.same(w.walk(reader, 20, false), want, "after deletions, at once")
+			w.settle()
+			w.same(w.walk(reader, 20, true), want, "after deletions, backwards")
+			old := status(authors[0].User.ID, authors[0].User.ID, public)
+			old.ID = social.PostID{ID: id.At(time.Unix(1, 0))}
+			w.post(old)
+			w.settle()
+			w.same(w.walk(reader, 70, false), append(want, old.ID), "after a post with a past")
+		})
+	}
+}
+
+// TestAListThatNobodyReads is filled until it becomes dormant, and is complete when the reader comes back.
+func TestAListThatNobodyReads(t *testing.T) {
+	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid})
+	w.atWork()
+	users := w.people(2)
+	w.follow(users[0], users[1:])
+	want := w.posts(users[1:], 1)
+	w.settle()
+	w.same(w.news(users[0], social.Page{Limit: 20}), want, "the first visit")
+	want = newestIDs(want, w.posts(users[1:], 310))
+	w.settle()
+	w.same(w.walk(users[0], 100, false), want, "the second visit")
+}
+
+// TestBuildingMeetsPushes is about Socialite's cache, whose building races with fan-out: readers build lists all the time,
+// because their follows change, while people post.
+func TestBuildingMeetsPushes(t *testing.T) {
+	const rounds = 40
+	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid})
+	w.atWork()
+	users := w.people(9)
+	readers, authors, fickle := users[:4], users[4:8], users[8]
+	for _, reader := range readers {
+		w.follow(reader, authors)
+	}
+	var want [][]social.PostID
+	var all sync.WaitGroup
+	stopped := make(chan struct{})
+	for _, reader := range readers {
+		all.Go(func() {
+			for {
+				select {
+				case <-stopped:
+					return
+				default:
+				}
+				m := social.Membership{Circle: reader.Following.ID, Owner: reader.User.ID, Member: fickle.User.ID}
+				if _, err := w.AddToCircle(w.ctx, m, social.EdgeID{ID: id.New()}, happened(social.EventMemberAdded)); err != nil {
+					t.Error(err)
+				}
+				if _, err := w.News(w.ctx, reader.User.ID, social.Page{Limit: 20}); err != nil {
+					t.Error(err)
+				}
+				if _, err := w.Unfollow(w.ctx, reader.User.ID, fickle.User.ID, happened(social.EventUnfollowed)); err != nil {
+					t.Error(err)
+				}
+				if _, err := w.News(w.ctx, reader.User.ID, social.Page{Limit: 20}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for range rounds {
+		want = append(want, w.posts(append(authors, readers...), 8))
+	}
+	close(stopped)
+	all.Wait()
+	w.settle()
+	for i, reader := range readers {
+		mine := slices.DeleteFunc(newestIDs(want...), func(post social.PostID) bool {
+			p, err := w.Posts(w.ctx, []social.PostID{post})
+			w.ok(err)
+			author := p[post].Author
+			return author != reader.User.ID && !slices.ContainsFunc(authors, func(a social.NewUser) bool { return a.User.ID == author })
+		})
+		w.same(w.walk(reader, 100, false), mine, "the news of reader %d", i)
+	}
+}
+
+// TestNewsCommandCounts: what a page costs on each layout, whatever its size; and how the server finds it.
+func TestNewsCommandCounts(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		o    mongodb.Options
+		want int // commands
+	}{
+		{"hybrid", mongodb.Options{Feeds: mongodb.FeedsHybrid}, 2},
+		{"hybrid, an author merged", mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}, 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := new(recorder)
+			w := newTownOf(t, r, c.o)
+			users := w.people(303)
+			reader, other, authors := users[0], users[1], users[2:]
+			w.follow(reader, authors)
+			w.follow(other, authors[:1])
+			w.posts(authors[:3], 130)
+			w.finish()
+			w.news(reader, social.Page{Limit: 1}) // builds the list
+			client := plainClient(t)
+			middle := w.news(reader, social.Page{Limit: 50})[49]
+			for _, p := range []social.Page{{Limit: 21}, {Limit: 101}, {Limit: 21, After: social.Key(middle.Bytes())}, {Limit: 21, Last: true, Before: social.Key(middle.Bytes())}} {
+				r.take()
+				if got := w.news(reader, p); len(got) != p.Limit {
+					t.Errorf("%d posts, want %d", len(got), p.Limit)
+				}
+				commands := r.take()
+				if len(commands) != c.want {
+					t.Errorf("a page of %d: %d commands, want %d: %s", p.Limit, len(commands), c.want, names(commands))
+				}
+				for _, raw := range commands {
+					plan := explain(t, client, explainable(t, raw)[0], "executionStats")
+					checkMerge(t, plan, p.Limit)
+				}
+			}
+		})
+	}
+}
+
+// TestHybridQueriesUseIndexes: every shape of command, those of background work included.
+func TestHybridQueriesUseIndexes(t *testing.T) {
+	r := new(recorder)
+	w := newTownOf(t, r, mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1})
+	users := w.people(4)
+	w.follow(users[0], users[2:])
+	w.follow(users[1], users[2:])
+	for range 3 {
+		w.posts(users[2:], 40)
+		w.finish()
+		for _, reader := range users[:2] {
+			w.news(reader, social.Page{Limit: 20})
+		}
+	}
+	p := w.post(status(users[2].User.ID, users[2].User.ID, public))
+	w.ok(w.DeletePost(w.ctx, p.ID, happened(social.EventPostDeleted)))
+	w.finish()
+	_, err := w.Revive(w.ctx)
+	w.ok(err)
+	_, err = w.Block(w.ctx, edge(users[0].User.ID, users[2].User.ID), happened(social.EventBlocked))
+	w.ok(err)
+	explainAll(t, r.take(), 30)
+}

@@ -1,0 +1,186 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// jobKind says what a job does.
+type jobKind string
+
+// jobID names a job.
+type jobID struct{ id.ID }
+
+// jobDoc is a document of jobs. A job is about a part of the followers of Author: those whose follows are older than After
+// (zero: all), down to Until, once it is known.
+type jobDoc struct {
+	ID       jobID         `bson:"_id"`
+	Version  int           `bson:"v"`
+	Kind     jobKind       `bson:"kind"`
+	Author   social.UserID `bson:"author"`
+	Post     social.PostID `bson:"post,omitempty"`
+	After    social.EdgeID `bson:"after,omitempty"`
+	Until    social.EdgeID `bson:"until,omitempty"`
+	MadeAt   time.Time     `bson:"madeAt"`
+	Due      time.Time     `bson:"due,omitempty"` // not before; absent once it was given up
+	Lease    jobID         `bson:"lease,omitempty"`
+	Attempts int           `bson:"attempts"`
+	FailedAt time.Time     `bson:"failedAt,omitempty"`
+	Error    string        `bson:"error,omitempty"`
+}
+
+func (d *jobDoc) fault() social.Fault {
+	what := fmt.Sprintf("%s of %s by %s", d.Kind, d.Post.ID, d.Author.ID)
+	if d.Post.IsZero() {
+		what = fmt.Sprintf("%s of %s", d.Kind, d.Author.ID)
+	}
+	return social.Fault{Job: what, Error: d.Error, Attempts: d.Attempts, At: utc(d.FailedAt), Dead: d.Due.IsZero()}
+}
+
+// unknownJob is what a layout says to a job that it has not made.
+func unknownJob(j *jobDoc) error { return fmt.Errorf("this layout knows no job %q", j.Kind) }
+
+const (
+	// jobTime bounds one attempt, and jobLease how long a job stays with a server that may be dead: feeds are
+	// complete a few seconds after a crash.
+	jobTime  = 5 * time.Second
+	jobLease = 6 * time.Second
+	// jobAttempts and maxJobPause: a job is given up after about an hour and a half.
+	jobAttempts   = 24
+	firstJobPause = 100 * time.Millisecond
+	maxJobPause   = 5 * time.Minute
+)
+
+// jobQueue is the durable queue: documents of the collection jobs.
+type jobQueue struct {
+	jobs  *mongo.Collection
+	added chan struct{} // tells an idle worker of this process; other processes poll
+}
+
+func newJobQueue(jobs *mongo.Collection) *jobQueue {
+	return &jobQueue{jobs: jobs, added: make(chan struct{}, workers)}
+}
+
+// add stores a job, inside the transaction of its cause. Call wake when that has committed.
+func (q *jobQueue) add(ctx context.Context, j jobDoc) error {
+	now := time.Now()
+	j.ID, j.Version, j.MadeAt, j.Due = jobID{id.New()}, version, now, now
+	_, err := q.jobs.InsertOne(ctx, j)
+	return err
+}
+
+// addNext stores a job that another one leads to, outside any transaction: one that its server left open would hold the
+// job until the database gives it up, after a minute. As long as it is there, it is stored once.
+func (q *jobQueue) addNext(ctx context.Context, from, j jobDoc) error {
+	name := fmt.Sprint(j.Kind, from.ID.ID, j.After.ID)
+	j.ID, j.Version, j.MadeAt, j.Due = jobID{id.Derive(from.ID.Time(), name)}, version, from.MadeAt, time.Now()
+	_, err := q.jobs.InsertOne(ctx, j)
+	if mongo.IsDuplicateKeyError(err) {
+		return nil
+	}
+	q.wake()
+	return err
+}
+
+// wake lets an idle worker of this process look at once.
+func (q *jobQueue) wake() {
+	select {
+	case q.added <- struct{}{}:
+	default: // enough are awake
+	}
+}
+
+// claim leases the job that has been due for longest: nil where none is.
+func (q *jobQueue) claim(ctx context.Context, now time.Time) (*jobDoc, error) {
+	var j jobDoc
+	err := q.jobs.FindOneAndUpdate(ctx, doc("due", doc("$lte", now)),
+		doc("$set", doc("due", now.Add(jobLease), "lease", jobID{id.New()}), "$inc", doc("attempts", 1)),
+		options.FindOneAndUpdate().SetSort(doc("due", 1)).SetHint(byDue).SetReturnDocument(options.After)).Decode(&j)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, nil
+	}
+	return &j, err
+}
+
+// held matches a job for as long as the lease is the one that j has.
+func held(j *jobDoc) bson.D { return doc("_id", j.ID, "lease", j.Lease) }
+
+// finish removes a job that was done. Where somebody else has it by now, they do it again.
+func (q *jobQueue) finish(ctx context.Context, j *jobDoc) error {
+	_, err := q.jobs.DeleteOne(ctx, held(j))
+	return err
+}
+
+// postpone gives a failed job another attempt later, or gives it up.
+func (q *jobQueue) postpone(ctx context.Context, j *jobDoc, reason error) error {
+	now := time.Now()
+	set := doc("error", reason.Error(), "failedAt", now)
+	update := doc("$set", set, "$unset", doc("lease", 1, "due", 1))
+	if j.Attempts < jobAttempts {
+		update = doc("$set", append(set, bson.E{Key: "due", Value: now.Add(pauseAfter(j.Attempts))}), "$unset", doc("lease", 1))
+	}
+	_, err := q.jobs.UpdateOne(ctx, held(j), update)
+	return err
+}
+
+// pauseAfter grows with each attempt, and is random so that jobs which failed together do not come back together.
+func pauseAfter(attempts int) time.Duration {
+	pause := min(firstJobPause<<min(attempts, 20), maxJobPause)
+	return pause/2 + rand.N(pause/2) //nolint:gosec // a pause is no secret
+}
+
+// isDead matches the jobs that were given up.
+func isDead() bson.D { return doc("failedAt", doc("$gt", time.Time{}), "due", doc("$exists", false)) }
+
+// backlog counts what is left.
+func (q *jobQueue) backlog(ctx context.Context) (b social.Backlog, err error) {
+	waiting, err := q.jobs.CountDocuments(ctx, doc("due", doc("$gt", time.Time{})), options.Count().SetHint(byDue))
+	if err != nil {
+		return b, err
+	}
+	dead, err := q.jobs.CountDocuments(ctx, isDead(), options.Count().SetHint(byFailure))
+	if err != nil {
+		return b, err
+	}
+	b.Waiting, b.Dead = int(waiting), int(dead)
+	if b.Waiting > 0 {
+		if b.Oldest, err = q.oldest(ctx); err != nil {
+			return b, err
+		}
+	}
+	failed, err := findAll[jobDoc](ctx, q.jobs, doc("failedAt", doc("$gt", time.Time{})), social.MaxFaults,
+		options.Find().SetSort(doc("failedAt", -1)).SetLimit(social.MaxFaults).SetHint(byFailure))
+	b.Faults = each(failed, (*jobDoc).fault)
+	return b, err
+}
+
+// oldest is when the oldest job was made: ids sort by time.
+func (q *jobQueue) oldest(ctx context.Context) (time.Time, error) {
+	var j jobDoc
+	err := q.jobs.FindOne(ctx, doc("due", doc("$exists", true)), options.FindOne().SetSort(doc("_id", 1)).SetHint("_id_")).Decode(&j)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return time.Time{}, nil // it has just been done
+	}
+	return utc(j.MadeAt), err
+}
+
+// revive gives dead jobs new attempts.
+func (q *jobQueue) revive(ctx context.Context) (int, error) {
+	result, err := q.jobs.UpdateMany(ctx, isDead(),
+		doc("$set", doc("due", time.Now(), "attempts", 0)), options.UpdateMany().SetHint(byFailure))
+	if err != nil {
+		return 0, err
+	}
+	q.wake()
+	return int(result.ModifiedCount), nil
+}

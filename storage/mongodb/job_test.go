@@ -1,0 +1,254 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// openInside opens a store on a database of its own. Nobody does its work.
+func openInside(t *testing.T, o Options) *Store {
+	t.Helper()
+	uri, database := mongotest.Database(t)
+	u, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Path = "/" + database
+	s, err := Open(t.Context(), u.String(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+func must[T any](value T, err error) func(t *testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAJobIsLeasedToOneAtATime(t *testing.T) {
+	s, ctx := openInside(t, Options{}), t.Context()
+	ok(t, s.jobs.add(ctx, jobDoc{Kind: "test"}))
+	now := time.Now().Add(time.Minute)
+	first := must(s.jobs.claim(ctx, now))(t)
+	if first == nil || first.Attempts != 1 {
+		t.Fatalf("the job was not claimed: %+v", first)
+	}
+	if j := must(s.jobs.claim(ctx, now.Add(jobLease-time.Second)))(t); j != nil {
+		t.Fatalf("it was claimed again under its lease: %+v", j)
+	}
+	second := must(s.jobs.claim(ctx, now.Add(jobLease+time.Second)))(t)
+	if second == nil || second.ID != first.ID || second.Attempts != 2 {
+		t.Fatalf("the job of a dead server was not claimed: %+v", second)
+	}
+	ok(t, s.jobs.finish(ctx, first)) // by the first server, which was only slow
+	if b := must(s.Backlog(ctx))(t); b.Waiting != 1 {
+		t.Errorf("the first server has ended what is the second's: %+v", b)
+	}
+	ok(t, s.jobs.finish(ctx, second))
+	if b := must(s.Backlog(ctx))(t); b.Waiting != 0 || !b.Oldest.IsZero() {
+		t.Errorf("the work is done, and there is some: %+v", b)
+	}
+}
+
+func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
+	s, ctx := openInside(t, Options{}), t.Context()
+	ok(t, s.jobs.add(ctx, jobDoc{Kind: "nonsense"}))
+	if did, err := s.workOnce(ctx); !did || err != nil {
+		t.Fatal(did, err)
+	}
+	b := must(s.Backlog(ctx))(t)
+	if b.Waiting != 1 || b.Dead != 0 || len(b.Faults) != 1 || b.Faults[0].Dead || b.Oldest.IsZero() {
+		t.Fatalf("after the first attempt: %+v", b)
+	}
+	for attempt := 2; attempt <= jobAttempts; attempt++ {
+		j := must(s.jobs.claim(ctx, time.Now().Add(time.Hour)))(t)
+		if j == nil || j.Attempts != attempt {
+			t.Fatalf("attempt %d: %+v", attempt, j)
+		}
+		ok(t, s.jobs.postpone(ctx, j, errors.New("no sense")))
+	}
+	if j := must(s.jobs.claim(ctx, time.Now().Add(24*time.Hour)))(t); j != nil {
+		t.Fatalf("a dead job was claimed: %+v", j)
+	}
+	b = must(s.Backlog(ctx))(t)
+	if b.Waiting != 0 || b.Dead != 1 || len(b.Faults) != 1 || !b.Faults[0].Dead || b.Faults[0].Error != "no sense" {
+		t.Fatalf("after the last attempt: %+v", b)
+	}
+	if n := must(s.Revive(ctx))(t); n != 1 {
+		t.Fatalf("%d jobs revived", n)
+	}
+	if j := must(s.jobs.claim(ctx, time.Now().Add(time.Second)))(t); j == nil || j.Attempts != 1 {
+		t.Fatalf("after its revival: %+v", j)
+	}
+}
+
+func TestPausesGrowAndEnd(t *testing.T) {
+	for attempts := 1; attempts <= jobAttempts; attempts++ {
+		pause := pauseAfter(attempts)
+		longest := min(firstJobPause<<attempts, maxJobPause)
+		if pause < longest/2 || pause > longest {
+			t.Errorf("a pause of %v after %d attempts, want %v to %v", pause, attempts, longest/2, longest)
+		}
+	}
+}
+
+// TestWorkEndsWithItsContext: an idle worker does not wait for its next look.
+func TestWorkEndsWithItsContext(t *testing.T) {
+	s := openInside(t, Options{})
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() { s.Work(ctx); close(done) }()
+	stop()
+	select {
+	case <-done:
+	case <-time.After(30 * time.Second):
+		t.Fatal("it goes on")
+	}
+}
+
+// fans makes an author with n followers, whose lists are there and empty.
+func fans(t *testing.T, s *Store, n int) (author social.UserID, followers []social.UserID) {
+	t.Helper()
+	users := make([]social.NewUser, n+1)
+	for i := range users {
+		u := social.User{ID: social.UserID{ID: id.New()}, WallPolicy: social.WallEveryone}
+		u.Handle = u.ID.ID.String()
+		users[i] = social.NewUser{User: u, Following: social.Circle{
+			ID: social.CircleID{ID: id.New()}, Owner: u.ID, Name: "Following", IsDefault: true,
+		}}
+	}
+	author = users[0].User.ID
+	for batch := range slices.Chunk(users, 1000) {
+		must(s.ImportUsers(t.Context(), batch))(t)
+	}
+	for batch := range slices.Chunk(users[1:], 1000) {
+		var all []social.Membership
+		var edges []social.EdgeID
+		var lists []any
+		for _, u := range batch {
+			followers = append(followers, u.User.ID)
+			all = append(all, social.Membership{Circle: u.Following.ID, Owner: u.User.ID, Member: author})
+			edges = append(edges, social.EdgeID{ID: id.New()})
+			lists = append(lists, newsListDoc{
+				User: u.User.ID, Version: version, IDs: []social.PostID{{ID: id.New()}}, Merged: []social.UserID{}, Ready: true, UsedAt: time.Now(),
+			})
+		}
+		must(s.ImportMemberships(t.Context(), all, edges))(t)
+		must(s.newsLists.DeleteMany(t.Context(), doc("_id", doc("$in", followers[len(followers)-len(batch):]))))(t)
+		must(s.newsLists.InsertMany(t.Context(), lists))(t)
+	}
+	return author, followers
+}
+
+func newStatus(author social.UserID) *social.Post {
+	return &social.Post{
+		ID: social.PostID{ID: id.New()}, Author: author, WallOwner: author,
+		Audience: social.Audience{Kind: social.AudiencePublic},
+		Content:  social.Content{Status: &social.Status{Text: "hello"}},
+	}
+}
+
+func anEvent(kind social.EventKind) social.Event {
+	return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind}
+}
+
+// workOff does all jobs, each attempt again and again as if its server had died right before the job's end.
+func workOff(t *testing.T, s *Store, times int) (jobs int) {
+	t.Helper()
+	for ; ; jobs++ {
+		j := must(s.jobs.claim(t.Context(), time.Now()))(t)
+		if j == nil {
+			return jobs
+		}
+		for range times {
+			ok(t, s.feeds.do(t.Context(), j))
+		}
+		ok(t, s.jobs.finish(t.Context(), j))
+	}
+}
+
+// copies counts the lists that have the post so many times.
+func copies(t *testing.T, s *Store, post social.PostID, followers []social.UserID) map[int]int {
+	t.Helper()
+	docs := must(findIn[newsListDoc](t.Context(), s.newsLists, "_id", followers))(t)
+	counts := map[int]int{}
+	for _, d := range docs {
+		n := 0
+		for _, each := range d.IDs {
+			if each == post {
+				n++
+			}
+		}
+		counts[n]++
+	}
+	return counts
+}
+
+// TestJobsThatAreRepeatedAddNothing is about Socialite's replayed tasks, and about its limit that cut followers off.
+func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
+	const n = 2*jobSize + 7
+	s := openInside(t, Options{Feeds: FeedsHybrid})
+	author, followers := fans(t, s, n)
+	p := newStatus(author)
+	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	if jobs := workOff(t, s, 3); jobs < 3 {
+		t.Errorf("%d jobs for %d followers", jobs, n)
+	}
+	if got := copies(t, s, p.ID, followers); got[1] != n || len(got) != 1 {
+		t.Errorf("lists by the number of copies: %v, want one in each of %d", got, n)
+	}
+	ok(t, s.DeletePost(t.Context(), p.ID, anEvent(social.EventPostDeleted)))
+	workOff(t, s, 3)
+	if got := copies(t, s, p.ID, followers); got[0] != n {
+		t.Errorf("lists by the number of copies after the deletion: %v, want none in each of %d", got, n)
+	}
+}
+
+// TestManyFollowersAreMergedAtRead: once their lists name the author, nothing is pushed any more.
+func TestManyFollowersAreMergedAtRead(t *testing.T) {
+	const n = jobSize + 20
+	s := openInside(t, Options{Feeds: FeedsHybrid, MergeAbove: n - 1})
+	author, followers := fans(t, s, n)
+	var posts []social.PostID
+	for i, want := range []int{1, 0} {
+		p := newStatus(author)
+		posts = append(posts, p.ID)
+		must(s.News(t.Context(), author, social.Page{Limit: 1}))(t)
+		ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+		// As if the author's own list had been built meanwhile.
+		must(s.newsLists.UpdateOne(t.Context(), doc("_id", author), doc("$pull", doc("ids", p.ID))))(t)
+		workOff(t, s, 2)
+		if got := copies(t, s, p.ID, followers); got[want] != n {
+			t.Errorf("post %d: lists by the number of copies: %v, want %d in each of %d", i, got, want, n)
+		}
+	}
+	slices.Reverse(posts)
+	for _, reader := range []social.UserID{followers[0], followers[n-1], author} {
+		news := must(s.News(t.Context(), reader, social.Page{Limit: 10}))(t)
+		if got := each(news, func(p **social.Post) social.PostID { return (*p).ID }); !slices.Equal(got, posts) {
+			t.Errorf("news %v, want %v", got, posts)
+		}
+	}
+}

@@ -1,0 +1,166 @@
+package mongodb
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// newsListDoc is a document of newsLists: the newest posts in one user's news, by id. It is a cache, and is built when
+// somebody reads who has none:
+//
+//  1. a document with empty IDs is put there; from then on pushes reach it;
+//  2. whom the user follows and their newest posts are read: all that was committed before the first push could come;
+//  3. what was read is joined with what was pushed, if the document is still that of step 1.
+//
+// Whoever changes the user's follows takes IDs away in the same transaction, so that 3 finds another document. A list
+// without IDs is dormant: pushes leave it alone.
+type newsListDoc struct {
+	User    social.UserID   `bson:"_id"`
+	Version int             `bson:"v"`
+	IDs     []social.PostID `bson:"ids,omitempty"`    // in no order, and those of deleted posts too
+	Merged  []social.UserID `bson:"merged,omitempty"` // followed authors whose posts may be missing in IDs: see hybridFeeds
+	Floor   social.PostID   `bson:"floor,omitempty"`  // posts before this one are not in IDs; zero: all are
+	Pushed  int             `bson:"pushed"`           // how many ids were pushed since IDs was cut
+	Ready   bool            `bson:"ready,omitempty"`  // step 3 is done
+	Stamp   jobID           `bson:"stamp,omitempty"`  // of the last step 1, or of what made it dormant
+	UsedAt  time.Time       `bson:"usedAt"`
+}
+
+const (
+	// listLength is how many ids a list has when it is built or cut, and maxPushed how many are pushed to it in between.
+	// Who does not come back for so many posts has a dormant list.
+	listLength = 300
+	maxPushed  = 300
+	// cutAfter is how many pushed ids make a reader cut the list.
+	cutAfter = 100
+	// listLife is how long a list is kept that nobody reads; a reader says so at most every listUse.
+	listLife = 30 * 24 * time.Hour
+	listUse  = 24 * time.Hour
+)
+
+// list reads a user's list, and builds it where there is none.
+func (f *hybridFeeds) list(ctx context.Context, user social.UserID) (*newsListDoc, error) {
+	docs, err := findAll[newsListDoc](ctx, f.newsLists, doc("_id", user), 1, options.Find().SetHint(doc("_id", 1)))
+	if err != nil {
+		return nil, err
+	}
+	if len(docs) == 0 || !docs[0].Ready {
+		return f.build(ctx, user)
+	}
+	l := &docs[0]
+	return l, f.upkeep(ctx, user, l)
+}
+
+// upkeep cuts a long list, and notes that the list is used.
+func (f *hybridFeeds) upkeep(ctx context.Context, user social.UserID, l *newsListDoc) error {
+	now := time.Now()
+	if l.Pushed < cutAfter && now.Sub(l.UsedAt) < listUse {
+		return nil
+	}
+	sorted := doc("$sortArray", doc("input", doc("$setUnion", bson.A{"$ids"}), "sortBy", 1))
+	_, err := f.newsLists.UpdateOne(ctx, doc("_id", user, "ready", true), pipeline{
+		doc("$set", doc("usedAt", now, "ids", sorted, "pushed", 0)),
+		doc("$set", doc("floor", doc("$cond", bson.A{
+			doc("$gt", bson.A{doc("$size", "$ids"), listLength}),
+			doc("$max", bson.A{"$floor", doc("$arrayElemAt", bson.A{"$ids", -listLength})}),
+			"$floor",
+		}))),
+		doc("$set", doc("ids", doc("$slice", bson.A{"$ids", -listLength}))),
+	})
+	return err
+}
+
+// build makes a list. It is right also where it could not be stored, because somebody else was at it.
+func (f *hybridFeeds) build(ctx context.Context, user social.UserID) (*newsListDoc, error) {
+	stamp := jobID{id.New()}
+	if err := f.beginList(ctx, user, stamp); err != nil {
+		return nil, err
+	}
+	l, err := f.readTruth(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	return l, f.storeList(ctx, l, stamp)
+}
+
+// beginList is step 1.
+func (f *hybridFeeds) beginList(ctx context.Context, user social.UserID, stamp jobID) error {
+	update := doc(
+		"$set", doc("v", version, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", stamp, "usedAt", time.Now()),
+		"$unset", doc("ready", 1, "floor", 1))
+	return retry(ctx, func() error {
+		_, err := f.newsLists.UpdateOne(ctx, doc("_id", user), update, options.UpdateOne().SetUpsert(true))
+		return upserted(err)
+	})
+}
+
+// readTruth is step 2: a list of the newest posts, as the read layout would find them.
+func (f *hybridFeeds) readTruth(ctx context.Context, user social.UserID) (*newsListDoc, error) {
+	l := &newsListDoc{User: user, Ready: true}
+	authors, err := f.followed(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	if l.Merged, err = f.mergedOf(ctx, authors); err != nil {
+		return nil, err
+	}
+	pushing := slices.DeleteFunc(authors, func(a social.UserID) bool { return slices.Contains(l.Merged, a) })
+	l.IDs, err = mergeIDs(ctx, f.Store, "author", append(pushing, user), social.Page{Limit: listLength})
+	if len(l.IDs) == listLength {
+		l.Floor = l.IDs[listLength-1]
+	}
+	return l, err
+}
+
+// storeList is step 3.
+func (f *hybridFeeds) storeList(ctx context.Context, l *newsListDoc, stamp jobID) error {
+	set := doc(
+		"ready", true, "ids", doc("$setUnion", bson.A{"$ids", idArray(l.IDs)}),
+		"merged", doc("$setUnion", bson.A{"$merged", idArray(l.Merged)}))
+	if !l.Floor.IsZero() {
+		set = append(set, bson.E{Key: "floor", Value: l.Floor})
+	}
+	_, err := f.newsLists.UpdateOne(ctx, doc("_id", l.User, "stamp", stamp), pipeline{doc("$set", set)})
+	return err
+}
+
+// idArray is a list of ids as a literal, which is never null.
+func idArray[V ~struct{ id.ID }](ids []V) bson.D { return doc("$literal", idList(ids)) }
+
+// dormant takes a user's list away; the next reader builds it anew. The stamp makes it a change in any case, so that it
+// is in conflict with whoever builds the list at the same time.
+func dormant(user social.UserID) mongo.WriteModel {
+	return mongo.NewUpdateOneModel().SetFilter(doc("_id", user)).SetUpsert(true).SetUpdate(doc(
+		"$set", doc("v", version, "stamp", jobID{id.New()}, "usedAt", time.Now()),
+		"$unset", doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1)))
+}
+
+// reaches says whether the list alone, with the merged authors, knows all posts of the page's bounds.
+func (l *newsListDoc) reaches(p social.Page) bool {
+	return l.Floor.IsZero() || p.Before >= social.Key(l.Floor.Bytes())
+}
+
+// ends says whether the list ends before the page begins.
+func (l *newsListDoc) ends(p social.Page) bool {
+	return !l.Floor.IsZero() && p.After != "" && p.After <= social.Key(l.Floor.Bytes())
+}
+
+// within are the list's ids in the page's bounds, down to the floor.
+func (l *newsListDoc) within(p social.Page) []social.PostID {
+	ids := make([]social.PostID, 0, len(l.IDs))
+	for _, post := range l.IDs {
+		key := social.Key(post.Bytes())
+		if post.Compare(l.Floor.ID) >= 0 && (p.After == "" || key < p.After) && (p.Before == "" || key > p.Before) {
+			ids = append(ids, post)
+		}
+	}
+	return ids
+}

@@ -1,0 +1,172 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// interrupter runs something right before the nth command that a store sends.
+type interrupter struct {
+	left int // commands until then
+	run  func()
+}
+
+func (i *interrupter) started(context.Context, *event.CommandStartedEvent) {
+	if i.left--; i.left == 0 {
+		i.run()
+	}
+}
+
+// meeting is a reader who follows an author, and two stores on their database: what one does, the other interrupts.
+type meeting struct {
+	t              *testing.T
+	one, other     *Store
+	between        interrupter
+	reader, author social.UserID
+	fickle         social.UserID // has a post, and is followed now and then
+	circle         social.CircleID
+}
+
+func newMeeting(t *testing.T) *meeting {
+	t.Helper()
+	m := &meeting{t: t}
+	uri, database := mongotest.Database(t)
+	u, err := url.Parse(uri)
+	ok(t, err)
+	u.Path = "/" + database
+	for _, o := range []struct {
+		store   **Store
+		monitor *event.CommandMonitor
+	}{{&m.one, &event.CommandMonitor{Started: m.between.started}}, {&m.other, nil}} {
+		s, err := Open(t.Context(), u.String(), Options{Feeds: FeedsHybrid, Monitor: o.monitor})
+		ok(t, err)
+		t.Cleanup(func() { _ = s.Close() })
+		*o.store = s
+	}
+	author, followers := fans(t, m.other, 1)
+	m.author, m.reader = author, followers[0]
+	m.fickle, _ = fans(t, m.other, 1)
+	circles := must(m.other.CirclesOf(t.Context(), m.reader, social.Page{Limit: 1}))(t)
+	m.circle = circles[0].ID
+	m.post(m.author)
+	m.post(m.fickle)
+	return m
+}
+
+// post posts, and tells everybody of it.
+func (m *meeting) post(author social.UserID) social.PostID {
+	m.t.Helper()
+	p := newStatus(author)
+	ok(m.t, m.other.InsertPost(m.t.Context(), p, anEvent(social.EventPostCreated)))
+	workOff(m.t, m.other, 1)
+	return p.ID
+}
+
+func (m *meeting) follow(s *Store) {
+	m.t.Helper()
+	member := social.Membership{Circle: m.circle, Owner: m.reader, Member: m.fickle}
+	must(s.AddToCircle(m.t.Context(), member, social.EdgeID{ID: id.New()}, anEvent(social.EventMemberAdded)))(m.t)
+}
+
+func (m *meeting) unfollow(s *Store) {
+	m.t.Helper()
+	must(s.Unfollow(m.t.Context(), m.reader, m.fickle, anEvent(social.EventUnfollowed)))(m.t)
+}
+
+// forget takes the reader's list away.
+func (m *meeting) forget() {
+	m.t.Helper()
+	must(m.other.newsLists.DeleteOne(m.t.Context(), doc("_id", m.reader)))(m.t)
+}
+
+// check compares the reader's news, and the list that they come from, with the truth.
+func (m *meeting) check(what string, args ...any) {
+	m.t.Helper()
+	workOff(m.t, m.other, 1)
+	page := social.Page{Limit: 100}
+	post := func(p **social.Post) social.PostID { return (*p).ID }
+	got := each(must(m.other.News(m.t.Context(), m.reader, page))(m.t), post)
+	want := each(must(readFeeds{m.other}.news(m.t.Context(), m.reader, page))(m.t), post)
+	if !slices.Equal(got, want) {
+		m.t.Errorf("%s: the news are %v, and the truth is %v", fmt.Sprintf(what, args...), got, want)
+	}
+}
+
+// readCommands is about how many commands it takes to build a list and read a page of it; none of them may be left out here.
+const readCommands = 12
+
+// TestBuildingMeetsEverything lets things happen before each of the commands with which a list is built.
+func TestBuildingMeetsEverything(t *testing.T) {
+	m := newMeeting(t)
+	for name, happens := range map[string]struct{ before, meanwhile func() }{
+		"a post":      {func() {}, func() { m.post(m.author) }},
+		"an own post": {func() {}, func() { m.post(m.reader) }},
+		"a follow":    {func() { m.unfollow(m.other) }, func() { m.follow(m.other) }},
+		"an unfollow": {func() { m.follow(m.other) }, func() { m.unfollow(m.other) }},
+		"a follow and a post": {func() { m.unfollow(m.other) }, func() {
+			m.follow(m.other)
+			m.post(m.fickle)
+		}},
+		"another reading": {func() {}, func() {
+			must(m.other.News(t.Context(), m.reader, social.Page{Limit: 10}))(t)
+			m.post(m.author)
+		}},
+		"an unfollow and another reading": {func() { m.follow(m.other) }, func() {
+			m.unfollow(m.other)
+			must(m.other.News(t.Context(), m.reader, social.Page{Limit: 10}))(t)
+		}},
+	} {
+		interrupted := 0
+		for command := 1; command <= readCommands; command++ {
+			happens.before()
+			workOff(t, m.other, 1)
+			m.forget()
+			m.between = interrupter{left: command, run: func() { interrupted++; happens.meanwhile() }}
+			must(m.one.News(t.Context(), m.reader, social.Page{Limit: 10}))(t)
+			m.between = interrupter{}
+			m.check("%s before command %d", name, command)
+		}
+		if interrupted < 5 || interrupted == readCommands {
+			t.Errorf("%s: %d of up to %d commands were interrupted", name, interrupted, readCommands)
+		}
+	}
+}
+
+// TestFollowsMeetBuilding lets the reader build a list before each of the commands of a follow's and an unfollow's transaction.
+func TestFollowsMeetBuilding(t *testing.T) {
+	const writeCommands = 12
+	m := newMeeting(t)
+	for name, change := range map[string]struct{ before, write func(*Store) }{
+		"follow":   {m.unfollow, m.follow},
+		"unfollow": {m.follow, m.unfollow},
+	} {
+		interrupted := 0
+		for command := 1; command <= writeCommands; command++ {
+			change.before(m.other)
+			m.forget()
+			m.between = interrupter{left: command, run: func() {
+				interrupted++
+				// It may have to wait for the transaction, which waits for it: then it gives up.
+				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+				defer cancel()
+				_, _ = m.other.News(ctx, m.reader, social.Page{Limit: 10})
+			}}
+			change.write(m.one)
+			m.between = interrupter{}
+			m.check("built before command %d of the %s", command, name)
+		}
+		if interrupted < 5 || interrupted == writeCommands {
+			t.Errorf("%s: %d of up to %d commands were interrupted", name, interrupted, writeCommands)
+		}
+	}
+}

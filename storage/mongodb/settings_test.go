@@ -1,0 +1,105 @@
+package mongodb_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// reopen opens the database with layouts, and returns the error without closing words.
+func reopen(t *testing.T, uri string, o mongodb.Options) error {
+	t.Helper()
+	store, err := mongodb.Open(t.Context(), uri, o)
+	if err == nil {
+		err = store.Close()
+	}
+	return err
+}
+
+func feeds(layout string) mongodb.Options { return mongodb.Options{Feeds: layout} }
+
+func comments(layout string) mongodb.Options { return mongodb.Options{Comments: layout} }
+
+// refusedFor says what is missing in an error.
+func refusedFor(t *testing.T, err error, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if err == nil || !strings.Contains(err.Error(), word) {
+			t.Errorf("the error does not say %s: %v", word, err)
+		}
+	}
+}
+
+func TestOpenRefusesUnknownLayouts(t *testing.T) {
+	// Before anything is asked of the database: there is none at this address.
+	const nowhere = "mongodb://127.0.0.1:1/plaza"
+	refusedFor(t, reopen(t, nowhere, feeds("monthly")), `no layout "monthly" of feeds`, mongodb.FeedsRead)
+	refusedFor(t, reopen(t, nowhere, comments("hybrid")), `no layout "hybrid" of comments`, mongodb.CommentsDocuments)
+}
+
+func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
+	for _, c := range []struct {
+		name, usual, first, other string
+		o                         func(layout string) mongodb.Options
+	}{
+		{"feeds", mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.FeedsRead, feeds},
+		{"comments", mongodb.CommentsDocuments, mongodb.CommentsPages, mongodb.CommentsAdaptive, comments},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			uri, database := mongotest.Database(t)
+			uri = inDatabase(t, uri, database)
+			settings := plainClient(t).Database(database).Collection("settings")
+			record := bson.D{{Key: "_id", Value: c.name}}
+			for _, layout := range []string{c.first, "", c.first} {
+				if err := reopen(t, uri, c.o(layout)); err != nil {
+					t.Fatalf("%q: %v", layout, err)
+				}
+			}
+			refusedFor(t, reopen(t, uri, c.o(c.other)), c.first, c.other, "--"+c.name+"="+c.first, "PLAZA_"+strings.ToUpper(c.name)+"="+c.first)
+			// As a Plaza with another layout would leave it.
+			change := bson.D{{Key: "$set", Value: bson.D{{Key: "value", Value: "scrolls"}}}}
+			if _, err := settings.UpdateOne(t.Context(), record, change); err != nil {
+				t.Fatal(err)
+			}
+			for _, layout := range []string{"", c.first} {
+				refusedFor(t, reopen(t, uri, c.o(layout)), `"scrolls"`)
+			}
+			// As a Plaza that records nothing would leave it.
+			if _, err := settings.DeleteOne(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			posts := settings.Database().Collection("posts")
+			if _, err := posts.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
+				t.Fatal(err)
+			}
+			refusedFor(t, reopen(t, uri, c.o(c.first)), `"`+c.usual+`"`)
+			if err := reopen(t, uri, c.o("")); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestServersThatStartTogetherAgree(t *testing.T) {
+	uri, database := mongotest.Database(t)
+	uri = inDatabase(t, uri, database)
+	errs := make([]error, 8)
+	var servers sync.WaitGroup
+	for i := range errs {
+		servers.Go(func() { errs[i] = reopen(t, uri, mongodb.Options{}) })
+	}
+	servers.Wait()
+	if text := fmt.Sprint(errs); strings.Contains(text, "layout") || strings.Contains(text, "E11000") {
+		t.Error(text)
+	}
+	n, err := plainClient(t).Database(database).Collection("settings").CountDocuments(t.Context(), bson.D{})
+	if n != 2 || err != nil {
+		t.Errorf("%d settings, %v", n, err)
+	}
+}

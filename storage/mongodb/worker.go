@@ -1,0 +1,105 @@
+package mongodb
+
+import (
+	"context"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"plaza/social"
+)
+
+const (
+	// workers is how many jobs one process does at the same time.
+	workers = 2
+	// pollEvery is about how often an idle worker looks for jobs of other processes, and for those due again.
+	pollEvery = time.Second
+	// maxTrouble is how long a worker waits at most while the database does not answer.
+	maxTrouble = 10 * time.Second
+)
+
+// Work implements social.Worker.
+func (s *Store) Work(ctx context.Context) {
+	var all sync.WaitGroup
+	for range workers {
+		all.Go(func() { s.workOn(ctx) })
+	}
+	all.Wait()
+}
+
+// workOn does one job after the other, and looks around more and more slowly while that fails.
+func (s *Store) workOn(ctx context.Context) {
+	trouble := time.Duration(0)
+	for ctx.Err() == nil {
+		did, err := s.workOnce(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			trouble = min(max(2*trouble, pollEvery), maxTrouble)
+			slog.WarnContext(ctx, "background work waits for the database", "error", err, "wait", trouble)
+			rest(ctx, trouble, nil)
+		case !did:
+			trouble = 0
+			rest(ctx, pollEvery/2+rand.N(pollEvery), s.jobs.added) //nolint:gosec // a pause is no secret
+		default:
+			trouble = 0
+		}
+	}
+}
+
+// rest waits until it has been long enough, there is a job, or ctx ends.
+func rest(ctx context.Context, most time.Duration, added <-chan struct{}) {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	select {
+	case <-ctx.Done():
+	case <-added:
+	case <-timer.C:
+	}
+}
+
+// workOnce does one job, if any is due. The error is the queue's; that of a job is stored beside it.
+func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
+	var j *jobDoc
+	err = s.read(ctx, "claim job", func(ctx context.Context) error {
+		j, err = s.jobs.claim(ctx, time.Now())
+		return err
+	})
+	if err != nil || j == nil {
+		return false, err
+	}
+	whole := context.WithoutCancel(ctx) // what has begun is finished
+	failure := s.attemptJob(whole, j)
+	err = s.read(whole, "end job", func(ctx context.Context) error {
+		if failure == nil {
+			return s.jobs.finish(ctx, j)
+		}
+		slog.WarnContext(ctx, "a background job failed", "job", j.fault().Job, "attempt", j.Attempts, "error", failure)
+		return s.jobs.postpone(ctx, j, failure)
+	})
+	return true, err
+}
+
+func (s *Store) attemptJob(ctx context.Context, j *jobDoc) error {
+	ctx, cancel := context.WithTimeout(ctx, jobTime)
+	defer cancel()
+	return s.feeds.do(ctx, j)
+}
+
+// Backlog implements social.Worker.
+func (s *Store) Backlog(ctx context.Context) (b social.Backlog, err error) {
+	err = s.read(ctx, "backlog", func(ctx context.Context) error {
+		b, err = s.jobs.backlog(ctx)
+		return err
+	})
+	return b, err
+}
+
+// Revive implements social.Worker.
+func (s *Store) Revive(ctx context.Context) (n int, err error) {
+	err = s.read(ctx, "revive jobs", func(ctx context.Context) error {
+		n, err = s.jobs.revive(ctx)
+		return err
+	})
+	return n, err
+}

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"net/url"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/mongodb"
+)
+
+// envWorkOn makes this test program a Plaza server on the database that it names.
+const envWorkOn = "PLAZA_TEST_SERVE_ON"
+
+// TestServerProcess is the server that other tests start as a process of its own, and kill.
+func TestServerProcess(t *testing.T) {
+	uri := os.Getenv(envWorkOn)
+	if uri == "" {
+		t.Skip("not a test: it is a server for others")
+	}
+	serve := &serveCommand{Addr: "127.0.0.1:0"}
+	if err := serve.Run(t.Context(), &commandLine{MongodbURI: uri, Feeds: mongodb.FeedsHybrid, MergeAbove: 1_000_000}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// startProcess starts a server on the database, and returns what kills it.
+func startProcess(t *testing.T, uri string) (kill func()) {
+	t.Helper()
+	server := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServerProcess$")
+	server.Env = append(os.Environ(), envWorkOn+"="+uri)
+	var said bytes.Buffer
+	server.Stdout, server.Stderr = &said, &said
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	killed := false
+	kill = func() {
+		if !killed {
+			killed = true
+			_ = server.Process.Kill() // SIGKILL
+			_ = server.Wait()
+		}
+		if t.Failed() {
+			t.Logf("the server said:\n%s", said.Bytes())
+		}
+	}
+	t.Cleanup(kill)
+	return kill
+}
+
+// crowd is an author with very many followers, all of whom have lists, as after a visit.
+type crowd struct {
+	t      *testing.T
+	store  storage.Store
+	lists  *mongo.Collection
+	author social.NewUser
+}
+
+func newCrowd(t *testing.T, uri string, size int) *crowd {
+	t.Helper()
+	c := &crowd{t: t, store: openMongoDB(t, uri, mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1_000_000})}
+	client, err := mongo.Connect(options.Client().ApplyURI(uri))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = client.Disconnect(context.Background())
+		_ = c.store.Close()
+	})
+	at, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.lists = client.Database(strings.TrimPrefix(at.Path, "/")).Collection("newsLists")
+	c.author = c.people(1)[0]
+	for range size / 1000 {
+		c.follow(c.people(1000))
+	}
+	return c
+}
+
+func (c *crowd) people(n int) []social.NewUser {
+	c.t.Helper()
+	users := make([]social.NewUser, n)
+	for i := range users {
+		user := social.UserID{ID: id.New()}
+		users[i] = social.NewUser{
+			User:      social.User{ID: user, Handle: user.ID.String(), WallPolicy: social.WallEveryone},
+			Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: user, Name: "Following", IsDefault: true},
+		}
+	}
+	if _, err := c.store.ImportUsers(c.t.Context(), users); err != nil {
+		c.t.Fatal(err)
+	}
+	return users
+}
+
+// follow makes them follow the author, and gives them empty lists.
+func (c *crowd) follow(users []social.NewUser) {
+	c.t.Helper()
+	memberships, edges := make([]social.Membership, len(users)), make([]social.EdgeID, len(users))
+	for i, u := range users {
+		memberships[i] = social.Membership{Circle: u.Following.ID, Owner: u.User.ID, Member: c.author.User.ID}
+		edges[i] = social.EdgeID{ID: id.New()}
+	}
+	if _, err := c.store.ImportMemberships(c.t.Context(), memberships, edges); err != nil {
+		c.t.Fatal(err)
+	}
+	ready := bson.D{{Key: "ready", Value: true}, {Key: "pushed", Value: 0}, {Key: "ids", Value: bson.A{}}, {Key: "merged", Value: bson.A{}}}
+	if _, err := c.lists.UpdateMany(c.t.Context(), bson.D{}, bson.D{{Key: "$set", Value: ready}}); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *crowd) post() social.PostID {
+	c.t.Helper()
+	p := &social.Post{
+		ID: social.PostID{ID: id.New()}, Author: c.author.User.ID, WallOwner: c.author.User.ID,
+		Audience: social.Audience{Kind: social.AudiencePublic}, Content: social.Content{Status: &social.Status{Text: "hello"}},
+	}
+	if err := c.store.InsertPost(c.t.Context(), p, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostCreated}); err != nil {
+		c.t.Fatal(err)
+	}
+	return p.ID
+}
+
+// count counts the lists that match.
+func (c *crowd) count(filter bson.D) int {
+	c.t.Helper()
+	n, err := c.lists.CountDocuments(c.t.Context(), filter)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	return int(n)
+}
+
+// has matches lists with the post.
+func has(post social.PostID) bson.D {
+	return bson.D{{Key: "ids", Value: bson.Binary{Subtype: bson.TypeBinaryUUID, Data: post.Bytes()}}}
+}
+
+// until waits for a condition.
+func (c *crowd) until(limit time.Duration, what string, condition func() bool) {
+	c.t.Helper()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(limit); !condition(); <-again.C {
+		if time.Now().After(deadline) {
+			backlog, err := c.store.Backlog(c.t.Context())
+			c.t.Fatalf("%s has not come: %+v, %v", what, backlog, err)
+		}
+	}
+}
+
+// TestKilledInTheMiddleOfAFanOut kills a server process while it tells an author's followers of a post, and starts another:
+// every list gets the post, and none twice.
+func TestKilledInTheMiddleOfAFanOut(t *testing.T) {
+	const followers = 20_000
+	uri := mongoURI(t)
+	c := newCrowd(t, uri, followers)
+	var posts []social.PostID
+	for inTheMiddle := false; !inTheMiddle; {
+		if len(posts) == 10 {
+			t.Fatal("ten fan-outs were over before the server was killed")
+		}
+		post := c.post() // this process does no work
+		posts = append(posts, post)
+		kill := startProcess(t, uri)
+		c.until(time.Minute, "the first follower", func() bool { return c.count(has(post)) > 0 })
+		kill()
+		reached := c.count(has(post))
+		inTheMiddle = reached < followers
+		t.Logf("killed after %d of %d lists", reached, followers)
+	}
+	startProcess(t, uri)
+	started := time.Now()
+	c.until(time.Minute, "the end of the work", func() bool {
+		backlog, err := c.store.Backlog(t.Context())
+		return err == nil && backlog.Waiting == 0
+	})
+	t.Logf("complete %v after the restart", time.Since(started))
+	for i, post := range posts {
+		if n := c.count(has(post)); n != followers {
+			t.Errorf("post %d is in %d lists, want %d", i, n, followers)
+		}
+	}
+	tooLong := bson.D{{Key: "ids", Value: bson.D{{Key: "$not", Value: bson.D{{Key: "$size", Value: len(posts)}}}}}, {Key: "ready", Value: true}}
+	if n := c.count(tooLong); n != 0 {
+		t.Errorf("%d lists have more or fewer than the %d posts", n, len(posts))
+	}
+}
+
+func TestBacklogInWords(t *testing.T) {
+	now := time.Now()
+	var out strings.Builder
+	writeBacklog(&out, social.Backlog{
+		Waiting: 3, Oldest: now.Add(-1500 * time.Millisecond), Dead: 1,
+		Faults: []social.Fault{{Job: "push of x by y", Error: "no primary", Attempts: 24, At: now.Add(-time.Minute), Dead: true}},
+	}, now)
+	want := "jobs waiting: 3\noldest:       1.5s\ndead:         1\n\npush of x by y: no primary\n  dead after 24 attempts, the last 1m0s ago\n"
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+}
