@@ -17,12 +17,35 @@ const (
 )
 
 // Loader batches look-ups by key, and remembers what it found.
-type Loader[K comparable, V any] struct{ batched *dataloader.Loader[K, V] }
+type Loader[K comparable, V any] struct {
+	one  *dataloader.Loader[K, V]
+	many *dataloader.Loader[*[]K, []V]
+}
 
 // newLoader makes a loader of a batch read that answers with a map: results cannot be misaligned, and a missing key is
 // the zero value.
 func newLoader[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) Loader[K, V] {
-	batch := func(ctx context.Context, keys []K) []*dataloader.Result[V] {
+	known := dataloader.NewCache[K, V]()
+	one := dataloader.NewBatchedLoader(aligned(read),
+		dataloader.WithWait[K, V](wait), dataloader.WithBatchCapacity[K, V](capacity), dataloader.WithCache[K, V](known))
+	readAll := func(ctx context.Context, groups []*[]K) []*dataloader.Result[[]V] {
+		err := learn(ctx, unknown(ctx, groups, known), read, one)
+		results := make([]*dataloader.Result[[]V], len(groups))
+		for i, keys := range groups {
+			results[i] = &dataloader.Result[[]V]{Error: err}
+			if err == nil {
+				results[i].Data, results[i].Error = collected(ctx, *keys, one)
+			}
+		}
+		return results
+	}
+	many := dataloader.NewBatchedLoader(readAll,
+		dataloader.WithWait[*[]K, []V](wait), dataloader.WithCache[*[]K, []V](&dataloader.NoCache[*[]K, []V]{}))
+	return Loader[K, V]{one, many}
+}
+
+func aligned[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) dataloader.BatchFunc[K, V] {
+	return func(ctx context.Context, keys []K) []*dataloader.Result[V] {
 		found, err := read(ctx, keys)
 		results := make([]*dataloader.Result[V], len(keys))
 		for i, key := range keys {
@@ -30,25 +53,61 @@ func newLoader[K comparable, V any](read func(context.Context, []K) (map[K]V, er
 		}
 		return results
 	}
-	return Loader[K, V]{dataloader.NewBatchedLoader(batch,
-		dataloader.WithWait[K, V](wait),
-		dataloader.WithBatchCapacity[K, V](capacity),
-	)}
 }
 
-// Load looks one key up: the zero value where there is nothing that the viewer may see.
-func (l Loader[K, V]) Load(ctx context.Context, key K) (V, error) { return l.batched.Load(ctx, key)() }
+// unknown lists the keys that nobody has looked up yet, each once.
+func unknown[K comparable, V any](ctx context.Context, groups []*[]K, known dataloader.Cache[K, V]) []K {
+	seen := map[K]bool{}
+	var keys []K
+	for _, group := range groups {
+		for _, key := range *group {
+			if _, found := known.Get(ctx, key); !found && !seen[key] {
+				seen[key] = true
+				keys = append(keys, key)
+			}
+		}
+	}
+	return keys
+}
 
-// LoadAll looks keys up in one batch, in their order.
-func (l Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
-	values, errs := l.batched.LoadMany(ctx, keys)()
-	for _, err := range errs {
+// learn reads keys at once, for all who ask later.
+func learn[K comparable, V any](ctx context.Context, keys []K, read func(context.Context, []K) (map[K]V, error), one *dataloader.Loader[K, V]) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	found, err := read(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		one.Prime(ctx, key, found[key])
+	}
+	return nil
+}
+
+func collected[K comparable, V any](ctx context.Context, keys []K, one *dataloader.Loader[K, V]) ([]V, error) {
+	values := make([]V, len(keys))
+	for i, key := range keys {
+		value, err := one.Load(ctx, key)()
 		if err != nil {
 			return nil, err
 		}
+		values[i] = value
 	}
 	return values, nil
 }
 
+// Load looks one key up: the zero value where there is nothing that the viewer may see.
+func (l Loader[K, V]) Load(ctx context.Context, key K) (V, error) { return l.one.Load(ctx, key)() }
+
+// LoadAll looks keys up, in their order. It is one look-up, however many keys there are, so that a list's size does not
+// decide into how many batches it falls; lists that are looked up at the same time share a read.
+func (l Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	return l.many.Load(ctx, &keys)()
+}
+
 // Prime remembers a value that was read elsewhere.
-func (l Loader[K, V]) Prime(ctx context.Context, key K, value V) { l.batched.Prime(ctx, key, value) }
+func (l Loader[K, V]) Prime(ctx context.Context, key K, value V) { l.one.Prime(ctx, key, value) }
