@@ -159,8 +159,9 @@ func arguments(port int, folder string, cfg config) []string {
 		"--logpath", logPath(folder),
 		"--wiredTigerCacheSizeGB", "0.5",
 		"--setParameter", "diagnosticDataCollectionEnabled=false",
-		// Files of dropped databases stay open until a checkpoint behind this window: hundreds of tests would run out of them.
-		"--setParameter", "minSnapshotHistoryWindowInSeconds=0",
+		// Files of dropped databases stay open until a checkpoint behind this window (seconds): hundreds of tests would run out of
+		// them. Snapshot reads need some of it.
+		"--setParameter", "minSnapshotHistoryWindowInSeconds=15",
 		"--syncdelay", "5",
 	}
 
