@@ -294,6 +294,9 @@ func (c *commands) monitor() *event.CommandMonitor {
 	return &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
 		c.mu.Lock()
 		defer c.mu.Unlock()
+		if e.Command.Lookup(e.CommandName).String() == `"jobs"` {
+			return // background work looks for something to do
+		}
 		if !slices.Contains([]string{"getMore", "killCursors", "endSessions", "hello", "ping"}, e.CommandName) {
 			c.sent = append(c.sent, e.CommandName+" "+e.Command.Lookup(e.CommandName).String())
 		}

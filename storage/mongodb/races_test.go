@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,12 +18,17 @@ import (
 
 // interrupter runs something right before the nth command that a store sends.
 type interrupter struct {
-	left int // commands until then
+	left atomic.Int64 // commands until then; stores send from many goroutines
 	run  func()
 }
 
+func (i *interrupter) set(command int, run func()) {
+	i.run = run
+	i.left.Store(int64(command))
+}
+
 func (i *interrupter) started(context.Context, *event.CommandStartedEvent) {
-	if i.left--; i.left == 0 {
+	if i.left.Add(-1) == 0 {
 		i.run()
 	}
 }
@@ -131,7 +137,7 @@ func TestBuildingMeetsEverything(t *testing.T) {
 			happens.before()
 			workOff(t, m.other, 1)
 			m.forget()
-			m.between = interrupter{left: command, run: func() { interrupted++; happens.meanwhile() }}
+			m.between.set(command, func() { interrupted++; happens.meanwhile() })
 			must(m.one.News(t.Context(), m.reader, social.Page{Limit: 10}))(t)
 			m.between = interrupter{}
 			m.check("%s before command %d", name, command)
@@ -154,13 +160,13 @@ func TestFollowsMeetBuilding(t *testing.T) {
 		for command := 1; command <= writeCommands; command++ {
 			change.before(m.other)
 			m.forget()
-			m.between = interrupter{left: command, run: func() {
+			m.between.set(command, func() {
 				interrupted++
 				// It may have to wait for the transaction, which waits for it: then it gives up.
 				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 				defer cancel()
 				_, _ = m.other.News(ctx, m.reader, social.Page{Limit: 10})
-			}}
+			})
 			change.write(m.one)
 			m.between = interrupter{}
 			m.check("built before command %d of the %s", command, name)
