@@ -17,8 +17,7 @@ func prefetch(ctx context.Context, posts []*social.Post) error {
 	if len(posts) == 0 {
 		return nil
 	}
-	wanted := map[string]bool{}
-	selectedFields(graphql.GetOperationContext(ctx).Doc, graphql.GetFieldContext(ctx).Field.SelectionSet, wanted)
+	wanted := selection(ctx)
 	load := loaders.For(ctx)
 	previews, err := prefetchPreviews(ctx, load, posts, wanted["latestComments"])
 	if err != nil {
@@ -48,8 +47,7 @@ func prefetch(ctx context.Context, posts []*social.Post) error {
 
 // prefetchAuthors reads the authors of a list of comments at once, where the selection shows them.
 func prefetchAuthors(ctx context.Context, comments []*social.Comment) error {
-	wanted := map[string]bool{}
-	selectedFields(graphql.GetOperationContext(ctx).Doc, graphql.GetFieldContext(ctx).Field.SelectionSet, wanted)
+	wanted := selection(ctx)
 	if !wanted["author"] || len(comments) == 0 {
 		return nil
 	}
@@ -96,6 +94,13 @@ func idsOf(posts []*social.Post) []social.PostID {
 		ids[i] = p.ID
 	}
 	return ids
+}
+
+// selection names all fields, at any depth, that the field of ctx was asked for.
+func selection(ctx context.Context) map[string]bool {
+	names := map[string]bool{}
+	selectedFields(graphql.GetOperationContext(ctx).Doc, graphql.GetFieldContext(ctx).Field.SelectionSet, names)
+	return names
 }
 
 // selectedFields collects the names of all fields at any depth of a selection. A field that is named deeper, or left
