@@ -152,11 +152,14 @@ func (s *Store) adIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	}
 }
 
-// allIndexes are those of both domains.
+// allIndexes are those of both domains, and of the layouts.
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.indexes()
 	maps.Copy(all, s.threads.indexes())
 	maps.Copy(all, s.adIndexes())
+	for c, models := range s.feeds.indexes() {
+		all[c] = append(all[c], models...)
+	}
 	return all
 }
 

@@ -68,6 +68,9 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		},
 		s.newsLists:     {expiring("usedAt", listLife)},
 		s.mergedAuthors: nil, // _id is the author
+		s.newsBuckets:   partIndexes(),
+		s.monthNews:     partIndexes(),
+		s.monthWalls:    partIndexes(),
 	}
 }
 
