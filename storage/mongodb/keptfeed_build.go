@@ -47,7 +47,8 @@ func (f *keptFeed) isReady(ctx context.Context, user social.UserID) (bool, error
 // a job that builds it.
 func (f *keptFeed) rebuild(ctx context.Context, user social.UserID) error {
 	gen := stamp{id.New()}
-	if err := f.beginGeneration(ctx, user, gen); err != nil {
+	before, err := f.beginGeneration(ctx, user, gen)
+	if err != nil {
 		return err
 	}
 	ids, err := f.truth(ctx, user, f.built)
@@ -67,7 +68,7 @@ func (f *keptFeed) rebuild(ctx context.Context, user social.UserID) error {
 	if err != nil {
 		return err
 	}
-	if err := f.sweep(ctx, user, gen, done); err != nil || !f.copies {
+	if err := f.sweep(ctx, user, gen, before, done); err != nil || !f.copies {
 		return err
 	}
 	copies := slices.Clone(open.Posts)
@@ -77,15 +78,21 @@ func (f *keptFeed) rebuild(ctx context.Context, user social.UserID) error {
 	return f.refreshStale(ctx, user, copies)
 }
 
-// beginGeneration is step 1.
-func (f *keptFeed) beginGeneration(ctx context.Context, user social.UserID, gen stamp) error {
+// beginGeneration is step 1. It returns the generation that was there before.
+func (f *keptFeed) beginGeneration(ctx context.Context, user social.UserID, gen stamp) (stamp, error) {
+	var before openPart
 	update := doc(
 		"$set", doc("v", version, "gen", gen, "ids", bson.A{}, "count", 0, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
 		"$unset", doc("posts", 1, "month", 1, "ready", 1))
-	return retry(ctx, func() error {
-		_, err := f.docs.UpdateOne(ctx, doc("_id", user), update, options.UpdateOne().SetUpsert(true))
+	err := retry(ctx, func() error {
+		err := f.docs.FindOneAndUpdate(ctx, doc("_id", user), update,
+			options.FindOneAndUpdate().SetUpsert(true).SetProjection(doc("gen", 1))).Decode(&before)
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			return nil
+		}
 		return upserted(err)
 	})
+	return before.Gen, err
 }
 
 // arrange makes parts of ids that are newest first.
@@ -175,12 +182,13 @@ func (f *keptFeed) endGeneration(ctx context.Context, open *openPart) (done bool
 	return err == nil && result.MatchedCount > 0, err
 }
 
-// sweep removes the closed parts that nobody reads any more: those of earlier generations, and this one's where it was not done.
-func (f *keptFeed) sweep(ctx context.Context, user social.UserID, gen stamp, done bool) error {
-	old := doc("$lt", gen)
+// sweep removes closed parts that nobody reads any more: those of the generation before and of older ones, and this one's where it was
+// not done. What two that build at the same time may leave behind goes with a later generation.
+func (f *keptFeed) sweep(ctx context.Context, user social.UserID, gen, before stamp, done bool) error {
+	gone := bson.A{doc("gen", doc("$lt", gen)), doc("gen", before)}
 	if !done {
-		old = doc("$lte", gen)
+		gone = append(gone, doc("gen", gen))
 	}
-	_, err := f.docs.DeleteMany(ctx, doc("user", user, "upper", doc("$gt", zeroKey), "gen", old), options.DeleteMany().SetHint(byPart))
+	_, err := f.docs.DeleteMany(ctx, doc("user", user, "upper", doc("$gt", zeroKey), "$or", gone), options.DeleteMany().SetHint(byPart))
 	return err
 }
