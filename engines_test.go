@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -35,6 +36,17 @@ var engines = []engine{
 	{"mongodb hybrid", func(t testing.TB) storage.Store {
 		return openMongoDB(t, mongoURI(t), mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 3})
 	}},
+}
+
+func init() { //nolint:gochecknoinits // only in tests
+	if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); !all {
+		return
+	}
+	for _, layout := range []string{mongodb.FeedsBucket, mongodb.FeedsMonth} {
+		engines = append(engines, engine{"mongodb " + layout, func(t testing.TB) storage.Store {
+			return openMongoDB(t, mongoURI(t), mongodb.Options{Feeds: layout})
+		}})
+	}
 }
 
 // mongoURI names a fresh database.

@@ -40,7 +40,7 @@ type commandLine struct {
 	Data       string `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
 	MongodbURI string `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
 	Comments   string `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
-	Feeds      string `help:"How MongoDB keeps news feeds: read or hybrid. Recorded in the database by the first server; default: what the database has." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	Feeds      string `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
 	MergeAbove int    `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 
