@@ -29,7 +29,7 @@ const bucketFeedSize = 128
 
 func newBucketFeeds(s *Store, size int) *bucketFeeds {
 	return &bucketFeeds{readFeeds: readFeeds{s}, kept: &keptFeed{
-		Store: s, docs: s.newsBuckets, size: size, built: 5 * size, kept: 20, truth: s.newestNews,
+		Store: s, docs: s.newsBuckets, size: size, built: 3 * size, kept: 20, truth: s.newestNews,
 	}}
 }
 

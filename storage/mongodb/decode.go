@@ -70,7 +70,7 @@ var fieldNames = func() map[string]string {
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
 		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "changes", "upper", "main", "count", "bytes", "last", "comments", "taken",
-		"ids", "merged", "floor", "pushed", "ready", "usedAt", "gen", "posts", "month", "from", "parts", "user", "lower", "open", "closed",
+		"ids", "merged", "floor", "pushed", "ready", "usedAt", "gen", "posts", "month", "from", "parts", "user", "lower", "open", "closed", "found",
 	} {
 		names[name] = name
 	}

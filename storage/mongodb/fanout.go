@@ -29,8 +29,9 @@ func (f *hybridFeeds) do(ctx context.Context, j *jobDoc) error {
 		return f.spread(ctx, j)
 	case jobPromote:
 		return f.promote(ctx, j)
+	default:
+		return unknownJob(j)
 	}
-	return unknownJob(j)
 }
 
 // spread pushes or pulls a post: for the first of the followers, after it has split the others off as a job of their own,

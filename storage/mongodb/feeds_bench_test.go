@@ -23,6 +23,8 @@ type rival struct {
 	readers []social.NewUser // of whom each follows all authors
 	authors []social.NewUser
 	star    social.NewUser // whom a thousand people follow, who all have read their news
+	hot     *social.Post   // by the star
+	middle  social.Key     // of the readers' news
 
 	own, server time.Duration // CPU time
 }
@@ -68,7 +70,8 @@ func newRival(b *testing.B, layout string) *rival {
 	for _, fan := range users[200:] {
 		w.follow(fan, []social.NewUser{r.star})
 	}
-	w.posts(r.authors, 600)
+	r.middle = social.Key(w.posts(r.authors, 600)[150].Bytes())
+	r.hot = w.post(status(r.star.User.ID, r.star.User.ID, public))
 	w.finish()
 	for _, u := range users {
 		w.news(u, social.Page{Limit: 20})
@@ -79,7 +82,10 @@ func newRival(b *testing.B, layout string) *rival {
 // BenchmarkFeedLayouts compares the layouts of feeds, taking turns: the CPU time that each operation costs this process and mongod. b.N is the number of turns.
 func BenchmarkFeedLayouts(b *testing.B) {
 	pid := serverPID(b)
-	rivals := []*rival{newRival(b, mongodb.FeedsRead), newRival(b, mongodb.FeedsHybrid)}
+	var rivals []*rival
+	for _, layout := range []string{mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.FeedsBucket, mongodb.FeedsMonth} {
+		rivals = append(rivals, newRival(b, layout))
+	}
 	for _, op := range []struct {
 		name string
 		turn int // operations in one turn
@@ -105,6 +111,14 @@ func BenchmarkFeedLayouts(b *testing.B) {
 			_, err = r.w.AddToCircle(r.w.ctx, m, social.EdgeID{ID: id.New()}, happened(social.EventMemberAdded))
 			r.w.ok(err)
 			r.w.news(reader, social.Page{Limit: 23})
+			r.w.finish()
+		}},
+		{"deep news", 100, func(r *rival, n int) {
+			r.w.news(r.readers[n%len(r.readers)], social.Page{Limit: 23, After: r.middle})
+		}},
+		{"comment and its way to 1000 followers", 5, func(r *rival, _ int) {
+			r.w.comment(r.hot, nil, r.authors[0].User.ID)
+			r.w.finish()
 		}},
 	} {
 		b.Run(op.name, func(b *testing.B) {

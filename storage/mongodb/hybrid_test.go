@@ -354,7 +354,7 @@ func TestKeptFeedsMergeIndexRanges(t *testing.T) {
 			w.follow(viewer, users[1:n+1])
 			r.take()
 			w.finish()
-			const built = 15
+			const built = 9
 			for _, raw := range r.take() {
 				for _, command := range explainable(t, raw) {
 					if name := command[0].Key; name == "find" || name == "aggregate" {

@@ -57,6 +57,8 @@ type openPart struct {
 	Floor   social.PostID   `bson:"floor"`           // posts before this one are not kept; zero: all are
 	Parts   int             `bson:"parts"`           // how many closed ones there are
 	Ready   bool            `bson:"ready,omitempty"` // step 3 is done
+
+	found []postDoc // of a read alone: some of the posts as they are now
 }
 
 // closedPart is another document of a feed: its posts from Lower on, up to but not at Upper.
@@ -168,6 +170,8 @@ func (d *openPart) set(r *reading, field string, v bsoncore.Value) {
 		r.int(v, &d.Parts)
 	case "ready":
 		r.bool(v, &d.Ready)
+	case "found":
+		readDocuments(r, v, &d.found)
 	}
 }
 

@@ -144,40 +144,78 @@ func (f *keptFeed) partsOf(p social.Page) int { return 2 + p.Limit/f.size }
 // look reads, in one command, the open part, and what is likely needed beside it: for the newest page the posts themselves, or
 // copies of them; for others the closed parts where the page begins.
 func (f *keptFeed) look(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
-	newest := p.After == "" && !p.Last
-	if newest && f.copies {
+	switch {
+	case p.After != "" || p.Last:
+		return f.lookAround(ctx, user, p)
+	case f.copies:
 		views, err := f.openViews(ctx, []social.UserID{user}, p.Limit)
 		return views[user], err
 	}
-	also := bson.A{
-		doc("$match", doc("_id", user, "ready", true)),
-		doc("$project", doc("ids", doc("$slice", bson.A{ascending("$ids"), -p.Limit}))),
-		doc("$lookup", doc("from", f.posts.Name(), "localField", "ids", "foreignField", "_id", "as", "post")),
-		doc("$unwind", "$post"),
-		doc("$project", doc("_id", 0, "post", 1)),
+	return f.lookUp(ctx, user, p.Limit)
+}
+
+// slack is how many posts more are read than a page has: they were not all pushed in the order of their ids.
+const slack = 8
+
+// inOneDocument is how many posts surely fit into a document, with their comments, however long these are.
+const inOneDocument = 40
+
+// lookUp reads the open part and its newest posts.
+func (f *keptFeed) lookUp(ctx context.Context, user social.UserID, limit int) (*keptView, error) {
+	own := doc("$match", doc("_id", user))
+	newest := doc("$slice", bson.A{doc("$ifNull", bson.A{"$ids", bson.A{}}), -limit - slack/2})
+	lookup := doc("$lookup", doc("from", f.posts.Name(), "localField", "newest", "foreignField", "_id", "as", "found"))
+	together := bson.A{own, doc("$set", doc("newest", newest)), lookup}
+	if limit+slack/2 > inOneDocument {
+		together = union(f.docs, []bson.A{
+			{own}, {own, doc("$project", doc("_id", 0, "newest", newest)), lookup, doc("$unwind", "$found"), doc("$project", doc("found", bson.A{"$found"}))},
+		})
 	}
-	expect := 1 + p.Limit
-	if !newest {
-		filter, order := closedNear(user, p)
-		expect = 1 + f.partsOf(p)
-		also = bson.A{
-			doc("$match", filter), doc("$sort", order), doc("$limit", f.partsOf(p)),
-			doc("$replaceRoot", doc("newRoot", doc("closed", "$$ROOT"))),
+	rows, err := aggregateAll[openPart](ctx, f.docs, together, 1+limit+slack/2)
+	v := &keptView{posts: map[social.PostID]*social.Post{}}
+	for i := range rows {
+		if i == 0 {
+			v.open = &rows[0]
+		}
+		for k := range rows[i].found {
+			v.posts[rows[i].found[k].ID] = rows[i].found[k].post()
 		}
 	}
+	return v, err
+}
+
+// lookAround reads the open part and the closed ones where the page begins, with copies from there on alone.
+func (f *keptFeed) lookAround(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
+	filter, order := closedNear(user, p)
+	open := bson.A{doc("$match", doc("_id", user))}
+	closed := bson.A{doc("$match", filter), doc("$sort", order), doc("$limit", f.partsOf(p))}
+	if f.copies {
+		near := doc("$set", doc("posts", copiesNear(p)))
+		open, closed = append(open, near), append(closed, near)
+	}
 	rows, err := aggregateAll[keptRow](ctx, f.docs, union(f.docs, []bson.A{
-		{doc("$match", doc("_id", user)), doc("$replaceRoot", doc("newRoot", doc("open", "$$ROOT")))}, also,
-	}), expect)
-	v := &keptView{posts: map[social.PostID]*social.Post{}}
+		append(open, doc("$replaceRoot", doc("newRoot", doc("open", "$$ROOT")))),
+		append(closed, doc("$replaceRoot", doc("newRoot", doc("closed", "$$ROOT")))),
+	}), 1+f.partsOf(p))
+	v := &keptView{}
 	for i := range rows {
 		v.add(&rows[i])
 	}
 	return v, err
 }
 
+// copiesNear are a part's copies where a page begins.
+func copiesNear(p social.Page) bson.D {
+	behind, n := doc("$lt", bson.A{"$$this._id", keyID(p.After, lastID)}), -p.Limit-slack
+	if p.Last {
+		behind, n = doc("$gt", bson.A{"$$this._id", keyID(p.Before, social.PostID{})}), p.Limit+slack
+	}
+	stored := doc("$ifNull", bson.A{"$posts", bson.A{}})
+	return doc("$slice", bson.A{doc("$filter", doc("input", stored, "cond", behind)), n})
+}
+
 // openViews reads the open parts of users, each with about so many of its newest copies.
 func (f *keptFeed) openViews(ctx context.Context, users []social.UserID, newest int) (map[social.UserID]*keptView, error) {
-	const slack = 8 // for posts that were not pushed in order
 	views := make(map[social.UserID]*keptView, len(users))
 	for _, user := range users {
 		views[user] = &keptView{}
@@ -199,11 +237,10 @@ func closedNear(user social.UserID, p social.Page) (filter, order bson.D) {
 	return doc("user", user, "upper", doc("$gt", zeroKey), "lower", doc("$lt", keyID(p.After, lastID))), doc("upper", -1)
 }
 
-// keptRow is what one command reads of a feed: the open part, a closed one, or a post.
+// keptRow is an open part or a closed one.
 type keptRow struct {
 	open   *openPart
 	closed *closedPart
-	post   *postDoc
 }
 
 func (row *keptRow) set(r *reading, field string, v bsoncore.Value) {
@@ -214,9 +251,6 @@ func (row *keptRow) set(r *reading, field string, v bsoncore.Value) {
 	case "closed":
 		row.closed = &closedPart{}
 		r.inner(v, row.closed)
-	case "post":
-		row.post = &postDoc{}
-		r.inner(v, row.post)
 	}
 }
 
@@ -227,8 +261,6 @@ func (v *keptView) add(row *keptRow) {
 		v.keep(row.open.Posts)
 	case row.closed != nil:
 		v.closed = append(v.closed, *row.closed)
-	case row.post != nil:
-		v.posts[row.post.ID] = row.post.post()
 	}
 }
 
@@ -367,9 +399,7 @@ func inOrder(ids []social.PostID, found map[social.PostID]*social.Post) []*socia
 func (f *keptFeed) current(ctx context.Context, ids []social.PostID, views ...*keptView) (map[social.PostID]*social.Post, error) {
 	found := make(map[social.PostID]*social.Post, len(ids))
 	for _, v := range views {
-		for post, p := range v.posts {
-			found[post] = p
-		}
+		maps.Copy(found, v.posts)
 	}
 	missing := slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil })
 	if f.copies && len(missing) > 0 {

@@ -105,8 +105,9 @@ func (f *monthFeeds) do(ctx context.Context, j *jobDoc) error {
 		return f.pull(ctx, j)
 	case jobMonthPush, jobMonthRefresh:
 		return f.copy(ctx, j)
+	default:
+		return unknownJob(j)
 	}
-	return unknownJob(j)
 }
 
 func (f *monthFeeds) pull(ctx context.Context, j *jobDoc) error {
