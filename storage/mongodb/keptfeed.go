@@ -17,9 +17,10 @@ import (
 // keptFeed keeps the newest posts of a feed that everybody has: their ids, and copies of them where that is wanted. It is a
 // cache; the truth stays in posts and edges.
 //
-// A feed is one open part, and closed ones before it. Posts are pushed to the open part, whatever their ids. When it is
+// A feed is one open part, and closed ones before it. Posts are pushed to the open part. When it is
 // full, its oldest posts go into a new closed part; from then on the open part has all posts from From on, and
-// the closed ones tile what lies before that, down to the floor. What is older than the floor is not kept.
+// the closed ones tile what lies before that, down to the floor. Posts that come late are pushed to the closed part where they belong; those
+// that are older than the floor are not kept.
 //
 // A feed that does not fit its user's follows any more is stale: its open part has no ids, and posts are not pushed to it. Building it anew is
 //
@@ -53,7 +54,7 @@ type openPart struct {
 	Posts   []postCopy      `bson:"posts,omitempty"`
 	Count   int             `bson:"count,omitempty"` // of IDs
 	Month   string          `bson:"month,omitempty"` // the oldest that it has posts of
-	From    social.PostID   `bson:"from"`            // the posts from this one on are all here; a few older ones may be
+	From    social.PostID   `bson:"from"`            // the posts from this one on are all here; older ones may be here, too
 	Floor   social.PostID   `bson:"floor"`           // posts before this one are not kept; zero: all are
 	Parts   int             `bson:"parts"`           // how many closed ones there are
 	Ready   bool            `bson:"ready,omitempty"` // step 3 is done

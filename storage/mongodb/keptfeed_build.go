@@ -64,7 +64,7 @@ func (f *keptFeed) rebuild(ctx context.Context, user social.UserID) error {
 			return err
 		}
 	}
-	done, err := f.endGeneration(ctx, open)
+	done, err := f.endGeneration(ctx, open, closed)
 	if err != nil {
 		return err
 	}
@@ -161,18 +161,21 @@ func (f *keptFeed) addCopies(ctx context.Context, ids []social.PostID, open *ope
 }
 
 // endGeneration is step 3. It says whether the feed is the one that was begun.
-func (f *keptFeed) endGeneration(ctx context.Context, open *openPart) (done bool, err error) {
+func (f *keptFeed) endGeneration(ctx context.Context, open *openPart, closed []closedPart) (done bool, err error) {
+	known := slices.Clone(open.IDs)
+	for i := range closed {
+		known = append(known, closed[i].IDs...)
+	}
+	pushed := doc("$setDifference", bson.A{"$ids", idArray(known)})
 	set := doc(
 		"ready", true, "from", open.From, "floor", open.Floor, "parts", open.Parts,
-		"ids", ascending(doc("$setUnion", bson.A{"$ids", idArray(open.IDs)})))
+		"ids", ascending(doc("$setUnion", bson.A{pushed, idArray(open.IDs)})))
 	if f.copies {
 		posts := open.Posts
 		if posts == nil {
 			posts = []postCopy{}
 		}
-		stored := doc("$ifNull", bson.A{"$posts", bson.A{}})
-		pushed := doc("$filter", doc("input", stored, "cond", doc("$not", bson.A{doc("$in", bson.A{"$$this._id", idArray(open.IDs)})})))
-		set = append(set, bson.E{Key: "posts", Value: doc("$concatArrays", bson.A{doc("$literal", posts), pushed})})
+		set = append(set, bson.E{Key: "posts", Value: doc("$concatArrays", bson.A{doc("$literal", posts), copiesBut(known)})})
 		if len(open.IDs) > 0 {
 			set = append(set, bson.E{Key: "month", Value: monthOf(open.IDs[0])})
 		}

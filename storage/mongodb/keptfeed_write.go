@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,29 +13,56 @@ import (
 	"plaza/social"
 )
 
-// push puts a post into the open parts of users, once, except into stale ones. There is a copy where copies are kept and the post is not gone.
+// push puts a post into the feeds of users, once, except into stale ones. There is a copy where copies are kept and the post is not gone.
 func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID) error {
 	if err := f.tidy(ctx, post, users); err != nil {
 		return err
 	}
-	return f.put(ctx, post, copies, users, doc("$gte", 0))
+	some := doc("$in", valueList(users))
+	open := doc("_id", some, "count", doc("$gte", 0), "from", doc("$lte", post), "ids", doc("$ne", post))
+	late := doc("user", some, "upper", doc("$gt", post), "lower", doc("$lte", post), "ids", doc("$ne", post))
+	if _, err := f.docs.UpdateMany(ctx, open, f.pushing(post, copies, true), options.UpdateMany().SetHint(doc("_id", 1))); err != nil {
+		return err
+	}
+	// A part that is closed in between has the post, or is there by now.
+	result, err := f.docs.UpdateMany(ctx, late, f.pushing(post, copies, false), options.UpdateMany().SetHint(byPart))
+	if err != nil || result.ModifiedCount == 0 {
+		return err
+	}
+	return f.thin(ctx, post, users)
 }
 
 // pushNow puts a post into the open part of one user, without tidying up, unless that is very long.
 func (f *keptFeed) pushNow(ctx context.Context, post social.PostID, copies []postCopy, user social.UserID) error {
-	return f.put(ctx, post, copies, []social.UserID{user}, doc("$gte", 0, "$lt", 4*f.size))
+	open := doc("_id", user, "count", doc("$gte", 0, "$lt", 4*f.size), "from", doc("$lte", post), "ids", doc("$ne", post))
+	_, err := f.docs.UpdateOne(ctx, open, f.pushing(post, copies, true), options.UpdateOne().SetHint(doc("_id", 1)))
+	return err
 }
 
-func (f *keptFeed) put(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID, count bson.D) error {
-	update := doc("$inc", doc("count", 1))
+// pushing is the update that puts a post into a part.
+func (f *keptFeed) pushing(post social.PostID, copies []postCopy, isOpen bool) bson.D {
+	var update bson.D
 	pushed := doc("ids", post)
 	if f.copies {
-		update = append(update, bson.E{Key: "$min", Value: doc("month", monthOf(post))})
 		pushed = append(pushed, bson.E{Key: "posts", Value: doc("$each", small(copies))})
 	}
-	update = append(update, bson.E{Key: "$push", Value: pushed})
-	_, err := f.docs.UpdateMany(ctx, doc("_id", doc("$in", valueList(users)), "count", count, "ids", doc("$ne", post)), update,
-		options.UpdateMany().SetHint(doc("_id", 1)))
+	if isOpen {
+		update = doc("$inc", doc("count", 1))
+		if f.copies {
+			update = append(update, bson.E{Key: "$min", Value: doc("month", monthOf(post))})
+		}
+	}
+	return append(update, bson.E{Key: "$push", Value: pushed})
+}
+
+// thin builds those feeds anew where too many posts have come late into a closed part.
+func (f *keptFeed) thin(ctx context.Context, post social.PostID, users []social.UserID) error {
+	thick := doc("user", doc("$in", valueList(users)), "upper", doc("$gt", post), "lower", doc("$lte", post),
+		fmt.Sprintf("ids.%d", 2*f.size-1), doc("$exists", true))
+	parts, err := findAll[closedPart](ctx, f.docs, thick, len(users), options.Find().SetProjection(doc("_id", 0, "user", 1)).SetHint(byPart))
+	for i := 0; i < len(parts) && err == nil; i++ {
+		err = f.rebuild(ctx, parts[i].User)
+	}
 	return err
 }
 
@@ -106,7 +134,7 @@ func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.
 }
 
 // closeParts moves the oldest posts of an open part into closed ones, before a post of that month comes. It builds the feed anew where
-// too many posts have come late.
+// too many posts came while parts were closed over them.
 func (f *keptFeed) closeParts(ctx context.Context, user social.UserID, month string) error {
 	for {
 		docs, err := findAll[openPart](ctx, f.docs, doc("_id", user), 1, options.Find().SetHint(doc("_id", 1)))
@@ -142,7 +170,7 @@ func (f *keptFeed) label(ctx context.Context, open *openPart, inOrder []social.P
 	return err
 }
 
-// sorted are the posts that have come late, and belong into closed parts, and the others, oldest first.
+// sorted are the posts that belong into closed parts, and the others, oldest first.
 func (d *openPart) sorted() (late, inOrder []social.PostID) {
 	for _, post := range d.IDs {
 		if post.Compare(d.From.ID) < 0 {
@@ -227,7 +255,7 @@ func ascending(ids any) bson.D { return doc("$sortArray", doc("input", ids, "sor
 // copiesBut are a part's copies without those of some posts.
 func copiesBut(posts []social.PostID) bson.D {
 	others := doc("$not", bson.A{doc("$in", bson.A{"$$this._id", idArray(posts)})})
-	return doc("$filter", doc("input", "$posts", "cond", others))
+	return doc("$filter", doc("input", doc("$ifNull", bson.A{"$posts", bson.A{}}), "cond", others))
 }
 
 // trim removes the oldest closed parts.
