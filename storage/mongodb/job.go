@@ -43,8 +43,11 @@ type jobDoc struct {
 
 func (d *jobDoc) fault() social.Fault {
 	what := fmt.Sprintf("%s of %s by %s", d.Kind, d.Post.ID, d.Author.ID)
-	if d.Post.IsZero() {
+	switch {
+	case d.Post.IsZero():
 		what = fmt.Sprintf("%s of %s", d.Kind, d.Author.ID)
+	case d.Author.IsZero():
+		what = fmt.Sprintf("%s of %s", d.Kind, d.Post.ID)
 	}
 	return social.Fault{Job: what, Error: d.Error, Attempts: d.Attempts, At: utc(d.FailedAt), Dead: d.Due.IsZero()}
 }
