@@ -70,7 +70,7 @@ func newRival(b *testing.B, layout string) *rival {
 	for _, fan := range users[200:] {
 		w.follow(fan, []social.NewUser{r.star})
 	}
-	r.middle = social.Key(w.posts(r.authors, 600)[100].Bytes())
+	r.middle = social.Key(w.posts(r.authors, 600)[150].Bytes())
 	r.hot = w.post(status(r.star.User.ID, r.star.User.ID, public))
 	w.finish()
 	for _, u := range users {

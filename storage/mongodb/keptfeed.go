@@ -94,7 +94,7 @@ func (c postCopy) id() (post social.PostID) {
 }
 
 func (c postCopy) changes() int {
-	n, _ := bsoncore.Document(c).Lookup("threadRevision").AsInt64OK()
+	n, _ := bsoncore.Document(c).Lookup("changes").AsInt64OK()
 	return int(n)
 }
 

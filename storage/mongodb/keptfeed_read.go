@@ -421,24 +421,24 @@ func (f *keptFeed) current(ctx context.Context, ids []social.PostID, views ...*k
 // changesDoc is how often a post was changed.
 type changesDoc struct {
 	ID      social.PostID `bson:"_id"`
-	Changes int           `bson:"threadRevision"`
+	Changes int           `bson:"changes"`
 }
 
 func (d *changesDoc) set(r *reading, field string, v bsoncore.Value) {
 	switch field {
 	case "_id":
 		r.id(v, &d.ID.ID)
-	case "threadRevision":
+	case "changes":
 		r.int(v, &d.Changes)
 	}
 }
 
 // byChanges is an index from which unchanged looks copies up.
-const byChanges = "id_threadRevision"
+const byChanges = "id_changes"
 
 // changesOf looks up how often posts were changed. There is no hint: a layout that comes to a database later may lack its index.
 func (f *keptFeed) changesOf(ctx context.Context, posts []social.PostID) ([]changesDoc, error) {
-	return findIn[changesDoc](ctx, f.posts, "_id", posts, options.Find().SetProjection(doc("_id", 1, "threadRevision", 1)))
+	return findIn[changesDoc](ctx, f.posts, "_id", posts, options.Find().SetProjection(doc("_id", 1, "changes", 1)))
 }
 
 // unchanged finds the posts whose copies are as the posts are now, and returns those that are there, but have no such copy.

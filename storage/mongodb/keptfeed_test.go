@@ -385,7 +385,7 @@ func TestLongPostsAreNotCopied(t *testing.T) {
 
 // TestKeptDocumentsReadThemselves is TestDocumentsReadThemselves for what has copies in it.
 func TestKeptDocumentsReadThemselves(t *testing.T) {
-	raw := must(bson.Marshal(doc("_id", 1, "threadRevision", 3)))(t)
+	raw := must(bson.Marshal(doc("_id", 1, "changes", 3)))(t)
 	closed := closedPart{
 		ID: pairKey(id.New(), id.New()), Version: 1, User: social.UserID{ID: id.New()}, Gen: stamp{id.New()},
 		Lower: social.PostID{ID: id.New()}, Upper: social.PostID{ID: id.New()}, Month: "2026-11",

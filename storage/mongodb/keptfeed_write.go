@@ -78,7 +78,7 @@ func (f *keptFeed) pull(ctx context.Context, post social.PostID, users []social.
 // refresh puts a newer copy in the place of older ones in the feeds of users.
 func (f *keptFeed) refresh(ctx context.Context, c postCopy, users []social.UserID) error {
 	post := c.id()
-	older := doc("posts", doc("$elemMatch", doc("_id", post, "threadRevision", doc("$not", doc("$gte", c.changes())))))
+	older := doc("posts", doc("$elemMatch", doc("_id", post, "changes", doc("$not", doc("$gte", c.changes())))))
 	update := doc("$set", doc("posts.$", c))
 	if len(c) > maxCopy {
 		update = doc("$pull", doc("posts", doc("_id", post)))

@@ -184,5 +184,5 @@ func (f *monthFeeds) collections() []*mongo.Collection {
 
 // indexes implements feeds: copies are compared with an index alone.
 func (f *monthFeeds) indexes() map[*mongo.Collection][]mongo.IndexModel {
-	return map[*mongo.Collection][]mongo.IndexModel{f.posts: {index(byChanges, doc("_id", 1, "threadRevision", 1))}}
+	return map[*mongo.Collection][]mongo.IndexModel{f.posts: {index(byChanges, doc("_id", 1, "changes", 1))}}
 }

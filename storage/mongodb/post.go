@@ -17,23 +17,23 @@ import (
 
 // postDoc is a document of posts. It holds everything that a feed shows of a post, its newest comments included.
 type postDoc struct {
-	ID             social.PostID   `bson:"_id"`
-	Version        int             `bson:"v"`
-	Seq            social.PostID   `bson:"seq"` // the id again: see indexes
-	Author         social.UserID   `bson:"author"`
-	WallOwner      social.UserID   `bson:"wallOwner"`
-	Audience       audienceDoc     `bson:"audience"`
-	Inbox          []bson.Binary   `bson:"inbox,omitempty"` // whose Incoming it is in: see inboxOf
-	Type           social.PostType `bson:"type"`
-	Detail         detailDoc       `bson:"detail"`
-	EditedAt       time.Time       `bson:"editedAt,omitempty"`
-	Edits          int             `bson:"edits,omitempty"` // how many postVersions there are
-	Revision       int             `bson:"revision"`
-	ThreadRevision int             `bson:"threadRevision"` // every update of the document is counted, and so every change of the thread: see comment.go
-	CommentCount   int             `bson:"commentCount"`
-	Latest         []commentDoc    `bson:"latest"`
-	Reactions      reactionCounts  `bson:"reactions"`
-	Votes          []int           `bson:"votes,omitempty"`
+	ID           social.PostID   `bson:"_id"`
+	Version      int             `bson:"v"`
+	Seq          social.PostID   `bson:"seq"` // the id again: see indexes
+	Author       social.UserID   `bson:"author"`
+	WallOwner    social.UserID   `bson:"wallOwner"`
+	Audience     audienceDoc     `bson:"audience"`
+	Inbox        []bson.Binary   `bson:"inbox,omitempty"` // whose Incoming it is in: see inboxOf
+	Type         social.PostType `bson:"type"`
+	Detail       detailDoc       `bson:"detail"`
+	EditedAt     time.Time       `bson:"editedAt,omitempty"`
+	Edits        int             `bson:"edits,omitempty"` // how many postVersions there are
+	Revision     int             `bson:"revision"`
+	Changes      int             `bson:"changes"` // every update of the document, and so every change of the thread, is counted
+	CommentCount int             `bson:"commentCount"`
+	Latest       []commentDoc    `bson:"latest"`
+	Reactions    reactionCounts  `bson:"reactions"`
+	Votes        []int           `bson:"votes,omitempty"`
 }
 
 // reactionCounts may hold zeros.
@@ -206,7 +206,7 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 	unset := bson.D{}
 	set, unset = setOrUnset(set, unset, "inbox", d.Inbox, len(d.Inbox) > 0)
 	set, unset = setOrUnset(set, unset, "editedAt", d.EditedAt, !d.EditedAt.IsZero())
-	count := doc("threadRevision", 1)
+	count := doc("changes", 1)
 	if replaced != nil {
 		count = append(count, bson.E{Key: "edits", Value: 1})
 	}
@@ -381,7 +381,7 @@ func (s *Store) putMark(ctx context.Context, c *mongo.Collection, post social.Po
 // countMark counts a change of a user's mark at the post, if it is as only says.
 func (s *Store) countMark(ctx context.Context, post social.PostID, only, change bson.D, e social.Event) error {
 	filter := append(doc("_id", post), only...)
-	if err := updateOne(ctx, s.posts, filter, doc("$inc", append(change, bson.E{Key: "threadRevision", Value: 1}))); err != nil {
+	if err := updateOne(ctx, s.posts, filter, doc("$inc", append(change, bson.E{Key: "changes", Value: 1}))); err != nil {
 		return err
 	}
 	if err := s.feeds.postChanged(ctx, post); err != nil {
