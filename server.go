@@ -47,6 +47,8 @@ type commandLine struct {
 	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import importCommand `cmd:"" help:"Load people and circles from files."`
 	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
+	Grant  grantCommand  `cmd:"" help:"Give a user a right."`
+	Revoke revokeCommand `cmd:"" help:"Take a right from a user."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.

@@ -74,3 +74,8 @@ func (r viewerResolver) WallPolicy(ctx context.Context, obj *model.Viewer) (soci
 	}
 	return user.WallPolicy, nil
 }
+
+// Rights resolves Viewer.rights.
+func (r viewerResolver) Rights(ctx context.Context, _ *model.Viewer) ([]social.Right, error) {
+	return loaders.For(ctx).Viewer.Rights(ctx)
+}

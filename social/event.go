@@ -10,6 +10,8 @@ const (
 	EventUserSignedUp    EventKind = "user.signed_up"
 	EventSessionEnded    EventKind = "session.ended"
 	EventProfileUpdated  EventKind = "profile.updated"
+	EventRightGranted    EventKind = "right.granted"
+	EventRightRevoked    EventKind = "right.revoked"
 	EventCircleCreated   EventKind = "circle.created"
 	EventCircleRenamed   EventKind = "circle.renamed"
 	EventCircleDeleted   EventKind = "circle.deleted"
@@ -37,7 +39,7 @@ const (
 type Event struct {
 	ID      EventID
 	Kind    EventKind
-	Actor   UserID // who did it
+	Actor   UserID // who did it; zero: the command line
 	Target  UserID // whom it was done to
 	Post    PostID
 	Comment CommentID

@@ -1772,6 +1772,19 @@ type Viewer {
   ): UserConnection!
   "Who may put posts on your wall."
   wallPolicy: WallPolicy!
+  "What you may do beyond your own things."
+  rights: [Right!]!
+}
+
+"""
+What an account may do beyond its own things. Whoever runs the server gives and takes rights (` + "`" + `plaza grant` + "`" + `, ` + "`" + `plaza revoke` + "`" + `). An operation
+that needs a right which you lack fails with ` + "`" + `FORBIDDEN` + "`" + `.
+"""
+enum Right {
+  "Shape the community: its profile properties. Includes all other rights."
+  ADMIN
+  "Manage advertisers, campaigns, ad units and zones."
+  MANAGE_ADS
 }
 
 "Whose posts your own wall shows."

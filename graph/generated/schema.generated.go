@@ -2031,6 +2031,8 @@ func (ec *executionContext) fieldContext_Query_viewer(_ context.Context, field g
 				return ec.fieldContext_Viewer_mutedUsers(ctx, field)
 			case "wallPolicy":
 				return ec.fieldContext_Viewer_wallPolicy(ctx, field)
+			case "rights":
+				return ec.fieldContext_Viewer_rights(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 		},
@@ -2474,6 +2476,8 @@ func (ec *executionContext) fieldContext_SignInPayload_viewer(_ context.Context,
 				return ec.fieldContext_Viewer_mutedUsers(ctx, field)
 			case "wallPolicy":
 				return ec.fieldContext_Viewer_wallPolicy(ctx, field)
+			case "rights":
+				return ec.fieldContext_Viewer_rights(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 		},
@@ -2624,6 +2628,8 @@ func (ec *executionContext) fieldContext_SignUpPayload_viewer(_ context.Context,
 				return ec.fieldContext_Viewer_mutedUsers(ctx, field)
 			case "wallPolicy":
 				return ec.fieldContext_Viewer_wallPolicy(ctx, field)
+			case "rights":
+				return ec.fieldContext_Viewer_rights(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
 		},

@@ -9,6 +9,7 @@ import (
 	"plaza/graph/model"
 	"plaza/social"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -26,6 +27,7 @@ type ViewerResolver interface {
 	BlockedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error)
 	MutedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error)
 	WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error)
+	Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -587,6 +589,35 @@ func (ec *executionContext) fieldContext_Viewer_wallPolicy(_ context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _Viewer_rights(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Viewer_rights,
+		func(ctx context.Context) (any, error) {
+			return ec.resolvers.Viewer().Rights(ctx, obj)
+		},
+		nil,
+		ec.marshalNRight2ᚕplazaᚋsocialᚐRightᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_Viewer_rights(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Viewer",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Right does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -898,6 +929,42 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "rights":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Viewer_rights(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -924,6 +991,93 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
+
+func (ec *executionContext) unmarshalNRight2plazaᚋsocialᚐRight(ctx context.Context, v any) (social.Right, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNRight2plazaᚋsocialᚐRight[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNRight2plazaᚋsocialᚐRight(ctx context.Context, sel ast.SelectionSet, v social.Right) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNRight2plazaᚋsocialᚐRight[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNRight2plazaᚋsocialᚐRight = map[string]social.Right{
+		"ADMIN":      social.RightAdmin,
+		"MANAGE_ADS": social.RightManageAds,
+	}
+	marshalNRight2plazaᚋsocialᚐRight = map[social.Right]string{
+		social.RightAdmin:     "ADMIN",
+		social.RightManageAds: "MANAGE_ADS",
+	}
+)
+
+func (ec *executionContext) unmarshalNRight2ᚕplazaᚋsocialᚐRightᚄ(ctx context.Context, v any) ([]social.Right, error) {
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]social.Right, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNRight2plazaᚋsocialᚐRight(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalNRight2ᚕplazaᚋsocialᚐRightᚄ(ctx context.Context, sel ast.SelectionSet, v []social.Right) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNRight2plazaᚋsocialᚐRight(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
 
 func (ec *executionContext) unmarshalNWallView2plazaᚋsocialᚐWallView(ctx context.Context, v any) (social.WallView, error) {
 	tmp, err := graphql.UnmarshalString(v)

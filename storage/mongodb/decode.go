@@ -70,7 +70,7 @@ var fieldNames = func() map[string]string {
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
 		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
-		"ids", "merged", "floor", "pushed", "ready", "usedAt",
+		"ids", "rights", "merged", "floor", "pushed", "ready", "usedAt",
 	} {
 		names[name] = name
 	}
@@ -269,6 +269,8 @@ func (d *userDoc) set(r *reading, field string, v bsoncore.Value) {
 		r.int(v, &d.Followers)
 	case "following":
 		r.int(v, &d.Following)
+	case "rights":
+		readArray(r, v, &d.Rights, readText[social.Right])
 	}
 }
 

@@ -22,6 +22,7 @@ type userDoc struct {
 	WallPolicy social.WallPolicy `bson:"wallPolicy"`
 	Followers  int               `bson:"followers"`
 	Following  int               `bson:"following"`
+	Rights     []social.Right    `bson:"rights,omitempty"`
 }
 
 // handleDoc is a document of handles: it makes them unique, and keeps the hash away from ordinary reads.
@@ -35,14 +36,14 @@ type handleDoc struct {
 func newUserDoc(u *social.User) userDoc {
 	return userDoc{
 		ID: u.ID, Version: version, Handle: u.Handle, Name: u.Name, Bio: u.Bio, AvatarURL: u.AvatarURL,
-		WallPolicy: u.WallPolicy, Followers: u.FollowersCount, Following: u.FollowingCount,
+		WallPolicy: u.WallPolicy, Followers: u.FollowersCount, Following: u.FollowingCount, Rights: u.Rights,
 	}
 }
 
 func (d *userDoc) user() *social.User {
 	return &social.User{
 		ID: d.ID, Handle: d.Handle, Name: d.Name, Bio: d.Bio, AvatarURL: d.AvatarURL,
-		WallPolicy: d.WallPolicy, FollowersCount: d.Followers, FollowingCount: d.Following,
+		WallPolicy: d.WallPolicy, FollowersCount: d.Followers, FollowingCount: d.Following, Rights: d.Rights,
 	}
 }
 
@@ -83,6 +84,33 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 		}
 		return s.append(ctx, e)
 	})
+}
+
+// GrantRight implements social.Users.
+func (s *Store) GrantRight(ctx context.Context, user social.UserID, right social.Right, e social.Event) (bool, error) {
+	return s.changeRight(ctx, user, doc("$addToSet", doc("rights", right)), e)
+}
+
+// RevokeRight implements social.Users.
+func (s *Store) RevokeRight(ctx context.Context, user social.UserID, right social.Right, e social.Event) (bool, error) {
+	return s.changeRight(ctx, user, doc("$pull", doc("rights", right)), e)
+}
+
+func (s *Store) changeRight(ctx context.Context, user social.UserID, change bson.D, e social.Event) (changed bool, err error) {
+	err = s.write(ctx, "change right", []id.ID{user.ID}, func(ctx context.Context) error {
+		result, err := s.users.UpdateOne(ctx, doc("_id", user), change)
+		if err != nil {
+			return err
+		}
+		if result.MatchedCount == 0 {
+			return social.ErrNotFound
+		}
+		if changed = result.ModifiedCount > 0; !changed {
+			return nil
+		}
+		return s.append(ctx, e)
+	})
+	return changed && err == nil, err
 }
 
 // updateOne is ErrNotFound where nothing matches.

@@ -126,6 +126,8 @@ func (w *world) writes() []func(e social.Event) error {
 		func(e social.Event) error { return w.InsertUser(ctx, ada, e) },
 		func(e social.Event) error { return w.InsertUser(ctx, ben, e) },
 		func(e social.Event) error { return w.UpdateProfile(ctx, ada.User.ID, profileOf(&ada.User), e) },
+		func(e social.Event) error { return did(w.GrantRight(ctx, ada.User.ID, social.RightAdmin, e)) },
+		func(e social.Event) error { return did(w.RevokeRight(ctx, ada.User.ID, social.RightAdmin, e)) },
 		func(e social.Event) error {
 			w.ok(w.InsertSession(ctx, session), "InsertSession")
 			return w.DeleteSession(ctx, session.TokenHash, e)
@@ -192,6 +194,7 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 
 	ctx, e := w.ctx, event(social.EventBlocked)
 	tail := w.tail()
+	w.did(false)(w.RevokeRight(ctx, ada.ID, social.RightAdmin, e))
 	w.did(false)(w.add(ada.Following, ada, ben))
 	w.did(false)(w.remove(friends, ada, ben))
 	w.did(false)(w.Unfollow(ctx, ben.ID, ada.ID, e))
@@ -206,6 +209,8 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 	for what, err := range map[string]error{
 		"InsertUser":      w.InsertUser(ctx, taken, e),
 		"UpdateProfile":   w.UpdateProfile(ctx, newUserID(), social.ProfileChange{}, e),
+		"GrantRight":      second(w.GrantRight(ctx, newUserID(), social.RightAdmin, e)),
+		"RevokeRight":     second(w.RevokeRight(ctx, newUserID(), social.RightAdmin, e)),
 		"InsertCircle":    w.InsertCircle(ctx, &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: "friends"}, e),
 		"RenameCircle":    w.RenameCircle(ctx, newCircleID(), "x", e),
 		"RenameCircle 2":  w.RenameCircle(ctx, friends, "following", e),

@@ -56,6 +56,14 @@ func (all *several) UpdateProfile(ctx context.Context, id social.UserID, change 
 	return all.next().UpdateProfile(ctx, id, change, e)
 }
 
+func (all *several) GrantRight(ctx context.Context, id social.UserID, right social.Right, e social.Event) (bool, error) {
+	return all.next().GrantRight(ctx, id, right, e)
+}
+
+func (all *several) RevokeRight(ctx context.Context, id social.UserID, right social.Right, e social.Event) (bool, error) {
+	return all.next().RevokeRight(ctx, id, right, e)
+}
+
 func (all *several) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
 	return all.next().Users(ctx, ids)
 }
