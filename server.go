@@ -41,6 +41,7 @@ type commandLine struct {
 	MongodbURI string `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
 	Comments   string `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
 	Feeds      string `help:"How MongoDB keeps news feeds: read or hybrid. Recorded in the database by the first server; default: what the database has." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	Graph      string `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
 	MergeAbove int    `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 
@@ -86,7 +87,9 @@ func newLogger(level string) *slog.Logger {
 // openStore opens the engine that the configuration names.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	if c.MongodbURI != "" {
-		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{Comments: c.Comments, Feeds: c.Feeds, MergeAbove: c.MergeAbove})
+		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{
+			Comments: c.Comments, Feeds: c.Feeds, MergeAbove: c.MergeAbove, Graph: c.Graph,
+		})
 	}
 	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
 }

@@ -74,7 +74,7 @@ func (f *hybridFeeds) followersOf(ctx context.Context, j *jobDoc) (followers []s
 	if !j.Until.IsZero() {
 		bounds = append(bounds, bson.E{Key: "$gte", Value: j.Until})
 	}
-	docs, err := findAll[edgeDoc](ctx, f.edges, doc("other", j.Author, "follow", bounds), jobSize,
+	docs, err := findAll[edgeDoc](ctx, f.graph.followers(), doc("other", j.Author, "follow", bounds), jobSize,
 		options.Find().SetSort(doc("follow", -1)).SetLimit(jobSize).SetHint(byFollowed).
 			SetProjection(doc("_id", 0, "owner", 1, "follow", 1)))
 	if len(docs) > 0 {
