@@ -26,6 +26,7 @@ import (
 	"plaza/demo"
 	"plaza/graph/generated"
 	"plaza/live"
+	"plaza/metrics"
 	"plaza/resolvers"
 	"plaza/social"
 	"plaza/storage"
@@ -98,6 +99,7 @@ type serveCommand struct {
 	Addr           string   `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	PublicURL      string   `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
 	AllowedOrigins []string `help:"Web origins whose pages may use the API; * for all, which is safe because no cookie signs anybody in." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
+	MetricsAddr    string   `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
 	Demo           bool     `help:"Start with a small lively community, where the database is still empty." env:"PLAZA_DEMO"`
 }
 
@@ -128,7 +130,13 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	return newServer(st, c, site).serve(ctx, listener)
+	s := newServer(st, c, site)
+	stop, err := serveMetrics(ctx, c.MetricsAddr, s.metrics)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return s.serve(ctx, listener)
 }
 
 func (c *serveCommand) prepareDemo(ctx context.Context, st storage.Store) (web.Config, error) {
@@ -147,12 +155,14 @@ type server struct {
 	store    storage.Store
 	hub      *live.Hub
 	graphql  *transport.Server
+	metrics  *metrics.Metrics
 	handler  http.Handler
 	shutting chan struct{}
 }
 
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	s := &server{store: st, shutting: make(chan struct{})}
+	s.metrics = metrics.New(st, func() int { return s.graphql.Sockets() })
 	service := social.New(st, social.Options{})
 	adService := ads.New(st.Ads(), ads.Options{})
 	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
@@ -165,7 +175,7 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	s.graphql = transport.New(generated.NewExecutableSchema(generated.Config{Resolvers: resolver}), transport.Options{
 		Authenticate:     resolver.Authenticate,
 		SessionKey:       resolvers.SessionKey,
-		AroundOperations: []graphql.OperationMiddleware{resolver.OperationLoaders},
+		AroundOperations: []graphql.OperationMiddleware{s.metrics.AroundOperations, resolver.OperationLoaders},
 		AroundResponses:  []graphql.ResponseMiddleware{resolver.EventLoaders},
 		ErrorPresenter:   resolver.PresentError,
 		Recover:          resolver.Recover,
@@ -177,7 +187,7 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("/", web.GraphiQL(site))
-	s.handler = mux
+	s.handler = s.metrics.Requests(mux)
 	return s
 }
 
