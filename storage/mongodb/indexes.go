@@ -47,7 +47,6 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		},
 		s.edges: {
 			having("follow", byFollower, doc("owner", 1, "follow", -1, "other", 1)),
-			having("follow", byFollowed, doc("other", 1, "follow", -1, "owner", 1)),
 			having("mute", byMute, doc("owner", 1, "mute", -1, "other", 1)),
 			having("block", byBlock, doc("owner", 1, "block", -1, "other", 1)),
 			having("circles", byMember, doc("circles", 1, "other", 1)),

@@ -65,6 +65,28 @@ func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social
 	return fmt.Errorf("no layout is known as %T", s.threads)
 }
 
+// Follows are all follows, as edges have them and as the graph's layout has them by the followed: everything about each, by owner
+// and other.
+func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, err error) {
+	edges, err = followsIn(ctx, s.edges)
+	if err != nil {
+		return nil, nil, err
+	}
+	copies, err = followsIn(ctx, s.graph.followers())
+	return edges, copies, err
+}
+
+func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, error) {
+	docs, err := findAll[edgeDoc](ctx, c, doc("follow", doc("$exists", true)), inBatch)
+	all := make(map[string]string, len(docs))
+	for _, d := range docs {
+		all[fmt.Sprint(d.Owner.ID, " ", d.Other.ID)] = fmt.Sprint(d.Follow, slices.SortedFunc(slices.Values(d.Circles), func(a, b social.CircleID) int {
+			return a.Compare(b.ID)
+		}))
+	}
+	return all, err
+}
+
 // fillAll stores documents, so many at a time that the write concern's wait stays short.
 func fillAll[D any](ctx context.Context, c *mongo.Collection, docs []D) error {
 	for some := range slices.Chunk(docs, 10*inBatch) {

@@ -40,6 +40,9 @@ type Options struct {
 	// Comments is how comment threads are stored: one of the constants Comments…. "" is what the database has, and
 	// CommentsDocuments where it is empty. Open refuses another one than the database has.
 	Comments string
+	// Graph is how the follower graph is stored: [GraphReverse] or [GraphTwo]. "" is what the database has, and
+	// GraphReverse where it is empty. Open refuses another one than the database has.
+	Graph string
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
 	// Feeds is how feeds are stored: [FeedsRead] or [FeedsHybrid]. "" is what the database has, and the default where
@@ -56,6 +59,7 @@ type Store struct {
 	timeout time.Duration
 	hot     *locks
 	feeds   feeds
+	graph   followerGraph
 	jobs    *jobQueue
 	threads threads
 	queue   *commentQueue
@@ -86,7 +90,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o.Timeout = orDefault(o.Timeout, defaultTimeout)
 	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
 	address, err := parseURI(uri)
-	if err := errors.Join(err, commentsSetting().check(o.Comments), feedsSetting().check(o.Feeds)); err != nil {
+	if err := errors.Join(err, commentsSetting().check(o.Comments), feedsSetting().check(o.Feeds), graphSetting().check(o.Graph)); err != nil {
 		return nil, err
 	}
 	client, err := mongo.Connect(clientOptions(uri, o))
@@ -113,6 +117,11 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	graph, err := s.settle(ctx, graphSetting(), o.Graph)
+	if err != nil {
+		return err
+	}
+	s.graph = graphLayouts[graph](s.edges)
 	s.threads = commentLayouts[comments](s.posts.Database())
 	s.feeds = feedLayouts[feeds](s, o)
 	return s.createIndexes(ctx)
