@@ -21,6 +21,7 @@ type Loaders struct {
 	PostOnWall Loader[*social.User, bool]
 	Reactions  Loader[social.PostID, social.ReactionKind]
 	Votes      Loader[social.PostID, *int]
+	ThreadMute Loader[*social.Post, bool]
 	Histories  Loader[*social.Post, []social.Version]
 	Previews   Loader[*social.Post, []*social.Comment]
 	Walls      Loader[social.List[social.UserID], social.Slice[*social.Post]]
@@ -28,6 +29,7 @@ type Loaders struct {
 	Following  Loader[social.List[social.UserID], social.Slice[social.Edge]]
 	Members    Loader[social.List[social.CircleID], social.Slice[social.UserID]]
 	Threads    Loader[social.List[social.Thread], social.Slice[*social.Comment]]
+	CommentsBy Loader[social.List[social.UserID], social.Slice[*social.Comment]]
 }
 
 // New makes loaders that know nothing yet.
@@ -44,6 +46,7 @@ func New(v *social.Viewer) *Loaders {
 		PostOnWall: newLoader(v.CanPostOnWalls),
 		Reactions:  newLoader(v.Reactions),
 		Votes:      newLoader(pointers(v.Votes)),
+		ThreadMute: newLoader(byPost(v.MutedThreads)),
 		Histories:  newLoader(byPost(v.Histories)),
 		Previews:   newLoader(byPost(v.Previews)),
 		Walls:      newLoader(v.Walls),
@@ -51,6 +54,7 @@ func New(v *social.Viewer) *Loaders {
 		Following:  newLoader(v.Following),
 		Members:    newLoader(v.Members),
 		Threads:    newLoader(v.Threads),
+		CommentsBy: newLoader(v.CommentsBy),
 	}
 }
 

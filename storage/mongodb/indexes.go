@@ -59,8 +59,10 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.versions:  {unique(byPostNumber, doc("post", 1, "number", 1))},
 		s.reactions: nil, // _id is post and user
 		s.votes:     nil, // _id is post and user
-		s.events:    {expiring("at", eventLife)},
-		s.settings:  nil, // _id is the name
+
+		s.threadMutes: nil, // _id is post and user
+		s.events:      {expiring("at", eventLife)},
+		s.settings:    nil, // _id is the name
 		s.jobs.jobs: {
 			having("due", byDue, doc("due", 1)),
 			having("failedAt", byFailure, doc("failedAt", -1)),

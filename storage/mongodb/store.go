@@ -73,8 +73,11 @@ type Store struct {
 	versions  *mongo.Collection
 	reactions *mongo.Collection
 	votes     *mongo.Collection
-	events    *mongo.Collection
-	settings  *mongo.Collection
+
+	threadMutes *mongo.Collection
+
+	events   *mongo.Collection
+	settings *mongo.Collection
 
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection
@@ -161,7 +164,8 @@ func newStore(client *mongo.Client, database string, timeout time.Duration) *Sto
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
-		events: db.Collection("events"), settings: db.Collection("settings"),
+		threadMutes: db.Collection("threadMutes"),
+		events:      db.Collection("events"), settings: db.Collection("settings"),
 		jobs: newJobQueue(db.Collection("jobs")), queue: newCommentQueue(),
 
 		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
