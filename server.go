@@ -51,6 +51,7 @@ type commandLine struct {
 	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
 	Grant  grantCommand  `cmd:"" help:"Give a user a right."`
 	Revoke revokeCommand `cmd:"" help:"Take a right from a user."`
+	Shard  shardCommand  `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
@@ -90,11 +91,22 @@ func newLogger(level string) *slog.Logger {
 // openStore opens the engine that the configuration names.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	if c.MongodbURI != "" {
-		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{
-			Comments: c.Comments, Feeds: c.Feeds, MergeAbove: c.MergeAbove, Graph: c.Graph,
-		})
+		return c.openMongoDB(ctx)
 	}
 	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
+}
+
+// openMongoDB opens the database of a command that only MongoDB has.
+func (c *commandLine) openMongoDB(ctx context.Context) (*mongodb.Store, error) {
+	if c.MongodbURI == "" {
+		return nil, errors.New("this is about MongoDB, and the embedded database has one file: " +
+			"say with --mongodb-uri (PLAZA_MONGODB_URI) which database is meant")
+	}
+	return mongodb.Open(ctx, c.MongodbURI, c.mongodbOptions())
+}
+
+func (c *commandLine) mongodbOptions() mongodb.Options {
+	return mongodb.Options{Comments: c.Comments, Feeds: c.Feeds, MergeAbove: c.MergeAbove, Graph: c.Graph}
 }
 
 type serveCommand struct {

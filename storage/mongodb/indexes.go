@@ -38,7 +38,7 @@ const (
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
 func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users:    {index("handle", doc("handle", 1))},
+		s.users:    nil,
 		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
 		s.sessions: {expiring("expiresAt", 0)},
 		s.circles: {
