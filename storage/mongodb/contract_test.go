@@ -23,6 +23,7 @@ var layouts = []struct {
 	{"pages", false, mongodb.Options{Comments: mongodb.CommentsPages}},
 	{"adaptive", false, mongodb.Options{Comments: mongodb.CommentsAdaptive}},
 	{"tiny pages", false, mongodb.Options{Comments: mongodb.TinyPages}},
+	{"small pages", false, mongodb.Options{Comments: mongodb.SmallPages}},
 }
 
 // merging makes everybody with two followers an author who is merged at read.
