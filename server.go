@@ -48,6 +48,7 @@ type commandLine struct {
 
 	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import importCommand `cmd:"" help:"Load people and circles from files."`
+	Export exportCommand `cmd:"" help:"Write what somebody has stored to the standard output."`
 	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
 	Grant  grantCommand  `cmd:"" help:"Give a user a right."`
 	Revoke revokeCommand `cmd:"" help:"Take a right from a user."`
@@ -198,11 +199,24 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", c.cors().Handler(gzhttp.GzipHandler(s.graphql)))
 	mux.Handle(clickPath+"{token}", clickHandler(adService, slog.Default()))
+	mux.Handle(exportPath, c.cors().Handler(getOnly(exportHandler(service, resolver.Authenticate))))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("/", web.GraphiQL(site))
 	s.handler = s.metrics.Requests(mux)
 	return s
+}
+
+// getOnly answers every other method with 405.
+func getOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", "GET")
+			http.Error(w, "This is a GET.", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (c *serveCommand) cors() *cors.Cors {

@@ -321,7 +321,7 @@ func (t bucketThreads) remove(ctx context.Context, post social.PostID, comment s
 		return err
 	}
 	own := &branch[0]
-	if err := t.removeAuthor(ctx, own.ID); err != nil {
+	if err := t.removeAuthor(ctx, own); err != nil {
 		return err
 	}
 	if own.Replies > 0 {

@@ -20,27 +20,29 @@ import (
 func ShardKeys() map[string]bson.D {
 	own := doc("_id", "hashed")
 	return map[string]bson.D{
-		"users":         own,
-		"handles":       own, // the handle
-		"sessions":      own,
-		"circles":       doc("owner", "hashed"),
-		"edges":         doc("owner", "hashed", "other", 1),
-		"followers":     doc("other", "hashed", "owner", 1),
-		"posts":         own,
-		"postVersions":  doc("post", "hashed"),
-		"reactions":     own, // post and user
-		"votes":         own, // post and user
-		"comments":      doc("post", "hashed", "slug", 1),
-		"threads":       doc("post", "hashed", "_id", 1),
-		"events":        own,
-		"newsLists":     own, // the user
-		"mergedAuthors": own, // the user
-		"adAdvertisers": own,
-		"adCampaigns":   own,
-		"adUnits":       own,
-		"adZones":       own, // site and zone
-		"adImpressions": own, // the choice
-		"adClicks":      own, // the choice
+		"users":          own,
+		"handles":        own, // the handle
+		"sessions":       own,
+		"circles":        doc("owner", "hashed"),
+		"edges":          doc("owner", "hashed", "other", 1),
+		"followers":      doc("other", "hashed", "owner", 1),
+		"posts":          own,
+		"postVersions":   doc("post", "hashed"),
+		"reactions":      own, // post and user
+		"votes":          own, // post and user
+		"threadMutes":    own, // post and user
+		"comments":       doc("post", "hashed", "slug", 1),
+		"threads":        doc("post", "hashed", "_id", 1),
+		"commentAuthors": doc("author", "hashed", "seq", 1),
+		"events":         own,
+		"newsLists":      own, // the user
+		"mergedAuthors":  own, // the user
+		"adAdvertisers":  own,
+		"adCampaigns":    own,
+		"adUnits":        own,
+		"adZones":        own, // site and zone
+		"adImpressions":  own, // the choice
+		"adClicks":       own, // the choice
 
 		"settings": nil, // a few documents
 		"adKeys":   nil, // one document
