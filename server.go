@@ -47,6 +47,7 @@ type commandLine struct {
 	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import importCommand `cmd:"" help:"Load people and circles from files."`
 	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
+	Bench  benchCommand  `cmd:"" help:"Compare what MongoDB's layouts cost."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.

@@ -1,0 +1,38 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"plaza/social"
+)
+
+// thread makes n comments by some people, not stored: every fifth replies to the post, the others to one of the last twenty.
+func thread(post social.PostID, name string, at time.Time, people []social.UserID, n int, w *writer) []*social.Comment {
+	dice := rand.New(rand.NewPCG(uint64(n), 4)) //nolint:gosec // a benchmark's choices are no secret
+	all := make([]*social.Comment, n)
+	for i := range all {
+		var parent *social.Comment
+		if i%5 > 0 {
+			parent = all[i-1-dice.IntN(min(i, 20))]
+		}
+		if parent != nil && parent.Depth() >= social.DefaultMaxDepth {
+			parent = nil
+		}
+		own := social.CommentID{ID: derived(at.Add(time.Duration(i)*time.Millisecond), name, i)}
+		all[i] = newComment(post, parent, own, people[i%len(people)], w.text())
+	}
+	return all
+}
+
+func newComment(post social.PostID, parent *social.Comment, own social.CommentID, author social.UserID, text string) *social.Comment {
+	c := &social.Comment{
+		ID: own, Post: post, Author: author, Text: text, Slug: fmt.Sprintf("%.8s", own.ID.String()[18:]),
+	}
+	c.Path, c.TreePath = c.Slug, social.NewTreePath(parent, c.ID)
+	if parent != nil {
+		c.Parent, c.Path = parent.ID, parent.Path+"/"+c.Slug
+	}
+	return c
+}
