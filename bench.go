@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"runtime/pprof"
 	"strings"
 	"time"
 
@@ -32,6 +33,8 @@ type benchFlags struct {
 	Seed      uint64        `help:"What is loaded follows from this number." default:"1" placeholder:"N"`
 	Quick     bool          `help:"Only try it out: little data, two short rounds; the figures mean nothing."`
 	Overwrite bool          `help:"Drop databases that an earlier run has left."`
+	Only      string        `help:"Measure only what has this in its name, such as \"news\"." placeholder:"TEXT"`
+	Profile   string        `help:"File for a CPU profile of this process (go tool pprof)." type:"path" placeholder:"FILE"`
 	Out       string        `help:"Folder for the table and its pictures; without it the table is printed." type:"path" placeholder:"DIR"`
 }
 
@@ -39,31 +42,56 @@ const benchHelp = `It needs a MongoDB with nothing else to do, and has databases
 
 Layouts take turns in one process, and what is compared is CPU time: of this process, and of mongod.`
 
-// options are what the flags come to, and a function that ends the progress bar.
-func (f *benchFlags) options(cli *commandLine) (bench.Options, func()) {
+// run lets a comparison run, and delivers its report.
+func (f *benchFlags) run(cli *commandLine, compare func(bench.Options) (*bench.Report, error)) error {
 	tuneMemory()
+	stop, err := f.startProfile()
+	if err != nil {
+		return err
+	}
 	progress := &stageMeter{}
 	o := bench.Options{
 		URI: cli.MongodbURI, Overwrite: f.Overwrite, Layouts: f.Layouts, Rounds: f.Rounds, Turn: f.Turn, Scale: f.Scale, Seed: f.Seed,
-		Command: commandSaid(os.Args[1:]), Serve: benchHandler, Progress: progress.show,
+		Only: f.Only, Command: commandSaid(os.Args[1:]), Serve: benchHandler, Progress: progress.show,
 	}
 	if f.Quick {
 		o.Rounds, o.Turn, o.Scale = 2, 5*time.Millisecond, f.Scale/100
 	}
-	return o, progress.end
+	report, err := compare(o)
+	progress.end()
+	stop()
+	return f.deliver(report, err)
 }
 
-// commandSaid is the command line without what others must not see or can't use: where its database is, where its files go.
+func (f *benchFlags) startProfile() (stop func(), err error) {
+	if f.Profile == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(f.Profile)
+	if err != nil {
+		return nil, fmt.Errorf("--profile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, fmt.Errorf("--profile: %w", err)
+	}
+	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
+}
+
+// commandSaid is the command line without what is nobody else's concern: where the database is, and where files go.
 func commandSaid(args []string) string {
 	said := []string{"plaza"}
 	for i := 0; i < len(args); i++ {
 		name, _, joined := strings.Cut(args[i], "=")
 		switch name {
-		case "--mongodb-uri", "--out", "--networks":
+		case "--mongodb-uri", "--out", "--profile":
 			if !joined {
 				i++
 			}
+		case "--networks":
 			said = append(said, name+"=…")
+			if !joined {
+				i++
+			}
 		default:
 			said = append(said, args[i])
 		}
@@ -129,9 +157,9 @@ func (c *benchFeedsCommand) Run(ctx context.Context, cli *commandLine) error {
 	if c.Edges == 0 && c.Networks == "" {
 		return errors.New("there is no network to load: give --edges, or --networks")
 	}
-	o, end := c.options(cli)
-	defer end()
-	return c.deliver(bench.Feeds(ctx, bench.FeedsOptions{Options: o, Networks: c.Networks, Edges: c.Edges}))
+	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
+		return bench.Feeds(ctx, bench.FeedsOptions{Options: o, Networks: c.Networks, Edges: c.Edges})
+	})
 }
 
 type benchCommentsCommand struct {
@@ -148,7 +176,7 @@ func (c *benchCommentsCommand) Run(ctx context.Context, cli *commandLine) error 
 	if c.Cache < 0 {
 		return errors.New("--cache must not be negative")
 	}
-	o, end := c.options(cli)
-	defer end()
-	return c.deliver(bench.Comments(ctx, bench.CommentsOptions{Options: o, Cache: c.Cache}))
+	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
+		return bench.Comments(ctx, bench.CommentsOptions{Options: o, Cache: c.Cache})
+	})
 }

@@ -103,6 +103,21 @@ func (a *Arena) Close(ctx context.Context) error {
 	return errors.Join(append(failed, a.client.Disconnect(ctx))...)
 }
 
+// shrinkCache gives mongod's cache so many MB, until restore is called.
+func (a *Arena) shrinkCache(ctx context.Context, megabytes int) (restore func(context.Context) error, err error) {
+	status, err := a.Meter.status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resize := func(ctx context.Context, megabytes int64) error {
+		config := fmt.Sprintf("cache_size=%dM", megabytes)
+		return a.Meter.admin.RunCommand(ctx, bson.D{{Key: "setParameter", Value: 1}, {Key: "wiredTigerEngineRuntimeConfig", Value: config}}).Err()
+	}
+	return func(ctx context.Context) error {
+		return resize(context.WithoutCancel(ctx), status.WiredTiger.Cache.Maximum>>20)
+	}, resize(ctx, int64(megabytes))
+}
+
 // version is what mongod says of itself.
 func (a *Arena) version(ctx context.Context) string {
 	s, _ := a.Meter.status(ctx) // it has answered before

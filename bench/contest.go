@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -13,6 +14,8 @@ type Contest struct {
 	Meter  *Meter
 	Rounds int           // turns that each rival has with each call
 	Turn   time.Duration // how long one takes, about
+	// Only is a part of the names of those calls that are measured. Default: all are.
+	Only string
 	// Progress is told after each turn. Default: nobody is.
 	Progress func(done, total int)
 }
@@ -57,6 +60,7 @@ type Result struct {
 
 // Run measures all calls, in their order, and calls that were done once before they were measured.
 func (c *Contest) Run(ctx context.Context, calls []Call) ([]Result, error) {
+	calls = slices.DeleteFunc(slices.Clone(calls), func(call Call) bool { return !strings.Contains(call.Name, c.Only) })
 	var results []Result
 	total, done := 0, 0
 	for i := range calls {
@@ -168,14 +172,14 @@ func (r *Result) quantile(q float64, of func(Sample) float64) float64 {
 	return values[low] + (at-float64(low))*(values[high]-values[low])
 }
 
-// Of finds a rival's result of a call; nil: there is none.
+// Of finds a rival's result of a call; without samples: there is none.
 func Of(results []Result, call, rival string) *Result {
 	for i := range results {
 		if results[i].Call == call && results[i].Rival == rival {
 			return &results[i]
 		}
 	}
-	return nil
+	return &Result{Call: call, Rival: rival}
 }
 
 // Milliseconds of each kind of time, for [Result.Median].

@@ -250,20 +250,20 @@ later is done between the rounds; *fan-out* is a post with all of it. *Stored* i
 
 // remark says how the figures that are aimed at are met.
 func (s *feedScene) remark(section *Section) {
-	inMemory := Of(section.Results, callNews, memory)
+	of := func(call, rival string) *Result { return Of(section.Results, call, rival) }
 	for _, r := range s.rivals {
-		news := Of(section.Results, callNews, r.Name)
-		section.remarkf("A page of news in %s takes %.2f times the server CPU of the same answer from memory.",
-			r.Name, news.Median(ServerMs)/inMemory.Median(ServerMs))
+		section.compare(of(callNews, r.Name), of(callNews, memory), ServerMs,
+			"A page of news takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
 	}
 	for _, r := range s.rivals {
-		none, star := Of(section.Results, callPost, r.Name), Of(section.Results, callStar, r.Name)
-		section.remarkf("A post by an author with %s followers takes %.2f times the CPU of one by an author with none in %s.",
-			grouped(s.followers(s.star)), star.Median(CPUMs)/none.Median(CPUMs), r.Name)
+		section.compare(of(callStar, r.Name), of(callPost, r.Name), CPUMs,
+			"A post by an author with %[2]s followers takes %.2[1]f times the CPU in %[3]s that one by an author with none takes.",
+			grouped(s.followers(s.star)), r.Name)
 	}
 	for _, r := range s.rivals {
-		if entry := Of(section.Results, callFanOut, r.Name); entry != nil {
-			section.remarkf("%s brings a post to its readers at %s entries a CPU-second, the post itself included.", r.Name, grouped(int(1000/entry.Median(CPUMs))))
+		if entry := of(callFanOut, r.Name); len(entry.Samples) > 0 {
+			section.remarkf("%s brings a post to its readers at %s entries a CPU-second, the post itself included.",
+				r.Name, grouped(int(1000/entry.Median(CPUMs))))
 		}
 	}
 }

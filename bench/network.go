@@ -3,7 +3,6 @@ package bench
 import (
 	"context"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -44,8 +43,9 @@ func facebook(dir string) (*network, error) {
 }
 
 const (
-	followsEach = 20   // follows that people have, in the mean
-	popularity  = 1.15 // exponent of the power law of followers
+	followsEach   = 20   // follows that people have, in the mean
+	medianFollows = 12   // follows that are added at once
+	popularity    = 1.15 // exponent of the power law of followers
 )
 
 // powerLaw makes a network of so many follows: a few people are followed by very many, most by few (Zipf), and how many somebody
@@ -58,8 +58,7 @@ func powerLaw(edges int, seed uint64) *network {
 	seen := make(map[[2]int]bool, edges)
 	for len(n.follows) < edges {
 		from := dice.IntN(n.people)
-		most := followsEach * math.Exp(dice.NormFloat64()-0.5)
-		for range 1 + int(most) {
+		for range logNormal(dice, medianFollows, 1, n.people) {
 			follow := [2]int{from, place[zipf.Uint64()]}
 			if follow[0] != follow[1] && !seen[follow] && len(n.follows) < edges {
 				seen[follow] = true

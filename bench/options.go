@@ -22,6 +22,7 @@ type Options struct {
 	Turn      time.Duration
 	Scale     float64 // of what is loaded, and of how many: 1 is the usual size
 	Seed      uint64
+	Only      string // a part of the names of the calls that are measured; empty: all
 	Command   string // that the report names
 	// Serve makes Plaza's HTTP handler over a store.
 	Serve func(storage.Store) http.Handler
@@ -40,7 +41,7 @@ func (o *Options) scaled(n, least int) int { return max(least, int(float64(n)*o.
 
 func (o *Options) contest(meter *Meter, stage string) *Contest {
 	return &Contest{
-		Meter: meter, Rounds: o.Rounds, Turn: o.Turn,
+		Meter: meter, Rounds: o.Rounds, Turn: o.Turn, Only: o.Only,
 		Progress: func(done, total int) { o.progress(stage, done, total) },
 	}
 }

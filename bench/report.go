@@ -42,6 +42,13 @@ func (s *Section) remarkf(format string, args ...any) {
 	s.Remarks = append(s.Remarks, fmt.Sprintf(format, args...))
 }
 
+// compare remarks how many times as much one result is as another, if both were measured: %.2f is filled in first.
+func (s *Section) compare(one, other *Result, of func(Sample) float64, format string, args ...any) {
+	if len(one.Samples) > 0 && other.Median(of) > 0 {
+		s.remarkf(format, append([]any{one.Median(of) / other.Median(of)}, args...)...)
+	}
+}
+
 // Write writes the report as Markdown into a folder, and its pictures beside it.
 func (r *Report) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -89,8 +96,8 @@ func (s *Section) table() string {
 			name, named = r.Call, r.Call
 		}
 		ratio := "–"
-		if first := Of(s.Results, r.Call, s.First); first != nil && first.Median(CPUMs) > 0 {
-			ratio = fmt.Sprintf("%.2f", r.Median(CPUMs)/first.Median(CPUMs))
+		if first := Of(s.Results, r.Call, s.First).Median(CPUMs); first > 0 {
+			ratio = fmt.Sprintf("%.2f", r.Median(CPUMs)/first)
 		}
 		row := []string{
 			name, r.Rival, significant(r.Median(ServerMs)), significant(r.Median(MongodMs)),

@@ -30,7 +30,7 @@ const (
 
 // text writes one.
 func (w *writer) text() string {
-	length := min(maxText, int(medianText*math.Exp(sigmaText*w.dice.NormFloat64())))
+	length := logNormal(w.dice, medianText, sigmaText, maxText)
 	var text strings.Builder
 	for text.Len() < length || text.Len() == 0 {
 		run := 3 + w.dice.IntN(7)
@@ -43,4 +43,9 @@ func (w *writer) text() string {
 		}
 	}
 	return text.String()
+}
+
+// logNormal is a size, of which most are small and a few very large: 1 to most.
+func logNormal(dice *rand.Rand, median, sigma float64, most int) int {
+	return max(1, min(most, int(median*math.Exp(sigma*dice.NormFloat64()))))
 }
