@@ -127,8 +127,11 @@ type stageMeter struct {
 func (m *stageMeter) show(stage string, done, total int) {
 	if stage != m.stage {
 		m.end()
-		fmt.Fprintf(os.Stderr, "%s …\n", stage)
-		m.stage, m.meter = stage, importer.NewMeter(os.Stderr, term.IsTerminal(int(os.Stderr.Fd())), time.Now)
+		terminal := term.IsTerminal(int(os.Stderr.Fd()))
+		if terminal {
+			fmt.Fprintf(os.Stderr, "%s …\n", stage)
+		}
+		m.stage, m.meter = stage, importer.NewMeter(os.Stderr, terminal, time.Now).Doing(stage)
 	}
 	m.meter.Show(importer.Progress{Done: done, Total: total})
 }
@@ -165,7 +168,7 @@ func (c *benchFeedsCommand) Run(ctx context.Context, cli *commandLine) error {
 type benchCommentsCommand struct {
 	benchFlags
 
-	Cache int `help:"MB of mongod's cache while threads are measured that don't fit into it; 0 leaves that out." default:"64" placeholder:"MB"`
+	Cache int `help:"MB of mongod's cache while threads are measured that don't fit into it; 0 leaves that out." default:"32" placeholder:"MB"`
 }
 
 // Help explains the command, below its one-line help.

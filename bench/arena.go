@@ -49,7 +49,7 @@ func OpenArena(ctx context.Context, uri string, overwrite bool) (*Arena, error) 
 	if database == "" {
 		database = defaultDatabase
 	}
-	if !strings.Contains(database, "bench") {
+	if !strings.Contains(strings.ToLower(database), "bench") {
 		return nil, fmt.Errorf("the MongoDB URI names the database %q: a benchmark drops its databases, so their name must have \"bench\" in it", database)
 	}
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))

@@ -156,7 +156,7 @@ func (s *commentScene) ofSize(ctx context.Context, size, scaled int) (*Section, 
 	}
 	section.Results, err = s.o.contest(s.arena.Meter, "measuring threads of "+grouped(scaled)).Run(ctx, t.calls())
 	for _, r := range t.rivals {
-		section.compare(Of(section.Results, "last page", r.Name), Of(section.Results, "first page", r.Name), CPUMs,
+		section.comparef(Of(section.Results, "last page", r.Name), Of(section.Results, "first page", r.Name), CPUMs,
 			"The last page takes %.2f times the CPU of the first in %s.", r.Name)
 	}
 	return section, err
@@ -269,7 +269,7 @@ func (s *commentScene) hot(ctx context.Context) (*Section, error) {
 	}
 	for _, r := range s.rivals {
 		apart, together := Of(section.Results, spread.Name, r.Name), Of(section.Results, same.Name, r.Name)
-		section.compare(apart, together, WallMs, "One thread takes %.2f times as many comments a second as 64 do in %s: %s and %s.", r.Name,
+		section.comparef(apart, together, WallMs, "One thread takes %.2f times as many comments a second as 64 do in %s: %s and %s.", r.Name,
 			grouped(int(1000/together.Median(WallMs))), grouped(int(1000/apart.Median(WallMs))))
 	}
 	return section, nil
@@ -294,7 +294,7 @@ func (s *commentScene) manyWriters(r *Rival, post func(n, writer int) social.Pos
 }
 
 const (
-	coldThreads = 10_000
+	coldThreads = 5_000
 	medianCold  = 12    // comments in a thread
 	sigmaCold   = 1.4   // of the logarithm: the mean is 32
 	maxCold     = 5_000 // comments in a thread

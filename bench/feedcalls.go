@@ -2,7 +2,7 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
+	"regexp"
 	"slices"
 
 	"plaza/social"
@@ -43,7 +43,7 @@ func (s *feedScene) calls(ctx context.Context) ([]Call, error) {
 		return nil, err
 	}
 	walls := s.busiest()
-	news := s.each(func(r *feedRival, n int) (string, []byte) { return s.reader(n), newsPage1 })
+	news := s.each(func(_ *feedRival, n int) (string, []byte) { return s.reader(n), newsPage1 })
 	news = append(news, s.fromMemory())
 	calls := []Call{
 		{Name: callNews, Turns: news},
@@ -113,6 +113,8 @@ func (s *feedScene) fromMemory() Turn {
 	}}
 }
 
+var endCursor = regexp.MustCompile(`"endCursor":"([^"]+)"`)
+
 // findDeeper walks to each reader's fifth page, or the last one.
 func (s *feedScene) findDeeper(ctx context.Context) error {
 	const pages = 4
@@ -124,18 +126,8 @@ func (s *feedScene) findDeeper(ctx context.Context) error {
 				if err != nil {
 					return err
 				}
-				var page struct {
-					Data struct {
-						Viewer struct {
-							News struct{ PageInfo struct{ EndCursor string } }
-						}
-					}
-				}
-				if err := json.Unmarshal(answer, &page); err != nil {
-					return err
-				}
-				if end := page.Data.Viewer.News.PageInfo.EndCursor; end != "" {
-					next = body(newsQuery, map[string]any{"after": end})
+				if end := endCursor.FindSubmatch(answer); end != nil {
+					next = body(newsQuery, map[string]any{"after": string(end[1])})
 				}
 			}
 			r.deeper = append(r.deeper, next)
@@ -180,7 +172,7 @@ func (s *feedScene) aReply(n int) []byte {
 	}})
 }
 
-// toggle lets readers follow the loner in one round of all, and unfollow in the next.
+// toggle lets a reader follow the loner with each even n, and unfollow with the next.
 func (s *feedScene) toggle(n int) (string, []byte) {
 	reader, query := n/2, followQuery
 	if n%2 == 1 {
@@ -252,11 +244,11 @@ later is done between the rounds; *fan-out* is a post with all of it. *Stored* i
 func (s *feedScene) remark(section *Section) {
 	of := func(call, rival string) *Result { return Of(section.Results, call, rival) }
 	for _, r := range s.rivals {
-		section.compare(of(callNews, r.Name), of(callNews, memory), ServerMs,
+		section.comparef(of(callNews, r.Name), of(callNews, memory), ServerMs,
 			"A page of news takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
 	}
 	for _, r := range s.rivals {
-		section.compare(of(callStar, r.Name), of(callPost, r.Name), CPUMs,
+		section.comparef(of(callStar, r.Name), of(callPost, r.Name), CPUMs,
 			"A post by an author with %[2]s followers takes %.2[1]f times the CPU in %[3]s that one by an author with none takes.",
 			grouped(s.followers(s.star)), r.Name)
 	}

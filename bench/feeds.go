@@ -29,7 +29,7 @@ const (
 	usualFans  = 2_000
 	usualStars = 10_000
 	maxReaders = 50
-	writers    = 8
+	writers    = 32
 )
 
 // Feeds compares the layouts of feeds, and of the follower graph: what requests cost, from GraphQL to MongoDB. It writes its report with each network's

@@ -25,7 +25,8 @@ type Reading struct {
 // of Read.
 func NewMeter(ctx context.Context, client *mongo.Client) (*Meter, error) {
 	m := &Meter{admin: client.Database("admin")}
-	return m, m.calibrate(ctx)
+	err := m.calibrate(ctx)
+	return m, err
 }
 
 // calibrate finds out what a reading costs, which is in every sample.
@@ -67,13 +68,22 @@ type serverStatus struct {
 
 var askStatus = bson.D{
 	{Key: "serverStatus", Value: 1},
-	{Key: "repl", Value: 0}, {Key: "metrics", Value: 0}, {Key: "locks", Value: 0}, {Key: "transactions", Value: 0},
-	{Key: "opLatencies", Value: 0}, {Key: "connections", Value: 0}, {Key: "network", Value: 0}, {Key: "sharding", Value: 0},
-	{Key: "logicalSessionRecordCache", Value: 0}, {Key: "twoPhaseCommitCoordinator", Value: 0}, {Key: "tcmalloc", Value: 0},
+	{Key: "repl", Value: 0},
+	{Key: "metrics", Value: 0},
+	{Key: "locks", Value: 0},
+	{Key: "transactions", Value: 0},
+	{Key: "opLatencies", Value: 0},
+	{Key: "connections", Value: 0},
+	{Key: "network", Value: 0},
+	{Key: "sharding", Value: 0},
+	{Key: "logicalSessionRecordCache", Value: 0},
+	{Key: "twoPhaseCommitCoordinator", Value: 0},
+	{Key: "tcmalloc", Value: 0},
 }
 
 func (m *Meter) status(ctx context.Context) (s serverStatus, err error) {
-	return s, m.admin.RunCommand(ctx, askStatus).Decode(&s)
+	err = m.admin.RunCommand(ctx, askStatus).Decode(&s)
+	return s, err
 }
 
 // Read reads both. It is an error where either is not to be had: mongod says its CPU time on Linux alone.

@@ -42,8 +42,8 @@ func (s *Section) remarkf(format string, args ...any) {
 	s.Remarks = append(s.Remarks, fmt.Sprintf(format, args...))
 }
 
-// compare remarks how many times as much one result is as another, if both were measured: %.2f is filled in first.
-func (s *Section) compare(one, other *Result, of func(Sample) float64, format string, args ...any) {
+// comparef remarks how many times as much one result is as another, if both were measured: %.2f is filled in first.
+func (s *Section) comparef(one, other *Result, of func(Sample) float64, format string, args ...any) {
 	if len(one.Samples) > 0 && other.Median(of) > 0 {
 		s.remarkf(format, append([]any{one.Median(of) / other.Median(of)}, args...)...)
 	}
