@@ -168,7 +168,7 @@ func (c *benchFeedsCommand) Run(ctx context.Context, cli *commandLine) error {
 type benchCommentsCommand struct {
 	benchFlags
 
-	Cache int `help:"MB of mongod's cache while threads are measured that don't fit into it; 0 leaves that out." default:"32" placeholder:"MB"`
+	Cache int `help:"MB of mongod's cache while threads are measured that don't fit into it; 0 leaves that out." default:"64" placeholder:"MB"`
 }
 
 // Help explains the command, below its one-line help.

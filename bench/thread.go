@@ -8,8 +8,11 @@ import (
 	"plaza/social"
 )
 
-// thread makes n comments by some people, not stored: every fifth replies to the post, the others to one of the last twenty.
-func thread(post social.PostID, name string, at time.Time, people []social.UserID, n int, w *writer) []*social.Comment {
+// talk is how long a thread goes on: half of its comments come in the first quarter of that.
+const talk = 3 * 24 * time.Hour
+
+// thread makes n comments by some people from a time on, not stored: every fifth replies to the post, the others to one of the last twenty.
+func thread(post social.PostID, name string, from time.Time, people []social.UserID, n int, w *writer) []*social.Comment {
 	dice := rand.New(rand.NewPCG(uint64(n), 4)) //nolint:gosec // a benchmark's choices are no secret
 	all := make([]*social.Comment, n)
 	for i := range all {
@@ -20,7 +23,9 @@ func thread(post social.PostID, name string, at time.Time, people []social.UserI
 		if parent != nil && parent.Depth() >= social.DefaultMaxDepth {
 			parent = nil
 		}
-		own := social.CommentID{ID: derived(at.Add(time.Duration(i)*time.Millisecond), name, i)}
+		done := float64(i) / float64(n)
+		at := from.Add(time.Duration(done * done * float64(talk))).Add(time.Duration(i) * time.Millisecond)
+		own := social.CommentID{ID: derived(at, name, i)}
 		all[i] = newComment(post, parent, own, people[i%len(people)], w.text())
 	}
 	return all

@@ -6,56 +6,81 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
 )
 
-// Fill stores a whole thread at once, as its layout would have it after so many single comments. The post must be there, and
-// have no comments yet. Replies are counted here. It is for load generators and tests. ErrThreadFull: the layout does not take so many.
+// Fill stores a whole thread at once; see FillAll.
 func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social.Comment) error {
-	if len(comments) == 0 {
-		return nil
-	}
-	docs := newCommentDocs(comments)
-	replies := map[social.CommentID]int{}
-	for _, d := range docs {
-		replies[d.Parent]++
-	}
-	for i := range docs {
-		docs[i].Replies = replies[docs[i].ID]
-	}
-	latest := slices.Clone(docs[max(0, len(docs)-social.PreviewSize):])
-	if err := s.fillThread(ctx, post, docs); err != nil {
-		return err
-	}
-	return updateOne(ctx, s.posts, doc("_id", post), doc("$set", doc("commentCount", len(docs), "latest", latest)))
+	return s.FillAll(ctx, map[social.PostID][]*social.Comment{post: comments})
 }
 
-func (s *Store) fillThread(ctx context.Context, post social.PostID, docs []commentDoc) error {
-	switch t := s.threads.(type) {
-	case documentThreads:
-		for i := range docs {
-			docs[i].Seq = docs[i].ID
+// FillAll stores whole threads at once, as their layout would have them after so many single comments, and in the order of time: what
+// was written at about the same time lies together, whichever thread it belongs to. The posts must be there, and have no
+// comments yet. Replies are counted here. It is for load generators and tests. ErrThreadFull: the layout does not take so many.
+func (s *Store) FillAll(ctx context.Context, threads map[social.PostID][]*social.Comment) error {
+	var all []filling
+	var updates []mongo.WriteModel
+	var to *mongo.Collection
+	for post, comments := range threads {
+		if len(comments) == 0 {
+			continue
 		}
-		return fillAll(ctx, t.comments, docs)
-	case bucketThreads:
-		buckets, err := t.filled(post, docs)
+		docs := newCommentDocs(comments)
+		countReplies(docs)
+		latest := slices.Clone(docs[max(0, len(docs)-social.PreviewSize):])
+		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", post)).
+			SetUpdate(doc("$set", doc("commentCount", len(docs), "latest", latest))))
+		collection, some, err := s.filled(post, docs)
 		if err != nil {
 			return err
 		}
-		return fillAll(ctx, t.buckets, buckets)
+		to, all = collection, append(all, some...)
 	}
-	return fmt.Errorf("no layout is known as %T", s.threads)
-}
-
-// fillAll stores documents, so many at a time that the write concern's wait stays short.
-func fillAll[D any](ctx context.Context, c *mongo.Collection, docs []D) error {
-	for some := range slices.Chunk(docs, 10*inBatch) {
-		if _, err := c.InsertMany(ctx, some); err != nil {
+	slices.SortFunc(all, func(a, b filling) int { return a.at.Compare(b.at.ID) })
+	for some := range slices.Chunk(each(all, func(f *filling) any { return f.doc }), 10*inBatch) {
+		if _, err := to.InsertMany(ctx, some); err != nil {
+			return err
+		}
+	}
+	for some := range slices.Chunk(updates, inBatch) {
+		if _, err := s.posts.BulkWrite(ctx, some, options.BulkWrite().SetOrdered(false)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// filling is a document, and the first comment in it.
+type filling struct {
+	at  social.CommentID
+	doc any
+}
+
+func countReplies(docs []commentDoc) {
+	replies := map[social.CommentID]int{}
+	for i := range docs {
+		replies[docs[i].Parent]++
+	}
+	for i := range docs {
+		docs[i].Replies = replies[docs[i].ID]
+	}
+}
+
+// filled are the documents of one thread, and where they go.
+func (s *Store) filled(post social.PostID, docs []commentDoc) (*mongo.Collection, []filling, error) {
+	switch t := s.threads.(type) {
+	case documentThreads:
+		return t.comments, each(docs, func(d *commentDoc) filling {
+			d.Seq = d.ID
+			return filling{d.ID, *d}
+		}), nil
+	case bucketThreads:
+		buckets, err := t.filled(post, docs)
+		return t.buckets, each(buckets, func(b *bucketDoc) filling { return filling{b.Comments[0].ID, *b} }), err
+	}
+	return nil, nil, fmt.Errorf("no layout is known as %T", s.threads)
 }
 
 func (t bucketThreads) filled(post social.PostID, docs []commentDoc) ([]bucketDoc, error) {
