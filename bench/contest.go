@@ -44,9 +44,10 @@ type Turn struct {
 type Sample struct {
 	Server, Mongod time.Duration // CPU time of this process, and of mongod
 	Wall           time.Duration
-	Commands       float64 // that MongoDB was sent
-	Answered       float64 // bytes that it answered
-	Read           float64 // bytes that it read into its cache
+	Slow           time.Duration // what one call in a hundred takes at least, by the clock
+	Commands       float64       // that MongoDB was sent
+	Answered       float64       // bytes that it answered
+	Read           float64       // bytes that it read into its cache
 }
 
 // CPU is all of a sample's CPU time.
@@ -118,14 +119,16 @@ func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, in
 		return Sample{}, 0, err
 	}
 	commands, answered := t.Wire.totals()
-	n, began := 0, time.Now()
-	for n == 0 || (most == 0 || n < most) && time.Since(began) < c.Turn {
+	var took []time.Duration
+	n, wall := 0, time.Duration(0)
+	for began := time.Now(); n == 0 || (most == 0 || n < most) && wall < c.Turn; n++ {
 		if err := t.Do(ctx, first+n); err != nil {
 			return Sample{}, n, err
 		}
-		n++
+		took = append(took, time.Since(began)-wall)
+		wall = time.Since(began)
 	}
-	wall := time.Since(began)
+	slices.Sort(took)
 	commandsAfter, answeredAfter := t.Wire.totals()
 	after, err := c.Meter.Read(ctx)
 	if err != nil {
@@ -135,7 +138,7 @@ func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, in
 	each := n * max(1, t.Each)
 	return Sample{
 		Server: used.Server / time.Duration(each), Mongod: used.Mongod / time.Duration(each),
-		Wall:     wall / time.Duration(each),
+		Wall: wall / time.Duration(each), Slow: took[len(took)*99/100],
 		Commands: float64(commandsAfter-commands) / float64(each), Answered: float64(answeredAfter-answered) / float64(each),
 		Read: float64(used.Read) / float64(each),
 	}, n, t.rest(ctx)
@@ -188,6 +191,7 @@ var (
 	MongodMs = func(s Sample) float64 { return s.Mongod.Seconds() * 1000 }
 	CPUMs    = func(s Sample) float64 { return s.CPU().Seconds() * 1000 }
 	WallMs   = func(s Sample) float64 { return s.Wall.Seconds() * 1000 }
+	SlowMs   = func(s Sample) float64 { return s.Slow.Seconds() * 1000 }
 	Commands = func(s Sample) float64 { return s.Commands }
 	Answered = func(s Sample) float64 { return s.Answered }
 	ReadIn   = func(s Sample) float64 { return s.Read }

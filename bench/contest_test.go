@@ -80,8 +80,21 @@ func TestCPUTime(t *testing.T) {
 	if ms := one.Median(bench.ServerMs); ms <= 0 || ms > 200 {
 		t.Errorf("%v ms of CPU time, want about 30", ms)
 	}
+	if ms := one.Median(bench.SlowMs); ms < 30 {
+		t.Errorf("the slowest call took %v ms, want 30 or more", ms)
+	}
 	if ms := ten.Median(bench.WallMs); ms < 3 {
 		t.Errorf("%v ms each, want 3 or more", ms)
+	}
+}
+
+func TestMeterWithoutMongoDB(t *testing.T) {
+	meter, err := bench.NewMeter(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := meter.Read(t.Context()); err != nil || r.Server <= 0 || r.Mongod != 0 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }
 

@@ -250,7 +250,7 @@ func (s *feedScene) remark(section *Section) {
 	for _, r := range s.rivals {
 		section.comparef(of(callStar, r.Name), of(callPost, r.Name), CPUMs,
 			"A post by an author with %[2]s followers takes %.2[1]f times the CPU in %[3]s that one by an author with none takes.",
-			grouped(s.followers(s.star)), r.Name)
+			grouped(s.network.followers()[s.star]), r.Name)
 	}
 	for _, r := range s.rivals {
 		if entry := of(callFanOut, r.Name); len(entry.Samples) > 0 {
@@ -258,14 +258,4 @@ func (s *feedScene) remark(section *Section) {
 				r.Name, grouped(int(1000/entry.Median(CPUMs))))
 		}
 	}
-}
-
-func (s *feedScene) followers(n int) int {
-	count := 0
-	for _, f := range s.network.follows {
-		if f[1] == n {
-			count++
-		}
-	}
-	return count
 }

@@ -28,6 +28,7 @@ const (
 	// whose posts must not cost more than anybody's.
 	usualFans  = 2_000
 	usualStars = 10_000
+	maxPopular = 1_000 // followers of people whose posts are loaded
 	maxReaders = 50
 	writers    = 32
 )
@@ -116,11 +117,15 @@ func (s *feedScene) chooseReaders(crowd int) []int {
 	return readers
 }
 
-// write makes posts, mostly by people who are followed, and a few comments on each.
+// write makes posts, the more by people the more they are followed, up to a bound, and a few comments on each.
 func (s *feedScene) write(posts, crowd int) {
 	w := newWriter(s.o.Seed)
+	followers := s.network.followers()
 	for i := range posts {
-		author := s.network.follows[s.dice.IntN(len(s.network.follows))][1]
+		author := s.star
+		for followers[author] > maxPopular || author >= crowd {
+			author = s.network.follows[s.dice.IntN(len(s.network.follows))][1]
+		}
 		at := began.Add(history * time.Duration(i) / time.Duration(posts))
 		p := &social.Post{
 			ID: social.PostID{ID: derived(at, "post", i)}, Author: person(author), WallOwner: person(author),
@@ -202,7 +207,12 @@ func (s *feedScene) loadRival(ctx context.Context, r *feedRival, progress func(i
 		if err := r.Store.InsertPost(ctx, s.posts[i], e); err != nil {
 			return err
 		}
-		return r.Store.Fill(ctx, s.posts[i].ID, s.replies[i])
+		for _, c := range s.replies[i] {
+			if err := r.Store.InsertComment(ctx, c, happened(social.EventCommentAdded, c.Post)); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 	if err != nil {
 		return err

@@ -11,8 +11,8 @@ import (
 
 // Meter reads the CPU time that this process and mongod have used so far.
 type Meter struct {
-	admin    *mongo.Database
-	overhead Reading // of one reading
+	admin    *mongo.Database // nil: there is no mongod
+	overhead Reading         // of one reading
 }
 
 // Reading is what both have used since they were started.
@@ -22,9 +22,12 @@ type Reading struct {
 }
 
 // NewMeter makes a meter of the mongod that a client is connected to, on this machine or another one. Its errors are those
-// of Read.
+// of Read. Without a client it is a meter of this process alone.
 func NewMeter(ctx context.Context, client *mongo.Client) (*Meter, error) {
-	m := &Meter{admin: client.Database("admin")}
+	m := &Meter{}
+	if client != nil {
+		m.admin = client.Database("admin")
+	}
 	err := m.calibrate(ctx)
 	return m, err
 }
@@ -88,6 +91,10 @@ func (m *Meter) status(ctx context.Context) (s serverStatus, err error) {
 
 // Read reads both. It is an error where either is not to be had: mongod says its CPU time on Linux alone.
 func (m *Meter) Read(ctx context.Context) (Reading, error) {
+	if m.admin == nil {
+		own, err := ownCPU()
+		return Reading{Server: own}, err
+	}
 	s, err := m.status(ctx)
 	if err != nil {
 		return Reading{}, err

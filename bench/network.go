@@ -95,6 +95,15 @@ func (n *network) following() []int {
 	return counts
 }
 
+// followers counts by whom each is followed.
+func (n *network) followers() []int {
+	counts := make([]int, n.people)
+	for _, f := range n.follows {
+		counts[f[1]]++
+	}
+	return counts
+}
+
 // began is when everybody signed up: two months ago. Ids are the same for all rivals.
 var began = time.Now().UTC().Truncate(24 * time.Hour).Add(-history)
 
