@@ -158,7 +158,7 @@ func benchDatabase(t *testing.T, server string) string {
 
 func TestBenchFeeds(t *testing.T) {
 	networks := networkFolder(t, 30, "")
-	figures := benchTables(t, benchDatabase(t, mongotest.URI(t)), "feeds", "--networks", networks)
+	figures := benchTables(t, benchDatabase(t, mongotest.URI(t)), "feeds", "--networks", networks, "--edges", "80000")
 	layouts := mongodb.Layouts("feeds")
 	if !slices.Contains(layouts, mongodb.FeedsHybrid) || layouts[0] != mongodb.FeedsRead {
 		t.Fatalf("the layouts are %v", layouts)

@@ -107,7 +107,7 @@ func TestChartIsSound(t *testing.T) {
 		{"news", []bar{{"read", [2]float64{1, 2}}, {"a<b", [2]float64{0, 0.5}}}},
 		{"nothing", []bar{{"read", [2]float64{0, 0}}}},
 	}}
-	texts := ""
+	var texts strings.Builder
 	for decoder := xml.NewDecoder(strings.NewReader(c.svg())); ; {
 		token, err := decoder.Token()
 		if errors.Is(err, io.EOF) {
@@ -117,7 +117,7 @@ func TestChartIsSound(t *testing.T) {
 			t.Fatal(err)
 		}
 		if text, ok := token.(xml.CharData); ok {
-			texts += string(text)
+			texts.Write(text)
 		}
 		if start, ok := token.(xml.StartElement); ok {
 			for _, attribute := range start.Attr {
@@ -128,7 +128,7 @@ func TestChartIsSound(t *testing.T) {
 		}
 	}
 	for _, want := range []string{c.title, "a<b", "3.00 = 1.00 + 2.00", "nothing"} {
-		if !strings.Contains(texts, want) {
+		if !strings.Contains(texts.String(), want) {
 			t.Errorf("the chart does not say %q", want)
 		}
 	}
@@ -186,5 +186,25 @@ func TestRememberingReadsOnce(t *testing.T) {
 	}
 	if _, err := r.News(t.Context(), person(2), social.Page{Limit: 20}); err != nil || counting.news != 2 {
 		t.Errorf("another's page: %d reads, %v", counting.news, err)
+	}
+}
+
+func TestReadersFollowMany(t *testing.T) {
+	for _, edges := range []int{500, 20_000} {
+		n := powerLaw(edges, 1)
+		s := newFeedScene(FeedsOptions{Options: Options{Scale: 0.01, Seed: 1}}, n, nil)
+		following := n.following()
+		most := slices.Max(following)
+		if len(s.readers) == 0 || len(s.readers) > maxReaders {
+			t.Fatalf("%d readers", len(s.readers))
+		}
+		for _, reader := range s.readers {
+			if following[reader] < min(20, most-1) { // the star's follow came later
+				t.Errorf("%d follows: a reader has %d", edges, following[reader])
+			}
+		}
+		if len(s.posts) < 40 || len(s.fans) != 20 {
+			t.Errorf("%d posts, %d fans", len(s.posts), len(s.fans))
+		}
 	}
 }

@@ -102,19 +102,19 @@ func newFeedScene(o FeedsOptions, n *network, rivals []*Rival) *feedScene {
 			s.fans = append(s.fans, f[0])
 		}
 	}
-	s.write(o.scaled(usualPosts, 100), crowd)
+	s.write(o.scaled(usualPosts, 40), crowd)
 	return s
 }
 
+// chooseReaders chooses people by chance who follow twenty or more, if there are any such.
 func (s *feedScene) chooseReaders(crowd int) []int {
+	const many = 20
 	following := s.network.following()
-	var readers []int
-	for _, n := range s.dice.Perm(crowd) {
-		if following[n] >= 20 && len(readers) < maxReaders {
-			readers = append(readers, n)
-		}
-	}
-	return readers
+	readers := s.dice.Perm(crowd)
+	slices.SortStableFunc(readers, func(a, b int) int { return min(following[b], many) - min(following[a], many) })
+	readers = readers[:min(maxReaders, crowd)]
+	least := min(following[readers[0]], many)
+	return slices.DeleteFunc(readers, func(n int) bool { return following[n] < least })
 }
 
 // write makes posts, the more by people the more they are followed, up to a bound, and a few comments on each.
