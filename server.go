@@ -53,6 +53,7 @@ type commandLine struct {
 	Grant  grantCommand  `cmd:"" help:"Give a user a right."`
 	Revoke revokeCommand `cmd:"" help:"Take a right from a user."`
 	Shard  shardCommand  `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
+	Bench  benchCommand  `cmd:"" help:"Compare what MongoDB's layouts cost."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.

@@ -8,9 +8,10 @@ import (
 	"time"
 )
 
-// Meter shows how far an import is: as a bar that is drawn over and over on a terminal, or as a line of a log now and then.
+// Meter shows how far an import, or something else that takes long, is: as a bar that is drawn over and over on a terminal, or as a line of a log now and then.
 type Meter struct {
 	out      io.Writer
+	doing    string
 	terminal bool
 	now      func() time.Time
 	began    time.Time
@@ -27,7 +28,13 @@ const (
 // NewMeter makes a meter, and starts its clock (now is mostly time.Now).
 func NewMeter(out io.Writer, terminal bool, now func() time.Time) *Meter {
 	began := now()
-	return &Meter{out: out, terminal: terminal, now: now, began: began, shown: began}
+	return &Meter{out: out, doing: "importing", terminal: terminal, now: now, began: began, shown: began}
+}
+
+// Doing says what the lines of a log begin with, instead of "importing". It returns the meter.
+func (m *Meter) Doing(what string) *Meter {
+	m.doing = what
+	return m
 }
 
 // Show shows the progress, unless it has just shown something. The end is always shown on a terminal.
@@ -40,7 +47,7 @@ func (m *Meter) Show(p Progress) {
 	}
 	if !m.terminal && since >= lineEvery {
 		m.shown = now
-		fmt.Fprintf(m.out, "importing: %s\n", m.figures(p, now))
+		fmt.Fprintf(m.out, "%s: %s\n", m.doing, m.figures(p, now))
 	}
 }
 

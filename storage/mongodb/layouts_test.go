@@ -40,39 +40,6 @@ func init() { //nolint:gochecknoinits // only in tests
 	}
 }
 
-// Fill stores a whole thread at once, as its layout would have it after so many single comments. The post must be there, and
-// have no comments yet. Replies are counted here.
-func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social.Comment) error {
-	if len(comments) == 0 {
-		return nil
-	}
-	docs := newCommentDocs(comments)
-	replies := map[social.CommentID]int{}
-	for _, d := range docs {
-		replies[d.Parent]++
-	}
-	for i := range docs {
-		docs[i].Replies = replies[docs[i].ID]
-	}
-	latest := slices.Clone(docs[max(0, len(docs)-social.PreviewSize):])
-	if err := updateOne(ctx, s.posts, doc("_id", post), doc("$set", doc("commentCount", len(docs), "latest", latest))); err != nil {
-		return err
-	}
-	switch t := s.threads.(type) {
-	case documentThreads:
-		for i := range docs {
-			docs[i].Seq = docs[i].ID
-		}
-		return fillAll(ctx, t.comments, docs)
-	case bucketThreads:
-		if err := fillAll(ctx, t.authors, each(docs, newAuthorDoc)); err != nil {
-			return err
-		}
-		return fillAll(ctx, t.buckets, t.filled(post, docs))
-	}
-	return fmt.Errorf("no layout is known as %T", s.threads)
-}
-
 // Follows are all follows, as edges have them and as the graph's layout has them by the followed: everything about each, by owner
 // and other.
 func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, err error) {
@@ -93,27 +60,6 @@ func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, err
 		}))
 	}
 	return all, err
-}
-
-// fillAll stores documents, so many at a time that the write concern's wait stays short.
-func fillAll[D any](ctx context.Context, c *mongo.Collection, docs []D) error {
-	for some := range slices.Chunk(docs, 10*inBatch) {
-		if _, err := c.InsertMany(ctx, some); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t bucketThreads) filled(post social.PostID, docs []commentDoc) []bucketDoc {
-	whole, inTime, inTree := newRun(post, runWhole), newRun(post, runInTime), newRun(post, runInTree)
-	if len(docs) <= t.whole.comments {
-		return whole.buckets(string(whole), whole.end(), docs, t.whole.chunks)
-	}
-	const grown = 70 // percent of a bucket in the tree, which grows in its middle
-	partly := bucketLimit{max(1, t.page.comments*grown/100), t.page.bytes}
-	all := inTime.buckets(string(inTime), inTime.end(), docs, t.page.chunks)
-	return append(all, inTree.buckets(string(inTree), inTree.end(), docs, partly.chunks)...)
 }
 
 // CheckBuckets reads a post's buckets, and says what is wrong with them: runs must be tiled, buckets sorted, within their bounds
