@@ -24,24 +24,28 @@ type jobID struct{ id.ID }
 // jobDoc is a document of jobs. A job is about a part of the followers of Author: those whose follows are older than After
 // (zero: all), down to Until, once it is known.
 type jobDoc struct {
-	ID       jobID         `bson:"_id"`
-	Version  int           `bson:"v"`
-	Kind     jobKind       `bson:"kind"`
-	Author   social.UserID `bson:"author"`
-	Post     social.PostID `bson:"post,omitempty"`
-	After    social.EdgeID `bson:"after,omitempty"`
-	Until    social.EdgeID `bson:"until,omitempty"`
-	MadeAt   time.Time     `bson:"madeAt"`
-	Due      time.Time     `bson:"due,omitempty"` // not before; absent once it was given up
-	Lease    jobID         `bson:"lease,omitempty"`
-	Attempts int           `bson:"attempts"`
-	FailedAt time.Time     `bson:"failedAt,omitempty"`
-	Error    string        `bson:"error,omitempty"`
+	ID       jobID             `bson:"_id"`
+	Version  int               `bson:"v"`
+	Kind     jobKind           `bson:"kind"`
+	Author   social.UserID     `bson:"author"`
+	Post     social.PostID     `bson:"post,omitempty"`
+	Property social.PropertyID `bson:"property,omitempty"`
+	After    social.EdgeID     `bson:"after,omitempty"`
+	Until    social.EdgeID     `bson:"until,omitempty"`
+	MadeAt   time.Time         `bson:"madeAt"`
+	Due      time.Time         `bson:"due,omitempty"` // not before; absent once it was given up
+	Lease    jobID             `bson:"lease,omitempty"`
+	Attempts int               `bson:"attempts"`
+	FailedAt time.Time         `bson:"failedAt,omitempty"`
+	Error    string            `bson:"error,omitempty"`
 }
 
 func (d *jobDoc) fault() social.Fault {
 	what := fmt.Sprintf("%s of %s by %s", d.Kind, d.Post.ID, d.Author.ID)
-	if d.Post.IsZero() {
+	switch {
+	case !d.Property.IsZero():
+		what = fmt.Sprintf("%s of %s", d.Kind, d.Property.ID)
+	case d.Post.IsZero():
 		what = fmt.Sprintf("%s of %s", d.Kind, d.Author.ID)
 	}
 	return social.Fault{Job: what, Error: d.Error, Attempts: d.Attempts, At: utc(d.FailedAt), Dead: d.Due.IsZero()}

@@ -60,17 +60,19 @@ type Store struct {
 	threads threads
 	queue   *commentQueue
 
-	users     *mongo.Collection
-	handles   *mongo.Collection
-	sessions  *mongo.Collection
-	circles   *mongo.Collection
-	edges     *mongo.Collection
-	posts     *mongo.Collection
-	versions  *mongo.Collection
-	reactions *mongo.Collection
-	votes     *mongo.Collection
-	events    *mongo.Collection
-	settings  *mongo.Collection
+	users      *mongo.Collection
+	profiles   *mongo.Collection
+	properties *mongo.Collection
+	handles    *mongo.Collection
+	sessions   *mongo.Collection
+	circles    *mongo.Collection
+	edges      *mongo.Collection
+	posts      *mongo.Collection
+	versions   *mongo.Collection
+	reactions  *mongo.Collection
+	votes      *mongo.Collection
+	events     *mongo.Collection
+	settings   *mongo.Collection
 
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection
@@ -148,7 +150,8 @@ func newStore(client *mongo.Client, database string, timeout time.Duration) *Sto
 	db := client.Database(database)
 	return &Store{
 		client: client, timeout: timeout, hot: newLocks(),
-		users: db.Collection("users"), handles: db.Collection("handles"), sessions: db.Collection("sessions"),
+		users: db.Collection("users"), profiles: db.Collection("profiles"), properties: db.Collection("properties"),
+		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),

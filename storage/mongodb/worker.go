@@ -83,6 +83,9 @@ func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
 func (s *Store) attemptJob(ctx context.Context, j *jobDoc) error {
 	ctx, cancel := context.WithTimeout(ctx, jobTime)
 	defer cancel()
+	if j.Kind == jobForget {
+		return s.forgetProperty(ctx, j)
+	}
 	return s.feeds.do(ctx, j)
 }
 
