@@ -33,7 +33,7 @@ var engines = []engine{
 	}},
 	{"mongodb", func(t testing.TB) storage.Store { return openMongoDB(t, mongoURI(t), mongodb.Options{}) }},
 	{"mongodb hybrid", func(t testing.TB) storage.Store {
-		return openMongoDB(t, mongoURI(t), mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 3})
+		return openMongoDB(t, mongoURI(t), mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 3, Graph: mongodb.GraphTwo})
 	}},
 }
 

@@ -11,48 +11,52 @@ import (
 type Loaders struct {
 	Viewer *social.Viewer
 
-	Users         Loader[social.UserID, *social.User]
-	ProfileValues Loader[social.UserID, []social.ShownValue]
-	Posts         Loader[social.PostID, *social.Post]
-	Comments      Loader[social.CommentID, *social.Comment]
-	Permalinks    Loader[social.Permalink, *social.Comment]
-	Circles       Loader[social.CircleID, *social.Circle]
-	Relations     Loader[social.UserID, social.Relation]
-	Holding       Loader[social.UserID, []social.CircleID]
-	PostOnWall    Loader[*social.User, bool]
-	Reactions     Loader[social.PostID, social.ReactionKind]
-	Votes         Loader[social.PostID, *int]
-	Histories     Loader[*social.Post, []social.Version]
-	Previews      Loader[*social.Post, []*social.Comment]
-	Walls         Loader[social.List[social.UserID], social.Slice[*social.Post]]
-	Followers     Loader[social.List[social.UserID], social.Slice[social.Edge]]
-	Following     Loader[social.List[social.UserID], social.Slice[social.Edge]]
-	Members       Loader[social.List[social.CircleID], social.Slice[social.UserID]]
-	Threads       Loader[social.List[social.Thread], social.Slice[*social.Comment]]
+	Users      Loader[social.UserID, *social.User]
+	Profiles   Loader[social.UserID, []social.ShownValue]
+	Posts      Loader[social.PostID, *social.Post]
+	Comments   Loader[social.CommentID, *social.Comment]
+	Permalinks Loader[social.Permalink, *social.Comment]
+	Circles    Loader[social.CircleID, *social.Circle]
+	Relations  Loader[social.UserID, social.Relation]
+	Holding    Loader[social.UserID, []social.CircleID]
+	PostOnWall Loader[*social.User, bool]
+	Reactions  Loader[social.PostID, social.ReactionKind]
+	Votes      Loader[social.PostID, *int]
+	ThreadMute Loader[*social.Post, bool]
+	Histories  Loader[*social.Post, []social.Version]
+	Previews   Loader[*social.Post, []*social.Comment]
+	Walls      Loader[social.List[social.UserID], social.Slice[*social.Post]]
+	Followers  Loader[social.List[social.UserID], social.Slice[social.Edge]]
+	Following  Loader[social.List[social.UserID], social.Slice[social.Edge]]
+	Members    Loader[social.List[social.CircleID], social.Slice[social.UserID]]
+	Threads    Loader[social.List[social.Thread], social.Slice[*social.Comment]]
+	CommentsBy Loader[social.List[social.UserID], social.Slice[*social.Comment]]
 }
 
 // New makes loaders that know nothing yet.
 func New(v *social.Viewer) *Loaders {
 	return &Loaders{
-		Viewer:        v,
-		Users:         newLoader(v.Users),
-		ProfileValues: newLoader(v.ProfileValues),
-		Posts:         newLoader(v.Posts),
-		Comments:      newLoader(v.Comments),
-		Permalinks:    newLoader(v.CommentsBySlug),
-		Circles:       newLoader(v.Circles),
-		Relations:     newLoader(v.Relations),
-		Holding:       newLoader(v.CirclesHolding),
-		PostOnWall:    newLoader(v.CanPostOnWalls),
-		Reactions:     newLoader(v.Reactions),
-		Votes:         newLoader(pointers(v.Votes)),
-		Histories:     newLoader(byPost(v.Histories)),
-		Previews:      newLoader(byPost(v.Previews)),
-		Walls:         newLoader(v.Walls),
-		Followers:     newLoader(v.Followers),
-		Following:     newLoader(v.Following),
-		Members:       newLoader(v.Members),
-		Threads:       newLoader(v.Threads),
+		Viewer:     v,
+		Users:      newLoader(v.Users),
+		Profiles:   newLoader(v.ProfileValues),
+		Posts:      newLoader(v.Posts),
+		Comments:   newLoader(v.Comments),
+		Permalinks: newLoader(v.CommentsBySlug),
+		Circles:    newLoader(v.Circles),
+		Relations:  newLoader(v.Relations),
+		Holding:    newLoader(v.CirclesHolding),
+		PostOnWall: newLoader(v.CanPostOnWalls),
+		Reactions:  newLoader(v.Reactions),
+		Votes:      newLoader(pointers(v.Votes)),
+		ThreadMute: newLoader(byPost(v.MutedThreads)),
+		Histories:  newLoader(byPost(v.Histories)),
+		Previews:   newLoader(byPost(v.Previews)),
+		Walls:      newLoader(v.Walls),
+		Followers:  newLoader(v.Followers),
+		Following:  newLoader(v.Following),
+		Members:    newLoader(v.Members),
+		Threads:    newLoader(v.Threads),
+		CommentsBy: newLoader(v.CommentsBy),
 	}
 }
 

@@ -55,6 +55,20 @@ func prefetchAuthors(ctx context.Context, comments []*social.Comment) error {
 	return err
 }
 
+// prefetchPosts reads the posts of a list of comments at once, where the selection needs them.
+func prefetchPosts(ctx context.Context, comments []*social.Comment) error {
+	wanted := selection(ctx)
+	if !wanted["post"] && !wanted["viewerCanReply"] && !wanted["viewerCanDelete"] {
+		return nil
+	}
+	ids := make([]social.PostID, len(comments))
+	for i, c := range comments {
+		ids[i] = c.Post
+	}
+	_, err := loaders.For(ctx).Posts.LoadAll(ctx, ids)
+	return err
+}
+
 func prefetchPreviews(ctx context.Context, load *loaders.Loaders, posts []*social.Post, wanted bool) ([][]*social.Comment, error) {
 	if !wanted {
 		return nil, nil

@@ -37,7 +37,7 @@ func (r queryResolver) Users(ctx context.Context, where []*model.PropertyConditi
 
 // Properties resolves User.properties.
 func (r userResolver) Properties(ctx context.Context, obj *model.User) ([]*model.UserProperty, error) {
-	shown, err := loaders.For(ctx).ProfileValues.Load(ctx, obj.ID)
+	shown, err := loaders.For(ctx).Profiles.Load(ctx, obj.ID)
 	wrapped := make([]*model.UserProperty, len(shown))
 	for i, v := range shown {
 		wrapped[i] = &model.UserProperty{ShownValue: v}

@@ -66,6 +66,11 @@ func (r viewerResolver) MutedUsers(ctx context.Context, _ *model.Viewer, first *
 	return userConnection(c, users), err
 }
 
+// CommentErasure resolves Viewer.commentErasure.
+func (r viewerResolver) CommentErasure(ctx context.Context, _ *model.Viewer) (*social.Erasure, error) {
+	return loaders.For(ctx).Viewer.CommentErasure(ctx)
+}
+
 // WallPolicy resolves Viewer.wallPolicy.
 func (r viewerResolver) WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error) {
 	user, err := r.User(ctx, obj)

@@ -29,13 +29,18 @@ const (
 	EventPostCreated     EventKind = "post.created"
 	EventPostEdited      EventKind = "post.edited"
 	EventAudienceChanged EventKind = "post.audience_changed"
+	EventRepliesChanged  EventKind = "post.replies_changed"
+	EventOrderChanged    EventKind = "post.order_changed"
 	EventPostDeleted     EventKind = "post.deleted"
 	EventPollVoted       EventKind = "poll.voted"
 	EventReactionAdded   EventKind = "reaction.added"
 	EventReactionRemoved EventKind = "reaction.removed"
+	EventThreadMuted     EventKind = "thread.muted"
+	EventThreadUnmuted   EventKind = "thread.unmuted"
 	EventCommentAdded    EventKind = "comment.added"
 	EventCommentEdited   EventKind = "comment.edited"
 	EventCommentDeleted  EventKind = "comment.deleted"
+	EventErasureBegun    EventKind = "comments.erasure_begun"
 )
 
 // Event is one entry of the event log: what happened, and the ids of what it happened to (zero where a kind has none).

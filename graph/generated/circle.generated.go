@@ -140,6 +140,8 @@ func (ec *executionContext) fieldContext_AddToCirclePayload_user(_ context.Conte
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -814,6 +816,8 @@ func (ec *executionContext) fieldContext_RemoveFromCirclePayload_user(_ context.
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":

@@ -69,6 +69,8 @@ func (ec *executionContext) fieldContext_ClearProfilePropertyPayload_user(_ cont
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -491,6 +493,8 @@ func (ec *executionContext) fieldContext_SetProfilePropertyPayload_user(_ contex
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":

@@ -44,6 +44,7 @@ type ResolverRoot interface {
 	PhotoPost() PhotoPostResolver
 	PollPost() PollPostResolver
 	Query() QueryResolver
+	ReplyPolicy() ReplyPolicyResolver
 	StatusPost() StatusPostResolver
 	Subscription() SubscriptionResolver
 	User() UserResolver
@@ -90,6 +91,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateCircleInput,
 		ec.unmarshalInputCreatePostInput,
 		ec.unmarshalInputDefineProfilePropertyInput,
+		ec.unmarshalInputDeleteAllMyCommentsInput,
 		ec.unmarshalInputDeleteCircleInput,
 		ec.unmarshalInputDeleteCommentInput,
 		ec.unmarshalInputDeletePostInput,
@@ -97,6 +99,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditPostInput,
 		ec.unmarshalInputFollowUserInput,
 		ec.unmarshalInputLinkInput,
+		ec.unmarshalInputMuteThreadInput,
 		ec.unmarshalInputMuteUserInput,
 		ec.unmarshalInputPhotoInput,
 		ec.unmarshalInputPollInput,
@@ -107,13 +110,17 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRemoveProfilePropertyInput,
 		ec.unmarshalInputRemoveReactionInput,
 		ec.unmarshalInputRenameCircleInput,
+		ec.unmarshalInputReplyPolicyInput,
+		ec.unmarshalInputSetCommentOrderInput,
 		ec.unmarshalInputSetPostAudienceInput,
 		ec.unmarshalInputSetProfilePropertyInput,
+		ec.unmarshalInputSetReplyPolicyInput,
 		ec.unmarshalInputSignInInput,
 		ec.unmarshalInputSignUpInput,
 		ec.unmarshalInputStatusInput,
 		ec.unmarshalInputUnblockUserInput,
 		ec.unmarshalInputUnfollowUserInput,
+		ec.unmarshalInputUnmuteThreadInput,
 		ec.unmarshalInputUnmuteUserInput,
 		ec.unmarshalInputUpdateProfileInput,
 		ec.unmarshalInputUpdateProfilePropertyInput,
@@ -536,6 +543,28 @@ extend type Mutation {
     "The comment."
     input: DeleteCommentInput!
   ): DeleteCommentPayload
+  """
+  Delete all comments that you have written up to now, the newest first; those with replies stay as tombstones. It can't be undone. What takes
+  longer than some seconds goes on after the answer, also when the server stops meanwhile: see ` + "`" + `Viewer.commentErasure` + "`" + `.
+  """
+  deleteAllMyComments(
+    "That you mean it."
+    input: DeleteAllMyCommentsInput!
+  ): DeleteAllMyCommentsPayload
+}
+
+"That you mean it."
+input DeleteAllMyCommentsInput {
+  "Has to be true: it can't be undone."
+  confirm: Boolean!
+}
+
+"The answer to ` + "`" + `deleteAllMyComments` + "`" + `."
+type DeleteAllMyCommentsPayload {
+  "How many comments are still there, and are being deleted in the background."
+  remainingCount: Int
+  "What was wrong with the input."
+  userErrors: [UserError!]!
 }
 
 "The comment to write."
@@ -610,15 +639,15 @@ interface Post implements Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -637,8 +666,14 @@ interface Post implements Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -665,15 +700,15 @@ type StatusPost implements Post & Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -692,8 +727,14 @@ type StatusPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -720,15 +761,15 @@ type PhotoPost implements Post & Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -747,8 +788,14 @@ type PhotoPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -783,15 +830,15 @@ type LinkPost implements Post & Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -810,8 +857,14 @@ type LinkPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -842,15 +895,15 @@ type CheckinPost implements Post & Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -869,8 +922,14 @@ type CheckinPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -903,15 +962,15 @@ type PollPost implements Post & Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -930,8 +989,14 @@ type PollPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -982,6 +1047,26 @@ type Audience {
   kind: AudienceKind!
   "Of ` + "`" + `LISTED` + "`" + `: the circles. Only the author sees them; for everybody else it is null."
   circles: [Circle!]
+}
+
+"Who may reply to a post, of those who see it. Its author always may."
+type ReplyPolicy {
+  "Which kind of policy it is."
+  kind: ReplyPolicyKind!
+  "Of ` + "`" + `LISTED` + "`" + `: the circles; else null."
+  circles: [Circle!]
+}
+
+"The kinds of reply policies."
+enum ReplyPolicyKind {
+  "Everybody who sees the post and is signed in."
+  EVERYONE
+  "Everybody in any of the author's circles."
+  CIRCLES
+  "Everybody in one of the circles that the author listed."
+  LISTED
+  "Nobody else."
+  NOBODY
 }
 
 "The kinds of audience."
@@ -1054,6 +1139,26 @@ extend type Mutation {
     "The post and its new audience."
     input: SetPostAudienceInput!
   ): SetPostAudiencePayload
+  "Choose who may reply to your post, from now on. Comments that are there stay."
+  setReplyPolicy(
+    "The post and its new reply policy."
+    input: SetReplyPolicyInput!
+  ): SetReplyPolicyPayload
+  "Choose in which order the thread of your post is listed for those who ask for none."
+  setCommentOrder(
+    "The post and its new order."
+    input: SetCommentOrderInput!
+  ): SetCommentOrderPayload
+  "Keep a thread's comments out of your previews: ` + "`" + `latestComments` + "`" + ` of the post is empty for you. The thread itself stays as it is. Nobody is told."
+  muteThread(
+    "The post."
+    input: MuteThreadInput!
+  ): MuteThreadPayload
+  "Take that back."
+  unmuteThread(
+    "The post."
+    input: UnmuteThreadInput!
+  ): UnmuteThreadPayload
   "Delete a post of yours, or one on your wall, with its thread."
   deletePost(
     "The post."
@@ -1156,6 +1261,10 @@ input CreatePostInput {
   audience: AudienceInput!
   "On whose wall; left out: on your own."
   wallOwnerId: ID
+  "Who may reply; left out: everybody who sees it."
+  replies: ReplyPolicyInput
+  "In which order the thread is listed for those who ask for none; left out: ` + "`" + `OLDEST` + "`" + `."
+  commentOrder: CommentOrder
 }
 
 "The answer to ` + "`" + `createPost` + "`" + `."
@@ -1193,6 +1302,74 @@ input SetPostAudienceInput {
 "The answer to ` + "`" + `setPostAudience` + "`" + `."
 type SetPostAudiencePayload {
   "The post as it is now."
+  post: Post
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"Who may reply to a post."
+input ReplyPolicyInput {
+  "Which kind of policy."
+  kind: ReplyPolicyKind!
+  "With ` + "`" + `LISTED` + "`" + `: 1 to 50 circles of yours. Else none."
+  circleIds: [ID!]
+}
+
+"The post and its new reply policy."
+input SetReplyPolicyInput {
+  "The post's id."
+  postId: ID!
+  "Who may reply."
+  replies: ReplyPolicyInput!
+}
+
+"The answer to ` + "`" + `setReplyPolicy` + "`" + `."
+type SetReplyPolicyPayload {
+  "The post as it is now."
+  post: Post
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The post and its new order."
+input SetCommentOrderInput {
+  "The post's id."
+  postId: ID!
+  "In which order its thread is listed."
+  order: CommentOrder!
+}
+
+"The answer to ` + "`" + `setCommentOrder` + "`" + `."
+type SetCommentOrderPayload {
+  "The post as it is now."
+  post: Post
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The post whose thread to mute."
+input MuteThreadInput {
+  "The post's id."
+  postId: ID!
+}
+
+"The answer to ` + "`" + `muteThread` + "`" + `."
+type MuteThreadPayload {
+  "The post, whose thread you mute now."
+  post: Post
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The post whose thread not to mute any more."
+input UnmuteThreadInput {
+  "The post's id."
+  postId: ID!
+}
+
+"The answer to ` + "`" + `unmuteThread` + "`" + `."
+type UnmuteThreadPayload {
+  "The post, whose thread you do not mute any more."
   post: Post
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -1708,6 +1885,17 @@ type User implements Node {
     "Only what stands before this cursor."
     before: String
   ): PostConnection!
+  "The user's comments on posts that you may see, newest first. Deleted ones are left out."
+  comments(
+    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only what stands before this cursor."
+    before: String
+  ): CommentConnection!
   "Who follows the user, the newest first."
   followers(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -1990,6 +2178,8 @@ type Viewer {
     "Only what stands before this cursor."
     before: String
   ): UserConnection!
+  "The erasing of all your comments, while it is under way; else null."
+  commentErasure: CommentErasure
   "Who may put posts on your wall."
   wallPolicy: WallPolicy!
   "What you may do beyond your own things."
@@ -2005,6 +2195,14 @@ enum Right {
   ADMIN
   "Manage advertisers, campaigns, ad units and zones."
   MANAGE_ADS
+}
+
+"What is left to do of a ` + "`" + `deleteAllMyComments` + "`" + `."
+type CommentErasure {
+  "When it was asked for."
+  startedAt: DateTime!
+  "How many comments are still to be deleted."
+  remainingCount: Int!
 }
 
 "Whose posts your own wall shows."

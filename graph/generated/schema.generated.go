@@ -38,9 +38,14 @@ type MutationResolver interface {
 	AddComment(ctx context.Context, input model.AddCommentInput) (*model.AddCommentPayload, error)
 	EditComment(ctx context.Context, input model.EditCommentInput) (*model.EditCommentPayload, error)
 	DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error)
+	DeleteAllMyComments(ctx context.Context, input model.DeleteAllMyCommentsInput) (*model.DeleteAllMyCommentsPayload, error)
 	CreatePost(ctx context.Context, input model.CreatePostInput) (*model.CreatePostPayload, error)
 	EditPost(ctx context.Context, input model.EditPostInput) (*model.EditPostPayload, error)
 	SetPostAudience(ctx context.Context, input model.SetPostAudienceInput) (*model.SetPostAudiencePayload, error)
+	SetReplyPolicy(ctx context.Context, input model.SetReplyPolicyInput) (*model.SetReplyPolicyPayload, error)
+	SetCommentOrder(ctx context.Context, input model.SetCommentOrderInput) (*model.SetCommentOrderPayload, error)
+	MuteThread(ctx context.Context, input model.MuteThreadInput) (*model.MuteThreadPayload, error)
+	UnmuteThread(ctx context.Context, input model.UnmuteThreadInput) (*model.UnmuteThreadPayload, error)
 	DeletePost(ctx context.Context, input model.DeletePostInput) (*model.DeletePostPayload, error)
 	VotePoll(ctx context.Context, input model.VotePollInput) (*model.VotePollPayload, error)
 	AddReaction(ctx context.Context, input model.AddReactionInput) (*model.AddReactionPayload, error)
@@ -170,6 +175,17 @@ func (ec *executionContext) field_Mutation_defineProfileProperty_args(ctx contex
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_deleteAllMyComments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNDeleteAllMyCommentsInput2plazaᚋgraphᚋmodelᚐDeleteAllMyCommentsInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_deleteCircle_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -229,6 +245,17 @@ func (ec *executionContext) field_Mutation_followUser_args(ctx context.Context, 
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNFollowUserInput2plazaᚋgraphᚋmodelᚐFollowUserInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_muteThread_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNMuteThreadInput2plazaᚋgraphᚋmodelᚐMuteThreadInput)
 	if err != nil {
 		return nil, err
 	}
@@ -302,6 +329,17 @@ func (ec *executionContext) field_Mutation_renameCircle_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_setCommentOrder_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNSetCommentOrderInput2plazaᚋgraphᚋmodelᚐSetCommentOrderInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_setPostAudience_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -317,6 +355,17 @@ func (ec *executionContext) field_Mutation_setProfileProperty_args(ctx context.C
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNSetProfilePropertyInput2plazaᚋgraphᚋmodelᚐSetProfilePropertyInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setReplyPolicy_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNSetReplyPolicyInput2plazaᚋgraphᚋmodelᚐSetReplyPolicyInput)
 	if err != nil {
 		return nil, err
 	}
@@ -361,6 +410,17 @@ func (ec *executionContext) field_Mutation_unfollowUser_args(ctx context.Context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNUnfollowUserInput2plazaᚋgraphᚋmodelᚐUnfollowUserInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_unmuteThread_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNUnmuteThreadInput2plazaᚋgraphᚋmodelᚐUnmuteThreadInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1213,6 +1273,53 @@ func (ec *executionContext) fieldContext_Mutation_deleteComment(ctx context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _Mutation_deleteAllMyComments(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_deleteAllMyComments,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().DeleteAllMyComments(ctx, fc.Args["input"].(model.DeleteAllMyCommentsInput))
+		},
+		nil,
+		ec.marshalODeleteAllMyCommentsPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAllMyCommentsPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_deleteAllMyComments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "remainingCount":
+				return ec.fieldContext_DeleteAllMyCommentsPayload_remainingCount(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_DeleteAllMyCommentsPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type DeleteAllMyCommentsPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_deleteAllMyComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _Mutation_createPost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1348,6 +1455,194 @@ func (ec *executionContext) fieldContext_Mutation_setPostAudience(ctx context.Co
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_setPostAudience_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_setReplyPolicy(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_setReplyPolicy,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().SetReplyPolicy(ctx, fc.Args["input"].(model.SetReplyPolicyInput))
+		},
+		nil,
+		ec.marshalOSetReplyPolicyPayload2ᚖplazaᚋgraphᚋmodelᚐSetReplyPolicyPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_setReplyPolicy(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "post":
+				return ec.fieldContext_SetReplyPolicyPayload_post(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_SetReplyPolicyPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type SetReplyPolicyPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setReplyPolicy_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_setCommentOrder(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_setCommentOrder,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().SetCommentOrder(ctx, fc.Args["input"].(model.SetCommentOrderInput))
+		},
+		nil,
+		ec.marshalOSetCommentOrderPayload2ᚖplazaᚋgraphᚋmodelᚐSetCommentOrderPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_setCommentOrder(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "post":
+				return ec.fieldContext_SetCommentOrderPayload_post(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_SetCommentOrderPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type SetCommentOrderPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setCommentOrder_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_muteThread(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_muteThread,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().MuteThread(ctx, fc.Args["input"].(model.MuteThreadInput))
+		},
+		nil,
+		ec.marshalOMuteThreadPayload2ᚖplazaᚋgraphᚋmodelᚐMuteThreadPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_muteThread(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "post":
+				return ec.fieldContext_MuteThreadPayload_post(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_MuteThreadPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type MuteThreadPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_muteThread_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_unmuteThread(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_unmuteThread,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().UnmuteThread(ctx, fc.Args["input"].(model.UnmuteThreadInput))
+		},
+		nil,
+		ec.marshalOUnmuteThreadPayload2ᚖplazaᚋgraphᚋmodelᚐUnmuteThreadPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_unmuteThread(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "post":
+				return ec.fieldContext_UnmuteThreadPayload_post(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_UnmuteThreadPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UnmuteThreadPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_unmuteThread_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -2347,6 +2642,8 @@ func (ec *executionContext) fieldContext_Query_viewer(_ context.Context, field g
 				return ec.fieldContext_Viewer_blockedUsers(ctx, field)
 			case "mutedUsers":
 				return ec.fieldContext_Viewer_mutedUsers(ctx, field)
+			case "commentErasure":
+				return ec.fieldContext_Viewer_commentErasure(ctx, field)
 			case "wallPolicy":
 				return ec.fieldContext_Viewer_wallPolicy(ctx, field)
 			case "rights":
@@ -2397,6 +2694,8 @@ func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field g
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -2886,6 +3185,8 @@ func (ec *executionContext) fieldContext_SignInPayload_viewer(_ context.Context,
 				return ec.fieldContext_Viewer_blockedUsers(ctx, field)
 			case "mutedUsers":
 				return ec.fieldContext_Viewer_mutedUsers(ctx, field)
+			case "commentErasure":
+				return ec.fieldContext_Viewer_commentErasure(ctx, field)
 			case "wallPolicy":
 				return ec.fieldContext_Viewer_wallPolicy(ctx, field)
 			case "rights":
@@ -3038,6 +3339,8 @@ func (ec *executionContext) fieldContext_SignUpPayload_viewer(_ context.Context,
 				return ec.fieldContext_Viewer_blockedUsers(ctx, field)
 			case "mutedUsers":
 				return ec.fieldContext_Viewer_mutedUsers(ctx, field)
+			case "commentErasure":
+				return ec.fieldContext_Viewer_commentErasure(ctx, field)
 			case "wallPolicy":
 				return ec.fieldContext_Viewer_wallPolicy(ctx, field)
 			case "rights":
@@ -3620,6 +3923,10 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_deleteComment(ctx, field)
 			})
+		case "deleteAllMyComments":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_deleteAllMyComments(ctx, field)
+			})
 		case "createPost":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createPost(ctx, field)
@@ -3631,6 +3938,22 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "setPostAudience":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_setPostAudience(ctx, field)
+			})
+		case "setReplyPolicy":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setReplyPolicy(ctx, field)
+			})
+		case "setCommentOrder":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setCommentOrder(ctx, field)
+			})
+		case "muteThread":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_muteThread(ctx, field)
+			})
+		case "unmuteThread":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_unmuteThread(ctx, field)
 			})
 		case "deletePost":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {

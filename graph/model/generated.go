@@ -191,6 +191,10 @@ type CreatePostInput struct {
 	Audience *AudienceInput `json:"audience"`
 	// On whose wall; left out: on your own.
 	WallOwnerID *string `json:"wallOwnerId,omitempty"`
+	// Who may reply; left out: everybody who sees it.
+	Replies *ReplyPolicyInput `json:"replies,omitempty"`
+	// In which order the thread is listed for those who ask for none; left out: `OLDEST`.
+	CommentOrder *social.CommentOrder `json:"commentOrder,omitempty"`
 }
 
 // The answer to `createPost`.
@@ -221,6 +225,20 @@ type DefineProfilePropertyInput struct {
 type DefineProfilePropertyPayload struct {
 	// The new property.
 	Property *ProfileProperty `json:"property,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// That you mean it.
+type DeleteAllMyCommentsInput struct {
+	// Has to be true: it can't be undone.
+	Confirm bool `json:"confirm"`
+}
+
+// The answer to `deleteAllMyComments`.
+type DeleteAllMyCommentsPayload struct {
+	// How many comments are still there, and are being deleted in the background.
+	RemainingCount *int `json:"remainingCount,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -328,6 +346,20 @@ type LinkInput struct {
 // Every mutation but `signOut` takes one `input`; all answer with `userErrors` beside what they changed.
 // Mutations other than `signUp`, `signIn` and `recordAdImpression` need a signed-in viewer, and else fail with `UNAUTHENTICATED`.
 type Mutation struct {
+}
+
+// The post whose thread to mute.
+type MuteThreadInput struct {
+	// The post's id.
+	PostID string `json:"postId"`
+}
+
+// The answer to `muteThread`.
+type MuteThreadPayload struct {
+	// The post, whose thread you mute now.
+	Post Post `json:"post,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
 }
 
 // Whom to mute.
@@ -524,6 +556,30 @@ type RenameCirclePayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// Who may reply to a post.
+type ReplyPolicyInput struct {
+	// Which kind of policy.
+	Kind social.ReplyKind `json:"kind"`
+	// With `LISTED`: 1 to 50 circles of yours. Else none.
+	CircleIds []string `json:"circleIds,omitempty"`
+}
+
+// The post and its new order.
+type SetCommentOrderInput struct {
+	// The post's id.
+	PostID string `json:"postId"`
+	// In which order its thread is listed.
+	Order social.CommentOrder `json:"order"`
+}
+
+// The answer to `setCommentOrder`.
+type SetCommentOrderPayload struct {
+	// The post as it is now.
+	Post Post `json:"post,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The post and its new audience.
 type SetPostAudienceInput struct {
 	// The post's id.
@@ -554,6 +610,22 @@ type SetProfilePropertyInput struct {
 type SetProfilePropertyPayload struct {
 	// You, as you are now.
 	User *User `json:"user,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// The post and its new reply policy.
+type SetReplyPolicyInput struct {
+	// The post's id.
+	PostID string `json:"postId"`
+	// Who may reply.
+	Replies *ReplyPolicyInput `json:"replies"`
+}
+
+// The answer to `setReplyPolicy`.
+type SetReplyPolicyPayload struct {
+	// The post as it is now.
+	Post Post `json:"post,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -637,6 +709,20 @@ type UnfollowUserInput struct {
 type UnfollowUserPayload struct {
 	// The user whom you do not follow any more.
 	User *User `json:"user,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// The post whose thread not to mute any more.
+type UnmuteThreadInput struct {
+	// The post's id.
+	PostID string `json:"postId"`
+}
+
+// The answer to `unmuteThread`.
+type UnmuteThreadPayload struct {
+	// The post, whose thread you do not mute any more.
+	Post Post `json:"post,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }

@@ -102,11 +102,11 @@ func (r run) bucket(lower, upper string, comments []commentDoc) bucketDoc {
 	return d
 }
 
-// buckets cuts comments into buckets of at most so many, from a lower to an upper bound.
-func (r run) buckets(lower, upper string, comments []commentDoc, size int) []bucketDoc {
+// buckets puts comments, which are cut into chunks in the run's order, into buckets, from a lower to an upper bound.
+func (r run) buckets(lower, upper string, comments []commentDoc, chunks func([]commentDoc) [][]commentDoc) []bucketDoc {
 	slices.SortFunc(comments, func(a, b commentDoc) int { return cmp.Compare(r.key(&a), r.key(&b)) })
 	var all []bucketDoc
-	for chunk := range slices.Chunk(comments, size) {
+	for _, chunk := range chunks(comments) {
 		if len(all) > 0 {
 			lower = r.at(r.key(&chunk[0]))
 			all[len(all)-1].Upper = lower
@@ -114,6 +114,35 @@ func (r run) buckets(lower, upper string, comments []commentDoc, size int) []buc
 		all = append(all, r.bucket(lower, upper, chunk))
 	}
 	return all
+}
+
+// chunks are the fewest that keep to the limit, filled from the start.
+func (l bucketLimit) chunks(comments []commentDoc) [][]commentDoc {
+	var all [][]commentDoc
+	start, bytes := 0, 0
+	for i := range comments {
+		w := weight(&comments[i])
+		if i > start && (i-start >= l.comments || bytes+w > l.bytes) {
+			all = append(all, comments[start:i])
+			start, bytes = i, 0
+		}
+		bytes += w
+	}
+	return append(all, comments[start:])
+}
+
+// halves are two chunks of about as many bytes, neither of them empty. There are two comments at least.
+func halves(comments []commentDoc) [][]commentDoc {
+	total := 0
+	for i := range comments {
+		total += weight(&comments[i])
+	}
+	cut, bytes := 0, 0
+	for cut < len(comments)-1 && (cut == 0 || 2*bytes < total) {
+		bytes += weight(&comments[cut])
+		cut++
+	}
+	return [][]commentDoc{comments[:cut], comments[cut:]}
 }
 
 // weight is about what a comment adds to a bucket, in bytes: rather more than less, also with the array's index.

@@ -286,7 +286,7 @@ func (t bucketThreads) begin(q runQuery) *partialRun {
 		return &partialRun{query: q, buckets: scattered}
 	}
 	// At a bound the first bucket has only some of the page.
-	buckets := 1 + q.limit/max(1, t.size)
+	buckets := 1 + q.limit/max(1, t.page.comments)
 	if q.from != "" || !q.upwards() {
 		buckets++
 	}

@@ -69,27 +69,32 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 
 // emptyCircle takes everybody out of a circle, and ends the follows that rested on it alone.
 func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle social.CircleID) error {
-	last := doc("owner", owner, "circles", bson.A{circle})
-	ended, err := findAll[edgeDoc](ctx, s.edges, last, inBatch,
-		options.Find().SetProjection(doc("_id", 0, "other", 1)).SetHint(byMember))
+	members := doc("owner", owner, "circles", circle)
+	edges, err := findAll[edgeDoc](ctx, s.edges, members, inBatch,
+		options.Find().SetProjection(doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)).SetHint(byMember))
 	if err != nil {
 		return err
+	}
+	var ended []social.UserID
+	for i := range edges {
+		if edges[i].leave(circle); edges[i].Follow.IsZero() {
+			ended = append(ended, edges[i].Other)
+		}
 	}
 	if err := s.endFollows(ctx, owner, ended); err != nil {
 		return err
 	}
-	_, err = s.edges.UpdateMany(ctx, doc("owner", owner, "circles", circle), withoutCircle(circle))
+	if err := s.graph.followsChanged(ctx, edges...); err != nil {
+		return err
+	}
+	_, err = s.edges.UpdateMany(ctx, members, withoutCircle(circle))
 	return err
 }
 
-// endFollows counts the ends of the owner's follows of the edges' others.
-func (s *Store) endFollows(ctx context.Context, owner social.UserID, ended []edgeDoc) error {
-	if len(ended) == 0 {
+// endFollows counts the ends of the owner's follows of others.
+func (s *Store) endFollows(ctx context.Context, owner social.UserID, others []social.UserID) error {
+	if len(others) == 0 {
 		return nil
-	}
-	others := make([]social.UserID, len(ended))
-	for i := range ended {
-		others[i] = ended[i].Other
 	}
 	if err := updateOne(ctx, s.users, doc("_id", owner), doc("$inc", doc("following", -len(others)))); err != nil {
 		return err
@@ -154,6 +159,9 @@ func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge socia
 			return nil
 		}
 		added = true
+		if err := s.graph.followsChanged(ctx, before.joined(m, edge)); err != nil {
+			return err
+		}
 		return s.countMember(ctx, m, before.Follow.IsZero(), e)
 	})
 	return added && err == nil, err
@@ -191,7 +199,12 @@ func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e soc
 		if removed = before != nil; err != nil || !removed {
 			return err
 		}
-		return s.uncount(ctx, m.Owner, m.Member, []social.CircleID{m.Circle}, len(before.Circles) == 1, e)
+		isLast := len(before.Circles) == 1
+		before.leave(m.Circle)
+		if err := s.graph.followsChanged(ctx, *before); err != nil {
+			return err
+		}
+		return s.uncount(ctx, m.Owner, m.Member, []social.CircleID{m.Circle}, isLast, e)
 	})
 	return removed && err == nil, err
 }
@@ -202,6 +215,9 @@ func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e soc
 		filter := doc("_id", pairKey(owner.ID, member.ID), "owner", owner, "follow", doc("$exists", true))
 		before, err := s.updateEdge(ctx, filter, doc("$unset", doc("follow", 1, "circles", 1)))
 		if unfollowed = before != nil; err != nil || !unfollowed {
+			return err
+		}
+		if err := s.graph.followsChanged(ctx, ended(*before)...); err != nil {
 			return err
 		}
 		return s.uncount(ctx, owner, member, before.Circles, true, e)

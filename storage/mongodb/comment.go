@@ -185,6 +185,15 @@ func (s *Store) Thread(ctx context.Context, lists []social.List[social.Thread]) 
 	return threads, err
 }
 
+// CommentsBy implements social.Comments.
+func (s *Store) CommentsBy(ctx context.Context, lists []social.List[social.UserID]) (comments map[social.List[social.UserID]][]*social.Comment, err error) {
+	err = s.read(ctx, "comments by", func(ctx context.Context) error {
+		comments, err = s.threads.by(ctx, lists)
+		return err
+	})
+	return comments, err
+}
+
 // LatestComments implements social.Comments.
 func (s *Store) LatestComments(ctx context.Context, posts []social.PostID, without []social.UserID, n int) (map[social.PostID][]*social.Comment, error) {
 	all := make(map[social.PostID][]*social.Comment, len(posts))

@@ -22,6 +22,7 @@ func (t documentThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		index(byPost, doc("post", 1, "seq", 1)),
 		index(byPostTree, doc("post", 1, "treePath", 1)),
 		unique(byPostSlug, doc("post", 1, "slug", 1)),
+		having("author", byAuthor, doc("author", 1, "seq", -1)),
 		having("parent", byPostParent, doc("post", 1, "parent", 1, "seq", 1)),
 	}}
 }

@@ -70,6 +70,7 @@ var fieldNames = func() map[string]string {
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
 		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
+		"replyKind", "replyCircles", "commentOrder", "muters", "mutes",
 		"ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt",
 	} {
 		names[name] = name
@@ -390,6 +391,21 @@ func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
 		readArray(r, v, &d.Votes, (*reading).int)
 	case "inbox":
 		readArray(r, v, &d.Inbox, (*reading).binary)
+	default:
+		d.setSettings(r, field, v)
+	}
+}
+
+func (d *postDoc) setSettings(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "replyKind":
+		readText(r, v, &d.ReplyKind)
+	case "replyCircles":
+		r.circles(v, &d.ReplyCircles)
+	case "commentOrder":
+		readText(r, v, &d.CommentOrder)
+	case "muters":
+		r.int(v, &d.Muters)
 	}
 }
 
@@ -497,6 +513,8 @@ func (d *markDoc) set(r *reading, field string, v bsoncore.Value) {
 		readText(r, v, &d.Kind)
 	case "option":
 		r.int(v, &d.Option)
+	case "mutes":
+		r.bool(v, &d.Mutes)
 	}
 }
 

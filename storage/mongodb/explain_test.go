@@ -27,6 +27,22 @@ func TestEveryQueryUsesAnIndex(t *testing.T) {
 	explainAll(t, r.take(), 40)
 }
 
+// TestTwoCollectionsUseIndexes is the same for the other layout of the follower graph.
+func TestTwoCollectionsUseIndexes(t *testing.T) {
+	r := new(recorder)
+	w := newTownOf(t, r, mongodb.Options{Graph: mongodb.GraphTwo})
+	users := w.people(250)
+	for _, u := range users[1:] {
+		w.follow(u, users[:1])
+	}
+	w.follow(users[0], users[1:])
+	callCircles(w, users[0], users[1])
+	callGraph(w, users[0], users[1], users[3])
+	_, err := w.Incoming(w.ctx, users[0].User.ID, social.Page{Limit: 20})
+	w.ok(err)
+	explainAll(t, r.take(), 20)
+}
+
 // TestEveryLayoutUsesAnIndex is the same for the other layouts of comment threads.
 func TestEveryLayoutUsesAnIndex(t *testing.T) {
 	for _, layout := range []string{mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive, mongodb.TinyAdaptive} {

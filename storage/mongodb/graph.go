@@ -27,7 +27,36 @@ type edgeDoc struct {
 	BlockedBy bool              `bson:"blockedBy,omitempty"`
 }
 
+// ended are the follows among the edges, without what is over.
+func ended(before ...edgeDoc) []edgeDoc {
+	var edges []edgeDoc
+	for _, d := range before {
+		if !d.Follow.IsZero() {
+			edges = append(edges, edgeDoc{Owner: d.Owner, Other: d.Other})
+		}
+	}
+	return edges
+}
+
 func (d *edgeDoc) isIn(circle social.CircleID) bool { return slices.Contains(d.Circles, circle) }
+
+// joined is the edge as withCircle leaves it, where it has changed.
+func (d edgeDoc) joined(m social.Membership, edge social.EdgeID) edgeDoc {
+	d.Owner, d.Other = m.Owner, m.Member
+	if d.Follow.IsZero() {
+		d.Follow = edge
+	}
+	d.Circles = append(d.Circles, m.Circle)
+	return d
+}
+
+// leave makes the edge what withoutCircle leaves of it.
+func (d *edgeDoc) leave(circle social.CircleID) {
+	d.Circles = slices.DeleteFunc(d.Circles, func(c social.CircleID) bool { return c == circle })
+	if len(d.Circles) == 0 {
+		d.Follow = social.EdgeID{}
+	}
+}
 
 // pipeline is an update that computes with what is stored.
 type pipeline = bson.A
@@ -163,18 +192,18 @@ func (d *edgeDoc) blockEdge() social.Edge {
 
 // Followers implements social.Graph.
 func (s *Store) Followers(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
-	return s.follows(ctx, lists, "other", byFollowed)
+	return s.follows(ctx, s.graph.followers(), lists, "other", byFollowed)
 }
 
 // Following implements social.Graph.
 func (s *Store) Following(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
-	return s.follows(ctx, lists, "owner", byFollower)
+	return s.follows(ctx, s.edges, lists, "owner", byFollower)
 }
 
-func (s *Store) follows(ctx context.Context, lists []social.List[social.UserID], side, hint string) (edges map[social.List[social.UserID]][]social.Edge, err error) {
+func (s *Store) follows(ctx context.Context, from *mongo.Collection, lists []social.List[social.UserID], side, hint string) (edges map[social.List[social.UserID]][]social.Edge, err error) {
 	query := func(list social.List[social.UserID]) listQuery { return edgeList(side, list.Of, "follow", hint) }
 	err = s.read(ctx, hint, func(ctx context.Context) error {
-		edges, err = pagesOf(ctx, s.edges, lists, query, (*edgeDoc).followEdge)
+		edges, err = pagesOf(ctx, from, lists, query, (*edgeDoc).followEdge)
 		return err
 	})
 	return edges, err
@@ -218,7 +247,7 @@ func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (b
 			return err
 		}
 		blocked = true
-		if err := s.uncountBoth(ctx, block, first, second); err != nil {
+		if err := s.endBoth(ctx, block, first, second); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -226,11 +255,14 @@ func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (b
 	return blocked && err == nil, err
 }
 
-// uncountBoth counts the ends of the follows between the two of a new block.
-func (s *Store) uncountBoth(ctx context.Context, block social.Edge, there, back edgeDoc) error {
+// endBoth ends and counts the follows between the two of a new block.
+func (s *Store) endBoth(ctx context.Context, block social.Edge, there, back edgeDoc) error {
 	circles := slices.Concat(there.Circles, back.Circles)
 	if len(circles) == 0 {
 		return nil
+	}
+	if err := s.graph.followsChanged(ctx, ended(there, back)...); err != nil {
+		return err
 	}
 	_, err := s.circles.UpdateMany(ctx, doc("_id", doc("$in", circles)), doc("$inc", doc("members", -1)))
 	if err != nil {

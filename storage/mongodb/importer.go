@@ -223,6 +223,9 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 			return err
 		}
 	}
+	if err := s.graph.followsChanged(ctx, each(b.order, func(d **edgeDoc) edgeDoc { return **d })...); err != nil {
+		return err
+	}
 	return b.count(ctx, s)
 }
 

@@ -43,16 +43,15 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.profiles: {
 			having("properties", byProperty, doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
 		},
-		s.properties: {unique("key", doc("key", 1))},
-		s.handles:    nil, // _id is the handle: unique also when users are sharded by id
-		s.sessions:   {expiring("expiresAt", 0)},
+		s.defined:  {unique("key", doc("key", 1))},
+		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
+		s.sessions: {expiring("expiresAt", 0)},
 		s.circles: {
 			index(byOwnerID, doc("owner", 1, "_id", 1)),
 			unique("owner_nameKey", doc("owner", 1, "nameKey", 1)),
 		},
 		s.edges: {
 			having("follow", byFollower, doc("owner", 1, "follow", -1, "other", 1)),
-			having("follow", byFollowed, doc("other", 1, "follow", -1, "owner", 1)),
 			having("mute", byMute, doc("owner", 1, "mute", -1, "other", 1)),
 			having("block", byBlock, doc("owner", 1, "block", -1, "other", 1)),
 			having("circles", byMember, doc("circles", 1, "other", 1)),
@@ -65,8 +64,10 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.versions:  {unique(byPostNumber, doc("post", 1, "number", 1))},
 		s.reactions: nil, // _id is post and user
 		s.votes:     nil, // _id is post and user
-		s.events:    {expiring("at", eventLife)},
-		s.settings:  nil, // _id is the name
+
+		s.threadMutes: nil, // _id is post and user
+		s.events:      {expiring("at", eventLife)},
+		s.settings:    nil, // _id is the name
 		s.jobs.jobs: {
 			having("due", byDue, doc("due", 1)),
 			having("failedAt", byFailure, doc("failedAt", -1)),

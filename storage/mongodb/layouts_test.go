@@ -18,20 +18,25 @@ import (
 const (
 	TinyPages    = "tiny pages"
 	TinyAdaptive = "tiny adaptive"
+	SmallPages   = "small pages"   // of eight comments, or 4,000 bytes: sparse ones are joined
 	TinyEmbedded = "tiny embedded" // full with some ten comments
 )
 
 func init() { //nolint:gochecknoinits // only in tests
+	tiny := bucketLimit{3, pageLimit.bytes}
+	commentLayouts[SmallPages] = func(db *mongo.Database) threads {
+		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), paged: true, page: bucketLimit{8, 4000}}
+	}
 	commentLayouts[TinyPages] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), paged: true, size: 3}
+		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), paged: true, page: tiny}
 	}
 	commentLayouts[TinyAdaptive] = func(db *mongo.Database) threads {
 		return bucketThreads{
-			buckets: bucketsIn(db), whole: wholeLimit{comments: 4, bytes: maxSmall}, paged: true, size: 3,
+			buckets: bucketsIn(db), authors: authorsIn(db), whole: bucketLimit{4, pageLimit.bytes}, paged: true, page: tiny,
 		}
 	}
 	commentLayouts[TinyEmbedded] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), whole: wholeLimit{comments: 1 << 30, bytes: 3000}}
+		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), whole: bucketLimit{1 << 30, 3000}}
 	}
 }
 
@@ -60,9 +65,34 @@ func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social
 		}
 		return fillAll(ctx, t.comments, docs)
 	case bucketThreads:
+		if err := fillAll(ctx, t.authors, each(docs, newAuthorDoc)); err != nil {
+			return err
+		}
 		return fillAll(ctx, t.buckets, t.filled(post, docs))
 	}
 	return fmt.Errorf("no layout is known as %T", s.threads)
+}
+
+// Follows are all follows, as edges have them and as the graph's layout has them by the followed: everything about each, by owner
+// and other.
+func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, err error) {
+	edges, err = followsIn(ctx, s.edges)
+	if err != nil {
+		return nil, nil, err
+	}
+	copies, err = followsIn(ctx, s.graph.followers())
+	return edges, copies, err
+}
+
+func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, error) {
+	docs, err := findAll[edgeDoc](ctx, c, doc("follow", doc("$exists", true)), inBatch)
+	all := make(map[string]string, len(docs))
+	for _, d := range docs {
+		all[fmt.Sprint(d.Owner.ID, " ", d.Other.ID)] = fmt.Sprint(d.Follow, slices.SortedFunc(slices.Values(d.Circles), func(a, b social.CircleID) int {
+			return a.Compare(b.ID)
+		}))
+	}
+	return all, err
 }
 
 // fillAll stores documents, so many at a time that the write concern's wait stays short.
@@ -78,11 +108,12 @@ func fillAll[D any](ctx context.Context, c *mongo.Collection, docs []D) error {
 func (t bucketThreads) filled(post social.PostID, docs []commentDoc) []bucketDoc {
 	whole, inTime, inTree := newRun(post, runWhole), newRun(post, runInTime), newRun(post, runInTree)
 	if len(docs) <= t.whole.comments {
-		return whole.buckets(string(whole), whole.end(), docs, len(docs))
+		return whole.buckets(string(whole), whole.end(), docs, t.whole.chunks)
 	}
 	const grown = 70 // percent of a bucket in the tree, which grows in its middle
-	all := inTime.buckets(string(inTime), inTime.end(), docs, t.size)
-	return append(all, inTree.buckets(string(inTree), inTree.end(), docs, max(1, t.size*grown/100))...)
+	partly := bucketLimit{max(1, t.page.comments*grown/100), t.page.bytes}
+	all := inTime.buckets(string(inTime), inTime.end(), docs, t.page.chunks)
+	return append(all, inTree.buckets(string(inTree), inTree.end(), docs, partly.chunks)...)
 }
 
 // CheckBuckets reads a post's buckets, and says what is wrong with them: runs must be tiled, buckets sorted, within their bounds
@@ -103,8 +134,11 @@ func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets i
 			fault("a gap before %s", b.ID)
 		}
 		next[r] = b.Upper
-		if b.Count != len(b.Comments) || r.kind() != runWhole && b.Count > t.size {
-			fault("count %d, %d comments, limit %d", b.Count, len(b.Comments), t.size)
+		if b.Count != len(b.Comments) || r.kind() != runWhole && b.Count > t.page.comments {
+			fault("count %d, %d comments, limit %d", b.Count, len(b.Comments), t.page.comments)
+		}
+		if limit := t.limitOf(r); b.Bytes > limit.bytes {
+			fault("%d bytes, limit %d", b.Bytes, limit.bytes)
 		}
 		if b.Count == 0 && b.ID != string(r) {
 			fault("an empty bucket is left")
@@ -137,6 +171,13 @@ func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets i
 		fault("%d runs", len(runs))
 	}
 	return len(docs), faults, err
+}
+
+func (t bucketThreads) limitOf(r run) bucketLimit {
+	if r.kind() == runWhole {
+		return t.whole
+	}
+	return t.page
 }
 
 func sameDocs(a, b []commentDoc) bool {

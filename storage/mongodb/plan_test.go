@@ -9,6 +9,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb"
 )
 
 // TestNewsMergesIndexRanges looks at the plans for few and many followed people: index ranges are merged, nothing is
@@ -76,8 +77,15 @@ func checkMerge(t *testing.T, plan bson.M, limit int) {
 
 // TestListsAreCovered: pages of people come from the index alone.
 func TestListsAreCovered(t *testing.T) {
+	for _, graph := range []string{mongodb.GraphReverse, mongodb.GraphTwo} {
+		t.Run(graph, func(t *testing.T) { checkCovered(t, graph) })
+	}
+}
+
+func checkCovered(t *testing.T, graph string) {
+	t.Helper()
 	r := new(recorder)
-	w := newTown(t, r)
+	w := newTownOf(t, r, mongodb.Options{Graph: graph})
 	users := w.people(100)
 	ada := users[0]
 	w.follow(ada, users[1:])

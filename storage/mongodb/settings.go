@@ -25,17 +25,24 @@ type setting struct {
 	name   string // of what is laid out, of the document, and of the flag
 	usual  string // what a new database has, where nothing else is wanted
 	oldest string // what databases have that are older than the setting
+	data   string // the collection of what is laid out; if it has documents, the database is not new
 	known  []string
 }
 
-func feedsSetting() setting { return newSetting("feeds", defaultFeeds, FeedsRead, feedLayouts) }
-
-func commentsSetting() setting {
-	return newSetting("comments", CommentsDocuments, CommentsDocuments, commentLayouts)
+func feedsSetting() setting {
+	return newSetting("feeds", "posts", defaultFeeds, FeedsRead, feedLayouts)
 }
 
-func newSetting[L any](name, usual, oldest string, layouts map[string]L) setting {
-	return setting{name: name, usual: usual, oldest: oldest, known: slices.Sorted(maps.Keys(layouts))}
+func commentsSetting() setting {
+	return newSetting("comments", "posts", CommentsDocuments, CommentsDocuments, commentLayouts)
+}
+
+func graphSetting() setting {
+	return newSetting("graph", "edges", GraphReverse, GraphReverse, graphLayouts)
+}
+
+func newSetting[L any](name, data, usual, oldest string, layouts map[string]L) setting {
+	return setting{name: name, data: data, usual: usual, oldest: oldest, known: slices.Sorted(maps.Keys(layouts))}
 }
 
 // check says whether there is such a layout; "" stands for whatever the database has.
@@ -81,9 +88,10 @@ func (s *Store) recorded(ctx context.Context, g setting, wanted string) (layout 
 	return layout, err
 }
 
-// firstLayout is what is recorded where nothing is: a database with posts in it is older than the setting.
+// firstLayout is what is recorded where nothing is: a database with data in it is older than the setting.
 func (s *Store) firstLayout(ctx context.Context, g setting, wanted string) (string, error) {
-	err := s.posts.FindOne(ctx, doc(), options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1))).Err()
+	data := s.settings.Database().Collection(g.data)
+	err := data.FindOne(ctx, doc(), options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1))).Err()
 	switch {
 	case err == nil:
 		return g.oldest, nil

@@ -40,6 +40,9 @@ type Options struct {
 	// Comments is how comment threads are stored: one of the constants Comments…. "" is what the database has, and
 	// CommentsDocuments where it is empty. Open refuses another one than the database has.
 	Comments string
+	// Graph is how the follower graph is stored: [GraphReverse] or [GraphTwo]. "" is what the database has, and
+	// GraphReverse where it is empty. Open refuses another one than the database has.
+	Graph string
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
 	// Feeds is how feeds are stored: [FeedsRead] or [FeedsHybrid]. "" is what the database has, and the default where
@@ -56,23 +59,27 @@ type Store struct {
 	timeout time.Duration
 	hot     *locks
 	feeds   feeds
+	graph   followerGraph
 	jobs    *jobQueue
 	threads threads
 	queue   *commentQueue
 
-	users      *mongo.Collection
-	profiles   *mongo.Collection
-	properties *mongo.Collection
-	handles    *mongo.Collection
-	sessions   *mongo.Collection
-	circles    *mongo.Collection
-	edges      *mongo.Collection
-	posts      *mongo.Collection
-	versions   *mongo.Collection
-	reactions  *mongo.Collection
-	votes      *mongo.Collection
-	events     *mongo.Collection
-	settings   *mongo.Collection
+	users     *mongo.Collection
+	profiles  *mongo.Collection
+	defined   *mongo.Collection // properties
+	handles   *mongo.Collection
+	sessions  *mongo.Collection
+	circles   *mongo.Collection
+	edges     *mongo.Collection
+	posts     *mongo.Collection
+	versions  *mongo.Collection
+	reactions *mongo.Collection
+	votes     *mongo.Collection
+
+	threadMutes *mongo.Collection
+
+	events   *mongo.Collection
+	settings *mongo.Collection
 
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection
@@ -88,7 +95,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o.Timeout = orDefault(o.Timeout, defaultTimeout)
 	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
 	address, err := parseURI(uri)
-	if err := errors.Join(err, commentsSetting().check(o.Comments), feedsSetting().check(o.Feeds)); err != nil {
+	if err := errors.Join(err, commentsSetting().check(o.Comments), feedsSetting().check(o.Feeds), graphSetting().check(o.Graph)); err != nil {
 		return nil, err
 	}
 	client, err := mongo.Connect(clientOptions(uri, o))
@@ -115,6 +122,11 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
+	graph, err := s.settle(ctx, graphSetting(), o.Graph)
+	if err != nil {
+		return err
+	}
+	s.graph = graphLayouts[graph](s.edges)
 	s.threads = commentLayouts[comments](s.posts.Database())
 	s.feeds = feedLayouts[feeds](s, o)
 	return s.createIndexes(ctx)
@@ -150,12 +162,13 @@ func newStore(client *mongo.Client, database string, timeout time.Duration) *Sto
 	db := client.Database(database)
 	return &Store{
 		client: client, timeout: timeout, hot: newLocks(),
-		users: db.Collection("users"), profiles: db.Collection("profiles"), properties: db.Collection("properties"),
+		users: db.Collection("users"), profiles: db.Collection("profiles"), defined: db.Collection("properties"),
 		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
-		events: db.Collection("events"), settings: db.Collection("settings"),
+		threadMutes: db.Collection("threadMutes"),
+		events:      db.Collection("events"), settings: db.Collection("settings"),
 		jobs: newJobQueue(db.Collection("jobs")), queue: newCommentQueue(),
 
 		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),

@@ -34,6 +34,10 @@ type threads interface {
 	byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error)
 	bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error)
 	pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error)
+	// by lists the live comments of each author, newest first.
+	by(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error)
+	// countBy counts the live comments of an author whose ids are at most upTo.
+	countBy(ctx context.Context, author social.UserID, upTo social.CommentID) (int, error)
 	// newest reads the newest live comments of each post, newest first.
 	newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error)
 }
@@ -50,23 +54,23 @@ const (
 var commentLayouts = map[string]func(*mongo.Database) threads{
 	CommentsDocuments: func(db *mongo.Database) threads { return documentThreads{comments: db.Collection("comments")} },
 	CommentsEmbedded: func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), whole: wholeLimit{comments: math.MaxInt, bytes: maxEmbedded}}
+		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), whole: bucketLimit{math.MaxInt, maxEmbedded}}
 	},
 	CommentsPages: func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), paged: true, size: bucketSize}
+		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), paged: true, page: pageLimit}
 	},
 	CommentsAdaptive: func(db *mongo.Database) threads {
 		return bucketThreads{
-			buckets: bucketsIn(db), whole: wholeLimit{comments: bucketSize, bytes: maxSmall}, paged: true, size: bucketSize,
+			buckets: bucketsIn(db), authors: authorsIn(db), whole: pageLimit, paged: true, page: pageLimit,
 		}
 	},
 }
 
-const (
-	bucketSize  = 100       // as the reference has it
-	maxEmbedded = 8 << 20   // half of what a document may have
-	maxSmall    = 256 << 10 // from here on, writing a thread anew for each comment costs more than pages do
-)
+// pageLimit is how large a page of a thread may be, and also a thread in one document that could have pages: 100 comments, as the
+// reference has it, and few enough bytes for writing it anew for each comment. The longest comment takes about a sixth of them.
+var pageLimit = bucketLimit{comments: 100, bytes: 256 << 10}
+
+const maxEmbedded = 8 << 20 // half of what a document may have
 
 // bucketsIn is the collection of buckets. What is read of it outside of transactions is a snapshot: a command must not meet
 // one bucket before it was cut in two, and the other after.

@@ -246,6 +246,18 @@ func (all *several) Reactions(ctx context.Context, user social.UserID, posts []s
 	return all.next().Reactions(ctx, user, posts)
 }
 
+func (all *several) MuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (bool, error) {
+	return all.next().MuteThread(ctx, post, user, e)
+}
+
+func (all *several) UnmuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (bool, error) {
+	return all.next().UnmuteThread(ctx, post, user, e)
+}
+
+func (all *several) MutedThreads(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]bool, error) {
+	return all.next().MutedThreads(ctx, user, posts)
+}
+
 // The calls of social.Feeds.
 
 func (all *several) Wall(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
@@ -261,6 +273,18 @@ func (all *several) Incoming(ctx context.Context, viewer social.UserID, p social
 }
 
 // The calls of social.Comments.
+
+func (all *several) CommentsBy(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error) {
+	return all.next().CommentsBy(ctx, lists)
+}
+
+func (all *several) EraseComments(ctx context.Context, user social.UserID, upTo social.CommentID, e social.Event) (int, error) {
+	return all.next().EraseComments(ctx, user, upTo, e)
+}
+
+func (all *several) CommentErasure(ctx context.Context, user social.UserID) (social.Erasure, error) {
+	return all.next().CommentErasure(ctx, user)
+}
 
 func (all *several) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
 	return all.next().InsertComment(ctx, c, e)
