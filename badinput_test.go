@@ -237,6 +237,14 @@ func (w *world) inputFields() map[string][]bad {
 		"PollInput.closesAt":             badTimes(),
 		"AudienceInput.kind":             named("input.audience.circleIds", values("INVALID", "PUBLIC", "CIRCLES", "ONLY_ME")),
 		"AudienceInput.circleIds":        w.badCircles(),
+		"ReplyPolicyInput.kind":          named("input.replies.circleIds", values("INVALID", "EVERYONE", "CIRCLES", "NOBODY")),
+		"ReplyPolicyInput.circleIds":     w.badCircles(),
+		"SetReplyPolicyInput.postId":     post(othersPost),
+		"CreatePostInput.commentOrder":   {},
+		"SetCommentOrderInput.postId":    post(othersPost),
+		"SetCommentOrderInput.order":     {},
+		"MuteThreadInput.postId":         post(),
+		"UnmuteThreadInput.postId":       post(),
 		"EditPostInput.postId":           post(othersPost),
 		"SetPostAudienceInput.postId":    post(othersPost),
 		"DeletePostInput.postId":         post(othersPost),
@@ -246,16 +254,19 @@ func (w *world) inputFields() map[string][]bad {
 		"AddReactionInput.postId":    post(),
 		"AddReactionInput.kind":      {},
 		"RemoveReactionInput.postId": post(),
-		"AddCommentInput.postId":     post(bad{why: "not the parent's", value: w.ids["bobPost"], code: "INVALID", at: "input.parentId"}),
-		"AddCommentInput.text":       text(10_000),
+		"AddCommentInput.postId": post(
+			bad{why: "not the parent's", value: w.ids["bobPost"], code: "INVALID", at: "input.parentId"},
+			bad{why: "closed to replies", value: w.ids["noReplies"], code: "NOT_ALLOWED"}),
+		"AddCommentInput.text": text(10_000),
 		"AddCommentInput.parentId": comment(
 			bad{why: "on another post", value: w.ids["bobComment"], code: "INVALID"},
 			bad{why: "at the depth limit", value: w.ids["deepest"], code: "TOO_DEEP", beside: map[string]any{"postId": w.ids["photo"]}},
 			bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.commentId":    comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.text":         text(10_000),
-		"DeleteCommentInput.commentId":  comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"RecordAdImpressionInput.token": values("INVALID", "", "AAAA", "not base64!", "a\x00", megabyte, strings.Repeat("A", 200)),
+		"EditCommentInput.commentId":       comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"EditCommentInput.text":            text(10_000),
+		"DeleteCommentInput.commentId":     comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"DeleteAllMyCommentsInput.confirm": values("INVALID", false),
+		"RecordAdImpressionInput.token":    values("INVALID", "", "AAAA", "not base64!", "a\x00", megabyte, strings.Repeat("A", 200)),
 	}
 }
 
@@ -344,39 +355,47 @@ func (w *world) inputs() map[string][]map[string]any {
 		"poll":    {"poll": map[string]any{"question": "New?", "options": []any{"yes", "no"}}},
 	}
 	inputs := map[string][]map[string]any{
-		"signUp":                {{"handle": "newcomer", "name": "New", "password": "long enough"}},
-		"signIn":                {{"handle": "ada", "password": "password of ada"}},
-		"updateProfile":         {{"name": "New"}},
-		"createCircle":          {{"name": "New"}},
+		"signUp":           {{"handle": "newcomer", "name": "New", "password": "long enough"}},
+		"signIn":           {{"handle": "ada", "password": "password of ada"}},
+		"updateProfile":    {{"name": "New"}},
+		"createCircle":     {{"name": "New"}},
+		"renameCircle":     {{"circleId": w.ids["circle"], "name": "New"}},
+		"deleteCircle":     {{"circleId": w.ids["circle"]}},
+		"addToCircle":      {{"circleId": w.ids["circle"], "userId": w.ids["cyn"]}},
+		"removeFromCircle": {{"circleId": w.ids["circle"], "userId": w.ids["bob"]}},
+		"followUser":       {{"userId": w.ids["cyn"]}},
+		"unfollowUser":     {{"userId": w.ids["bob"]}},
+		"blockUser":        {{"userId": w.ids["cyn"]}},
+		"unblockUser":      {{"userId": w.ids["eve"]}},
+		"muteUser":         {{"userId": w.ids["cyn"]}},
+		"unmuteUser":       {{"userId": w.ids["dan"]}},
+		"setPostAudience":  {{"postId": w.ids["post"], "audience": listed}},
+		"setReplyPolicy":   {{"postId": w.ids["post"], "replies": listed}},
+		"setCommentOrder":  {{"postId": w.ids["post"], "order": "NEWEST"}},
+		"muteThread":       {{"postId": w.ids["post"]}},
+		"unmuteThread":     {{"postId": w.ids["post"]}},
+		"deletePost":       {{"postId": w.ids["post"]}},
+		"votePoll":         {{"postId": w.ids["poll"], "option": 1}},
+		"addReaction":      {{"postId": w.ids["post"], "kind": "WOW"}},
+		"removeReaction":   {{"postId": w.ids["post"]}},
+		"addComment":       {{"postId": w.ids["post"], "text": "new", "parentId": w.ids["comment"]}},
+		"editComment":      {{"commentId": w.ids["comment"], "text": "new"}},
+		"deleteComment":    {{"commentId": w.ids["comment"]}},
+
+		"deleteAllMyComments": {{"confirm": true}},
+		"recordAdImpression":  {{"token": "a token"}},
+
 		"defineProfileProperty": {{"key": "new", "label": "New", "type": "CHOICE", "choices": []any{"a", "b"}}},
 		"updateProfileProperty": {{"key": "shirt", "label": "New"}},
 		"removeProfileProperty": {{"key": "shirt"}},
 		"setProfileProperty":    {{"key": "city", "value": "New"}},
 		"clearProfileProperty":  {{"key": "city"}},
-		"renameCircle":          {{"circleId": w.ids["circle"], "name": "New"}},
-		"deleteCircle":          {{"circleId": w.ids["circle"]}},
-		"addToCircle":           {{"circleId": w.ids["circle"], "userId": w.ids["cyn"]}},
-		"removeFromCircle":      {{"circleId": w.ids["circle"], "userId": w.ids["bob"]}},
-		"followUser":            {{"userId": w.ids["cyn"]}},
-		"unfollowUser":          {{"userId": w.ids["bob"]}},
-		"blockUser":             {{"userId": w.ids["cyn"]}},
-		"unblockUser":           {{"userId": w.ids["eve"]}},
-		"muteUser":              {{"userId": w.ids["cyn"]}},
-		"unmuteUser":            {{"userId": w.ids["dan"]}},
-		"setPostAudience":       {{"postId": w.ids["post"], "audience": listed}},
-		"deletePost":            {{"postId": w.ids["post"]}},
-		"votePoll":              {{"postId": w.ids["poll"], "option": 1}},
-		"addReaction":           {{"postId": w.ids["post"], "kind": "WOW"}},
-		"removeReaction":        {{"postId": w.ids["post"]}},
-		"addComment":            {{"postId": w.ids["post"], "text": "new", "parentId": w.ids["comment"]}},
-		"editComment":           {{"commentId": w.ids["comment"], "text": "new"}},
-		"deleteComment":         {{"commentId": w.ids["comment"]}},
-		"recordAdImpression":    {{"token": "a token"}},
 	}
 	for _, kind := range slices.Sorted(maps.Keys(contents)) {
 		inputs["createPost"] = append(inputs["createPost"], map[string]any{"content": contents[kind], "audience": listed})
 		inputs["editPost"] = append(inputs["editPost"], map[string]any{"postId": w.ids[kind], "content": contents[kind]})
 	}
+	inputs["createPost"] = append(inputs["createPost"], map[string]any{"content": contents["post"], "audience": listed, "replies": listed})
 	return inputs
 }
 
@@ -519,6 +538,8 @@ func wrongTypes(typ *ast.Type) []bad {
 		wrong = []any{"1", "", true, map[string]any{}}
 	case named.Name == "String":
 		wrong = []any{1, true, map[string]any{}}
+	case named.Name == "Boolean":
+		wrong = []any{"true", "", 1, map[string]any{}}
 	case named.Name == "ID":
 		wrong = []any{1.5, true, map[string]any{}}
 	case named.Kind == ast.InputObject:
@@ -715,6 +736,7 @@ func (w *world) addPosts(t *testing.T) {
 		w.add(t, name, "ada", `mutation { createPost(input: {content: {`+content+`}, audience: {kind: PUBLIC}}) { post { id } } }`)
 	}
 	w.add(t, "bobPost", "bob", `mutation { createPost(input: {content: {status: {text: "bob's"}}, audience: {kind: PUBLIC}}) { post { id } } }`)
+	w.add(t, "noReplies", "bob", `mutation { createPost(input: {content: {status: {text: "bob's"}}, audience: {kind: PUBLIC}, replies: {kind: NOBODY}}) { post { id } } }`)
 	w.add(t, "onAdasWall", "bob", `mutation { createPost(input: {content: {status: {text: "for ada"}}, audience: {kind: PUBLIC}, wallOwnerId: "$ada"}) { post { id } } }`)
 	w.add(t, "hidden", "bob", `mutation { createPost(input: {content: {poll: {question: "hidden", options: ["a", "b"]}}, audience: {kind: ONLY_ME}}) { post { id } } }`)
 	w.add(t, "closed", "ada", fmt.Sprintf(`mutation { createPost(input: {content: {poll: {question: "closed", options: ["a", "b"], closesAt: %q}}, audience: {kind: PUBLIC}}) { post { id } } }`,
@@ -788,13 +810,14 @@ func (w *world) dump(t *testing.T) []string {
 	t.Helper()
 	const all = `
 		fragment p on Post { id text audience { kind circles { id } } wallOwner { handle } editedAt history { text } commentCount reactionCounts { kind count } viewerReaction
+			replyPolicy { kind circles { id } } commentOrder viewerCanComment viewerIsMutingThread
 			latestComments { text } comments(first: 50, order: THREADED) { nodes { id text editedAt isDeleted depth repliesCount } }
 			... on PhotoPost { url width height } ... on LinkPost { url title } ... on CheckinPost { place latitude longitude }
 			... on PollPost { closesAt viewerVote options { text votesCount } } }
 		fragment u on User { id handle name bio avatarUrl followersCount followingCount properties { property { key } value visibility } }
 		query { profileProperties { key label type choices searchable defaultVisibility } newcomer: user(handle: "newcomer") { id } user(handle: "ada") { ...u wall { nodes { ...p } } followers { nodes { ...u } } following { nodes { ...u } } }
 			nodes(ids: [%s]) { id ...p ...u }
-			viewer { wallPolicy news { nodes { id } } incoming { nodes { id } } circles { nodes { id name membersCount members { nodes { handle } } } }
+			viewer { wallPolicy commentErasure { remainingCount } news { nodes { id } } incoming { nodes { id } } circles { nodes { id name membersCount members { nodes { handle } } } }
 			blockedUsers { nodes { handle } } mutedUsers { nodes { handle } } } }`
 	var ids []string
 	for _, name := range slices.Sorted(maps.Keys(w.ids)) {

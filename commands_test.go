@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // commandLog records the commands that a MongoDB driver sends, but for those of the change stream and of background work.
@@ -58,7 +59,7 @@ func TestCommandCounts(t *testing.T) {
 func countCommands(t *testing.T, layout string) {
 	t.Helper()
 	log := &commandLog{}
-	plaza := servePlaza(t, openMongoDB(t, mongoURI(t), mongodb.Options{Monitor: log.monitor(), Feeds: layout}))
+	plaza := servePlaza(t, openMongoDB(t, mongoURI(t), mongodb.Options{Monitor: mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(log.monitor()), Feeds: layout}))
 	reader := plaza.as(t, "reader")
 	post := fillNews(t, plaza, reader)
 	reader.do(t, `{ viewer { news(first: 1) { nodes { id } } } }`, nil, nil) // where a list is kept, it is built now

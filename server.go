@@ -48,9 +48,11 @@ type commandLine struct {
 
 	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import importCommand `cmd:"" help:"Load people and circles from files."`
+	Export exportCommand `cmd:"" help:"Write what somebody has stored to the standard output."`
 	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
 	Grant  grantCommand  `cmd:"" help:"Give a user a right."`
 	Revoke revokeCommand `cmd:"" help:"Take a right from a user."`
+	Shard  shardCommand  `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
@@ -90,11 +92,22 @@ func newLogger(level string) *slog.Logger {
 // openStore opens the engine that the configuration names.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	if c.MongodbURI != "" {
-		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{
-			Comments: c.Comments, Feeds: c.Feeds, MergeAbove: c.MergeAbove, Graph: c.Graph,
-		})
+		return c.openMongoDB(ctx)
 	}
 	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
+}
+
+// openMongoDB opens the database of a command that only MongoDB has.
+func (c *commandLine) openMongoDB(ctx context.Context) (*mongodb.Store, error) {
+	if c.MongodbURI == "" {
+		return nil, errors.New("this is about MongoDB, and the embedded database has one file: " +
+			"say with --mongodb-uri (PLAZA_MONGODB_URI) which database is meant")
+	}
+	return mongodb.Open(ctx, c.MongodbURI, c.mongodbOptions())
+}
+
+func (c *commandLine) mongodbOptions() mongodb.Options {
+	return mongodb.Options{Comments: c.Comments, Feeds: c.Feeds, MergeAbove: c.MergeAbove, Graph: c.Graph}
 }
 
 type serveCommand struct {
@@ -186,11 +199,24 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", c.cors().Handler(gzhttp.GzipHandler(s.graphql)))
 	mux.Handle(clickPath+"{token}", clickHandler(adService, slog.Default()))
+	mux.Handle(exportPath, c.cors().Handler(getOnly(exportHandler(service, resolver.Authenticate))))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("/", web.GraphiQL(site))
 	s.handler = s.metrics.Requests(mux)
 	return s
+}
+
+// getOnly answers every other method with 405.
+func getOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", "GET")
+			http.Error(w, "This is a GET.", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (c *serveCommand) cors() *cors.Cors {

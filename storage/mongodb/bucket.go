@@ -68,6 +68,12 @@ const behind = "~"
 
 func newRun(post social.PostID, kind byte) run { return run(post.ID.String() + string(kind)) }
 
+// post is the shard key.
+func (r run) post() social.PostID {
+	post, _ := id.ParseText(string(r[:id.TextLen])) // newRun has written it
+	return social.PostID{ID: post}
+}
+
 func (r run) kind() byte { return r[id.TextLen] }
 
 // at is where a key lies among the _ids and uppers.
@@ -77,7 +83,7 @@ func (r run) end() string { return string(r) + behind }
 
 // covering matches the bucket in which a key belongs.
 func (r run) covering(key string) bson.D {
-	return doc("upper", doc("$gt", r.at(key), "$lte", r.end()), "_id", doc("$lte", r.at(key)))
+	return doc("post", r.post(), "upper", doc("$gt", r.at(key), "$lte", r.end()), "_id", doc("$lte", r.at(key)))
 }
 
 // key is a comment's key in the run.

@@ -8,22 +8,24 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
 )
 
 // tidy joins the buckets that comments have gone from with a neighbour, where the two together take at most half of a bucket; one that
 // is empty is joined with whatever stands before it. So there are never two sparse buckets next to each other, and a bucket that was
 // joined is far from being cut again.
-func (t bucketThreads) tidy(ctx context.Context, gone []commentDoc) error {
+func (t bucketThreads) tidy(ctx context.Context, post social.PostID, gone []commentDoc) error {
 	sparse, err := t.sparse(ctx, gone)
 	if err != nil || len(sparse) == 0 {
 		return err
 	}
-	around, err := t.neighbours(ctx, sparse)
+	around, err := t.neighbours(ctx, post, sparse)
 	if err != nil {
 		return err
 	}
 	for _, group := range t.joinable(around) {
-		if err := t.join(ctx, group); err != nil {
+		if err := t.join(ctx, post, group); err != nil {
 			return err
 		}
 	}
@@ -52,12 +54,12 @@ func (t bucketThreads) fitTogether(a, b bucketDoc) bool {
 }
 
 // neighbours reads the heads of buckets with those before and behind them, in order.
-func (t bucketThreads) neighbours(ctx context.Context, heads []bucketDoc) ([]bucketDoc, error) {
+func (t bucketThreads) neighbours(ctx context.Context, post social.PostID, heads []bucketDoc) ([]bucketDoc, error) {
 	var ids, uppers []string
 	for i := range heads {
 		ids, uppers = append(ids, heads[i].ID, heads[i].Upper), append(uppers, heads[i].ID)
 	}
-	around := doc("$or", bson.A{doc("_id", doc("$in", ids)), doc("upper", doc("$in", uppers))})
+	around := doc("post", post, "$or", bson.A{doc("_id", doc("$in", ids)), doc("upper", doc("$in", uppers))})
 	found, err := findAll[bucketDoc](ctx, t.buckets, around, len(ids)+len(uppers), options.Find().SetProjection(headOf))
 	slices.SortFunc(found, func(a, b bucketDoc) int { return cmp.Compare(a.ID, b.ID) })
 	return found, err
@@ -81,13 +83,13 @@ func (t bucketThreads) joinable(heads []bucketDoc) [][]bucketDoc {
 }
 
 // join makes one bucket of a group.
-func (t bucketThreads) join(ctx context.Context, group []bucketDoc) error {
+func (t bucketThreads) join(ctx context.Context, post social.PostID, group []bucketDoc) error {
 	var others []string
 	for i := range group[1:] {
 		others = append(others, group[1+i].ID)
 	}
 	upper := doc("upper", group[len(group)-1].Upper)
-	whole, err := findAll[bucketDoc](ctx, t.buckets, doc("_id", doc("$in", others), "count", doc("$gt", 0)), len(others),
+	whole, err := findAll[bucketDoc](ctx, t.buckets, doc("post", post, "_id", doc("$in", others), "count", doc("$gt", 0)), len(others),
 		options.Find().SetHint(doc("_id", 1)))
 	if err != nil {
 		return err
@@ -98,8 +100,8 @@ func (t bucketThreads) join(ctx context.Context, group []bucketDoc) error {
 		update = joined(whole, upper)
 	}
 	_, err = t.buckets.BulkWrite(ctx, []mongo.WriteModel{
-		mongo.NewUpdateOneModel().SetFilter(doc("_id", group[0].ID)).SetUpdate(update),
-		mongo.NewDeleteManyModel().SetFilter(doc("_id", doc("$in", others))).SetHint(doc("_id", 1)),
+		mongo.NewUpdateOneModel().SetFilter(doc("post", post, "_id", group[0].ID)).SetUpdate(update),
+		mongo.NewDeleteManyModel().SetFilter(doc("post", post, "_id", doc("$in", others))).SetHint(doc("_id", 1)),
 	})
 	return err
 }

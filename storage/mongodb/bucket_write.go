@@ -79,7 +79,7 @@ func (t bucketThreads) place(ctx context.Context, c *commentDoc) (place, error) 
 		branches = append(branches, inTime.covering(inTime.key(c)), inTree.covering(inTree.key(c)))
 	}
 	if t.whole.comments > 0 {
-		branches = append(branches, doc("_id", string(newRun(c.Post, runWhole))))
+		branches = append(branches, doc("post", c.Post, "_id", string(newRun(c.Post, runWhole))))
 	}
 	taken := doc("$in", bson.A{literal(c.Slug), "$comments.slug"})
 	project := doc("post", 1, "main", 1, "upper", 1, "count", 1, "bytes", 1, "last", 1, "taken", taken)
@@ -133,11 +133,12 @@ func runOf(b *bucketDoc) run { return run(b.ID[:id.TextLen+1]) }
 // split puts a bucket's comments into others: halves of it, or the runs of a paged thread.
 func (t bucketThreads) split(ctx context.Context, head *bucketDoc, into ...run) error {
 	var old bucketDoc
-	if err := found(t.buckets.FindOne(ctx, doc("_id", head.ID)).Decode(&old)); err != nil {
+	own := doc("post", head.Post, "_id", head.ID)
+	if err := found(t.buckets.FindOne(ctx, own).Decode(&old)); err != nil {
 		return err
 	}
 	comments := commentsOf([]bucketDoc{old})
-	models := []mongo.WriteModel{mongo.NewDeleteOneModel().SetFilter(doc("_id", old.ID))}
+	models := []mongo.WriteModel{mongo.NewDeleteOneModel().SetFilter(own)}
 	for _, r := range into {
 		lower, upper, chunks := old.ID, old.Upper, halves
 		if r != runOf(&old) {
@@ -175,7 +176,7 @@ func (r run) push(b *bucketDoc, c *commentDoc, limit bucketLimit) []mongo.WriteM
 	case r.kind() != runWhole && key > b.Last && !limit.admits(b, 1, weight(c)):
 		next := r.bucket(r.at(key), b.Upper, []commentDoc{*c})
 		return []mongo.WriteModel{
-			mongo.NewUpdateOneModel().SetFilter(doc("_id", b.ID)).SetUpdate(doc("$set", doc("upper", next.ID))),
+			mongo.NewUpdateOneModel().SetFilter(doc("post", c.Post, "_id", b.ID)).SetUpdate(doc("$set", doc("upper", next.ID))),
 			mongo.NewInsertOneModel().SetDocument(next),
 		}
 	}
@@ -185,7 +186,7 @@ func (r run) push(b *bucketDoc, c *commentDoc, limit bucketLimit) []mongo.WriteM
 	if key < b.Last {
 		push = append(push, bson.E{Key: "$sort", Value: r.order()})
 	}
-	return []mongo.WriteModel{mongo.NewUpdateOneModel().SetFilter(doc("_id", b.ID)).SetUpdate(doc(
+	return []mongo.WriteModel{mongo.NewUpdateOneModel().SetFilter(doc("post", c.Post, "_id", b.ID)).SetUpdate(doc(
 		"$push", doc("comments", push), "$inc", doc("count", 1, "bytes", weight(c)), "$max", doc("last", key)))}
 }
 
@@ -199,7 +200,7 @@ func (r run) order() bson.D {
 // updates changes one comment wherever it lies. match says which elements of the buckets are meant; in the update they are
 // "comments.$".
 func updates(whole bool, c *commentDoc, match, update bson.D) []mongo.WriteModel {
-	filters := []bson.D{doc("_id", string(newRun(c.Post, runWhole)))}
+	filters := []bson.D{doc("post", c.Post, "_id", string(newRun(c.Post, runWhole)))}
 	hint := any(doc("_id", 1))
 	if !whole {
 		hint = byUpper
@@ -235,7 +236,7 @@ func (t bucketThreads) change(ctx context.Context, models []mongo.WriteModel) er
 }
 
 func (t bucketThreads) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
-	branch, whole, err := t.branch(ctx, comment)
+	branch, whole, err := t.branch(ctx, post, comment)
 	if err != nil {
 		return err
 	}
@@ -250,7 +251,7 @@ func (t bucketThreads) edit(ctx context.Context, post social.PostID, comment soc
 	if !whole || t.paged || growth <= 0 {
 		return t.change(ctx, updates(whole, own, doc("_id", comment), update))
 	}
-	room := doc("_id", string(newRun(post, runWhole)), "comments._id", comment, "bytes", doc("$lte", t.whole.bytes-growth))
+	room := doc("post", post, "_id", string(newRun(post, runWhole)), "comments._id", comment, "bytes", doc("$lte", t.whole.bytes-growth))
 	err = updateOne(ctx, t.buckets, room, update)
 	if errors.Is(err, social.ErrNotFound) {
 		return social.ErrThreadFull // the comment is there: it was read just now
@@ -291,10 +292,10 @@ func (t bucketThreads) makeRoomForText(ctx context.Context, own *commentDoc, who
 }
 
 // branch reads a live comment and its ancestors, upwards, and says whether their thread is in one bucket.
-func (t bucketThreads) branch(ctx context.Context, comment social.CommentID) ([]commentDoc, bool, error) {
+func (t bucketThreads) branch(ctx context.Context, post social.PostID, comment social.CommentID) ([]commentDoc, bool, error) {
 	read := func(ids []social.CommentID) ([]bucketDoc, error) {
 		list := valueList(ids)
-		return t.pick(ctx, doc("main", true, "comments._id", doc("$in", list)), "_id", list, byComment)
+		return t.pick(ctx, doc("post", post, "main", true, "comments._id", doc("$in", list)), "_id", list, byComment)
 	}
 	buckets, err := read([]social.CommentID{comment})
 	own := commentsOf(buckets)
@@ -314,13 +315,13 @@ func (t bucketThreads) branch(ctx context.Context, comment social.CommentID) ([]
 	return append(own, docs...), whole, nil
 }
 
-func (t bucketThreads) remove(ctx context.Context, _ social.PostID, comment social.CommentID) error {
-	branch, whole, err := t.branch(ctx, comment)
+func (t bucketThreads) remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
+	branch, whole, err := t.branch(ctx, post, comment)
 	if err != nil {
 		return err
 	}
 	own := &branch[0]
-	if err := t.removeAuthor(ctx, own.ID); err != nil {
+	if err := t.removeAuthor(ctx, own); err != nil {
 		return err
 	}
 	if own.Replies > 0 {
@@ -345,7 +346,7 @@ func (t bucketThreads) remove(ctx context.Context, _ social.PostID, comment soci
 	if err := t.change(ctx, models); err != nil || whole {
 		return err
 	}
-	return t.tidy(ctx, branch[:gone])
+	return t.tidy(ctx, post, branch[:gone])
 }
 
 func (t bucketThreads) removeThread(ctx context.Context, post social.PostID) error {
@@ -353,7 +354,7 @@ func (t bucketThreads) removeThread(ctx context.Context, post social.PostID) err
 		return err
 	}
 	// All _ids of a post begin with its id's text.
-	all := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
+	all := doc("post", post, "_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
 	_, err := t.buckets.DeleteMany(ctx, all, options.DeleteMany().SetHint(doc("_id", 1)))
 	return err
 }

@@ -57,7 +57,11 @@ func (s *Store) RenameCircle(ctx context.Context, circle social.CircleID, name s
 func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e social.Event) error {
 	return s.write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
 		var d circleDoc
-		if err := found(s.circles.FindOneAndDelete(ctx, doc("_id", circle)).Decode(&d)); err != nil {
+		if err := found(s.circles.FindOne(ctx, doc("_id", circle)).Decode(&d)); err != nil {
+			return err
+		}
+		// Its owner is the shard key. Whoever else removes or changes the circle meanwhile is in conflict.
+		if _, err := s.circles.DeleteOne(ctx, doc("_id", circle, "owner", d.Owner)); err != nil {
 			return err
 		}
 		if err := s.emptyCircle(ctx, d.Owner, circle); err != nil {
@@ -194,7 +198,7 @@ func (s *Store) countFollow(ctx context.Context, owner, other social.UserID, n i
 func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e social.Event) (removed bool, err error) {
 	hot := []id.ID{m.Owner.ID, m.Member.ID}
 	err = s.write(ctx, "remove from circle", hot, func(ctx context.Context) error {
-		filter := doc("_id", pairKey(m.Owner.ID, m.Member.ID), "owner", m.Owner, "circles", m.Circle)
+		filter := append(edgeKey(m.Owner, m.Member), bson.E{Key: "circles", Value: m.Circle})
 		before, err := s.updateEdge(ctx, filter, withoutCircle(m.Circle))
 		if removed = before != nil; err != nil || !removed {
 			return err
@@ -212,7 +216,7 @@ func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e soc
 // Unfollow implements social.Circles.
 func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e social.Event) (unfollowed bool, err error) {
 	err = s.write(ctx, "unfollow", []id.ID{owner.ID, member.ID}, func(ctx context.Context) error {
-		filter := doc("_id", pairKey(owner.ID, member.ID), "owner", owner, "follow", doc("$exists", true))
+		filter := append(edgeKey(owner, member), bson.E{Key: "follow", Value: doc("$exists", true)})
 		before, err := s.updateEdge(ctx, filter, doc("$unset", doc("follow", 1, "circles", 1)))
 		if unfollowed = before != nil; err != nil || !unfollowed {
 			return err
@@ -225,10 +229,15 @@ func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e soc
 	return unfollowed && err == nil, err
 }
 
+// uncountMembers counts a member less in each of the circles, which are the owners'.
+func (s *Store) uncountMembers(ctx context.Context, circles []social.CircleID, owners ...social.UserID) error {
+	_, err := s.circles.UpdateMany(ctx, doc("_id", doc("$in", circles), "owner", doc("$in", owners)), doc("$inc", doc("members", -1)))
+	return err
+}
+
 // uncount counts memberships that ended, and the follow if that ended too.
 func (s *Store) uncount(ctx context.Context, owner, member social.UserID, circles []social.CircleID, isFollow bool, e social.Event) error {
-	_, err := s.circles.UpdateMany(ctx, doc("_id", doc("$in", circles)), doc("$inc", doc("members", -1)))
-	if err != nil {
+	if err := s.uncountMembers(ctx, circles, owner); err != nil {
 		return err
 	}
 	if isFollow {

@@ -54,8 +54,8 @@ func (t bucketThreads) addAuthor(ctx context.Context, c *commentDoc) error {
 	return err
 }
 
-func (t bucketThreads) removeAuthor(ctx context.Context, comment social.CommentID) error {
-	_, err := t.authors.DeleteOne(ctx, doc("_id", comment))
+func (t bucketThreads) removeAuthor(ctx context.Context, c *commentDoc) error {
+	_, err := t.authors.DeleteOne(ctx, doc("_id", c.ID, "author", c.Author))
 	return err
 }
 

@@ -25,6 +25,7 @@ var layouts = []struct {
 	{"pages", ofComments, mongodb.Options{Comments: mongodb.CommentsPages}},
 	{"adaptive", ofComments, mongodb.Options{Comments: mongodb.CommentsAdaptive}},
 	{"tiny pages", ofComments, mongodb.Options{Comments: mongodb.TinyPages}},
+	{"small pages", ofComments, mongodb.Options{Comments: mongodb.SmallPages}},
 }
 
 var (

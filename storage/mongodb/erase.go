@@ -19,11 +19,13 @@ const jobErase jobKind = "erase"
 // errMoreWork ends an attempt that has done a part of its job.
 var errMoreWork = errors.New("there is more to do")
 
+// eraseTimes are how long EraseComments deletes by itself, before it leaves the rest to the workers, and how long an attempt of theirs
+// does: well below jobTime.
+type eraseTimes struct{ inCall, inJob time.Duration }
+
+var defaultEraseTimes = eraseTimes{inCall: 4 * time.Second, inJob: 2 * time.Second}
+
 const (
-	// eraseInCall is how long EraseComments deletes by itself, before it leaves the rest to the workers.
-	eraseInCall = 4 * time.Second
-	// eraseInJob is how long an attempt does: well below jobTime.
-	eraseInJob = 2 * time.Second
 	// eraseAtOnce is how many comments are read at once, and eraseTogether how many of one thread go in one transaction.
 	eraseAtOnce   = 200
 	eraseTogether = 20
@@ -44,14 +46,17 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 	if err != nil {
 		return 0, err
 	}
-	more, err := s.eraseFor(ctx, eraseInCall, user, upTo)
+	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo)
 	if err != nil {
 		slog.WarnContext(ctx, "comments will be erased later", "error", err)
 	}
-	if more {
-		return s.leftToErase(ctx, user, upTo)
+	if !more {
+		return 0, s.endErasure(ctx, user, upTo)
 	}
-	return 0, s.endErasure(ctx, user, upTo)
+	if err := s.hastenErasure(context.WithoutCancel(ctx), user); err != nil {
+		slog.WarnContext(ctx, "comments will be erased a little later", "error", err)
+	}
+	return s.leftToErase(ctx, user, upTo)
 }
 
 // addErasure stores the job, or lets the one that is there go further. A worker takes it when this call should be over.
@@ -59,11 +64,21 @@ func (s *Store) addErasure(ctx context.Context, user social.UserID, upTo social.
 	now := time.Now()
 	_, err := s.jobs.jobs.UpdateOne(ctx, doc("_id", eraseID(user)), doc(
 		"$max", doc("upTo", upTo),
-		"$set", doc("due", now.Add(eraseInCall+time.Second), "attempts", 0),
+		"$set", doc("due", now.Add(s.erasing.inCall+time.Second), "attempts", 0),
 		"$unset", doc("lease", 1), // whoever holds it knows of less
 		"$setOnInsert", doc("v", version, "kind", jobErase, "author", user, "madeAt", now),
 	), options.UpdateOne().SetUpsert(true))
 	return upserted(err)
+}
+
+// hastenErasure lets a worker take the job now.
+func (s *Store) hastenErasure(ctx context.Context, user social.UserID) error {
+	err := s.read(ctx, "hasten erasing comments", func(ctx context.Context) error {
+		_, err := s.jobs.jobs.UpdateOne(ctx, doc("_id", eraseID(user), "lease", doc("$exists", false)), doc("$set", doc("due", time.Now())))
+		return err
+	})
+	s.jobs.wake()
+	return err
 }
 
 // endErasure removes the job, unless it is about more by now.
@@ -76,19 +91,18 @@ func (s *Store) endErasure(ctx context.Context, user social.UserID, upTo social.
 
 // eraseNext does a part of a job.
 func (s *Store) eraseNext(ctx context.Context, j *jobDoc) error {
-	more, err := s.eraseFor(ctx, eraseInJob, j.Author, j.UpTo)
+	more, err := s.eraseFor(ctx, s.erasing.inJob, j.Author, j.UpTo)
 	if err == nil && more {
 		return errMoreWork
 	}
 	return err
 }
 
-// eraseFor deletes comments until none is left or the time is over, and says whether there may be more. What others delete meanwhile is
-// none of its business.
+// eraseFor deletes comments, those of one thread at least, until none is left or the time is over, and says whether there may be more.
 func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.UserID, upTo social.CommentID) (more bool, err error) {
 	page := social.Page{Limit: eraseAtOnce, After: social.Key(next(upTo.ID).Bytes())}
 	list := social.List[social.UserID]{Of: user, Page: page}
-	for deadline := time.Now().Add(most); time.Now().Before(deadline) && ctx.Err() == nil; {
+	for deadline := time.Now().Add(most); ; {
 		found, err := s.CommentsBy(ctx, []social.List[social.UserID]{list})
 		if err != nil {
 			return true, err
@@ -97,15 +111,14 @@ func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.Us
 			return false, nil
 		}
 		for _, thread := range byThread(found[list]) {
-			if time.Now().After(deadline) {
-				return true, nil
-			}
 			if err := s.eraseInThread(ctx, user, thread); err != nil {
 				return true, err
 			}
+			if time.Now().After(deadline) {
+				return true, nil
+			}
 		}
 	}
-	return true, nil
 }
 
 // next is the id right behind one.

@@ -1,6 +1,7 @@
 package mongodb_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -45,7 +46,7 @@ func TestTwoCollectionsUseIndexes(t *testing.T) {
 
 // TestEveryLayoutUsesAnIndex is the same for the other layouts of comment threads.
 func TestEveryLayoutUsesAnIndex(t *testing.T) {
-	for _, layout := range []string{mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive, mongodb.TinyAdaptive} {
+	for _, layout := range []string{mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive, mongodb.TinyAdaptive, mongodb.SmallPages} {
 		t.Run(layout, func(t *testing.T) {
 			r := new(recorder)
 			w := newTownIn(t, r, layout)
@@ -286,6 +287,14 @@ func callPosts(w *town, ada, ben social.NewUser) {
 	w.ok(err)
 	_, err = w.Reactions(w.ctx, ben.User.ID, both)
 	w.ok(err)
+	for _, call := range []func(context.Context, social.PostID, social.UserID, social.Event) (bool, error){
+		w.MuteThread, w.MuteThread, w.UnmuteThread, w.UnmuteThread,
+	} {
+		_, err = call(w.ctx, p.ID, ben.User.ID, happened(social.EventThreadMuted))
+		w.ok(err)
+		_, err = w.MutedThreads(w.ctx, ben.User.ID, both)
+		w.ok(err)
+	}
 	for range 2 {
 		w.ok(w.DeleteReaction(w.ctx, p.ID, ben.User.ID, happened(social.EventReactionRemoved)))
 	}
@@ -305,6 +314,10 @@ func callComments(w *town, ada, ben social.NewUser) {
 	}
 	pages(func(page social.Page) {
 		callThreads(w, page, p.ID, q.ID, root)
+		for _, authors := range [][]social.UserID{{ben.User.ID}, {ada.User.ID, ben.User.ID}} {
+			_, err := w.CommentsBy(w.ctx, lists(page, authors...))
+			w.ok(err)
+		}
 	})
 	for _, posts := range [][]social.PostID{{p.ID}, {p.ID, q.ID}} {
 		for _, without := range [][]social.UserID{nil, {ada.User.ID}} {
@@ -315,8 +328,24 @@ func callComments(w *town, ada, ben social.NewUser) {
 	for _, c := range []*social.Comment{root, reply} {
 		w.ok(w.DeleteComment(w.ctx, c.ID, happened(social.EventCommentDeleted)))
 	}
+	callErasing(w, p, ada.User.ID)
+	w.ok(w.DeletePost(w.ctx, q.ID, happened(social.EventPostDeleted)))
 	root = w.comment(p, nil, ben.User.ID)
 	w.ok(w.DeleteComment(w.ctx, w.comment(p, root, ada.User.ID).ID, happened(social.EventCommentDeleted)))
+}
+
+// callErasing erases the comments of somebody, in two parts, and lets sparse buckets be joined.
+func callErasing(w *town, p *social.Post, user social.UserID) {
+	for range 12 {
+		w.comment(p, nil, user)
+	}
+	for range 2 {
+		_, err := w.EraseComments(w.ctx, user, social.CommentID{ID: id.New()}, happened(social.EventErasureBegun))
+		w.ok(err)
+	}
+	if _, err := w.CommentErasure(w.ctx, user); !errors.Is(err, social.ErrNotFound) {
+		w.t.Errorf("CommentErasure: %v", err)
+	}
 }
 
 func callThreads(w *town, page social.Page, p, q social.PostID, root *social.Comment) {

@@ -71,10 +71,10 @@ func (g twoGraph) followsChanged(ctx context.Context, edges ...edgeDoc) error {
 }
 
 func copyOf(d *edgeDoc) mongo.WriteModel {
-	own := doc("_id", pairKey(d.Other.ID, d.Owner.ID), "other", d.Other)
+	own := doc("_id", pairKey(d.Other.ID, d.Owner.ID), "other", d.Other, "owner", d.Owner)
 	if d.Follow.IsZero() {
 		return mongo.NewDeleteOneModel().SetFilter(own)
 	}
 	return mongo.NewUpdateOneModel().SetFilter(own).SetUpsert(true).SetUpdate(doc(
-		"$set", doc("v", version, "owner", d.Owner, "follow", d.Follow, "circles", d.Circles)))
+		"$set", doc("v", version, "follow", d.Follow, "circles", d.Circles)))
 }

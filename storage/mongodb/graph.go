@@ -58,6 +58,11 @@ func (d *edgeDoc) leave(circle social.CircleID) {
 	}
 }
 
+// edgeKey matches one edge by its _id and its shard key, which writes need.
+func edgeKey(owner, other social.UserID) bson.D {
+	return doc("_id", pairKey(owner.ID, other.ID), "owner", owner, "other", other)
+}
+
 // pipeline is an update that computes with what is stored.
 type pipeline = bson.A
 
@@ -92,7 +97,7 @@ func begin(field string, edge social.EdgeID) bson.E {
 // changeEdge applies the update to the edge, which is made where it is missing, and returns what was before.
 func (s *Store) changeEdge(ctx context.Context, owner, other social.UserID, update pipeline) (edgeDoc, error) {
 	own := doc("$set", doc("v", version))
-	filter := doc("_id", pairKey(owner.ID, other.ID), "owner", owner, "other", other)
+	filter := edgeKey(owner, other)
 	var before edgeDoc
 	err := s.edges.FindOneAndUpdate(ctx, filter, append(pipeline{own}, update...),
 		options.FindOneAndUpdate().SetUpsert(true)).Decode(&before)
@@ -150,7 +155,7 @@ func (s *Store) edgesOf(ctx context.Context, pairs []social.Pair) ([]edgeDoc, er
 		options.Find().SetProjection(doc("_id", 0)).SetHint(doc("_id", 1)))
 }
 
-func keysOf[K comparable](set map[K]bool) []K {
+func keysOf[K comparable, V any](set map[K]V) []K {
 	keys := make([]K, 0, len(set))
 	for k := range set {
 		keys = append(keys, k)
@@ -264,8 +269,7 @@ func (s *Store) endBoth(ctx context.Context, block social.Edge, there, back edge
 	if err := s.graph.followsChanged(ctx, ended(there, back)...); err != nil {
 		return err
 	}
-	_, err := s.circles.UpdateMany(ctx, doc("_id", doc("$in", circles)), doc("$inc", doc("members", -1)))
-	if err != nil {
+	if err := s.uncountMembers(ctx, circles, block.From, block.To); err != nil {
 		return err
 	}
 	out, in := 0, 0
@@ -275,7 +279,7 @@ func (s *Store) endBoth(ctx context.Context, block social.Edge, there, back edge
 	if !back.Follow.IsZero() {
 		in = -1
 	}
-	err = count(ctx, s.users, map[social.UserID]bson.D{
+	err := count(ctx, s.users, map[social.UserID]bson.D{
 		block.From: doc("following", out, "followers", in),
 		block.To:   doc("followers", out, "following", in),
 	})
@@ -296,7 +300,7 @@ func (s *Store) Unblock(ctx context.Context, from, to social.UserID, e social.Ev
 		if unblocked = before; err != nil || !unblocked {
 			return err
 		}
-		back := doc("_id", pairKey(to.ID, from.ID), "owner", to)
+		back := edgeKey(to, from)
 		if err := updateOne(ctx, s.edges, back, doc("$unset", doc("blockedBy", 1))); err != nil {
 			return err
 		}
@@ -307,7 +311,7 @@ func (s *Store) Unblock(ctx context.Context, from, to social.UserID, e social.Ev
 
 // endEdge takes a block or mute off an edge; it says whether there was one.
 func (s *Store) endEdge(ctx context.Context, from, to social.UserID, field string) (bool, error) {
-	filter := doc("_id", pairKey(from.ID, to.ID), "owner", from, field, doc("$exists", true))
+	filter := append(edgeKey(from, to), bson.E{Key: field, Value: doc("$exists", true)})
 	result, err := s.edges.UpdateOne(ctx, filter, doc("$unset", doc(field, 1)))
 	return err == nil && result.ModifiedCount > 0, err
 }

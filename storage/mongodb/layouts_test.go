@@ -185,3 +185,22 @@ func sameDocs(a, b []commentDoc) bool {
 	second, other := bson.MarshalExtJSON(doc("all", b), true, false)
 	return err == nil && other == nil && bytes.Equal(first, second)
 }
+
+// EraseSlowly leaves nearly all erasing to the workers, which do the least at a time.
+func (s *Store) EraseSlowly() { s.erasing = eraseTimes{} }
+
+// SparseNeighbours counts the buckets of a post that could be joined with the next.
+func (s *Store) SparseNeighbours(ctx context.Context, post social.PostID) (n int, err error) {
+	t, ok := s.threads.(bucketThreads)
+	if !ok {
+		return 0, fmt.Errorf("%T has no buckets", s.threads)
+	}
+	own := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
+	docs, err := findAll[bucketDoc](ctx, t.buckets, own, inBatch, options.Find().SetSort(doc("_id", 1)))
+	for i := 1; i < len(docs); i++ {
+		if docs[i].ID == docs[i-1].Upper && t.fitTogether(docs[i-1], docs[i]) {
+			n++
+		}
+	}
+	return n, err
+}

@@ -77,12 +77,15 @@ func checkServer(ctx context.Context, client *mongo.Client, a address, timeout t
 	return diagnose(ctx, a, err)
 }
 
+// isRouter says whether it is a mongos, in front of a sharded cluster.
+func (h hello) isRouter() bool { return h.Message == "isdbgrid" }
+
 func (h hello) check() error {
 	switch {
 	case h.Uninitiated:
 		return errors.New("the MongoDB server was started with --replSet, but the replica set is not initiated: " +
 			"run rs.initiate() in mongosh")
-	case h.SetName == "" && h.Message != "isdbgrid":
+	case h.SetName == "" && !h.isRouter():
 		return errors.New("the MongoDB server is standalone, and Plaza needs a replica set " +
 			"(for transactions and change streams): start mongod with --replSet rs0, and run rs.initiate() in mongosh once; " +
 			"one server is enough")

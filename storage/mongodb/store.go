@@ -63,6 +63,7 @@ type Store struct {
 	jobs    *jobQueue
 	threads threads
 	queue   *commentQueue
+	erasing eraseTimes
 
 	users     *mongo.Collection
 	profiles  *mongo.Collection
@@ -170,6 +171,7 @@ func newStore(client *mongo.Client, database string, timeout time.Duration) *Sto
 		threadMutes: db.Collection("threadMutes"),
 		events:      db.Collection("events"), settings: db.Collection("settings"),
 		jobs: newJobQueue(db.Collection("jobs")), queue: newCommentQueue(),
+		erasing: defaultEraseTimes,
 
 		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
 	}

@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -139,13 +140,28 @@ func (s *Store) Users(ctx context.Context, ids []social.UserID) (map[social.User
 func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string]*social.User, error) {
 	all := make(map[string]*social.User, len(handles))
 	err := s.read(ctx, "users by handle", func(ctx context.Context) error {
-		docs, err := findIn[userDoc](ctx, s.users, "handle", handles)
-		for i := range docs {
-			all[docs[i].Handle] = docs[i].user()
+		for batch := range slices.Chunk(handles, inBatch) {
+			docs, err := aggregateAll[userDoc](ctx, s.handles, s.usersBehind(batch), len(batch))
+			if err != nil {
+				return err
+			}
+			for i := range docs {
+				all[docs[i].Handle] = docs[i].user()
+			}
 		}
-		return err
+		return nil
 	})
 	return all, err
+}
+
+// usersBehind reads users through their handles' documents: on a sharded cluster a handle alone does not tell where its user lies.
+func (s *Store) usersBehind(handles []string) bson.A {
+	return bson.A{
+		doc("$match", doc("_id", doc("$in", handles))),
+		doc("$lookup", doc("from", s.users.Name(), "localField", "user", "foreignField", "_id", "as", "user")),
+		doc("$unwind", "$user"),
+		doc("$replaceRoot", doc("newRoot", "$user")),
+	}
 }
 
 // PasswordHash implements social.Users.

@@ -154,6 +154,9 @@ func (w *world) writes() []func(e social.Event) error {
 		func(e social.Event) error { return w.DeleteReaction(ctx, post, b.ID, e) },
 		func(e social.Event) error { return w.InsertComment(ctx, root, e) },
 		func(e social.Event) error { return w.InsertComment(ctx, reply, e) },
+		func(e social.Event) error { return did(w.MuteThread(ctx, post, b.ID, e)) },
+		func(e social.Event) error { return did(w.UnmuteThread(ctx, post, b.ID, e)) },
+		func(e social.Event) error { return eraseNothing(w, e) },
 		func(e social.Event) error { return w.EditComment(ctx, root.ID, "edited", now(), e) },
 		func(e social.Event) error { return w.DeleteComment(ctx, root.ID, e) },
 		func(e social.Event) error { return w.DeleteComment(ctx, reply.ID, e) },
@@ -206,6 +209,7 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 	w.ok(w.PutReaction(ctx, p.ID, ben.ID, social.ReactionLike, e), "the same reaction")
 	w.ok(w.DeleteReaction(ctx, p.ID, ada.ID, e), "taking back what is not there")
 	w.ok(w.DeleteSession(ctx, [32]byte{7}, e), "deleting a session that is gone")
+	w.did(false)(w.UnmuteThread(ctx, p.ID, ada.ID, e))
 	for what, err := range map[string]error{
 		"InsertUser":      w.InsertUser(ctx, taken, e),
 		"UpdateProfile":   w.UpdateProfile(ctx, newUserID(), social.ProfileChange{}, e),
@@ -226,6 +230,8 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 		"PutVote":         w.PutVote(ctx, lost.ID, ada.ID, 0, e),
 		"PutReaction":     w.PutReaction(ctx, lost.ID, ada.ID, social.ReactionLike, e),
 		"DeleteReaction":  w.DeleteReaction(ctx, lost.ID, ada.ID, e),
+		"MuteThread":      second(w.MuteThread(ctx, lost.ID, ada.ID, e)),
+		"UnmuteThread":    second(w.UnmuteThread(ctx, lost.ID, ada.ID, e)),
 		"InsertComment":   w.InsertComment(ctx, newComment(lost, nil, ada), e),
 		"InsertComment 2": w.InsertComment(ctx, newComment(&p, root, ada), e),
 		"InsertComment 3": w.InsertComment(ctx, slug, e),
@@ -240,6 +246,12 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 }
 
 func second(_ bool, err error) error { return err }
+
+// eraseNothing erases the comments of somebody who has none.
+func eraseNothing(w *world, e social.Event) error {
+	_, err := w.EraseComments(w.ctx, newUserID(), newCommentID(), e)
+	return err
+}
 
 func importsAppendNone(w *world) {
 	tail := w.tail()
