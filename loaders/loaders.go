@@ -12,6 +12,7 @@ type Loaders struct {
 	Viewer *social.Viewer
 
 	Users      Loader[social.UserID, *social.User]
+	Profiles   Loader[social.UserID, []social.ShownValue]
 	Posts      Loader[social.PostID, *social.Post]
 	Comments   Loader[social.CommentID, *social.Comment]
 	Permalinks Loader[social.Permalink, *social.Comment]
@@ -37,6 +38,7 @@ func New(v *social.Viewer) *Loaders {
 	return &Loaders{
 		Viewer:     v,
 		Users:      newLoader(v.Users),
+		Profiles:   newLoader(v.ProfileValues),
 		Posts:      newLoader(v.Posts),
 		Comments:   newLoader(v.Comments),
 		Permalinks: newLoader(v.CommentsBySlug),

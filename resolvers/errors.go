@@ -97,8 +97,11 @@ func argumentOf(ctx context.Context, mistake *fault.Error, path ast.Path) string
 		return ""
 	}
 	steps := path[len(field.Path()):]
-	return strings.TrimPrefix(steps.String(), ".")
+	return strings.TrimPrefix(indexes.Replace(steps.String()), ".")
 }
+
+// indexes are written as steps: where.0.key.
+var indexes = strings.NewReplacer("[", ".", "]", "")
 
 func (r *Resolver) log(ctx context.Context, err error) {
 	r.Logger.ErrorContext(ctx, "request failed", "error", err, "requestId", r.RequestID(ctx))

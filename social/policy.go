@@ -17,6 +17,18 @@ func (r Relation) FollowedBy() bool { return len(r.Circles) > 0 }
 // CanSeeUser says whether somebody exists for a viewer who has this relation to them.
 func CanSeeUser(r Relation) bool { return !r.blocked() }
 
+// CanSeeValue says whether a value of a profile exists for a viewer (zero: nobody is signed in) who has this relation to its
+// owner. Searches find somebody by the values that the searcher sees, and by no others.
+func CanSeeValue(viewer, owner UserID, visibility Visibility, toOwner Relation) bool {
+	switch {
+	case !viewer.IsZero() && viewer == owner:
+		return true
+	case !CanSeeUser(toOwner):
+		return false
+	}
+	return visibility == VisibleToAll || visibility == VisibleToCircles && toOwner.FollowedBy()
+}
+
 // CanSeePost says whether a post exists for a viewer (zero: nobody is signed in) who has this relation to its author.
 // A block hides it, whatever else holds; its author and the owner of its wall see it; others by its audience, as the
 // author's circles are now.

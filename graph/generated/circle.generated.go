@@ -160,6 +160,8 @@ func (ec *executionContext) fieldContext_AddToCirclePayload_user(_ context.Conte
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -834,6 +836,8 @@ func (ec *executionContext) fieldContext_RemoveFromCirclePayload_user(_ context.
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},

@@ -374,6 +374,8 @@ func (ec *executionContext) fieldContext_Comment_author(_ context.Context, field
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},

@@ -604,6 +604,8 @@ func (ec *executionContext) fieldContext_CheckinPost_author(_ context.Context, f
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -669,6 +671,8 @@ func (ec *executionContext) fieldContext_CheckinPost_wallOwner(_ context.Context
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -1691,6 +1695,8 @@ func (ec *executionContext) fieldContext_LinkPost_author(_ context.Context, fiel
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -1756,6 +1762,8 @@ func (ec *executionContext) fieldContext_LinkPost_wallOwner(_ context.Context, f
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -2617,6 +2625,8 @@ func (ec *executionContext) fieldContext_PhotoPost_author(_ context.Context, fie
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -2682,6 +2692,8 @@ func (ec *executionContext) fieldContext_PhotoPost_wallOwner(_ context.Context, 
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -3622,6 +3634,8 @@ func (ec *executionContext) fieldContext_PollPost_author(_ context.Context, fiel
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -3687,6 +3701,8 @@ func (ec *executionContext) fieldContext_PollPost_wallOwner(_ context.Context, f
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -5335,6 +5351,8 @@ func (ec *executionContext) fieldContext_StatusPost_author(_ context.Context, fi
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -5400,6 +5418,8 @@ func (ec *executionContext) fieldContext_StatusPost_wallOwner(_ context.Context,
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},

@@ -87,8 +87,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAudienceInput,
 		ec.unmarshalInputBlockUserInput,
 		ec.unmarshalInputCheckinInput,
+		ec.unmarshalInputClearProfilePropertyInput,
 		ec.unmarshalInputCreateCircleInput,
 		ec.unmarshalInputCreatePostInput,
+		ec.unmarshalInputDefineProfilePropertyInput,
 		ec.unmarshalInputDeleteAllMyCommentsInput,
 		ec.unmarshalInputDeleteCircleInput,
 		ec.unmarshalInputDeleteCommentInput,
@@ -102,13 +104,16 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPhotoInput,
 		ec.unmarshalInputPollInput,
 		ec.unmarshalInputPostContentInput,
+		ec.unmarshalInputPropertyCondition,
 		ec.unmarshalInputRecordAdImpressionInput,
 		ec.unmarshalInputRemoveFromCircleInput,
+		ec.unmarshalInputRemoveProfilePropertyInput,
 		ec.unmarshalInputRemoveReactionInput,
 		ec.unmarshalInputRenameCircleInput,
 		ec.unmarshalInputReplyPolicyInput,
 		ec.unmarshalInputSetCommentOrderInput,
 		ec.unmarshalInputSetPostAudienceInput,
+		ec.unmarshalInputSetProfilePropertyInput,
 		ec.unmarshalInputSetReplyPolicyInput,
 		ec.unmarshalInputSignInInput,
 		ec.unmarshalInputSignUpInput,
@@ -118,6 +123,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUnmuteThreadInput,
 		ec.unmarshalInputUnmuteUserInput,
 		ec.unmarshalInputUpdateProfileInput,
+		ec.unmarshalInputUpdateProfilePropertyInput,
 		ec.unmarshalInputVotePollInput,
 	)
 	first := true
@@ -1425,6 +1431,220 @@ input RemoveReactionInput {
 type RemoveReactionPayload {
   "The post with the new counts."
   post: Post
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+`, BuiltIn: false},
+	{Name: "../schema/property.graphqls", Input: `"""
+A value of a profile property, as its type has it: a string for ` + "`" + `TEXT` + "`" + `, ` + "`" + `CHOICE` + "`" + ` and ` + "`" + `DATE` + "`" + ` (` + "`" + `2026-11-21` + "`" + `), a number for ` + "`" + `INT` + "`" + ` and ` + "`" + `FLOAT` + "`" + `, and
+` + "`" + `true` + "`" + ` or ` + "`" + `false` + "`" + ` for ` + "`" + `BOOL` + "`" + `.
+"""
+scalar PropertyValue
+
+"A field of profiles that this community has defined."
+type ProfileProperty {
+  "How it is named in searches and changes."
+  key: String!
+  "How it is shown to people."
+  label: String!
+  "Which values it takes."
+  type: PropertyType!
+  "Of a ` + "`" + `CHOICE` + "`" + `: what can be chosen."
+  choices: [String!]!
+  "Whether people can be found by it."
+  searchable: Boolean!
+  "Who sees a value that is filled in without saying who may."
+  defaultVisibility: Visibility!
+}
+
+"Which values a property takes."
+enum PropertyType {
+  "A line of up to 200 characters."
+  TEXT
+  "A whole number between -2^53 and 2^53."
+  INT
+  "A number."
+  FLOAT
+  "A day, such as ` + "`" + `2026-11-21` + "`" + `."
+  DATE
+  "True or false."
+  BOOL
+  "One of the property's choices."
+  CHOICE
+}
+
+"Who sees a value on your profile, apart from yourself. Whoever does not see it does not find you by it either."
+enum Visibility {
+  "Anyone, signed in or not."
+  PUBLIC
+  "Everybody in any of your circles."
+  CIRCLES
+  "Nobody else."
+  ONLY_ME
+}
+
+"A value that somebody has filled in."
+type UserProperty {
+  "What it is a value of."
+  property: ProfileProperty!
+  "The value."
+  value: PropertyValue!
+  "Who sees it."
+  visibility: Visibility!
+}
+
+extend type User {
+  "What the user has filled in and you may see, in the order in which the properties were defined."
+  properties: [UserProperty!]!
+}
+
+extend type Query {
+  "What profiles have in this community, in the order of definition."
+  profileProperties: [ProfileProperty!]!
+  """
+  The people on whose profiles you see values for which all conditions hold. They are ordered by the value of the first condition with ` + "`" + `equals` + "`" + `, or
+  else of the first condition, and then by when they signed up. This list is read forwards only.
+  """
+  users(
+    "1 to 5 conditions, each on another property."
+    where: [PropertyCondition!]!
+    "How many, from the start: 1 to 100; 20 where it is not given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+  ): UserConnection!
+}
+
+"What a value must be: give ` + "`" + `equals` + "`" + `, or ` + "`" + `in` + "`" + `, or one or both of ` + "`" + `atLeast` + "`" + ` and ` + "`" + `atMost` + "`" + `."
+input PropertyCondition {
+  "The property's key; it must be searchable."
+  key: String!
+  "The value itself. Texts are equal whatever their case."
+  equals: PropertyValue
+  "The least value. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
+  atLeast: PropertyValue
+  "The greatest value. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
+  atMost: PropertyValue
+  "Any of 1 to 20 values."
+  in: [PropertyValue!]
+}
+
+extend type Mutation {
+  "Add a property to all profiles. Needs the right ` + "`" + `ADMIN` + "`" + `."
+  defineProfileProperty(
+    "What to define."
+    input: DefineProfilePropertyInput!
+  ): DefineProfilePropertyPayload
+  "Change a property. What is not given stays as it is; its type stays for good. Needs the right ` + "`" + `ADMIN` + "`" + `."
+  updateProfileProperty(
+    "What to change."
+    input: UpdateProfilePropertyInput!
+  ): UpdateProfilePropertyPayload
+  "Take a property from all profiles, with everything that people have filled in. Needs the right ` + "`" + `ADMIN` + "`" + `."
+  removeProfileProperty(
+    "Which one."
+    input: RemoveProfilePropertyInput!
+  ): RemoveProfilePropertyPayload
+  "Fill a property of your profile in."
+  setProfileProperty(
+    "What to fill in."
+    input: SetProfilePropertyInput!
+  ): SetProfilePropertyPayload
+  "Empty a property of your profile."
+  clearProfileProperty(
+    "Which one."
+    input: ClearProfilePropertyInput!
+  ): ClearProfilePropertyPayload
+}
+
+"What to define."
+input DefineProfilePropertyInput {
+  "1 to 32 letters, digits or underscores, the first of them a small letter; unique."
+  key: String!
+  "How it is shown to people: 1 to 100 characters."
+  label: String!
+  "Which values it takes."
+  type: PropertyType!
+  "For a ` + "`" + `CHOICE` + "`" + `, and only for that: 1 to 100 different choices."
+  choices: [String!]
+  "Whether people can be found by it."
+  searchable: Boolean! = true
+  "Who sees a value that is filled in without saying who may."
+  defaultVisibility: Visibility! = PUBLIC
+}
+
+"The answer to ` + "`" + `defineProfileProperty` + "`" + `."
+type DefineProfilePropertyPayload {
+  "The new property."
+  property: ProfileProperty
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"What to change of a property."
+input UpdateProfilePropertyInput {
+  "The property's key."
+  key: String!
+  "How it is shown to people: 1 to 100 characters."
+  label: String
+  "1 to 100 different choices. Who has chosen one that is left out keeps it."
+  choices: [String!]
+  "Whether people can be found by it."
+  searchable: Boolean
+  "Who sees a value that is filled in from now on without saying who may."
+  defaultVisibility: Visibility
+}
+
+"The answer to ` + "`" + `updateProfileProperty` + "`" + `."
+type UpdateProfilePropertyPayload {
+  "The property as it is now."
+  property: ProfileProperty
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"Which property to remove."
+input RemoveProfilePropertyInput {
+  "The property's key."
+  key: String!
+}
+
+"The answer to ` + "`" + `removeProfileProperty` + "`" + `."
+type RemoveProfilePropertyPayload {
+  "The key of the property that is gone."
+  removedKey: String
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"What to fill in."
+input SetProfilePropertyInput {
+  "The property's key."
+  key: String!
+  "The value."
+  value: PropertyValue!
+  "Who sees it. Where it is not given it stays as it is; for a first value it is the property's ` + "`" + `defaultVisibility` + "`" + `."
+  visibility: Visibility
+}
+
+"The answer to ` + "`" + `setProfileProperty` + "`" + `."
+type SetProfilePropertyPayload {
+  "You, as you are now."
+  user: User
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"Which property to empty."
+input ClearProfilePropertyInput {
+  "The property's key."
+  key: String!
+}
+
+"The answer to ` + "`" + `clearProfileProperty` + "`" + `."
+type ClearProfilePropertyPayload {
+  "You, as you are now."
+  user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
 }

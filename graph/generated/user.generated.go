@@ -29,6 +29,7 @@ type UserResolver interface {
 	ViewerIsMuting(ctx context.Context, obj *model.User) (bool, error)
 	ViewerCircles(ctx context.Context, obj *model.User) ([]*model.Circle, error)
 	ViewerCanPostOnWall(ctx context.Context, obj *model.User) (bool, error)
+	Properties(ctx context.Context, obj *model.User) ([]*model.UserProperty, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -205,6 +206,8 @@ func (ec *executionContext) fieldContext_BlockUserPayload_user(_ context.Context
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -307,6 +310,8 @@ func (ec *executionContext) fieldContext_FollowUserPayload_user(_ context.Contex
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -409,6 +414,8 @@ func (ec *executionContext) fieldContext_MuteUserPayload_user(_ context.Context,
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -511,6 +518,8 @@ func (ec *executionContext) fieldContext_UnblockUserPayload_user(_ context.Conte
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -613,6 +622,8 @@ func (ec *executionContext) fieldContext_UnfollowUserPayload_user(_ context.Cont
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -715,6 +726,8 @@ func (ec *executionContext) fieldContext_UnmuteUserPayload_user(_ context.Contex
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -817,6 +830,8 @@ func (ec *executionContext) fieldContext_UpdateProfilePayload_user(_ context.Con
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -1448,6 +1463,43 @@ func (ec *executionContext) fieldContext_User_viewerCanPostOnWall(_ context.Cont
 	return fc, nil
 }
 
+func (ec *executionContext) _User_properties(ctx context.Context, field graphql.CollectedField, obj *model.User) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_User_properties,
+		func(ctx context.Context) (any, error) {
+			return ec.resolvers.User().Properties(ctx, obj)
+		},
+		nil,
+		ec.marshalNUserProperty2ᚕᚖplazaᚋgraphᚋmodelᚐUserPropertyᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_User_properties(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "User",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "property":
+				return ec.fieldContext_UserProperty_property(ctx, field)
+			case "value":
+				return ec.fieldContext_UserProperty_value(ctx, field)
+			case "visibility":
+				return ec.fieldContext_UserProperty_visibility(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UserProperty", field.Name)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _UserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.UserConnection) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1541,6 +1593,8 @@ func (ec *executionContext) fieldContext_UserConnection_nodes(_ context.Context,
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -1674,6 +1728,8 @@ func (ec *executionContext) fieldContext_UserEdge_node(_ context.Context, field 
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -2536,6 +2592,42 @@ func (ec *executionContext) _User(ctx context.Context, sel ast.SelectionSet, obj
 					}
 				}()
 				res = ec._User_viewerCanPostOnWall(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "properties":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._User_properties(ctx, field, obj)
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}

@@ -137,6 +137,20 @@ type CircleEdge struct {
 	Node *Circle `json:"node"`
 }
 
+// Which property to empty.
+type ClearProfilePropertyInput struct {
+	// The property's key.
+	Key string `json:"key"`
+}
+
+// The answer to `clearProfileProperty`.
+type ClearProfilePropertyPayload struct {
+	// You, as you are now.
+	User *User `json:"user,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // One page of a list of comments.
 type CommentConnection struct {
 	// The comments with their cursors.
@@ -187,6 +201,30 @@ type CreatePostInput struct {
 type CreatePostPayload struct {
 	// The new post.
 	Post Post `json:"post,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// What to define.
+type DefineProfilePropertyInput struct {
+	// 1 to 32 letters, digits or underscores, the first of them a small letter; unique.
+	Key string `json:"key"`
+	// How it is shown to people: 1 to 100 characters.
+	Label string `json:"label"`
+	// Which values it takes.
+	Type social.PropertyType `json:"type"`
+	// For a `CHOICE`, and only for that: 1 to 100 different choices.
+	Choices []string `json:"choices,omitempty"`
+	// Whether people can be found by it.
+	Searchable bool `json:"searchable"`
+	// Who sees a value that is filled in without saying who may.
+	DefaultVisibility social.Visibility `json:"defaultVisibility"`
+}
+
+// The answer to `defineProfileProperty`.
+type DefineProfilePropertyPayload struct {
+	// The new property.
+	Property *ProfileProperty `json:"property,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -416,6 +454,20 @@ type PostVersion struct {
 	ReplacedAt time.Time `json:"replacedAt"`
 }
 
+// What a value must be: give `equals`, or `in`, or one or both of `atLeast` and `atMost`.
+type PropertyCondition struct {
+	// The property's key; it must be searchable.
+	Key string `json:"key"`
+	// The value itself. Texts are equal whatever their case.
+	Equals any `json:"equals,omitempty"`
+	// The least value. For `INT`, `FLOAT` and `DATE`.
+	AtLeast any `json:"atLeast,omitempty"`
+	// The greatest value. For `INT`, `FLOAT` and `DATE`.
+	AtMost any `json:"atMost,omitempty"`
+	// Any of 1 to 20 values.
+	In []any `json:"in,omitempty"`
+}
+
 // What can be read. A single thing that there is not, or that you may not see, is null, with the error `NOT_FOUND`.
 type Query struct {
 }
@@ -456,6 +508,20 @@ type RemoveFromCirclePayload struct {
 	Circle *Circle `json:"circle,omitempty"`
 	// The user who is not in it any more.
 	User *User `json:"user,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// Which property to remove.
+type RemoveProfilePropertyInput struct {
+	// The property's key.
+	Key string `json:"key"`
+}
+
+// The answer to `removeProfileProperty`.
+type RemoveProfilePropertyPayload struct {
+	// The key of the property that is gone.
+	RemovedKey *string `json:"removedKey,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -526,6 +592,24 @@ type SetPostAudienceInput struct {
 type SetPostAudiencePayload struct {
 	// The post as it is now.
 	Post Post `json:"post,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// What to fill in.
+type SetProfilePropertyInput struct {
+	// The property's key.
+	Key string `json:"key"`
+	// The value.
+	Value any `json:"value"`
+	// Who sees it. Where it is not given it stays as it is; for a first value it is the property's `defaultVisibility`.
+	Visibility *social.Visibility `json:"visibility,omitempty"`
+}
+
+// The answer to `setProfileProperty`.
+type SetProfilePropertyPayload struct {
+	// You, as you are now.
+	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -673,6 +757,28 @@ type UpdateProfileInput struct {
 type UpdateProfilePayload struct {
 	// You, as you are now.
 	User *User `json:"user,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// What to change of a property.
+type UpdateProfilePropertyInput struct {
+	// The property's key.
+	Key string `json:"key"`
+	// How it is shown to people: 1 to 100 characters.
+	Label *string `json:"label,omitempty"`
+	// 1 to 100 different choices. Who has chosen one that is left out keeps it.
+	Choices []string `json:"choices,omitempty"`
+	// Whether people can be found by it.
+	Searchable *bool `json:"searchable,omitempty"`
+	// Who sees a value that is filled in from now on without saying who may.
+	DefaultVisibility *social.Visibility `json:"defaultVisibility,omitempty"`
+}
+
+// The answer to `updateProfileProperty`.
+type UpdateProfilePropertyPayload struct {
+	// The property as it is now.
+	Property *ProfileProperty `json:"property,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }

@@ -71,7 +71,7 @@ var fieldNames = func() map[string]string {
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
 		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
 		"replyKind", "replyCircles", "commentOrder", "muters", "mutes",
-		"ids", "rights", "merged", "floor", "pushed", "ready", "usedAt",
+		"ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt",
 	} {
 		names[name] = name
 	}
@@ -272,6 +272,36 @@ func (d *userDoc) set(r *reading, field string, v bsoncore.Value) {
 		r.int(v, &d.Following)
 	case "rights":
 		readArray(r, v, &d.Rights, readText[social.Right])
+	}
+}
+
+func (d *profileDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.id(v, &d.User.ID)
+	case "v":
+		r.int(v, &d.Version)
+	case "properties":
+		readDocuments(r, v, &d.Properties)
+	}
+}
+
+func (d *profileValueDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "k":
+		r.id(v, &d.Property.ID)
+	case "a":
+		readText(r, v, &d.Visibility)
+	case "v":
+		if n, ok := v.DoubleOK(); ok {
+			d.Value = n
+			return
+		}
+		var text string
+		r.text(v, &text)
+		d.Value = text
+	case "t":
+		r.text(v, &d.Text)
 	}
 }
 

@@ -102,6 +102,7 @@ func callEverything(w *town) {
 		}
 	}
 	callUsers(w, ada)
+	callProfiles(w, users)
 	callCircles(w, ada, ben)
 	callGraph(w, ada, ben, users[3])
 	callPosts(w, ada, ben)
@@ -139,6 +140,10 @@ func callUsers(w *town, ada social.NewUser) {
 	w.ok(err)
 	_, err = w.UsersByHandle(w.ctx, []string{"eve", "nobody"})
 	w.ok(err)
+	_, err = w.GrantRight(w.ctx, eve.User.ID, social.RightAdmin, happened(social.EventRightGranted))
+	w.ok(err)
+	_, err = w.RevokeRight(w.ctx, eve.User.ID, social.RightAdmin, happened(social.EventRightRevoked))
+	w.ok(err)
 	_, _, err = w.PasswordHash(w.ctx, "eve")
 	w.ok(err)
 	s := social.Session{TokenHash: [32]byte{1}, User: ada.User.ID, ExpiresAt: time.Now().Add(time.Hour)}
@@ -146,6 +151,50 @@ func callUsers(w *town, ada social.NewUser) {
 	_, err = w.Session(w.ctx, s.TokenHash, time.Now())
 	w.ok(err)
 	w.ok(w.DeleteSession(w.ctx, s.TokenHash, happened(social.EventSessionEnded)))
+}
+
+func callProfiles(w *town, users []social.NewUser) {
+	city, age := w.property("city", social.PropertyText), w.property("age", social.PropertyInt)
+	for i, u := range users {
+		w.fillIn(u, city, social.VisibleToAll, social.TextValue([]string{"ulm", "aalen"}[i%2]))
+		w.fillIn(u, age, []social.Visibility{social.VisibleToAll, social.VisibleToCircles}[i/2%2], social.NumberValue(float64(i%50)))
+	}
+	ulm := social.PropertyCondition{Property: city.ID, Intervals: []social.Interval{point("ulm")}}
+	either := social.PropertyCondition{Property: city.ID, Intervals: []social.Interval{point("aalen"), point("ulm")}}
+	grown := social.PropertyCondition{Property: age.ID, Intervals: []social.Interval{{Min: social.NumberValue(18), Max: social.NumberValue(40)}}}
+	for _, where := range [][]social.PropertyCondition{{ulm}, {either}, {grown}, {ulm, grown}, {grown, ulm}, {either, grown}} {
+		found, err := w.FindProfiles(w.ctx, where, nil, 20)
+		w.ok(err)
+		value, _ := found[19].Value(where[0].Property)
+		_, err = w.FindProfiles(w.ctx, where, &social.ProfilePoint{Value: value.Sought, User: found[19].User}, 20)
+		w.ok(err)
+		_, err = w.FindProfilesOf(w.ctx, []social.UserID{users[0].User.ID, users[1].User.ID}, where)
+		w.ok(err)
+	}
+	_, err := w.Profiles(w.ctx, []social.UserID{users[0].User.ID, users[1].User.ID})
+	w.ok(err)
+	_, err = w.Properties(w.ctx)
+	w.ok(err)
+	w.ok(w.UpdateProperty(w.ctx, city, happened(social.EventPropertyUpdated)))
+	_, err = w.ClearProfileValue(w.ctx, users[0].User.ID, city.ID, happened(social.EventProfileFilledIn))
+	w.ok(err)
+	w.ok(w.DeleteProperty(w.ctx, city.ID, happened(social.EventPropertyRemoved)))
+	w.ok(w.Forget(w.ctx, city.ID))
+}
+
+func point(text string) social.Interval {
+	return social.Interval{Min: social.TextValue(text), Max: social.TextValue(text)}
+}
+
+func (w *town) property(key string, kind social.PropertyType) *social.Property {
+	p := &social.Property{ID: social.PropertyID{ID: id.New()}, Key: key, Type: kind, Searchable: true, Visibility: social.VisibleToAll}
+	w.ok(w.InsertProperty(w.ctx, p, happened(social.EventPropertyDefined)))
+	return p
+}
+
+func (w *town) fillIn(u social.NewUser, p *social.Property, visibility social.Visibility, value social.PropertyValue) {
+	v := social.ProfileValue{Property: p.ID, Visibility: visibility, Value: value, Sought: value}
+	w.ok(w.SetProfileValue(w.ctx, u.User.ID, v, happened(social.EventProfileFilledIn)))
 }
 
 func callCircles(w *town, ada, ben social.NewUser) {

@@ -41,6 +41,7 @@ func (f *hybridFeeds) do(ctx context.Context, j *jobDoc) error {
 		return f.spread(ctx, j)
 	case jobPromote:
 		return f.promote(ctx, j)
+	case jobErase, jobForget: // the store's own, in every layout
 	}
 	return unknownJob(j)
 }

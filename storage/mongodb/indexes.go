@@ -32,13 +32,18 @@ const (
 	byPostNumber = "post_number"
 	byDue        = "due"
 	byFailure    = "failedAt"
+	byProperty   = "properties"
 )
 
 // indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
 func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users:    nil,
+		s.users: nil,
+		s.profiles: {
+			having("properties", byProperty, doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
+		},
+		s.defined:  {unique("key", doc("key", 1))},
 		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
 		s.sessions: {expiring("expiresAt", 0)},
 		s.circles: {

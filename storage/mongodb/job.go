@@ -32,8 +32,9 @@ type jobDoc struct {
 	After   social.EdgeID `bson:"after,omitempty"`
 	Until   social.EdgeID `bson:"until,omitempty"`
 
-	Users []social.UserID  `bson:"users,omitempty"`
-	UpTo  social.CommentID `bson:"upTo,omitempty"` // of jobErase, which is about all comments of Author up to this one
+	Users    []social.UserID   `bson:"users,omitempty"`
+	Property social.PropertyID `bson:"property,omitempty"` // of jobForget
+	UpTo     social.CommentID  `bson:"upTo,omitempty"`     // of jobErase, which is about all comments of Author up to this one
 
 	MadeAt   time.Time `bson:"madeAt"`
 	Due      time.Time `bson:"due,omitempty"` // not before; absent once it was given up
@@ -45,7 +46,10 @@ type jobDoc struct {
 
 func (d *jobDoc) fault() social.Fault {
 	what := fmt.Sprintf("%s of %s by %s", d.Kind, d.Post.ID, d.Author.ID)
-	if d.Post.IsZero() {
+	switch {
+	case !d.Property.IsZero():
+		what = fmt.Sprintf("%s of %s", d.Kind, d.Property.ID)
+	case d.Post.IsZero():
 		what = fmt.Sprintf("%s of %s", d.Kind, d.Author.ID)
 	}
 	return social.Fault{Job: what, Error: d.Error, Attempts: d.Attempts, At: utc(d.FailedAt), Dead: d.Due.IsZero()}

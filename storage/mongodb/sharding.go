@@ -44,9 +44,11 @@ func ShardKeys() map[string]bson.D {
 		"adImpressions":  own, // the choice
 		"adClicks":       own, // the choice
 
-		"settings": nil, // a few documents
-		"adKeys":   nil, // one document
-		"jobs":     nil, // empty most of the time, and taken by the time that they are due
+		"profiles":   nil, // a search reads them in the order of one index
+		"properties": nil, // at most a hundred
+		"settings":   nil, // a few documents
+		"adKeys":     nil, // one document
+		"jobs":       nil, // empty most of the time, and taken by the time that they are due
 	}
 }
 

@@ -66,6 +66,8 @@ type Store struct {
 	erasing eraseTimes
 
 	users     *mongo.Collection
+	profiles  *mongo.Collection
+	defined   *mongo.Collection // properties
 	handles   *mongo.Collection
 	sessions  *mongo.Collection
 	circles   *mongo.Collection
@@ -161,7 +163,8 @@ func newStore(client *mongo.Client, database string, timeout time.Duration) *Sto
 	db := client.Database(database)
 	return &Store{
 		client: client, timeout: timeout, hot: newLocks(),
-		users: db.Collection("users"), handles: db.Collection("handles"), sessions: db.Collection("sessions"),
+		users: db.Collection("users"), profiles: db.Collection("profiles"), defined: db.Collection("properties"),
+		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),

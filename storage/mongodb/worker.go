@@ -87,8 +87,12 @@ func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
 func (s *Store) attemptJob(ctx context.Context, j *jobDoc) error {
 	ctx, cancel := context.WithTimeout(ctx, jobTime)
 	defer cancel()
-	if j.Kind == jobErase {
+	switch j.Kind {
+	case jobErase:
 		return s.eraseNext(ctx, j)
+	case jobForget:
+		return s.forgetProperty(ctx, j)
+	default:
 	}
 	return s.feeds.do(ctx, j)
 }

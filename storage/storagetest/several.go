@@ -76,6 +76,44 @@ func (all *several) PasswordHash(ctx context.Context, handle string) (social.Use
 	return all.next().PasswordHash(ctx, handle)
 }
 
+// The calls of social.Properties.
+
+func (all *several) InsertProperty(ctx context.Context, p *social.Property, e social.Event) error {
+	return all.next().InsertProperty(ctx, p, e)
+}
+
+func (all *several) UpdateProperty(ctx context.Context, p *social.Property, e social.Event) error {
+	return all.next().UpdateProperty(ctx, p, e)
+}
+
+func (all *several) DeleteProperty(ctx context.Context, id social.PropertyID, e social.Event) error {
+	return all.next().DeleteProperty(ctx, id, e)
+}
+
+func (all *several) Properties(ctx context.Context) ([]*social.Property, error) {
+	return all.next().Properties(ctx)
+}
+
+func (all *several) SetProfileValue(ctx context.Context, user social.UserID, v social.ProfileValue, e social.Event) error {
+	return all.next().SetProfileValue(ctx, user, v, e)
+}
+
+func (all *several) ClearProfileValue(ctx context.Context, user social.UserID, property social.PropertyID, e social.Event) (bool, error) {
+	return all.next().ClearProfileValue(ctx, user, property, e)
+}
+
+func (all *several) Profiles(ctx context.Context, users []social.UserID) (map[social.UserID]*social.Profile, error) {
+	return all.next().Profiles(ctx, users)
+}
+
+func (all *several) FindProfiles(ctx context.Context, where []social.PropertyCondition, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
+	return all.next().FindProfiles(ctx, where, after, limit)
+}
+
+func (all *several) FindProfilesOf(ctx context.Context, users []social.UserID, where []social.PropertyCondition) ([]*social.Profile, error) {
+	return all.next().FindProfilesOf(ctx, users, where)
+}
+
 // The calls of social.Sessions.
 
 func (all *several) InsertSession(ctx context.Context, s social.Session) error {

@@ -32,6 +32,7 @@ func nouns() []noun {
 	return []noun{
 		{"Store", storeCases},
 		{"Users", userCases},
+		{"Profiles", profileCases},
 		{"Sessions", sessionCases},
 		{"Circles", circleCases},
 		{"Graph", graphCases},
@@ -109,6 +110,7 @@ func emptyInputsGiveEmptyMaps(w *world) {
 	for name, call := range map[string]func() (int, error){
 		"Users":          func() (int, error) { return size(w.Users(w.ctx, nil)) },
 		"UsersByHandle":  func() (int, error) { return size(w.UsersByHandle(w.ctx, nil)) },
+		"Profiles":       func() (int, error) { return size(w.Profiles(w.ctx, nil)) },
 		"Circles":        func() (int, error) { return size(w.Circles(w.ctx, nil)) },
 		"Members":        func() (int, error) { return size(w.Members(w.ctx, nil)) },
 		"Relations":      func() (int, error) { return size(w.Relations(w.ctx, nil)) },
