@@ -70,7 +70,7 @@ var fieldNames = func() map[string]string {
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
 		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
-		"ids", "merged", "floor", "pushed", "ready", "usedAt",
+		"ids", "merged", "floor", "pushed", "ready", "usedAt", "homes",
 	} {
 		names[name] = name
 	}
@@ -358,6 +358,8 @@ func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
 		readArray(r, v, &d.Votes, (*reading).int)
 	case "inbox":
 		readArray(r, v, &d.Inbox, (*reading).binary)
+	case "homes":
+		readArray(r, v, &d.Homes, (*reading).text)
 	}
 }
 

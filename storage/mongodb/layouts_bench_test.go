@@ -99,7 +99,7 @@ func (t *benchThread) stored(b *testing.B) {
 	t.ok(err)
 	client := plainClient(b)
 	t.ok(client.Database("admin").RunCommand(b.Context(), bson.D{{Key: "fsync", Value: 1}}).Err())
-	collection := "threads"
+	collection := "threads." + t.layout
 	if t.layout == mongodb.CommentsDocuments {
 		collection = "comments"
 	}

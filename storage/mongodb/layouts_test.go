@@ -23,15 +23,15 @@ const (
 
 func init() { //nolint:gochecknoinits // only in tests
 	commentLayouts[TinyPages] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), paged: true, size: 3}
+		return bucketThreads{buckets: bucketsIn(db, TinyPages), paged: true, size: 3}
 	}
 	commentLayouts[TinyAdaptive] = func(db *mongo.Database) threads {
 		return bucketThreads{
-			buckets: bucketsIn(db), whole: wholeLimit{comments: 4, bytes: maxSmall}, paged: true, size: 3,
+			buckets: bucketsIn(db, TinyAdaptive), whole: wholeLimit{comments: 4, bytes: maxSmall}, paged: true, size: 3,
 		}
 	}
 	commentLayouts[TinyEmbedded] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), whole: wholeLimit{comments: 1 << 30, bytes: 3000}}
+		return bucketThreads{buckets: bucketsIn(db, TinyEmbedded), whole: wholeLimit{comments: 1 << 30, bytes: 3000}}
 	}
 }
 
@@ -53,7 +53,7 @@ func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social
 	if err := updateOne(ctx, s.posts, doc("_id", post), doc("$set", doc("commentCount", len(docs), "latest", latest))); err != nil {
 		return err
 	}
-	switch t := s.threads.(type) {
+	switch t := s.era(ctx).threads.read.(type) {
 	case documentThreads:
 		for i := range docs {
 			docs[i].Seq = docs[i].ID
@@ -62,7 +62,7 @@ func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social
 	case bucketThreads:
 		return fillAll(ctx, t.buckets, t.filled(post, docs))
 	}
-	return fmt.Errorf("no layout is known as %T", s.threads)
+	return fmt.Errorf("no layout is known as %T", s.era(ctx).threads.read)
 }
 
 // fillAll stores documents, so many at a time that the write concern's wait stays short.
@@ -88,9 +88,9 @@ func (t bucketThreads) filled(post social.PostID, docs []commentDoc) []bucketDoc
 // CheckBuckets reads a post's buckets, and says what is wrong with them: runs must be tiled, buckets sorted, within their bounds
 // and their limit, and exactly counted, and the two runs of a paged thread must hold the same.
 func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets int, faults []string, err error) {
-	t, ok := s.threads.(bucketThreads)
+	t, ok := s.era(ctx).threads.read.(bucketThreads)
 	if !ok {
-		return 0, nil, fmt.Errorf("%T has no buckets", s.threads)
+		return 0, nil, fmt.Errorf("%T has no buckets", s.era(ctx).threads.read)
 	}
 	own := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
 	docs, err := findAll[bucketDoc](ctx, t.buckets, own, inBatch, options.Find().SetSort(doc("_id", 1)))

@@ -28,6 +28,10 @@ type threads interface {
 	remove(ctx context.Context, post social.PostID, comment social.CommentID) error
 	// removeThread removes all comments of a post.
 	removeThread(ctx context.Context, post social.PostID) error
+	// thread reads all comments of a post, in the order of their ids.
+	thread(ctx context.Context, post social.PostID) ([]commentDoc, error)
+	// store stores a whole thread where there is none. ErrThreadFull.
+	store(ctx context.Context, post social.PostID, comments []commentDoc) error
 
 	// postOf reads which post a comment belongs to. ErrNotFound.
 	postOf(ctx context.Context, comment social.CommentID) (social.PostID, error)
@@ -50,14 +54,14 @@ const (
 var commentLayouts = map[string]func(*mongo.Database) threads{
 	CommentsDocuments: func(db *mongo.Database) threads { return documentThreads{comments: db.Collection("comments")} },
 	CommentsEmbedded: func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), whole: wholeLimit{comments: math.MaxInt, bytes: maxEmbedded}}
+		return bucketThreads{buckets: bucketsIn(db, CommentsEmbedded), whole: wholeLimit{comments: math.MaxInt, bytes: maxEmbedded}}
 	},
 	CommentsPages: func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), paged: true, size: bucketSize}
+		return bucketThreads{buckets: bucketsIn(db, CommentsPages), paged: true, size: bucketSize}
 	},
 	CommentsAdaptive: func(db *mongo.Database) threads {
 		return bucketThreads{
-			buckets: bucketsIn(db), whole: wholeLimit{comments: bucketSize, bytes: maxSmall}, paged: true, size: bucketSize,
+			buckets: bucketsIn(db, CommentsAdaptive), whole: wholeLimit{comments: bucketSize, bytes: maxSmall}, paged: true, size: bucketSize,
 		}
 	},
 }
@@ -68,8 +72,37 @@ const (
 	maxSmall    = 256 << 10 // from here on, writing a thread anew for each comment costs more than pages do
 )
 
-// bucketsIn is the collection of buckets. What is read of it outside of transactions is a snapshot: a command must not meet
-// one bucket before it was cut in two, and the other after.
-func bucketsIn(db *mongo.Database) *mongo.Collection {
-	return db.Collection("threads", options.Collection().SetReadConcern(readconcern.Snapshot()))
+// sharedBuckets is the collection in which all layouts with buckets once kept them.
+const sharedBuckets = "threads"
+
+// bucketsIn is a layout's collection of buckets. What is read of it outside of transactions is a snapshot: a command must
+// not meet one bucket before it was cut in two, and the other after.
+func bucketsIn(db *mongo.Database, layout string) *mongo.Collection {
+	return db.Collection(sharedBuckets+"."+layout, options.Collection().SetReadConcern(readconcern.Snapshot()))
+}
+
+// renameThreads gives buckets that lie in the shared collection to the layout that has made them: the database's.
+func (s *Store) renameThreads(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	db := s.posts.Database()
+	names, err := db.ListCollectionNames(ctx, doc("name", sharedBuckets))
+	if err != nil || len(names) == 0 {
+		return translate(ctx, "rename threads", err)
+	}
+	settings, err := s.readSettings(ctx)
+	if err != nil {
+		return translate(ctx, "rename threads", err)
+	}
+	t, ok := s.threadLayouts[settings[commentsSetting().name].Value].(bucketThreads)
+	if !ok {
+		return nil // a migration has left it; nobody reads it
+	}
+	err = s.client.Database("admin").RunCommand(ctx, doc(
+		"renameCollection", db.Name()+"."+sharedBuckets, "to", db.Name()+"."+t.buckets.Name())).Err()
+	const namespaceNotFound = 26
+	if server := mongo.ServerError(nil); asServerError(err, &server) && server.HasErrorCode(namespaceNotFound) {
+		return nil // another server was faster
+	}
+	return translate(ctx, "rename threads", err)
 }
