@@ -44,9 +44,14 @@ type commandLine struct {
 	MergeAbove int    `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 
-	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
-	Import importCommand `cmd:"" help:"Load people and circles from files."`
-	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
+	Heartbeat       time.Duration `help:"How often a server on MongoDB says that it lives." env:"PLAZA_HEARTBEAT" hidden:""`
+	Lease           time.Duration `help:"How long a server on MongoDB goes on without having been heard." env:"PLAZA_LEASE" hidden:""`
+	TransactionLife time.Duration `help:"MongoDB's transactionLifetimeLimitSeconds." env:"PLAZA_TRANSACTION_LIFE" hidden:""`
+
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
+	Import  importCommand  `cmd:"" help:"Load people and circles from files."`
+	Work    workCommand    `cmd:"" help:"Look at the database's background work."`
+	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database from one layout to another while servers run."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
@@ -86,9 +91,18 @@ func newLogger(level string) *slog.Logger {
 // openStore opens the engine that the configuration names.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	if c.MongodbURI != "" {
-		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{Comments: c.Comments, Feeds: c.Feeds, MergeAbove: c.MergeAbove})
+		o := c.mongodbOptions()
+		o.Comments, o.Feeds = c.Comments, c.Feeds
+		return mongodb.Open(ctx, c.MongodbURI, o)
 	}
 	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
+}
+
+// mongodbOptions are all but the layouts, which the database knows.
+func (c *commandLine) mongodbOptions() mongodb.Options {
+	return mongodb.Options{
+		MergeAbove: c.MergeAbove, Heartbeat: c.Heartbeat, Lease: c.Lease, TransactionLife: c.TransactionLife,
+	}
 }
 
 type serveCommand struct {

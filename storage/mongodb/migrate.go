@@ -347,7 +347,7 @@ func (m *migration) agree(ctx context.Context) error {
 		for _, d := range all {
 			switch {
 			case d.Adopted[m.setting.name] >= m.d.Generation && len(d.Adopted) > 0:
-			case d.Silence > d.Lease+m.s.transactionLife.Milliseconds():
+			case m.s.isGone(d):
 				if err := m.s.forget(ctx, d); err != nil {
 					return err
 				}
@@ -365,6 +365,12 @@ func (m *migration) agree(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// isGone says that a server has neither a lease nor a transaction that could still be committed: the database looks for old
+// ones twice in a transaction's life.
+func (s *Store) isGone(d serverDoc) bool {
+	return d.Silence > d.Lease+(s.transactionLife+s.transactionLife/2).Milliseconds()
 }
 
 // pause is the time between two looks at the servers.
@@ -434,6 +440,15 @@ const (
 	// noteEvery is how much work is done again after a crash, at most.
 	noteEvery = 500 * time.Millisecond
 )
+
+// together is how many entries are gone through between two notes of how far it is.
+func (m *migration) together() int {
+	const most = 100
+	if m.Rate > 0 {
+		return min(m.Rate, most)
+	}
+	return most
+}
 
 func (d *settingDoc) state() MigrationState {
 	state := MigrationState{Subject: Subject(d.Name), Layout: d.Value}

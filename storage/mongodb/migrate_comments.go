@@ -25,8 +25,6 @@ import (
 type threadMover struct{ s *Store }
 
 const (
-	// postsTogether is how many posts are looked at between two notes of how far it is.
-	postsTogether = 100
 	// copiers is how many threads are copied, or compared, at the same time.
 	copiers = 4
 )
@@ -81,7 +79,7 @@ func (v threadMover) walk(ctx context.Context, m *migration, do func(context.Con
 		if err != nil {
 			return err
 		}
-		heads, err := v.heads(ctx, doc("$gt", after, "$lte", end[0].ID), 1, postsTogether)
+		heads, err := v.heads(ctx, doc("$gt", after, "$lte", end[0].ID), 1, m.together())
 		if err != nil || len(heads) == 0 {
 			return err
 		}
