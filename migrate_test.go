@@ -300,9 +300,9 @@ func TestCommentingProcess(t *testing.T) {
 	for {
 		c := newComment(social.PostID{ID: on}, social.UserID{ID: id.New()})
 		if err := store.InsertComment(t.Context(), c, commentAdded()); err != nil {
-			fmt.Println("refused", c.ID.ID)
+			fmt.Fprintln(os.Stdout, "refused", c.ID.ID)
 		} else {
-			fmt.Println("wrote", c.ID.ID)
+			fmt.Fprintln(os.Stdout, "wrote", c.ID.ID)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -56,9 +57,7 @@ func (s *Store) newEra(settings map[string]*settingDoc) (*era, error) {
 func (h homes) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := h.read.indexes()
 	for _, t := range h.moving {
-		for c, models := range t.indexes() {
-			all[c] = models
-		}
+		maps.Copy(all, t.indexes())
 	}
 	return all
 }

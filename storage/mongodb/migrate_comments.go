@@ -3,7 +3,6 @@ package mongodb
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -274,7 +273,6 @@ type threadDigest struct {
 func digestOf(ctx context.Context, layout threads, post social.PostID, order social.CommentOrder) (d threadDigest, err error) {
 	list := social.List[social.Thread]{Of: social.Thread{Post: post, Order: order}, Page: social.Page{Limit: comparedTogether}}
 	sum := sha256.New()
-	encoder := json.NewEncoder(sum)
 	for {
 		pages, err := layout.pages(ctx, []social.List[social.Thread]{list})
 		if err != nil {
@@ -282,9 +280,7 @@ func digestOf(ctx context.Context, layout threads, post social.PostID, order soc
 		}
 		comments := pages[list]
 		for _, c := range comments {
-			if err := encoder.Encode(c); err != nil {
-				return d, err
-			}
+			fmt.Fprintf(sum, "%#v\n", *c)
 			if !c.Deleted {
 				d.live++
 			}

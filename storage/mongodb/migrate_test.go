@@ -2,6 +2,7 @@ package mongodb_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -11,8 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
+	"plaza/storage/storagetest"
 )
 
 // brisk lets servers agree soon.
@@ -51,6 +54,70 @@ func (w *town) readsFrom(layout, other string) {
 	if got.Layout != layout || also != other || got.Driver != "" {
 		w.t.Errorf("comments are read from %q, and kept in %q too (%+v); want %q and %q", got.Layout, also, got, layout, other)
 	}
+}
+
+// migrations are chores: they go on with whatever is under way, some of it or all, or go back, or begin something new.
+func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...string) storagetest.Chore {
+	do := func(ctx context.Context, n int) error {
+		store := stores[n%len(stores)].(*mongodb.Store) //nolint:errcheck,forcetypeassert // twoStores makes no other
+		all, err := store.Migrations(ctx)
+		if err != nil {
+			return err
+		}
+		state := all[slices.IndexFunc(all, func(s mongodb.MigrationState) bool { return s.Subject == subject })]
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		some := n / 2 % 5 // batches; 0 for all
+		m := mongodb.Migration{Subject: subject, Rate: 20, Progress: func(mongodb.MigrationState) {
+			if some--; some == 0 {
+				stop()
+			}
+		}}
+		if some == 0 {
+			m.Rate = 0
+		}
+		m.To, m.Goal = next(state, layouts, n)
+		if err := store.Migrate(ctx, m); !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	}
+	return storagetest.Chore{Name: "migrate " + string(subject), Weight: 2, Do: do}
+}
+
+// next is what may come next in a migration.
+func next(s mongodb.MigrationState, layouts []string, n int) (to string, goal mongodb.Goal) {
+	back := n%4 == 3
+	switch s.Phase {
+	case "":
+		others := slices.DeleteFunc(slices.Clone(layouts), func(l string) bool { return l == s.Layout })
+		return others[n%len(others)], mongodb.GoalSwitch
+	case "announced", "copying", "comparing":
+		if !back {
+			return s.To, mongodb.GoalSwitch
+		}
+	case "switched":
+		if !back {
+			return "", mongodb.GoalFinish
+		}
+	case "finishing":
+		return "", mongodb.GoalFinish
+	}
+	return "", mongodb.GoalBackOut
+}
+
+// TestModelWhileCommentsMove plays the model's histories over two servers, with migrations between their steps.
+func TestModelWhileCommentsMove(t *testing.T) {
+	stores := twoStores(t, mongodb.Options{})
+	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, migrations(mongodb.MigrateComments, stores,
+		mongodb.CommentsDocuments, mongodb.TinyPages, mongodb.TinyAdaptive, mongodb.CommentsEmbedded))
+}
+
+// twoStores are two servers on one database.
+func twoStores(t *testing.T, o mongodb.Options) []storage.Store {
+	t.Helper()
+	one, two := twoTowns(t, o)
+	return []storage.Store{one.Store, two.Store}
 }
 
 // story writes into a thread until it is told to stop: comments, replies, edits and deletions. It knows what should be there.
@@ -216,4 +283,44 @@ func shortLife(w *town, author social.UserID) error {
 		err = fmt.Errorf("a comment has outlived its post: %v", left)
 	}
 	return err
+}
+
+// TestMigrationsUseIndexes: every shape of command of a migration, and what people's calls cost while both layouts are kept.
+func TestMigrationsUseIndexes(t *testing.T) {
+	r := new(recorder)
+	w := newTownOf(t, r, brisk(mongodb.Options{Comments: mongodb.CommentsDocuments}))
+	ada := w.people(1)[0].User.ID
+	p := w.post(status(ada, ada, public))
+	first := w.comment(p, nil, ada)
+	for range 230 {
+		w.post(status(ada, ada, public))
+		w.comment(p, first, ada)
+	}
+	costs := func(want int, do func()) {
+		t.Helper()
+		r.take()
+		do()
+		if commands := r.take(); len(commands) != want {
+			t.Errorf("%d commands, want %d: %s", len(commands), want, names(commands))
+		}
+	}
+	thread := func() { w.thread(p.ID, social.OrderThreaded) }
+	comment := func() { w.comment(p, nil, ada) }
+	costs(4, comment)
+	costs(1, thread)
+	r.take()
+	w.migrate(mongodb.CommentsAdaptive, mongodb.GoalSwitch)
+	explainAll(t, r.take(), 15)
+	costs(4+1+2, comment) // where it lies; then what the other layout needs
+	costs(1, thread)
+	w.comment(p, first, ada)
+	w.ok(w.EditComment(w.ctx, first.ID, "else", time.Now(), happened(social.EventCommentEdited)))
+	w.ok(w.DeleteComment(w.ctx, first.ID, happened(social.EventCommentDeleted)))
+	w.ok(w.DeletePost(w.ctx, w.post(status(ada, ada, public)).ID, happened(social.EventPostDeleted)))
+	explainAll(t, r.take(), 15)
+	w.migrate("", mongodb.GoalFinish)
+	w.migrate(mongodb.CommentsEmbedded, mongodb.GoalSwitch)
+	w.migrate("", mongodb.GoalBackOut)
+	explainAll(t, r.take(), 10)
+	costs(5, comment)
 }
