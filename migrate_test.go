@@ -362,3 +362,75 @@ func TestAServerThatSleepsThroughASwitch(t *testing.T) {
 	}
 	settled(t, uri, "threads.pages")
 }
+
+// TestCursorsSurviveAMigration begins lists of comments in one layout and goes on in others, page by page, forwards and backwards.
+func TestCursorsSurviveAMigration(t *testing.T) {
+	store, err := mongodb.Open(t.Context(), mongoURI(t), brisk)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plaza := servePlaza(t, store)
+	ada := plaza.as(t, "ada")
+	post := ada.status(t, "What do you think?", public)
+	var parent any
+	for n := range 15 {
+		in := map[string]any{"postId": post, "text": fmt.Sprint("comment ", n)}
+		if n%3 > 0 {
+			in["parentId"] = parent
+		}
+		var answer struct {
+			AddComment struct{ Comment struct{ ID string } }
+		}
+		ada.do(t, `mutation($in: AddCommentInput!) { addComment(input: $in) { comment { id } } }`, map[string]any{"in": in}, &answer)
+		if n%3 == 0 {
+			parent = answer.AddComment.Comment.ID
+		}
+	}
+	page := func(variables map[string]any) (texts []string, start, end string) {
+		var answer struct {
+			Post struct {
+				Comments struct {
+					Nodes    []struct{ Text string }
+					PageInfo struct{ StartCursor, EndCursor string }
+				}
+			}
+		}
+		variables["post"] = post
+		ada.do(t, `query($post: ID!, $order: CommentOrder!, $first: Int, $after: String, $last: Int, $before: String) { post(id: $post) {
+			comments(order: $order, first: $first, after: $after, last: $last, before: $before) {
+				nodes { text } pageInfo { startCursor endCursor } } } }`, variables, &answer)
+		for _, n := range answer.Post.Comments.Nodes {
+			texts = append(texts, n.Text)
+		}
+		return texts, answer.Post.Comments.PageInfo.StartCursor, answer.Post.Comments.PageInfo.EndCursor
+	}
+	layouts := []string{"pages", "embedded", "adaptive", "documents"}
+	moved := 0
+	move := func() {
+		m := mongodb.Migration{Subject: mongodb.MigrateComments, To: layouts[moved%len(layouts)], Goal: mongodb.GoalFinish}
+		if err := store.Migrate(t.Context(), m); err != nil {
+			t.Fatal(err)
+		}
+		moved++
+	}
+	for _, order := range []string{"OLDEST", "NEWEST", "THREADED"} {
+		want, first, last := page(map[string]any{"order": order, "first": 100})
+		var forwards, backwards []string
+		for after := any(nil); len(forwards) < len(want); {
+			texts, _, end := page(map[string]any{"order": order, "first": 4, "after": after})
+			forwards, after = append(forwards, texts...), end
+			move()
+		}
+		for before := any(nil); len(backwards) < len(want); {
+			texts, start, _ := page(map[string]any{"order": order, "last": 4, "before": before})
+			backwards, before = append(texts, backwards...), start
+			move()
+		}
+		if !slices.Equal(forwards, want) || !slices.Equal(backwards, want) {
+			t.Errorf("%s: %q forwards, %q backwards, want %q", order, forwards, backwards, want)
+		}
+		if _, firstNow, lastNow := page(map[string]any{"order": order, "first": 100}); firstNow != first || lastNow != last {
+			t.Errorf("%s: the cursors have changed", order)
+		}
+	}
+}

@@ -59,7 +59,7 @@ func (w *town) readsFrom(layout, other string) {
 // migrations are chores: they go on with whatever is under way, some of it or all, or go back, or begin something new.
 func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...string) storagetest.Chore {
 	do := func(ctx context.Context, n int) error {
-		store := stores[n%len(stores)].(*mongodb.Store) //nolint:errcheck,forcetypeassert // twoStores makes no other
+		store := stores[n%len(stores)].(*mongodb.Store) //nolint:forcetypeassert // twoStores makes no other
 		all, err := store.Migrations(ctx)
 		if err != nil {
 			return err
