@@ -131,7 +131,8 @@ func (m *stageMeter) show(stage string, done, total int) {
 		if terminal {
 			fmt.Fprintf(os.Stderr, "%s …\n", stage)
 		}
-		m.stage, m.meter = stage, importer.NewMeter(os.Stderr, terminal, time.Now).Doing(stage)
+		m.stage, m.meter = stage, importer.NewMeter(os.Stderr, terminal, time.Now)
+		m.meter.Doing = stage
 	}
 	m.meter.Show(importer.Progress{Done: done, Total: total})
 }

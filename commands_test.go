@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"testing"
 
@@ -12,7 +13,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// commandLog records the commands that a MongoDB driver sends, but for those of the change stream and of background work.
+// commandLog records the commands that a MongoDB driver sends, but for those of the change stream, of background work and
+// of heartbeats.
 type commandLog struct {
 	mu       sync.Mutex
 	commands []string
@@ -24,7 +26,7 @@ func (l *commandLog) monitor() *event.CommandMonitor {
 			return
 		}
 		collection, _ := e.Command.Lookup(e.CommandName).StringValueOK()
-		if collection == "jobs" {
+		if slices.Contains([]string{"jobs", "servers", "settings"}, collection) {
 			return
 		}
 		l.mu.Lock()

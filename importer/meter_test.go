@@ -62,7 +62,8 @@ func TestMeterOfNothing(t *testing.T) {
 func TestMeterOfSomethingElse(t *testing.T) {
 	var out strings.Builder
 	c := &clock{time.Unix(1000, 0)}
-	m := importer.NewMeter(&out, false, c.now).Doing("measuring")
+	m := importer.NewMeter(&out, false, c.now)
+	m.Doing = "measuring"
 	c.at = c.at.Add(4 * time.Second)
 	m.Show(importer.Progress{Done: 2, Total: 4})
 	if want := "measuring:  50 %  2 of 4  0/s  4s left\n"; out.String() != want {

@@ -287,7 +287,7 @@ func TestAMoveThatBreaksOffChangesNothing(t *testing.T) {
 				w.comment(p, nil, ada)
 			}
 			before := w.thread(p.ID, social.OrderThreaded)
-			broken := failOnce(t, server, "insert", "plaza.threads")
+			broken := failOnce(t, server, "insert", "plaza.threads."+mongodb.TinyAdaptive)
 			if err := w.InsertComment(w.ctx, early, happened(social.EventCommentAdded)); err == nil {
 				t.Error("nothing failed")
 			}

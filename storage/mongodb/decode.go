@@ -71,7 +71,7 @@ var fieldNames = func() map[string]string {
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
 		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
 		"replyKind", "replyCircles", "commentOrder", "muters", "mutes",
-		"ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt",
+		"ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt", "homes",
 	} {
 		names[name] = name
 	}
@@ -391,6 +391,8 @@ func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
 		readArray(r, v, &d.Votes, (*reading).int)
 	case "inbox":
 		readArray(r, v, &d.Inbox, (*reading).binary)
+	case "homes":
+		readArray(r, v, &d.Homes, (*reading).text)
 	default:
 		d.setSettings(r, field, v)
 	}

@@ -33,18 +33,18 @@ func (s *Store) FillAll(ctx context.Context, threads map[social.PostID][]*social
 		latest := slices.Clone(docs[max(0, len(docs)-social.PreviewSize):])
 		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", post)).
 			SetUpdate(doc("$set", doc("commentCount", len(docs), "latest", latest))))
-		collection, some, err := s.filled(post, docs)
+		collection, some, err := s.filled(ctx, post, docs)
 		if err != nil {
 			return err
 		}
-		to, all, authors = collection, append(all, some...), append(authors, each(docs, newAuthorDoc)...)
+		to, all, authors = collection, append(all, some...), append(authors, authorsOf(docs)...)
 	}
 	slices.SortFunc(all, func(a, b filling) int { return a.at.Compare(b.at.ID) })
-	if err := insertMany(ctx, to, each(all, func(f *filling) any { return f.doc })); err != nil {
+	if err := insertMany(ctx, to, each(all, func(f *filling) any { return f.doc }), filledTogether); err != nil {
 		return err
 	}
-	if t, ok := s.threads.(bucketThreads); ok {
-		if err := insertMany(ctx, t.authors, authors); err != nil {
+	if t, ok := s.era(ctx).threads.read.(bucketThreads); ok {
+		if err := insertMany(ctx, t.authors, authors, filledTogether); err != nil {
 			return err
 		}
 	}
@@ -56,15 +56,8 @@ func (s *Store) FillAll(ctx context.Context, threads map[social.PostID][]*social
 	return nil
 }
 
-// insertMany stores documents, so many at a time that the write concern's wait stays short.
-func insertMany[D any](ctx context.Context, c *mongo.Collection, docs []D) error {
-	for some := range slices.Chunk(docs, 10*inBatch) {
-		if _, err := c.InsertMany(ctx, some); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// filledTogether is how many documents are stored at once: so many that the write concern's wait stays short beside it.
+const filledTogether = 10 * inBatch
 
 // filling is a document, and the first comment in it.
 type filling struct {
@@ -83,34 +76,18 @@ func countReplies(docs []commentDoc) {
 }
 
 // filled are the documents of one thread, and where they go.
-func (s *Store) filled(post social.PostID, docs []commentDoc) (*mongo.Collection, []filling, error) {
-	switch t := s.threads.(type) {
+func (s *Store) filled(ctx context.Context, post social.PostID, docs []commentDoc) (*mongo.Collection, []filling, error) {
+	switch t := s.era(ctx).threads.read.(type) {
 	case documentThreads:
 		return t.comments, each(docs, func(d *commentDoc) filling {
 			d.Seq = d.ID
 			return filling{d.ID, *d}
 		}), nil
 	case bucketThreads:
-		buckets, err := t.filled(post, docs)
+		const grown = 70 // percent of a bucket in the tree, which grows in its middle
+		partly := bucketLimit{max(1, t.page.comments*grown/100), t.page.bytes}
+		buckets, err := t.bucketsOf(post, docs, partly)
 		return t.buckets, each(buckets, func(b *bucketDoc) filling { return filling{b.Comments[0].ID, *b} }), err
 	}
-	return nil, nil, fmt.Errorf("no layout is known as %T", s.threads)
-}
-
-func (t bucketThreads) filled(post social.PostID, docs []commentDoc) ([]bucketDoc, error) {
-	bytes := 0
-	for i := range docs {
-		bytes += weight(&docs[i])
-	}
-	whole, inTime, inTree := newRun(post, runWhole), newRun(post, runInTime), newRun(post, runInTree)
-	if len(docs) <= t.whole.comments && bytes <= t.whole.bytes {
-		return whole.buckets(string(whole), whole.end(), docs, t.whole.chunks), nil
-	}
-	if !t.paged {
-		return nil, social.ErrThreadFull
-	}
-	const grown = 70 // percent of a bucket in the tree, which grows in its middle
-	partly := bucketLimit{max(1, t.page.comments*grown/100), t.page.bytes}
-	all := inTime.buckets(string(inTime), inTime.end(), docs, t.page.chunks)
-	return append(all, inTree.buckets(string(inTree), inTree.end(), docs, partly.chunks)...), nil
+	return nil, nil, fmt.Errorf("no layout is known as %T", s.era(ctx).threads.read)
 }

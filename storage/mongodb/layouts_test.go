@@ -25,18 +25,18 @@ const (
 func init() { //nolint:gochecknoinits // only in tests
 	tiny := bucketLimit{3, pageLimit.bytes}
 	commentLayouts[SmallPages] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), paged: true, page: bucketLimit{8, 4000}}
+		return bucketThreads{buckets: bucketsIn(db, SmallPages), authors: authorsIn(db, SmallPages), paged: true, page: bucketLimit{8, 4000}}
 	}
 	commentLayouts[TinyPages] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), paged: true, page: tiny}
+		return bucketThreads{buckets: bucketsIn(db, TinyPages), authors: authorsIn(db, TinyPages), paged: true, page: tiny}
 	}
 	commentLayouts[TinyAdaptive] = func(db *mongo.Database) threads {
 		return bucketThreads{
-			buckets: bucketsIn(db), authors: authorsIn(db), whole: bucketLimit{4, pageLimit.bytes}, paged: true, page: tiny,
+			buckets: bucketsIn(db, TinyAdaptive), authors: authorsIn(db, TinyAdaptive), whole: bucketLimit{4, pageLimit.bytes}, paged: true, page: tiny,
 		}
 	}
 	commentLayouts[TinyEmbedded] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), whole: bucketLimit{1 << 30, 3000}}
+		return bucketThreads{buckets: bucketsIn(db, TinyEmbedded), authors: authorsIn(db, TinyEmbedded), whole: bucketLimit{1 << 30, 3000}}
 	}
 }
 
@@ -65,9 +65,9 @@ func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, err
 // CheckBuckets reads a post's buckets, and says what is wrong with them: runs must be tiled, buckets sorted, within their bounds
 // and their limit, and exactly counted, and the two runs of a paged thread must hold the same.
 func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets int, faults []string, err error) {
-	t, ok := s.threads.(bucketThreads)
+	t, ok := s.era(ctx).threads.read.(bucketThreads)
 	if !ok {
-		return 0, nil, fmt.Errorf("%T has no buckets", s.threads)
+		return 0, nil, fmt.Errorf("%T has no buckets", s.era(ctx).threads.read)
 	}
 	own := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
 	docs, err := findAll[bucketDoc](ctx, t.buckets, own, inBatch, options.Find().SetSort(doc("_id", 1)))

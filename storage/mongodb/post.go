@@ -36,7 +36,8 @@ type postDoc struct {
 	EditedAt       time.Time       `bson:"editedAt,omitempty"`
 	Edits          int             `bson:"edits,omitempty"` // how many postVersions there are
 	Revision       int             `bson:"revision"`
-	ThreadRevision int             `bson:"threadRevision"` // every change of the thread writes the post: see comment.go
+	ThreadRevision int             `bson:"threadRevision"`  // every change of the thread writes the post: see comment.go
+	Homes          []string        `bson:"homes,omitempty"` // the layouts in which the thread lies, if not in the settled one alone
 	CommentCount   int             `bson:"commentCount"`
 	Latest         []commentDoc    `bson:"latest"`
 	Reactions      reactionCounts  `bson:"reactions"`
@@ -197,7 +198,9 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 // InsertPost implements social.Posts.
 func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
 	err := s.write(ctx, "insert post", nil, func(ctx context.Context) error {
-		if _, err := s.posts.InsertOne(ctx, newPostDoc(p)); err != nil {
+		d := newPostDoc(p)
+		d.Homes = s.era(ctx).threads.marks
+		if _, err := s.posts.InsertOne(ctx, d); err != nil {
 			return err
 		}
 		if err := s.feeds.postAdded(ctx, p); err != nil {

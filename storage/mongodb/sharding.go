@@ -19,37 +19,41 @@ import (
 // decides the key; else equal values on two shards would not meet.
 func ShardKeys() map[string]bson.D {
 	own := doc("_id", "hashed")
-	return map[string]bson.D{
-		"users":          own,
-		"handles":        own, // the handle
-		"sessions":       own,
-		"circles":        doc("owner", "hashed"),
-		"edges":          doc("owner", "hashed", "other", 1),
-		"followers":      doc("other", "hashed", "owner", 1),
-		"posts":          own,
-		"postVersions":   doc("post", "hashed"),
-		"reactions":      own, // post and user
-		"votes":          own, // post and user
-		"threadMutes":    own, // post and user
-		"comments":       doc("post", "hashed", "slug", 1),
-		"threads":        doc("post", "hashed", "_id", 1),
-		"commentAuthors": doc("author", "hashed", "seq", 1),
-		"events":         own,
-		"newsLists":      own, // the user
-		"mergedAuthors":  own, // the user
-		"adAdvertisers":  own,
-		"adCampaigns":    own,
-		"adUnits":        own,
-		"adZones":        own, // site and zone
-		"adImpressions":  own, // the choice
-		"adClicks":       own, // the choice
+	keys := map[string]bson.D{
+		"users":         own,
+		"handles":       own, // the handle
+		"sessions":      own,
+		"circles":       doc("owner", "hashed"),
+		"edges":         doc("owner", "hashed", "other", 1),
+		"followers":     doc("other", "hashed", "owner", 1),
+		"posts":         own,
+		"postVersions":  doc("post", "hashed"),
+		"reactions":     own, // post and user
+		"votes":         own, // post and user
+		"threadMutes":   own, // post and user
+		"comments":      doc("post", "hashed", "slug", 1),
+		"events":        own,
+		"newsLists":     own, // the user
+		"mergedAuthors": own, // the user
+		"adAdvertisers": own,
+		"adCampaigns":   own,
+		"adUnits":       own,
+		"adZones":       own, // site and zone
+		"adImpressions": own, // the choice
+		"adClicks":      own, // the choice
 
 		"profiles":   nil, // a search reads them in the order of one index
 		"properties": nil, // at most a hundred
 		"settings":   nil, // a few documents
 		"adKeys":     nil, // one document
+		"servers":    nil, // a document a server
 		"jobs":       nil, // empty most of the time, and taken by the time that they are due
 	}
+	for layout := range commentLayouts {
+		keys[sharedBuckets+"."+layout] = doc("post", "hashed", "_id", 1)
+		keys[allAuthors+"."+layout] = doc("author", "hashed", "seq", 1)
+	}
+	return keys
 }
 
 // errNotSharded is what Shard says without a mongos.

@@ -51,6 +51,14 @@ type Options struct {
 	// MergeAbove is the number of followers above which an author's posts are not pushed to followers' lists but
 	// merged in when they read, for good. It may differ between servers. Default: 10,000.
 	MergeAbove int
+	// Heartbeat is how often the store says that it lives, and looks for changed settings. Default: 1 s.
+	Heartbeat time.Duration
+	// Lease is how long the store works without having been heard; then it answers ErrUnavailable until it is heard
+	// again. Default: 10 s.
+	Lease time.Duration
+	// TransactionLife is how long the database lets a transaction live that nobody ends: its
+	// transactionLifetimeLimitSeconds. A migration waits so long, and the lease, for a server that is silent. Default: 60 s.
+	TransactionLife time.Duration
 }
 
 // Store is a storage.Store on MongoDB.
@@ -64,6 +72,11 @@ type Store struct {
 	threads threads
 	queue   *commentQueue
 	erasing eraseTimes
+	member  *member
+
+	threadLayouts   map[string]threads
+	feedLayouts     map[string]feeds
+	transactionLife time.Duration
 
 	users     *mongo.Collection
 	profiles  *mongo.Collection
@@ -106,21 +119,19 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err := checkServer(ctx, client, address, o.ConnectTimeout); err != nil {
 		return nil, errors.Join(err, disconnect(client))
 	}
-	s := newStore(client, address.database, o.Timeout)
+	s := newStore(client, address.database, o)
 	if err := s.prepare(ctx, o); err != nil {
-		return nil, errors.Join(err, disconnect(client))
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
 
 // prepare finds out how the database keeps things, and makes it ready for that.
 func (s *Store) prepare(ctx context.Context, o Options) error {
-	comments, err := s.settle(ctx, commentsSetting(), o.Comments)
-	if err != nil {
+	if _, err := s.settle(ctx, commentsSetting(), o.Comments); err != nil {
 		return err
 	}
-	feeds, err := s.settle(ctx, feedsSetting(), o.Feeds)
-	if err != nil {
+	if _, err := s.settle(ctx, feedsSetting(), o.Feeds); err != nil {
 		return err
 	}
 	graph, err := s.settle(ctx, graphSetting(), o.Graph)
@@ -128,8 +139,12 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 		return err
 	}
 	s.graph = graphLayouts[graph](s.edges)
-	s.threads = commentLayouts[comments](s.posts.Database())
-	s.feeds = feedLayouts[feeds](s, o)
+	if err := s.renameThreads(ctx); err != nil {
+		return err
+	}
+	if err := s.member.join(ctx); err != nil {
+		return err
+	}
 	return s.createIndexes(ctx)
 }
 
@@ -159,10 +174,10 @@ func clientOptions(uri string, o Options) *options.ClientOptions {
 	return client
 }
 
-func newStore(client *mongo.Client, database string, timeout time.Duration) *Store {
+func newStore(client *mongo.Client, database string, o Options) *Store {
 	db := client.Database(database)
-	return &Store{
-		client: client, timeout: timeout, hot: newLocks(),
+	s := &Store{
+		client: client, timeout: o.Timeout, hot: newLocks(), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
 		users: db.Collection("users"), profiles: db.Collection("profiles"), defined: db.Collection("properties"),
 		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
@@ -174,7 +189,18 @@ func newStore(client *mongo.Client, database string, timeout time.Duration) *Sto
 		erasing: defaultEraseTimes,
 
 		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
+
+		threadLayouts: map[string]threads{}, feedLayouts: map[string]feeds{},
 	}
+	s.member = newMember(s, db.Collection("servers"), o)
+	for name, layout := range commentLayouts {
+		s.threadLayouts[name] = layout(db)
+	}
+	for name, layout := range feedLayouts {
+		s.feedLayouts[name] = layout(s, o)
+	}
+	s.threads, s.feeds = threadsInHomes{s}, keptFeeds{s}
+	return s
 }
 
 // Ping says whether the primary answers.
@@ -185,7 +211,10 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Close waits up to 5 s for calls under way, and closes all connections.
-func (s *Store) Close() error { return disconnect(s.client) }
+func (s *Store) Close() error {
+	s.member.leave()
+	return disconnect(s.client)
+}
 
 func disconnect(client *mongo.Client) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
