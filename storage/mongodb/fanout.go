@@ -29,6 +29,7 @@ func (f *hybridFeeds) do(ctx context.Context, j *jobDoc) error {
 		return f.spread(ctx, j)
 	case jobPromote:
 		return f.promote(ctx, j)
+	case jobErase: // no feed's
 	}
 	return unknownJob(j)
 }
