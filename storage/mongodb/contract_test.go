@@ -22,7 +22,6 @@ var layouts = []struct {
 	{"embedded", false, mongodb.Options{Comments: mongodb.CommentsEmbedded}},
 	{"pages", false, mongodb.Options{Comments: mongodb.CommentsPages}},
 	{"adaptive", false, mongodb.Options{Comments: mongodb.CommentsAdaptive}},
-	{"tiny pages", false, mongodb.Options{Comments: mongodb.TinyPages}},
 	{"small pages", false, mongodb.Options{Comments: mongodb.SmallPages}},
 }
 

@@ -47,7 +47,7 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 		return 0, err
 	}
 	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		slog.WarnContext(ctx, "comments will be erased later", "error", err)
 	}
 	if !more {
