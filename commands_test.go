@@ -49,7 +49,7 @@ func (l *commandLog) during(do func()) []string {
 const postFields = `__typename id text createdAt editedAt commentCount audience { kind }
 	author { id handle name avatarUrl } wallOwner { handle }
 	latestComments { id text author { handle } }
-	reactionCounts { kind count } viewerReaction viewerCanComment viewerCanEdit viewerCanDelete`
+	reactionCounts { kind count } viewerReaction viewerCanComment viewerIsMutingThread commentOrder viewerCanEdit viewerCanDelete`
 
 // TestCommandCounts holds each page to its number of MongoDB commands, whatever its size.
 func TestCommandCounts(t *testing.T) {
@@ -73,7 +73,9 @@ func countCommands(t *testing.T, layout string) {
 		{"news", `query($first: Int!) { viewer { news(first: $first) { nodes { ` + postFields + ` } pageInfo { hasNextPage endCursor } } } }`, 7, true},
 		{"wall", `query($first: Int!) { user(handle: "author0") { name wall(first: $first) { edges { cursor node { ` + postFields + ` } } } } }`, 7, true},
 		{"incoming", `query($first: Int!) { viewer { incoming(first: $first) { nodes { ` + postFields + ` } } } }`, 7, true},
-		{"thread", `query($first: Int!, $post: ID!) { post(id: $post) { text comments(first: $first, order: THREADED) { nodes { slug text depth author { handle viewerFollows } viewerCanDelete } } } }`, 6, true},
+		{"thread", `query($first: Int!, $post: ID!) { post(id: $post) { text comments(first: $first, order: THREADED) { nodes { slug text depth author { handle viewerFollows } viewerCanDelete viewerCanReply } } } }`, 6, true},
+		{"comments by a user", `query($first: Int!) { user(handle: "author1") { comments(first: $first) { nodes { text author { handle } post { text author { handle } } viewerCanReply viewerCanDelete } pageInfo { hasNextPage } } } }`, 7, true},
+		{"comments by the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle comments(first: 3) { nodes { text } } } } } } }`, 9, false},
 		{"walls of the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle viewerFollows wall(first: 3) { nodes { text author { handle } } } } } } } }`, 15, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

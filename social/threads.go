@@ -269,16 +269,26 @@ func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Th
 	return collect(ctx, v, lists, v.s.store.Thread, CommentKey, see)
 }
 
-// CommentsBy lists the comments of people who exist for the viewer: those on posts that the viewer sees. Of others it lists nothing.
-func (v *Viewer) CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Comment], error) {
+// CommentsBy lists the comments of people who exist for the viewer: those on posts that the viewer sees, which come with them. Of others
+// it lists nothing.
+func (v *Viewer) CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Comment], map[PostID]*Post, error) {
+	all := map[PostID]*Post{}
 	see := func(ctx context.Context, comments []*Comment) (func(UserID, *Comment) bool, error) {
 		posts, relations, err := v.around(ctx, comments)
 		if err != nil {
 			return nil, err
 		}
+		maps.Copy(all, posts)
 		return func(_ UserID, c *Comment) bool { return v.sees(c, posts, relations) }, nil
 	}
-	return collect(ctx, v, lists, v.s.store.CommentsBy, func(_ UserID, c *Comment) Key { return Key(c.ID.Bytes()) }, see)
+	found, err := collect(ctx, v, lists, v.s.store.CommentsBy, func(_ UserID, c *Comment) Key { return Key(c.ID.Bytes()) }, see)
+	seen := map[PostID]*Post{}
+	for _, slice := range found {
+		for _, c := range slice.Items {
+			seen[c.Post] = all[c.Post]
+		}
+	}
+	return found, seen, err
 }
 
 // CommentKey is a comment's key in a thread of that selection.

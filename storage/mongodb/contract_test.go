@@ -24,7 +24,6 @@ var layouts = []struct {
 	{"embedded", ofComments, mongodb.Options{Comments: mongodb.CommentsEmbedded}},
 	{"pages", ofComments, mongodb.Options{Comments: mongodb.CommentsPages}},
 	{"adaptive", ofComments, mongodb.Options{Comments: mongodb.CommentsAdaptive}},
-	{"tiny pages", ofComments, mongodb.Options{Comments: mongodb.TinyPages}},
 	{"small pages", ofComments, mongodb.Options{Comments: mongodb.SmallPages}},
 }
 

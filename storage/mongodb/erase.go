@@ -44,10 +44,11 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 		return s.append(ctx, e)
 	})
 	if err != nil {
+		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // whoever leaves while it commits may have begun it
 		return 0, err
 	}
 	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		slog.WarnContext(ctx, "comments will be erased later", "error", err)
 	}
 	if !more {

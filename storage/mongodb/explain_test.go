@@ -328,7 +328,7 @@ func callComments(w *town, ada, ben social.NewUser) {
 	for _, c := range []*social.Comment{root, reply} {
 		w.ok(w.DeleteComment(w.ctx, c.ID, happened(social.EventCommentDeleted)))
 	}
-	callErasing(w, p, ada.User.ID)
+	callErasing(w, p, ben.User.ID)
 	w.ok(w.DeletePost(w.ctx, q.ID, happened(social.EventPostDeleted)))
 	root = w.comment(p, nil, ben.User.ID)
 	w.ok(w.DeleteComment(w.ctx, w.comment(p, root, ada.User.ID).ID, happened(social.EventCommentDeleted)))
