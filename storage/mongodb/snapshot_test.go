@@ -34,7 +34,8 @@ func TestReadsOnLostSnapshotsRunAgain(t *testing.T) {
 	} {
 		for _, lost := range []int{1, 2} {
 			w.ok(client.Database("admin").RunCommand(t.Context(), bson.D{
-				{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: bson.D{{Key: "times", Value: lost}}},
+				{Key: "configureFailPoint", Value: "failCommand"},
+				{Key: "mode", Value: bson.D{{Key: "times", Value: lost}}},
 				{Key: "data", Value: bson.D{
 					{Key: "failCommands", Value: bson.A{"find", "aggregate"}}, {Key: "errorCode", Value: 239}, {Key: "appName", Value: "plaza"},
 				}},
