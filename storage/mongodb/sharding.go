@@ -110,16 +110,22 @@ func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
 	if !h.isRouter() {
 		return errNotSharded
 	}
-	admin := s.client.Database("admin")
-	if err := admin.RunCommand(ctx, doc("enableSharding", s.users.Database().Name())).Err(); err != nil {
+	return s.shardBy(ctx, func(command bson.D) error {
+		return s.client.Database("admin").RunCommand(ctx, command).Err()
+	}, done)
+}
+
+// shardBy shards with the cluster's commands as run sends them.
+func (s *Store) shardBy(ctx context.Context, run func(command bson.D) error, done func(collection string)) error {
+	if err := run(doc("enableSharding", s.users.Database().Name())); err != nil {
 		return translate(ctx, "enable sharding", err)
 	}
 	for _, step := range s.shardSteps() {
 		if err := step.createIndex(ctx); err != nil {
 			return translate(ctx, "index of the shard key of "+step.namespace(), err)
 		}
-		// The server finds the collection sharded with this key already, or refuses another one.
-		if err := admin.RunCommand(ctx, doc("shardCollection", step.namespace(), "key", step.key)).Err(); err != nil {
+		// The cluster finds the collection sharded with this key already, or refuses another one.
+		if err := run(doc("shardCollection", step.namespace(), "key", step.key)); err != nil {
 			return translate(ctx, "shard "+step.namespace(), err)
 		}
 		done(step.collection.Name())
