@@ -2,11 +2,14 @@ package mongodb
 
 import (
 	"errors"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/storage/mongodb/mongotest"
 )
 
 // TestShardingStepByStep: each collection has the index of its key before it is sharded; what was stopped goes on, and doing it again
@@ -49,5 +52,22 @@ func TestShardingStepByStep(t *testing.T) {
 				t.Errorf("%s is not among %v", collection, sharded)
 			}
 		}
+	}
+}
+
+// TestUsersAreFoundThroughHandles: what a cluster asks answers the same, by indexes, and each part of it reaches one shard.
+func TestUsersAreFoundThroughHandles(t *testing.T) {
+	routing := mongotest.WatchRouting(t, ShardKeys())
+	s := openInside(t, Options{Monitor: routing.Monitor(nil)})
+	author, followers := fans(t, s, 20)
+	var handles []string
+	for _, u := range must(s.Users(t.Context(), append(followers, author)))(t) {
+		handles = append(handles, u.Handle)
+	}
+	handles = append(handles, "nobody")
+	plain := must(s.UsersByHandle(t.Context(), handles))(t)
+	s.routed = true
+	if routed := must(s.UsersByHandle(t.Context(), handles))(t); len(routed) != 21 || !reflect.DeepEqual(plain, routed) {
+		t.Errorf("%d users through handles, and %d by the index", len(routed), len(plain))
 	}
 }
