@@ -29,9 +29,10 @@ const jobSize = 500
 const (
 	// reachTime is how long a job tries to write to all its lists at once: some thirty times what it takes.
 	reachTime = time.Second
-	// heldTime is how long it then tries each list alone, so many at a time.
-	heldTime   = 100 * time.Millisecond
-	heldAtOnce = 8
+	// heldTime is how long it then tries a few together, and at last each alone; so many of either at a time.
+	heldTime     = 100 * time.Millisecond
+	heldTogether = 25
+	heldAtOnce   = 8
 )
 
 // do implements feeds.
@@ -86,7 +87,7 @@ func (f *hybridFeeds) reach(ctx context.Context, j *jobDoc, users []social.UserI
 	if !mongo.IsTimeout(err) {
 		return err
 	}
-	held, err := f.reachEach(ctx, j, users)
+	held, err := f.reachParts(ctx, j, users, heldTogether)
 	if err != nil || len(held) == 0 {
 		return err
 	}
@@ -95,33 +96,37 @@ func (f *hybridFeeds) reach(ctx context.Context, j *jobDoc, users []social.UserI
 
 // reachHeld tries lists again that were held. As long as one is, the job has failed, and comes back.
 func (f *hybridFeeds) reachHeld(ctx context.Context, j *jobDoc) error {
-	held, err := f.reachEach(ctx, j, j.Users)
+	held, err := f.reachParts(ctx, j, j.Users, 1)
 	if err == nil && len(held) > 0 {
 		err = fmt.Errorf("%d lists are held by open transactions", len(held))
 	}
 	return err
 }
 
-// reachEach does to each list alone what the job says, and returns whose are held.
-func (f *hybridFeeds) reachEach(ctx context.Context, j *jobDoc, users []social.UserID) (held []social.UserID, err error) {
+// reachParts does to so many lists together what the job says, and to each alone where that takes too long; it returns whose
+// are held.
+func (f *hybridFeeds) reachParts(ctx context.Context, j *jobDoc, users []social.UserID, together int) (held []social.UserID, err error) {
 	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
+	group, inGroup := errgroup.WithContext(ctx)
 	group.SetLimit(heldAtOnce)
-	for _, user := range users {
+	for part := range slices.Chunk(users, together) {
 		group.Go(func() error {
-			limited, cancel := context.WithTimeout(ctx, heldTime)
+			limited, cancel := context.WithTimeout(inGroup, heldTime)
 			defer cancel()
-			err := f.change(limited, j, []social.UserID{user})
-			if !mongo.IsTimeout(err) || ctx.Err() != nil {
+			err := f.change(limited, j, part)
+			if !mongo.IsTimeout(err) || inGroup.Err() != nil {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			held = append(held, user)
+			held = append(held, part...)
 			return nil
 		})
 	}
 	err = group.Wait()
+	if err == nil && together > 1 && len(held) > 0 {
+		return f.reachParts(ctx, j, held, 1)
+	}
 	slices.SortFunc(held, func(a, b social.UserID) int { return a.Compare(b.ID) })
 	return held, err
 }

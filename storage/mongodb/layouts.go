@@ -9,6 +9,7 @@ var laidOut = []struct {
 }{
 	{commentsSetting, func(o *Options) *string { return &o.Comments }},
 	{feedsSetting, func(o *Options) *string { return &o.Feeds }},
+	{graphSetting, func(o *Options) *string { return &o.Graph }},
 }
 
 // Layouts lists the ways to keep something ("comments", "feeds"); none, where there is but one. The first is the oldest.

@@ -111,23 +111,25 @@ func shellKey(key bson.D) string {
 // Shard does what ShardCommands say, and tells done of each collection. It refuses what is no sharded cluster, and a collection
 // that is sharded in another way. Where it was stopped, it can go on: what is done stays as it is.
 func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
-	h, err := askHello(ctx, s.client)
-	if err != nil {
-		return translate(ctx, "hello", err)
-	}
-	if !h.isRouter() {
+	if !s.routed {
 		return errNotSharded
 	}
-	admin := s.client.Database("admin")
-	if err := admin.RunCommand(ctx, doc("enableSharding", s.users.Database().Name())).Err(); err != nil {
+	return s.shardBy(ctx, func(command bson.D) error {
+		return s.client.Database("admin").RunCommand(ctx, command).Err()
+	}, done)
+}
+
+// shardBy shards with the cluster's commands as run sends them.
+func (s *Store) shardBy(ctx context.Context, run func(command bson.D) error, done func(collection string)) error {
+	if err := run(doc("enableSharding", s.users.Database().Name())); err != nil {
 		return translate(ctx, "enable sharding", err)
 	}
 	for _, step := range s.shardSteps() {
 		if err := step.createIndex(ctx); err != nil {
 			return translate(ctx, "index of the shard key of "+step.namespace(), err)
 		}
-		// The server finds the collection sharded with this key already, or refuses another one.
-		if err := admin.RunCommand(ctx, doc("shardCollection", step.namespace(), "key", step.key)).Err(); err != nil {
+		// The cluster finds the collection sharded with this key already, or refuses another one.
+		if err := run(doc("shardCollection", step.namespace(), "key", step.key)); err != nil {
 			return translate(ctx, "shard "+step.namespace(), err)
 		}
 		done(step.collection.Name())

@@ -65,6 +65,7 @@ type Options struct {
 type Store struct {
 	client  *mongo.Client
 	timeout time.Duration
+	routed  bool // through a mongos, to shards
 	hot     *locks
 	feeds   feeds
 	graph   followerGraph
@@ -116,10 +117,12 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the MongoDB URI can't be used: %w", err)
 	}
-	if err := checkServer(ctx, client, address, o.ConnectTimeout); err != nil {
+	server, err := checkServer(ctx, client, address, o.ConnectTimeout)
+	if err != nil {
 		return nil, errors.Join(err, disconnect(client))
 	}
 	s := newStore(client, address.database, o)
+	s.routed = server.isRouter()
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
