@@ -41,7 +41,7 @@ type commandLine struct {
 	Data       string `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
 	MongodbURI string `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
 	Comments   string `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
-	Feeds      string `help:"How MongoDB keeps news feeds: read or hybrid. Recorded in the database by the first server; default: what the database has." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	Feeds      string `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
 	Graph      string `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
 	MergeAbove int    `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
@@ -50,14 +50,14 @@ type commandLine struct {
 	Lease           time.Duration `help:"How long a server on MongoDB goes on without having been heard." env:"PLAZA_LEASE" hidden:""`
 	TransactionLife time.Duration `help:"MongoDB's transactionLifetimeLimitSeconds." env:"PLAZA_TRANSACTION_LIFE" hidden:""`
 
-	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
-	Import importCommand `cmd:"" help:"Load people and circles from files."`
-	Export exportCommand `cmd:"" help:"Write what somebody has stored to the standard output."`
-	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
-	Grant  grantCommand  `cmd:"" help:"Give a user a right."`
-	Revoke revokeCommand `cmd:"" help:"Take a right from a user."`
-	Shard  shardCommand  `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
-	Bench  benchCommand  `cmd:"" help:"Compare what MongoDB's layouts cost."`
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
+	Import  importCommand  `cmd:"" help:"Load people and circles from files."`
+	Export  exportCommand  `cmd:"" help:"Write what somebody has stored to the standard output."`
+	Work    workCommand    `cmd:"" help:"Look at the database's background work."`
+	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
+	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
+	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
+	Bench   benchCommand   `cmd:"" help:"Compare what MongoDB's layouts cost."`
 	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database from one layout to another while servers run."`
 }
 

@@ -35,7 +35,7 @@ func registry() *bson.Registry {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[social.UserID](), reflect.TypeFor[social.CircleID](), reflect.TypeFor[social.PostID](),
 		reflect.TypeFor[social.CommentID](), reflect.TypeFor[social.EdgeID](), reflect.TypeFor[social.EventID](),
-		reflect.TypeFor[jobID](), reflect.TypeFor[social.PropertyID](),
+		reflect.TypeFor[jobID](), reflect.TypeFor[stamp](), reflect.TypeFor[social.PropertyID](),
 	} {
 		r.RegisterTypeEncoder(t, bson.ValueEncoderFunc(encodeID))
 		r.RegisterTypeDecoder(t, bson.ValueDecoderFunc(decodeID))

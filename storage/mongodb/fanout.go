@@ -42,9 +42,9 @@ func (f *hybridFeeds) do(ctx context.Context, j *jobDoc) error {
 		return f.spread(ctx, j)
 	case jobPromote:
 		return f.promote(ctx, j)
-	case jobErase, jobForget: // the store's own, in every layout
+	default:
+		return unknownJob(j)
 	}
-	return unknownJob(j)
 }
 
 // spread pushes or pulls a post: for the first of the followers, after it has split the others off as a job of their own,
@@ -140,8 +140,8 @@ func (f *hybridFeeds) change(ctx context.Context, j *jobDoc, users []social.User
 }
 
 // followersOf reads the job's followers, newest first, and the oldest one's edge. Whoever follows the author while
-// jobs are under way has a dormant list, and builds it with all posts that were there.
-func (f *hybridFeeds) followersOf(ctx context.Context, j *jobDoc) (followers []social.UserID, last social.EdgeID, err error) {
+// jobs are under way has a feed that is built anew, with all posts that were there.
+func (s *Store) followersOf(ctx context.Context, j *jobDoc) (followers []social.UserID, last social.EdgeID, err error) {
 	bounds := doc("$gt", zeroKey)
 	if !j.After.IsZero() {
 		bounds = append(bounds, bson.E{Key: "$lt", Value: j.After})
@@ -149,7 +149,7 @@ func (f *hybridFeeds) followersOf(ctx context.Context, j *jobDoc) (followers []s
 	if !j.Until.IsZero() {
 		bounds = append(bounds, bson.E{Key: "$gte", Value: j.Until})
 	}
-	docs, err := findAll[edgeDoc](ctx, f.graph.followers(), doc("other", j.Author, "follow", bounds), jobSize,
+	docs, err := findAll[edgeDoc](ctx, s.graph.followers(), doc("other", j.Author, "follow", bounds), jobSize,
 		options.Find().SetSort(doc("follow", -1)).SetLimit(jobSize).SetHint(byFollowed).
 			SetProjection(doc("_id", 0, "owner", 1, "follow", 1)))
 	if len(docs) > 0 {
@@ -160,12 +160,12 @@ func (f *hybridFeeds) followersOf(ctx context.Context, j *jobDoc) (followers []s
 
 // split leaves the followers up to last to the job, and the others to a new one. Where the server dies in between, the
 // job is split again, and some followers are told twice.
-func (f *hybridFeeds) split(ctx context.Context, j *jobDoc, last social.EdgeID) error {
-	err := f.jobs.addNext(ctx, *j, jobDoc{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
+func (s *Store) split(ctx context.Context, j *jobDoc, last social.EdgeID) error {
+	err := s.jobs.addNext(ctx, *j, jobDoc{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
 	if err != nil {
 		return err
 	}
-	_, err = f.jobs.jobs.UpdateOne(ctx, held(j), doc("$set", doc("until", last)))
+	_, err = s.jobs.jobs.UpdateOne(ctx, held(j), doc("$set", doc("until", last)))
 	return err
 }
 

@@ -2,6 +2,9 @@ package mongodb
 
 import (
 	"context"
+	"maps"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
 )
@@ -21,6 +24,19 @@ func (f keptFeeds) news(ctx context.Context, viewer social.UserID, p social.Page
 	return f.inUse(ctx).read.news(ctx, viewer, p)
 }
 
+func (f keptFeeds) walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	return f.inUse(ctx).read.walls(ctx, lists)
+}
+
+// indexes are those that the layouts need on collections that all have.
+func (f keptFeeds) indexes() map[*mongo.Collection][]mongo.IndexModel {
+	all := map[*mongo.Collection][]mongo.IndexModel{}
+	for _, layout := range f.s.member.now().feeds.kept {
+		maps.Copy(all, layout.indexes())
+	}
+	return all
+}
+
 // each does the same in each layout.
 func (f keptFeeds) each(ctx context.Context, do func(feeds) error) error {
 	for _, layout := range f.inUse(ctx).kept {
@@ -35,8 +51,12 @@ func (f keptFeeds) postAdded(ctx context.Context, p *social.Post) error {
 	return f.each(ctx, func(layout feeds) error { return layout.postAdded(ctx, p) })
 }
 
-func (f keptFeeds) postDeleted(ctx context.Context, post social.PostID, author social.UserID) error {
-	return f.each(ctx, func(layout feeds) error { return layout.postDeleted(ctx, post, author) })
+func (f keptFeeds) postChanged(ctx context.Context, post social.PostID) error {
+	return f.each(ctx, func(layout feeds) error { return layout.postChanged(ctx, post) })
+}
+
+func (f keptFeeds) postDeleted(ctx context.Context, post social.PostID, author, wallOwner social.UserID) error {
+	return f.each(ctx, func(layout feeds) error { return layout.postDeleted(ctx, post, author, wallOwner) })
 }
 
 func (f keptFeeds) followsChanged(ctx context.Context, owners ...social.UserID) error {
@@ -46,12 +66,6 @@ func (f keptFeeds) followsChanged(ctx context.Context, owners ...social.UserID) 
 func (f keptFeeds) postStored(ctx context.Context, p *social.Post) {
 	for _, layout := range f.inUse(ctx).kept {
 		layout.postStored(ctx, p)
-	}
-}
-
-func (f keptFeeds) postGone() {
-	for _, layout := range f.s.member.now().feeds.kept {
-		layout.postGone()
 	}
 }
 

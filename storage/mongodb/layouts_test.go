@@ -22,7 +22,23 @@ const (
 	TinyEmbedded = "tiny embedded" // full with some ten comments
 )
 
+// Layouts of feeds with parts so small that short feeds are closed, trimmed and merged all the time; for tests alone.
+const (
+	TinyBucket = "tiny bucket"
+	TinyMonth  = "tiny month"
+)
+
 func init() { //nolint:gochecknoinits // only in tests
+	feedLayouts[TinyBucket] = func(s *Store, _ Options) feeds {
+		f := newBucketFeeds(s, 3)
+		f.kept.kept = 4
+		return f
+	}
+	feedLayouts[TinyMonth] = func(s *Store, _ Options) feeds {
+		f := newMonthFeeds(s, 3)
+		f.newsOf.kept, f.wallOf.kept = 4, 4
+		return f
+	}
 	tiny := bucketLimit{3, pageLimit.bytes}
 	commentLayouts[SmallPages] = func(db *mongo.Database) threads {
 		return bucketThreads{buckets: bucketsIn(db, SmallPages), authors: authorsIn(db, SmallPages), paged: true, page: bucketLimit{8, 4000}}

@@ -169,7 +169,7 @@ func (v threadMover) copyThread(ctx context.Context, m *migration, post social.P
 	from, to := v.s.threadLayouts[move.From], v.s.threadLayouts[move.To]
 	comments := 0
 	err := m.transaction(ctx, "copy a thread", post, func(ctx context.Context) error {
-		update := doc("$set", doc("homes", m.homes()), "$inc", doc("threadRevision", 1))
+		update := doc("$set", doc("homes", m.homes()), "$inc", doc("moves", 1))
 		if err := updateOne(ctx, v.s.posts, filter, update); err != nil {
 			return err
 		}
@@ -309,7 +309,7 @@ func (v threadMover) remove(ctx context.Context, m *migration, layout string) er
 		}
 		posts := each(heads, func(h *threadHead) social.PostID { return h.ID })
 		return m.transaction(ctx, "unmark posts", social.PostID{}, func(ctx context.Context) error {
-			_, err := v.s.posts.UpdateMany(ctx, doc("_id", doc("$in", valueList(posts))), doc("$unset", doc("homes", 1)),
+			_, err := v.s.posts.UpdateMany(ctx, doc("_id", doc("$in", valueList(posts))), doc("$unset", doc("homes", 1, "moves", 1)),
 				options.UpdateMany().SetHint(doc("_id", 1)))
 			return err
 		})

@@ -45,7 +45,7 @@ type Options struct {
 	Graph string
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
-	// Feeds is how feeds are stored: [FeedsRead] or [FeedsHybrid]. "" is what the database has, and the default where
+	// Feeds is how feeds are stored: one of the constants Feeds…. "" is what the database has, and the default where
 	// it is empty. Open refuses another one than the database has.
 	Feeds string
 	// MergeAbove is the number of followers above which an author's posts are not pushed to followers' lists but
@@ -67,7 +67,7 @@ type Store struct {
 	timeout time.Duration
 	routed  bool // through a mongos, to shards
 	hot     *locks
-	feeds   feeds
+	feeds   keptFeeds
 	graph   followerGraph
 	jobs    *jobQueue
 	threads threads
@@ -98,6 +98,9 @@ type Store struct {
 
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection
+	newsBuckets   *mongo.Collection
+	monthNews     *mongo.Collection
+	monthWalls    *mongo.Collection
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -192,6 +195,8 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 		erasing: defaultEraseTimes,
 
 		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
+		newsBuckets: db.Collection("newsBuckets"),
+		monthNews:   db.Collection("monthNews"), monthWalls: db.Collection("monthWalls"),
 
 		threadLayouts: map[string]threads{}, feedLayouts: map[string]feeds{},
 	}

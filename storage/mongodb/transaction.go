@@ -45,7 +45,8 @@ func (s *Store) read(ctx context.Context, op string, fn func(context.Context) er
 
 // write runs fn in a transaction until it commits, fails for good, or the deadline comes. fn may run more than once:
 // it must set its results anew each time. Writers of the same hot ids in this process wait for one another here,
-// which is far cheaper than the conflicts that they would have in the database.
+// which is far cheaper than the conflicts that they would have in the database. Where fn has made jobs, workers of this
+// process begin at once.
 func (s *Store) write(ctx context.Context, op string, hot []id.ID, fn func(context.Context) error) error {
 	return s.writeWithin(ctx, s.timeout, op, hot, fn)
 }
@@ -68,7 +69,12 @@ func (s *Store) writeWithin(ctx context.Context, timeout time.Duration, op strin
 	defer era.calls.Done()
 	mayWrite := func() error { return s.member.mayWrite(era) }
 	limited = inEra(limited, era)
-	return translate(ctx, op, retry(limited, func() error { return attempt(limited, session, fn, mayWrite) }))
+	jobs := s.jobs.made.Load()
+	err = retry(limited, func() error { return attempt(limited, session, fn, mayWrite) })
+	if err == nil && s.jobs.made.Load() != jobs {
+		s.jobs.wake() // one too often now and then: others make jobs at the same time
+	}
+	return translate(ctx, op, err)
 }
 
 // retry runs fn again, after a growing random pause, for as long as it meets conflicts.

@@ -37,14 +37,25 @@ const (
 // Chores are done between the steps.
 func RunModel(t *testing.T, open Open, chores ...Chore) {
 	t.Helper()
+	runModel(t, open, modelTime, modelLeast, chores...)
+}
+
+// RunModelBriefly is RunModel with a fifth of the time.
+func RunModelBriefly(t *testing.T, open Open) {
+	t.Helper()
+	runModel(t, open, modelTime/5, modelLeast/5)
+}
+
+func runModel(t *testing.T, open Open, most time.Duration, least int, chores ...Chore) {
+	t.Helper()
 	known := operations()
 	for _, c := range chores {
 		known = append(known, c.operation())
 	}
 	store := openAtWork(t, open)
-	deadline := time.Now().Add(modelTime)
+	deadline := time.Now().Add(most)
 	if testing.Short() {
-		deadline = time.Now().Add(modelTime / 5)
+		deadline = time.Now().Add(most / 5)
 	}
 	if n, err := strconv.Atoi(os.Getenv(EnvHistories)); err == nil && n > 0 {
 		deadline = time.Time{}
@@ -56,7 +67,7 @@ func RunModel(t *testing.T, open Open, chores ...Chore) {
 	rapid.Check(t, func(rt *rapid.T) {
 		people := rapid.IntRange(2, 6).Draw(rt, "people")
 		story := rapid.SliceOfN(rapid.SliceOf(steps(known)), chapters, chapters).Draw(rt, "story")
-		if !failed && played >= modelLeast && !deadline.IsZero() && time.Now().After(deadline) {
+		if !failed && played >= least && !deadline.IsZero() && time.Now().After(deadline) {
 			return // never while a failure shrinks
 		}
 		failed = true // until it has ended well
