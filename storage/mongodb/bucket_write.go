@@ -354,18 +354,16 @@ func (t bucketThreads) thread(ctx context.Context, post social.PostID) ([]commen
 	return comments, nil
 }
 
-func (t bucketThreads) store(ctx context.Context, post social.PostID, comments []commentDoc) error {
+func (t bucketThreads) documents(post social.PostID, comments []commentDoc) ([]any, int, error) {
 	buckets, err := t.bucketsOf(post, comments)
-	if err != nil {
-		return err
+	docs := make([]any, len(buckets))
+	for i := range buckets {
+		docs[i] = buckets[i]
 	}
-	for some := range slices.Chunk(buckets, max(1, storedTogether/max(1, t.size))) {
-		if _, err := t.buckets.InsertMany(ctx, some); err != nil {
-			return err
-		}
-	}
-	return nil
+	return docs, max(1, t.size), err
 }
+
+func (t bucketThreads) collection() *mongo.Collection { return t.buckets }
 
 // bucketsOf cuts a thread into its buckets. ErrThreadFull: it would need more than one, and may not have them.
 func (t bucketThreads) bucketsOf(post social.PostID, comments []commentDoc) ([]bucketDoc, error) {

@@ -12,9 +12,6 @@ import (
 	"plaza/social"
 )
 
-// storedTogether is how many documents of a thread are stored in one command.
-const storedTogether = 5000
-
 // documentThreads keeps one document a comment. Every list of comments is a range of one index.
 type documentThreads struct {
 	comments *mongo.Collection
@@ -102,19 +99,16 @@ func (t documentThreads) thread(ctx context.Context, post social.PostID) ([]comm
 	return findAll[commentDoc](ctx, t.comments, doc("post", post), inBatch, inTime)
 }
 
-func (t documentThreads) store(ctx context.Context, post social.PostID, comments []commentDoc) error {
-	for some := range slices.Chunk(comments, storedTogether) {
-		docs := make([]any, len(some))
-		for i, c := range some {
-			c.Seq, c.Post = c.ID, post
-			docs[i] = c
-		}
-		if _, err := t.comments.InsertMany(ctx, docs); err != nil {
-			return err
-		}
+func (t documentThreads) documents(post social.PostID, comments []commentDoc) ([]any, int, error) {
+	docs := make([]any, len(comments))
+	for i, c := range comments {
+		c.Seq, c.Post = c.ID, post
+		docs[i] = c
 	}
-	return nil
+	return docs, 1, nil
 }
+
+func (t documentThreads) collection() *mongo.Collection { return t.comments }
 
 func (t documentThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
 	return findIn[commentDoc](ctx, t.comments, "_id", ids)

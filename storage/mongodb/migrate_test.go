@@ -324,3 +324,70 @@ func TestMigrationsUseIndexes(t *testing.T) {
 	explainAll(t, r.take(), 10)
 	costs(5, comment)
 }
+
+// TestAVeryLongThreadMoves moves a thread of 100,000 comments, in one transaction each way.
+func TestAVeryLongThreadMoves(t *testing.T) {
+	size := 100_000
+	if testing.Short() {
+		size /= 20
+	}
+	w := newTownOf(t, nil, brisk(mongodb.Options{Comments: mongodb.CommentsDocuments}))
+	ada := w.people(1)[0].User.ID
+	p := w.post(status(ada, ada, public))
+	w.ok(w.Fill(w.ctx, p.ID, forest(p, ada, size)))
+	want := w.thread(p.ID, social.OrderThreaded)
+	for _, to := range []string{mongodb.CommentsPages, mongodb.CommentsDocuments} {
+		began := time.Now()
+		w.migrate(to, mongodb.GoalSwitch)
+		t.Logf("%d comments moved to %q, and compared, in %v", size, to, time.Since(began))
+		if got := w.thread(p.ID, social.OrderThreaded); !slices.EqualFunc(got, want, func(a, b *social.Comment) bool { return *a == *b }) {
+			t.Errorf("%d comments, want %d, or they differ", len(got), len(want))
+		}
+		w.migrate("", mongodb.GoalFinish)
+	}
+	err := w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: mongodb.CommentsEmbedded, Goal: mongodb.GoalSwitch})
+	if size == 100_000 {
+		refusedFor(t, err, p.ID.ID.String(), fmt.Sprint(size), "--back-out")
+	}
+	w.migrate("", mongodb.GoalBackOut)
+	w.readsFrom(mongodb.CommentsDocuments, "")
+}
+
+// TestALongThreadTakesCommentsWhileItMoves: what comes in while a long thread is copied in parts waits, and is there afterwards.
+func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
+	const size, writers = 11_000, 8
+	one, two := twoTowns(t, mongodb.Options{Comments: mongodb.CommentsDocuments})
+	ada := one.people(1)[0].User.ID
+	p := one.post(status(ada, ada, public))
+	old := forest(p, ada, size)
+	one.ok(one.Fill(one.ctx, p.ID, old))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var wrote [writers]int
+	var all sync.WaitGroup
+	for i := range writers {
+		w := []*town{one, two}[i%2]
+		all.Go(func() {
+			for ; ctx.Err() == nil; wrote[i]++ {
+				if err := w.InsertComment(w.ctx, newComment(p, old[i], ada), happened(social.EventCommentAdded)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for _, to := range []string{mongodb.CommentsAdaptive, mongodb.CommentsPages, mongodb.CommentsDocuments} {
+		one.migrate(to, mongodb.GoalFinish)
+	}
+	stop()
+	all.Wait()
+	want := size
+	for _, n := range wrote {
+		want += n
+	}
+	t.Logf("%d comments were added meanwhile", want-size)
+	if inTime, inTree := one.thread(p.ID, social.OrderOldest), two.thread(p.ID, social.OrderThreaded); len(inTime) != want || len(inTree) != want {
+		t.Errorf("%d comments by time and %d in the tree, want %d", len(inTime), len(inTree), want)
+	}
+	wantCount(t, one, p.ID, want)
+}

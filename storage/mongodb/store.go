@@ -65,7 +65,7 @@ type Store struct {
 	hot     *locks
 	feeds   feeds
 	jobs    *jobQueue
-	threads threads
+	threads threadsInHomes
 	queue   *commentQueue
 	member  *member
 

@@ -30,8 +30,10 @@ type threads interface {
 	removeThread(ctx context.Context, post social.PostID) error
 	// thread reads all comments of a post, in the order of their ids.
 	thread(ctx context.Context, post social.PostID) ([]commentDoc, error)
-	// store stores a whole thread where there is none. ErrThreadFull.
-	store(ctx context.Context, post social.PostID, comments []commentDoc) error
+	// documents are what is stored for a whole thread, in the layout's collection, and about how many comments are in each.
+	// ErrThreadFull.
+	documents(post social.PostID, comments []commentDoc) (docs []any, size int, err error)
+	collection() *mongo.Collection
 
 	// postOf reads which post a comment belongs to. ErrNotFound.
 	postOf(ctx context.Context, comment social.CommentID) (social.PostID, error)
