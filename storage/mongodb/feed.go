@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
@@ -64,6 +65,8 @@ func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID) erro
 func (readFeeds) followsChanged(context.Context, ...social.UserID) error          { return nil }
 func (readFeeds) postStored(context.Context, *social.Post)                        {}
 func (readFeeds) postGone()                                                       {}
+func (readFeeds) collections() []*mongo.Collection                                { return nil }
+func (readFeeds) build(context.Context, social.UserID) error                      { return nil }
 
 // do refuses: this layout leaves nothing for later.
 func (readFeeds) do(_ context.Context, j *jobDoc) error { return unknownJob(j) }

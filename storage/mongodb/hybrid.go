@@ -127,6 +127,14 @@ func (f *hybridFeeds) postDeleted(ctx context.Context, post social.PostID, autho
 	return f.jobs.add(ctx, jobDoc{Kind: jobPull, Author: author, Post: post})
 }
 
+// collections implements feeds.
+func (f *hybridFeeds) collections() []*mongo.Collection {
+	return []*mongo.Collection{f.newsLists, f.mergedAuthors}
+}
+
+// build implements feeds: lists are made by who reads, and one that is not there is complete.
+func (f *hybridFeeds) build(context.Context, social.UserID) error { return nil }
+
 // followsChanged makes the owners' lists dormant.
 func (f *hybridFeeds) followsChanged(ctx context.Context, owners ...social.UserID) error {
 	if len(owners) == 0 {

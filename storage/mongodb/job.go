@@ -47,8 +47,10 @@ func (d *jobDoc) fault() social.Fault {
 	return social.Fault{Job: what, Error: d.Error, Attempts: d.Attempts, At: utc(d.FailedAt), Dead: d.Due.IsZero()}
 }
 
-// unknownJob is what a layout says to a job that it has not made.
-func unknownJob(j *jobDoc) error { return fmt.Errorf("this layout knows no job %q", j.Kind) }
+// unknownJob is what a layout says to a job that it has not made: errUnknownJob.
+func unknownJob(j *jobDoc) error { return fmt.Errorf("%w %q", errUnknownJob, j.Kind) }
+
+var errUnknownJob = errors.New("this layout knows no job")
 
 const (
 	// jobTime bounds one attempt, and jobLease how long a job stays with a server that may be dead: feeds are

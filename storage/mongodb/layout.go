@@ -3,6 +3,8 @@ package mongodb
 import (
 	"context"
 
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
 	"plaza/social"
 )
 
@@ -31,7 +33,14 @@ type feeds interface {
 	postGone()
 	// do makes an attempt at a job that the layout has added. ctx ends before the job's lease does.
 	do(ctx context.Context, j *jobDoc) error
+	// collections are those that this layout alone has.
+	collections() []*mongo.Collection
+	// build makes the user's feed, where the layout keeps one also for those who don't read it, unless it is there.
+	build(ctx context.Context, user social.UserID) error
 }
+
+// feedJobs says which layout adds jobs of which kind.
+var feedJobs = map[jobKind]string{jobPush: FeedsHybrid, jobPull: FeedsHybrid, jobPromote: FeedsHybrid}
 
 // feedLayouts makes each layout.
 var feedLayouts = map[string]func(s *Store, o Options) feeds{

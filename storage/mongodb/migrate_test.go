@@ -113,6 +113,89 @@ func TestModelWhileCommentsMove(t *testing.T) {
 		mongodb.CommentsDocuments, mongodb.TinyPages, mongodb.TinyAdaptive, mongodb.CommentsEmbedded))
 }
 
+// TestModelWhileFeedsMove is the same for feeds, with authors who are merged at read.
+func TestModelWhileFeedsMove(t *testing.T) {
+	stores := twoStores(t, mongodb.Options{MergeAbove: 1})
+	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) },
+		migrations(mongodb.MigrateFeeds, stores, mongodb.FeedsRead, mongodb.FeedsHybrid))
+}
+
+// TestFeedsMoveWhilePeoplePost moves feeds there and back, over two servers, while people post, delete, follow and unfollow, and
+// read their news: at the end everybody's news are what they should be.
+func TestFeedsMoveWhilePeoplePost(t *testing.T) {
+	const people = 24
+	one, two := twoTowns(t, mongodb.Options{MergeAbove: 8})
+	one.atWork()
+	two.atWork()
+	users := one.people(people)
+	for i, u := range users {
+		one.follow(u, users[i+1:min(people, i+4)])
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	errs := make([]error, people)
+	posts := make([][]social.PostID, people)
+	turns := make(chan struct{}, 4)
+	var all sync.WaitGroup
+	for i := range people {
+		w := []*town{one, two}[i%2]
+		all.Go(func() {
+			for n := 0; ctx.Err() == nil && errs[i] == nil; n++ {
+				turns <- struct{}{}
+				errs[i] = w.live(users, i, n, &posts[i])
+				<-turns
+			}
+		})
+	}
+	for _, to := range []string{mongodb.FeedsHybrid, mongodb.FeedsRead, mongodb.FeedsHybrid} {
+		m := mongodb.Migration{Subject: mongodb.MigrateFeeds, To: to, Goal: mongodb.GoalSwitch}
+		one.ok(one.Migrate(one.ctx, m))
+		two.ok(two.Migrate(two.ctx, mongodb.Migration{Subject: mongodb.MigrateFeeds, Goal: mongodb.GoalBackOut}))
+		m.Goal = mongodb.GoalFinish
+		two.ok(two.Migrate(two.ctx, m))
+	}
+	stop()
+	all.Wait()
+	for i := range errs {
+		one.ok(errs[i])
+	}
+	one.settle()
+	for i, u := range users { // after an even number of changes everybody follows whom they did at first
+		var want []social.PostID
+		for k := i; k < min(people, i+4); k++ {
+			want = append(want, posts[k]...)
+		}
+		one.same(two.walk(u, 50, false), newestIDs(want), "the news of %d", i)
+	}
+}
+
+// live is what one of the users does in one go: nothing of it changes whom they follow in the end.
+func (w *town) live(users []social.NewUser, i, n int, posts *[]social.PostID) error {
+	me := users[i].User.ID
+	p := status(me, me, public)
+	if err := w.InsertPost(w.ctx, p, happened(social.EventPostCreated)); err != nil {
+		return err
+	}
+	*posts = append(*posts, p.ID)
+	if n%3 == 2 {
+		gone := (*posts)[n%len(*posts)]
+		*posts = slices.DeleteFunc(*posts, func(p social.PostID) bool { return p == gone })
+		if err := w.DeletePost(w.ctx, gone, happened(social.EventPostDeleted)); err != nil {
+			return err
+		}
+	}
+	other := users[(i+7)%len(users)]
+	m := social.Membership{Circle: users[i].Following.ID, Owner: me, Member: other.User.ID}
+	if _, err := w.AddToCircle(w.ctx, m, edge(me, me).ID, happened(social.EventMemberAdded)); err != nil {
+		return err
+	}
+	if _, err := w.News(w.ctx, me, social.Page{Limit: 20}); err != nil {
+		return err
+	}
+	_, err := w.Unfollow(w.ctx, me, other.User.ID, happened(social.EventUnfollowed))
+	return err
+}
+
 // twoStores are two servers on one database.
 func twoStores(t *testing.T, o mongodb.Options) []storage.Store {
 	t.Helper()

@@ -63,7 +63,7 @@ type Store struct {
 	client  *mongo.Client
 	timeout time.Duration
 	hot     *locks
-	feeds   feeds
+	feeds   movingFeeds
 	jobs    *jobQueue
 	threads threadsInHomes
 	queue   *commentQueue
@@ -181,7 +181,7 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 	for name, layout := range feedLayouts {
 		s.feedLayouts[name] = layout(s, o)
 	}
-	s.threads, s.feeds = threadsInHomes{s}, keptFeeds{s}
+	s.threads, s.feeds = threadsInHomes{s}, movingFeeds{s}
 	return s
 }
 

@@ -83,7 +83,12 @@ func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
 func (s *Store) attemptJob(ctx context.Context, j *jobDoc) error {
 	ctx, cancel := context.WithTimeout(ctx, jobTime)
 	defer cancel()
-	return s.feeds.do(ctx, j)
+	era := s.member.enter()
+	defer era.calls.Done()
+	if err := s.member.mayWrite(era); err != nil {
+		return err
+	}
+	return s.feeds.do(inEra(ctx, era), j)
 }
 
 // Backlog implements social.Worker.
