@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -59,7 +60,7 @@ func (w *town) readsFrom(layout, other string) {
 // migrations are chores: they go on with whatever is under way, some of it or all, or go back, or begin something new.
 func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...string) storagetest.Chore {
 	do := func(ctx context.Context, n int) error {
-		store := stores[n%len(stores)].(*mongodb.Store) //nolint:forcetypeassert // twoStores makes no other
+		store := stores[n%len(stores)].(*mongodb.Store)
 		all, err := store.Migrations(ctx)
 		if err != nil {
 			return err
@@ -430,7 +431,7 @@ func TestAVeryLongThreadMoves(t *testing.T) {
 	}
 	err := w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: mongodb.CommentsEmbedded, Goal: mongodb.GoalSwitch})
 	if size == 100_000 {
-		refusedFor(t, err, p.ID.ID.String(), fmt.Sprint(size), "--back-out")
+		refusedFor(t, err, p.ID.ID.String(), strconv.Itoa(size), "--back-out")
 	}
 	w.migrate("", mongodb.GoalBackOut)
 	w.readsFrom(mongodb.CommentsDocuments, "")
