@@ -365,7 +365,7 @@ func (v threadMover) compareHomes(ctx context.Context, move *moveDoc, head threa
 		case from.live != head.Comments:
 			return "", fmt.Errorf("post %s counts %d comments, and %q has %d of them", head.ID.ID, head.Comments, move.From, from.live)
 		case from != to:
-			return fmt.Sprintf("%q has %d comments (%s), %q has %d (%s)", move.From, from.live, order, move.To, to.live, order), nil
+			return fmt.Sprintf("%q and %q are not the same (%s; %d and %d live comments)", move.From, move.To, order, from.live, to.live), nil
 		}
 	}
 	return "", nil

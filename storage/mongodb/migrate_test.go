@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/social"
 	"plaza/storage"
@@ -36,10 +37,14 @@ func twoTowns(t *testing.T, o mongodb.Options) (one, two *town) {
 	return open(), open()
 }
 
-// migrate moves comments.
+// migrate moves comments. No copy may differ.
 func (w *town) migrate(to string, goal mongodb.Goal) {
 	w.t.Helper()
-	w.ok(w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: to, Goal: goal}))
+	w.ok(w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: to, Goal: goal, Progress: func(s mongodb.MigrationState) {
+		if s.Fixed > 0 {
+			w.t.Errorf("%d copies had to be made again", s.Fixed)
+		}
+	}}))
 }
 
 // readsFrom checks the layout that is read, and that another one is kept in step: "" for none.
@@ -69,7 +74,9 @@ func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...stri
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		some := n / 2 % 5 // batches; 0 for all
-		m := mongodb.Migration{Subject: subject, Rate: 20, Progress: func(mongodb.MigrationState) {
+		fixed := 0
+		m := mongodb.Migration{Subject: subject, Rate: 20, Progress: func(s mongodb.MigrationState) {
+			fixed = s.Fixed
 			if some--; some == 0 {
 				stop()
 			}
@@ -78,10 +85,14 @@ func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...stri
 			m.Rate = 0
 		}
 		m.To, m.Goal = next(state, layouts, n)
-		if err := store.Migrate(ctx, m); !errors.Is(err, context.Canceled) {
-			return err
+		err = store.Migrate(ctx, m)
+		switch {
+		case fixed > 0:
+			return fmt.Errorf("%d copies had to be made again", fixed)
+		case errors.Is(err, context.Canceled):
+			return nil
 		}
-		return nil
+		return err
 	}
 	return storagetest.Chore{Name: "migrate " + string(subject), Weight: 2, Do: do}
 }
@@ -474,4 +485,47 @@ func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
 		t.Errorf("%d comments by time and %d in the tree, want %d", len(inTime), len(inTree), want)
 	}
 	wantCount(t, one, p.ID, want)
+}
+
+// TestCopiesThatDifferAreMadeAgain damages the copies between copying and comparing: they are made again before anybody reads them.
+func TestCopiesThatDifferAreMadeAgain(t *testing.T) {
+	w := newTownOf(t, nil, brisk(mongodb.Options{Comments: mongodb.CommentsPages}))
+	ada := w.people(1)[0].User.ID
+	var stories []*story
+	for range 5 {
+		s := &story{post: w.post(status(ada, ada, public))}
+		for n := range 12 {
+			w.ok(s.write(w, ada, n))
+		}
+		stories = append(stories, s)
+	}
+	copied, stop := context.WithCancel(w.ctx)
+	err := w.Migrate(copied, mongodb.Migration{
+		Subject: mongodb.MigrateComments, To: mongodb.CommentsDocuments, Goal: mongodb.GoalSwitch,
+		Progress: func(mongodb.MigrationState) { stop() },
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	copies := plainClient(t).Database(databaseOf(t, w.uri)).Collection("comments")
+	of := func(i int) bson.D { return bson.D{{Key: "post", Value: binaryOf(stories[i].post.ID)}} }
+	_, err = copies.UpdateOne(w.ctx, of(0), bson.D{{Key: "$set", Value: bson.D{{Key: "text", Value: "something else"}}}})
+	w.ok(err)
+	_, err = copies.DeleteOne(w.ctx, of(1))
+	w.ok(err)
+	_, err = copies.UpdateOne(w.ctx, of(2), bson.D{{Key: "$set", Value: bson.D{{Key: "treePath", Value: "0"}}}})
+	w.ok(err)
+	w.ok(w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: mongodb.CommentsDocuments, Goal: mongodb.GoalSwitch}))
+	all, err := w.Migrations(w.ctx)
+	w.ok(err)
+	if all[0].Fixed != 3 || all[0].Layout != mongodb.CommentsDocuments {
+		t.Errorf("%+v; want 3 copies made again, and the switch", all[0])
+	}
+	for _, s := range stories {
+		s.check(t, w)
+	}
+}
+
+func binaryOf(post social.PostID) bson.Binary {
+	return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: post.Bytes()}
 }
