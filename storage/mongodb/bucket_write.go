@@ -354,16 +354,10 @@ func (t bucketThreads) thread(ctx context.Context, post social.PostID) ([]commen
 	return comments, nil
 }
 
-func (t bucketThreads) documents(post social.PostID, comments []commentDoc) ([]any, int, error) {
+func (t bucketThreads) parts(post social.PostID, comments []commentDoc) ([]threadPart, error) {
 	buckets, err := t.bucketsOf(post, comments)
-	docs := make([]any, len(buckets))
-	for i := range buckets {
-		docs[i] = buckets[i]
-	}
-	return docs, max(1, t.size), err
+	return partsOf(t.buckets, buckets, longThread/max(1, t.size)), err
 }
-
-func (t bucketThreads) collection() *mongo.Collection { return t.buckets }
 
 // bucketsOf cuts a thread into its buckets. ErrThreadFull: it would need more than one, and may not have them.
 func (t bucketThreads) bucketsOf(post social.PostID, comments []commentDoc) ([]bucketDoc, error) {

@@ -99,16 +99,13 @@ func (t documentThreads) thread(ctx context.Context, post social.PostID) ([]comm
 	return findAll[commentDoc](ctx, t.comments, doc("post", post), inBatch, inTime)
 }
 
-func (t documentThreads) documents(post social.PostID, comments []commentDoc) ([]any, int, error) {
-	docs := make([]any, len(comments))
-	for i, c := range comments {
-		c.Seq, c.Post = c.ID, post
-		docs[i] = c
+func (t documentThreads) parts(post social.PostID, comments []commentDoc) ([]threadPart, error) {
+	docs := slices.Clone(comments)
+	for i := range docs {
+		docs[i].Seq, docs[i].Post = docs[i].ID, post
 	}
-	return docs, 1, nil
+	return partsOf(t.comments, docs, longThread), nil
 }
-
-func (t documentThreads) collection() *mongo.Collection { return t.comments }
 
 func (t documentThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
 	return findIn[commentDoc](ctx, t.comments, "_id", ids)

@@ -206,15 +206,19 @@ func (v threadMover) copyAtOnce(ctx context.Context, m *migration, filter bson.D
 		if err != nil {
 			return err
 		}
-		docs, _, err := to.documents(post, thread)
+		parts, err := to.parts(post, thread)
 		if err != nil {
 			return err
 		}
-		if err := to.removeThread(ctx, post); err != nil || len(docs) == 0 {
+		if err := to.removeThread(ctx, post); err != nil {
 			return err
 		}
-		_, err = to.collection().InsertMany(ctx, docs)
-		return err
+		for _, part := range parts {
+			if err := part.store(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
 	})
 }
 
@@ -251,14 +255,13 @@ func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D,
 		return err
 	}
 	still := doc("_id", post, "copying.by", attempt, "threadRevision", revision)
-	var docs []any
-	size := 1
+	var parts []threadPart
 	err = v.s.read(ctx, "read a thread", func(ctx context.Context) error {
 		thread, err := from.thread(ctx, post)
 		if err != nil {
 			return err
 		}
-		if docs, size, err = to.documents(post, thread); err != nil {
+		if parts, err = to.parts(post, thread); err != nil {
 			return err
 		}
 		return to.removeThread(ctx, post) // what an earlier attempt has left
@@ -266,11 +269,8 @@ func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D,
 	if err != nil {
 		return errors.Join(err, v.giveUp(ctx, m, still))
 	}
-	for part := range slices.Chunk(docs, max(1, longThread/size)) {
-		err := v.changeCopying(ctx, m, still, doc("$set", doc("copying", newCopying(attempt))), func(ctx context.Context) error {
-			_, err := to.collection().InsertMany(ctx, part)
-			return err
-		})
+	for _, part := range parts {
+		err := v.changeCopying(ctx, m, still, doc("$set", doc("copying", newCopying(attempt))), part.store)
 		if err != nil {
 			return err
 		}
