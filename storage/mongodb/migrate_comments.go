@@ -40,10 +40,10 @@ func (v threadMover) count(ctx context.Context) (n int, err error) {
 }
 
 func (v threadMover) prepare(ctx context.Context, layout string) error {
+	if err := v.drop(ctx, layout); err != nil {
+		return err
+	}
 	for c, models := range v.s.threadLayouts[layout].indexes() {
-		if err := v.drop(ctx, layout); err != nil {
-			return err
-		}
 		if err := ensure(ctx, c, models); err != nil {
 			return translate(ctx, "indexes of "+c.Name(), err)
 		}
