@@ -35,6 +35,10 @@ const (
 	heldAtOnce   = 8
 )
 
+func (*hybridFeeds) jobKinds() []jobKind {
+	return []jobKind{jobPush, jobPull, jobPromote}
+}
+
 // do implements feeds.
 func (f *hybridFeeds) do(ctx context.Context, j *jobDoc) error {
 	switch j.Kind {
