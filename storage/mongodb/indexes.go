@@ -68,6 +68,8 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		},
 		s.newsLists:     {expiring("usedAt", listLife)},
 		s.mergedAuthors: nil, // _id is the author
+
+		s.member.servers: {expiring("at", silentLife)},
 	}
 }
 
