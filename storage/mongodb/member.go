@@ -25,6 +25,8 @@ const (
 	defaultLease = 10 * time.Second
 	// defaultTransactionLife is the database's transactionLifetimeLimitSeconds.
 	defaultTransactionLife = time.Minute
+	// silentLife is how long a server is known that died: far longer than anything that it has begun can last.
+	silentLife = 24 * time.Hour
 )
 
 // serverDoc is a document of servers: one open Store. It is there from before the Store reads its settings until after its last
