@@ -173,15 +173,38 @@ func (w *world) inputFields() map[string][]bad {
 	othersPost := bad{why: "somebody else's", value: w.ids["bobPost"], code: "NOT_ALLOWED"}
 	othersComment := bad{why: "somebody else's", value: w.ids["bobComment"], code: "NOT_ALLOWED"}
 	return map[string][]bad{
-		"SignUpInput.handle":             handle(),
-		"SignUpInput.name":               line(100),
-		"SignUpInput.password":           password(),
-		"SignInInput.handle":             named(nothing, values("BAD_CREDENTIALS", "", "nobody", "@ada", "a\x00da", megabyte)),
-		"SignInInput.password":           named(nothing, values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", megabyte)),
-		"UpdateProfileInput.name":        line(100),
-		"UpdateProfileInput.bio":         optionalText(1_000),
-		"UpdateProfileInput.avatarUrl":   address(),
-		"UpdateProfileInput.wallPolicy":  {},
+		"SignUpInput.handle":                           handle(),
+		"SignUpInput.name":                             line(100),
+		"SignUpInput.password":                         password(),
+		"SignInInput.handle":                           named(nothing, values("BAD_CREDENTIALS", "", "nobody", "@ada", "a\x00da", megabyte)),
+		"SignInInput.password":                         named(nothing, values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", megabyte)),
+		"UpdateProfileInput.name":                      line(100),
+		"UpdateProfileInput.bio":                       optionalText(1_000),
+		"UpdateProfileInput.avatarUrl":                 address(),
+		"UpdateProfileInput.wallPolicy":                {},
+		"DefineProfilePropertyInput.key":               append(propertyKeys(), values("TAKEN", "city")...),
+		"DefineProfilePropertyInput.label":             line(100),
+		"DefineProfilePropertyInput.type":              named("input.choices", values("INVALID", "TEXT", "INT", "FLOAT", "DATE", "BOOL")),
+		"DefineProfilePropertyInput.choices":           badChoices(),
+		"DefineProfilePropertyInput.searchable":        {},
+		"DefineProfilePropertyInput.defaultVisibility": {},
+		"UpdateProfilePropertyInput.key":               unknownKeys(),
+		"UpdateProfilePropertyInput.label":             line(100),
+		"UpdateProfilePropertyInput.choices":           badChoices(),
+		"UpdateProfilePropertyInput.searchable":        {},
+		"UpdateProfilePropertyInput.defaultVisibility": {},
+		"RemoveProfilePropertyInput.key":               unknownKeys(),
+		"ClearProfilePropertyInput.key":                unknownKeys(),
+		"SetProfilePropertyInput.key":                  unknownKeys(),
+		"SetProfilePropertyInput.visibility":           {},
+		"SetProfilePropertyInput.value": slices.Concat(line(200), values("INVALID", 5, 1.5, true), values("BAD_USER_INPUT", map[string]any{"$gt": ""}, json.RawMessage("1e999")), []bad{
+			{why: "a string for a number", value: "5", code: "INVALID", beside: map[string]any{"key": "height"}},
+			{why: "a fraction for a whole number", value: 0.5, code: "INVALID", beside: map[string]any{"key": "height"}},
+			{why: "a number beyond 2^53", value: 1 << 54, code: "INVALID", beside: map[string]any{"key": "height"}},
+			{why: "no choice", value: "XXL", code: "INVALID", beside: map[string]any{"key": "shirt"}},
+			{why: "no date", value: "2026-02-30", code: "INVALID", beside: map[string]any{"key": "birthday"}},
+			{why: "no yes or no", value: 1, code: "INVALID", beside: map[string]any{"key": "veggie"}},
+		}),
 		"CreateCircleInput.name":         append(line(100), values("TAKEN", "Friends", "fRIENDS", "following")...),
 		"RenameCircleInput.circleId":     circle(),
 		"RenameCircleInput.name":         append(line(100), values("TAKEN", "Following", "fOLLOWING")...),
@@ -214,6 +237,14 @@ func (w *world) inputFields() map[string][]bad {
 		"PollInput.closesAt":             badTimes(),
 		"AudienceInput.kind":             named("input.audience.circleIds", values("INVALID", "PUBLIC", "CIRCLES", "ONLY_ME")),
 		"AudienceInput.circleIds":        w.badCircles(),
+		"ReplyPolicyInput.kind":          named("input.replies.circleIds", values("INVALID", "EVERYONE", "CIRCLES", "NOBODY")),
+		"ReplyPolicyInput.circleIds":     w.badCircles(),
+		"SetReplyPolicyInput.postId":     post(othersPost),
+		"CreatePostInput.commentOrder":   {},
+		"SetCommentOrderInput.postId":    post(othersPost),
+		"SetCommentOrderInput.order":     {},
+		"MuteThreadInput.postId":         post(),
+		"UnmuteThreadInput.postId":       post(),
 		"EditPostInput.postId":           post(othersPost),
 		"SetPostAudienceInput.postId":    post(othersPost),
 		"DeletePostInput.postId":         post(othersPost),
@@ -223,22 +254,50 @@ func (w *world) inputFields() map[string][]bad {
 		"AddReactionInput.postId":    post(),
 		"AddReactionInput.kind":      {},
 		"RemoveReactionInput.postId": post(),
-		"AddCommentInput.postId":     post(bad{why: "not the parent's", value: w.ids["bobPost"], code: "INVALID", at: "input.parentId"}),
-		"AddCommentInput.text":       text(10_000),
+		"AddCommentInput.postId": post(
+			bad{why: "not the parent's", value: w.ids["bobPost"], code: "INVALID", at: "input.parentId"},
+			bad{why: "closed to replies", value: w.ids["noReplies"], code: "NOT_ALLOWED"}),
+		"AddCommentInput.text": text(10_000),
 		"AddCommentInput.parentId": comment(
 			bad{why: "on another post", value: w.ids["bobComment"], code: "INVALID"},
 			bad{why: "at the depth limit", value: w.ids["deepest"], code: "TOO_DEEP", beside: map[string]any{"postId": w.ids["photo"]}},
 			bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.commentId":    comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.text":         text(10_000),
-		"DeleteCommentInput.commentId":  comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"RecordAdImpressionInput.token": values("INVALID", "", "AAAA", "not base64!", "a\x00", megabyte, strings.Repeat("A", 200)),
+		"EditCommentInput.commentId":       comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"EditCommentInput.text":            text(10_000),
+		"DeleteCommentInput.commentId":     comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"DeleteAllMyCommentsInput.confirm": values("INVALID", false),
+		"RecordAdImpressionInput.token":    values("INVALID", "", "AAAA", "not base64!", "a\x00", megabyte, strings.Repeat("A", 200)),
 	}
 }
 
 func named(at string, cases []bad) []bad {
 	for i := range cases {
 		cases[i].at = at
+	}
+	return cases
+}
+
+func propertyKeys() []bad {
+	return values("INVALID", "", " ", "a.b", "$a", "a$b", "a.$b", ".", "1a", "A", "_a", "a b", "\u00e4", "a\x00", "a\n", strings.Repeat("a", 33), megabyte)
+}
+
+func unknownKeys() []bad {
+	return values("NOT_FOUND", "", "nope", "City", "$city", "city.", "ci\x00ty", megabyte)
+}
+
+func badChoices() []bad {
+	numbered := make([]any, 101)
+	for i := range numbered {
+		numbered[i] = fmt.Sprint("choice ", i)
+	}
+	cases := []bad{
+		{why: "none", value: []any{}, code: "INVALID"},
+		{why: "101", value: numbered, code: "TOO_LONG"},
+		{why: "twice the same", value: []any{"a", "b", "a"}, code: "INVALID"},
+		{why: "null in it", value: []any{"a", nil}, code: "BAD_USER_INPUT"},
+	}
+	for _, choice := range line(200) {
+		cases = append(cases, bad{why: "one choice " + choice.why, value: []any{"fine", choice.value}, code: choice.code})
 	}
 	return cases
 }
@@ -296,34 +355,47 @@ func (w *world) inputs() map[string][]map[string]any {
 		"poll":    {"poll": map[string]any{"question": "New?", "options": []any{"yes", "no"}}},
 	}
 	inputs := map[string][]map[string]any{
-		"signUp":             {{"handle": "newcomer", "name": "New", "password": "long enough"}},
-		"signIn":             {{"handle": "ada", "password": "password of ada"}},
-		"updateProfile":      {{"name": "New"}},
-		"createCircle":       {{"name": "New"}},
-		"renameCircle":       {{"circleId": w.ids["circle"], "name": "New"}},
-		"deleteCircle":       {{"circleId": w.ids["circle"]}},
-		"addToCircle":        {{"circleId": w.ids["circle"], "userId": w.ids["cyn"]}},
-		"removeFromCircle":   {{"circleId": w.ids["circle"], "userId": w.ids["bob"]}},
-		"followUser":         {{"userId": w.ids["cyn"]}},
-		"unfollowUser":       {{"userId": w.ids["bob"]}},
-		"blockUser":          {{"userId": w.ids["cyn"]}},
-		"unblockUser":        {{"userId": w.ids["eve"]}},
-		"muteUser":           {{"userId": w.ids["cyn"]}},
-		"unmuteUser":         {{"userId": w.ids["dan"]}},
-		"setPostAudience":    {{"postId": w.ids["post"], "audience": listed}},
-		"deletePost":         {{"postId": w.ids["post"]}},
-		"votePoll":           {{"postId": w.ids["poll"], "option": 1}},
-		"addReaction":        {{"postId": w.ids["post"], "kind": "WOW"}},
-		"removeReaction":     {{"postId": w.ids["post"]}},
-		"addComment":         {{"postId": w.ids["post"], "text": "new", "parentId": w.ids["comment"]}},
-		"editComment":        {{"commentId": w.ids["comment"], "text": "new"}},
-		"deleteComment":      {{"commentId": w.ids["comment"]}},
-		"recordAdImpression": {{"token": "a token"}},
+		"signUp":           {{"handle": "newcomer", "name": "New", "password": "long enough"}},
+		"signIn":           {{"handle": "ada", "password": "password of ada"}},
+		"updateProfile":    {{"name": "New"}},
+		"createCircle":     {{"name": "New"}},
+		"renameCircle":     {{"circleId": w.ids["circle"], "name": "New"}},
+		"deleteCircle":     {{"circleId": w.ids["circle"]}},
+		"addToCircle":      {{"circleId": w.ids["circle"], "userId": w.ids["cyn"]}},
+		"removeFromCircle": {{"circleId": w.ids["circle"], "userId": w.ids["bob"]}},
+		"followUser":       {{"userId": w.ids["cyn"]}},
+		"unfollowUser":     {{"userId": w.ids["bob"]}},
+		"blockUser":        {{"userId": w.ids["cyn"]}},
+		"unblockUser":      {{"userId": w.ids["eve"]}},
+		"muteUser":         {{"userId": w.ids["cyn"]}},
+		"unmuteUser":       {{"userId": w.ids["dan"]}},
+		"setPostAudience":  {{"postId": w.ids["post"], "audience": listed}},
+		"setReplyPolicy":   {{"postId": w.ids["post"], "replies": listed}},
+		"setCommentOrder":  {{"postId": w.ids["post"], "order": "NEWEST"}},
+		"muteThread":       {{"postId": w.ids["post"]}},
+		"unmuteThread":     {{"postId": w.ids["post"]}},
+		"deletePost":       {{"postId": w.ids["post"]}},
+		"votePoll":         {{"postId": w.ids["poll"], "option": 1}},
+		"addReaction":      {{"postId": w.ids["post"], "kind": "WOW"}},
+		"removeReaction":   {{"postId": w.ids["post"]}},
+		"addComment":       {{"postId": w.ids["post"], "text": "new", "parentId": w.ids["comment"]}},
+		"editComment":      {{"commentId": w.ids["comment"], "text": "new"}},
+		"deleteComment":    {{"commentId": w.ids["comment"]}},
+
+		"deleteAllMyComments": {{"confirm": true}},
+		"recordAdImpression":  {{"token": "a token"}},
+
+		"defineProfileProperty": {{"key": "new", "label": "New", "type": "CHOICE", "choices": []any{"a", "b"}}},
+		"updateProfileProperty": {{"key": "shirt", "label": "New"}},
+		"removeProfileProperty": {{"key": "shirt"}},
+		"setProfileProperty":    {{"key": "city", "value": "New"}},
+		"clearProfileProperty":  {{"key": "city"}},
 	}
 	for _, kind := range slices.Sorted(maps.Keys(contents)) {
 		inputs["createPost"] = append(inputs["createPost"], map[string]any{"content": contents[kind], "audience": listed})
 		inputs["editPost"] = append(inputs["editPost"], map[string]any{"postId": w.ids[kind], "content": contents[kind]})
 	}
+	inputs["createPost"] = append(inputs["createPost"], map[string]any{"content": contents["post"], "audience": listed, "replies": listed})
 	return inputs
 }
 
@@ -466,6 +538,8 @@ func wrongTypes(typ *ast.Type) []bad {
 		wrong = []any{"1", "", true, map[string]any{}}
 	case named.Name == "String":
 		wrong = []any{1, true, map[string]any{}}
+	case named.Name == "Boolean":
+		wrong = []any{"true", "", 1, map[string]any{}}
 	case named.Name == "ID":
 		wrong = []any{1.5, true, map[string]any{}}
 	case named.Kind == ast.InputObject:
@@ -564,7 +638,7 @@ func (v verdict) check(t *testing.T, what, code string, arguments ...string) {
 
 func documented(code string) bool {
 	return model.UserErrorCode(code).IsValid() || slices.Contains([]string{
-		string(fault.CodeUnauthenticated), string(fault.CodeNotFound), transport.CodeBadUserInput, transport.CodeValidationFailed,
+		string(fault.CodeUnauthenticated), string(fault.CodeForbidden), string(fault.CodeNotFound), transport.CodeBadUserInput, transport.CodeValidationFailed,
 		transport.CodeParseFailed, transport.CodeQueryTooComplex, transport.CodePayloadTooLarge,
 	}, code)
 }
@@ -628,10 +702,26 @@ func newWorld(t *testing.T, plaza *plaza) *world {
 		d: blockUser(input: {userId: "$eve"}) { userErrors { code } } }`)
 	w.act(t, "bob", `mutation { a: followUser(input: {userId: "$ada"}) { userErrors { code } } b: followUser(input: {userId: "$cyn"}) { userErrors { code } } }`)
 	w.act(t, "cyn", `mutation { updateProfile(input: {wallPolicy: NOBODY}) { userErrors { code } } }`)
+	w.addProperties(t)
 	w.addPosts(t)
 	w.addThreads(t)
 	w.act(t, "fay", `mutation { blockUser(input: {userId: "$ada"}) { userErrors { code } } }`)
 	return w
+}
+
+func (w *world) addProperties(t *testing.T) {
+	t.Helper()
+	grant(t, w.plaza, "GRANT: admin ada")
+	w.act(t, "ada", `mutation {
+		a: defineProfileProperty(input: {key: "city", label: "City", type: TEXT}) { userErrors { code } }
+		b: defineProfileProperty(input: {key: "height", label: "Height", type: INT}) { userErrors { code } }
+		c: defineProfileProperty(input: {key: "shirt", label: "Shirt", type: CHOICE, choices: ["S", "M"]}) { userErrors { code } }
+		d: defineProfileProperty(input: {key: "birthday", label: "Birthday", type: DATE}) { userErrors { code } }
+		e: defineProfileProperty(input: {key: "veggie", label: "Vegetarian", type: BOOL}) { userErrors { code } }
+		f: defineProfileProperty(input: {key: "secret", label: "Secret", type: TEXT, searchable: false}) { userErrors { code } }
+		g: setProfileProperty(input: {key: "city", value: "Ulm"}) { userErrors { code } }
+		h: setProfileProperty(input: {key: "shirt", value: "M"}) { userErrors { code } } }`)
+	w.act(t, "bob", `mutation { setProfileProperty(input: {key: "city", value: "Ulm"}) { userErrors { code } } }`)
 }
 
 func (w *world) addPosts(t *testing.T) {
@@ -646,6 +736,7 @@ func (w *world) addPosts(t *testing.T) {
 		w.add(t, name, "ada", `mutation { createPost(input: {content: {`+content+`}, audience: {kind: PUBLIC}}) { post { id } } }`)
 	}
 	w.add(t, "bobPost", "bob", `mutation { createPost(input: {content: {status: {text: "bob's"}}, audience: {kind: PUBLIC}}) { post { id } } }`)
+	w.add(t, "noReplies", "bob", `mutation { createPost(input: {content: {status: {text: "bob's"}}, audience: {kind: PUBLIC}, replies: {kind: NOBODY}}) { post { id } } }`)
 	w.add(t, "onAdasWall", "bob", `mutation { createPost(input: {content: {status: {text: "for ada"}}, audience: {kind: PUBLIC}, wallOwnerId: "$ada"}) { post { id } } }`)
 	w.add(t, "hidden", "bob", `mutation { createPost(input: {content: {poll: {question: "hidden", options: ["a", "b"]}}, audience: {kind: ONLY_ME}}) { post { id } } }`)
 	w.add(t, "closed", "ada", fmt.Sprintf(`mutation { createPost(input: {content: {poll: {question: "closed", options: ["a", "b"], closesAt: %q}}, audience: {kind: PUBLIC}}) { post { id } } }`,
@@ -719,13 +810,14 @@ func (w *world) dump(t *testing.T) []string {
 	t.Helper()
 	const all = `
 		fragment p on Post { id text audience { kind circles { id } } wallOwner { handle } editedAt history { text } commentCount reactionCounts { kind count } viewerReaction
+			replyPolicy { kind circles { id } } commentOrder viewerCanComment viewerIsMutingThread
 			latestComments { text } comments(first: 50, order: THREADED) { nodes { id text editedAt isDeleted depth repliesCount } }
 			... on PhotoPost { url width height } ... on LinkPost { url title } ... on CheckinPost { place latitude longitude }
 			... on PollPost { closesAt viewerVote options { text votesCount } } }
-		fragment u on User { id handle name bio avatarUrl followersCount followingCount }
-		query { newcomer: user(handle: "newcomer") { id } user(handle: "ada") { ...u wall { nodes { ...p } } followers { nodes { ...u } } following { nodes { ...u } } }
+		fragment u on User { id handle name bio avatarUrl followersCount followingCount properties { property { key } value visibility } }
+		query { profileProperties { key label type choices searchable defaultVisibility } newcomer: user(handle: "newcomer") { id } user(handle: "ada") { ...u wall { nodes { ...p } } followers { nodes { ...u } } following { nodes { ...u } } }
 			nodes(ids: [%s]) { id ...p ...u }
-			viewer { wallPolicy news { nodes { id } } incoming { nodes { id } } circles { nodes { id name membersCount members { nodes { handle } } } }
+			viewer { wallPolicy commentErasure { remainingCount } news { nodes { id } } incoming { nodes { id } } circles { nodes { id name membersCount members { nodes { handle } } } }
 			blockedUsers { nodes { handle } } mutedUsers { nodes { handle } } } }`
 	var ids []string
 	for _, name := range slices.Sorted(maps.Keys(w.ids)) {
@@ -783,6 +875,7 @@ func (w *world) arguments() map[string][]bad {
 		"Query.nodes(ids:)": append(elements,
 			bad{why: "101", value: slices.Repeat([]any{w.ids["ada"]}, 101), code: "BAD_USER_INPUT"},
 			bad{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"}),
+		"Query.users(where:)":        badSearches(),
 		"Query.ads(site:)":           site,
 		"Query.ads(zone:)":           site,
 		"Query.ads(count:)":          values("BAD_USER_INPUT", 0, -1, 11, 1_000, -1<<31),
@@ -793,8 +886,49 @@ func (w *world) arguments() map[string][]bad {
 	}
 }
 
+// badSearches are lists of conditions.
+func badSearches() []bad {
+	condition := func(more ...any) map[string]any {
+		c := map[string]any{"key": "city", "equals": "Ulm"}
+		for i := 0; i+1 < len(more); i += 2 {
+			name, _ := more[i].(string)
+			c[name] = more[i+1]
+		}
+		return c
+	}
+	cases := []bad{
+		{why: "none", value: []any{}},
+		{why: "six", value: slices.Repeat([]any{condition()}, 6)},
+		{why: "two on one property", value: []any{condition(), condition("equals", "Bern")}},
+		{why: "null in it", value: []any{nil}},
+		{why: "one that is not searchable", value: []any{condition("key", "secret")}},
+		{why: "no value", value: []any{condition("equals", nil)}},
+		{why: "two kinds", value: []any{condition("in", []any{"Ulm"})}},
+		{why: "in nothing", value: []any{map[string]any{"key": "city", "in": []any{}}}},
+		{why: "in 21", value: []any{map[string]any{"key": "city", "in": slices.Repeat([]any{"Ulm"}, 21)}}},
+		{why: "an order of texts", value: []any{map[string]any{"key": "city", "atLeast": "A"}}},
+		{why: "an order of choices", value: []any{map[string]any{"key": "shirt", "atMost": "M"}}},
+		{why: "no choice", value: []any{condition("key", "shirt", "equals", "XXL")}},
+		{why: "a number for a text", value: []any{condition("equals", 5)}},
+		{why: "a text for a number", value: []any{map[string]any{"key": "height", "atLeast": "5"}}},
+		{why: "an operator", value: []any{condition("equals", map[string]any{"$gt": ""})}},
+		{why: "no date", value: []any{map[string]any{"key": "birthday", "atMost": "yesterday"}}},
+		{why: "1 MB", value: []any{condition("equals", megabyte)}},
+	}
+	for i := range cases {
+		cases[i].code = "BAD_USER_INPUT"
+	}
+	for _, c := range unknownKeys() {
+		cases = append(cases, bad{why: "the key " + c.why, value: []any{condition("key", c.value)}, code: "NOT_FOUND"})
+	}
+	return cases
+}
+
+const searching = `, where: [{key: "city", equals: "Ulm"}]`
+
 // beside has what an argument needs beside it.
 var beside = map[string]string{
+	"Query.users(first:)": searching, "Query.users(after:)": searching,
 	"Query.ads(site:)": `, zone: "sidebar"`, "Query.ads(zone:)": `, site: "example.org"`, "Query.ads(count:)": `, site: "example.org", zone: "sidebar"`,
 }
 
@@ -845,7 +979,7 @@ func (w *world) wrongArguments(t *testing.T, def *ast.Definition, field *ast.Fie
 			w.ada.verdict(t, operation, map[string]any{"x": c.value}, "").check(t, coordinate+": "+c.why, code, argument.Name, "variables.x")
 		}
 	}
-	if field.Arguments.ForName("first") != nil {
+	if field.Arguments.ForName("first") != nil && field.Arguments.ForName("last") != nil {
 		both := fmt.Sprintf(way, field.Name+`(first: 1, last: 1) { __typename }`)
 		w.ada.verdict(t, both, nil, "").check(t, "first and last", "BAD_USER_INPUT", "last", "first")
 	}
@@ -858,7 +992,7 @@ func (w *world) cases(t *testing.T, way string, def *ast.Definition, field *ast.
 		case "first", "last":
 			return values("BAD_USER_INPUT", 0, -1, 101, 1_000, -1<<31, 1<<31-1), true
 		case "after", "before":
-			return values("BAD_USER_INPUT", w.forgedCursors(t, way, field)...), true
+			return values("BAD_USER_INPUT", w.forgedCursors(t, way, field, beside[fmt.Sprintf("%s.%s(first:)", def.Name, field.Name)])...), true
 		}
 	}
 	known := w.arguments()
@@ -873,9 +1007,9 @@ func (w *world) cases(t *testing.T, way string, def *ast.Definition, field *ast.
 }
 
 // forgedCursors are none of this list, whose first cursor some are made of.
-func (w *world) forgedCursors(t *testing.T, way string, field *ast.FieldDefinition) []any {
+func (w *world) forgedCursors(t *testing.T, way string, field *ast.FieldDefinition, beside string) []any {
 	t.Helper()
-	own := w.firstCursor(t, fmt.Sprintf(way, field.Name+`(first: 1) { edges { cursor } }`))
+	own := w.firstCursor(t, fmt.Sprintf(way, field.Name+`(first: 1`+beside+`) { edges { cursor } }`))
 	foreign := w.firstCursor(t, `{ viewer { circles(first: 1) { edges { cursor } } } }`)
 	if own[0] == foreign[0] {
 		foreign = w.firstCursor(t, `{ viewer { news(first: 1) { edges { cursor } } } }`)
@@ -1035,6 +1169,13 @@ func TestLimits(t *testing.T) {
 		}
 		v := ada.verdict(t, `mutation { createCircle(input: {name: "one more"}) { circle { id } userErrors { code message path } } }`, nil, "createCircle")
 		v.check(t, "one more circle", "LIMIT_REACHED", "", "input")
+		grant(t, plaza, "GRANT: admin ada")
+		define := `mutation($key: String!) { defineProfileProperty(input: {key: $key, label: "x", type: INT}) { property { key } userErrors { code message path } } }`
+		for n := range social.MaxProperties {
+			ada.do(t, define, map[string]any{"key": fmt.Sprint("p", n)}, nil)
+		}
+		v = ada.verdict(t, define, map[string]any{"key": "onemore"}, "defineProfileProperty")
+		v.check(t, "one more property", "LIMIT_REACHED", "", "input")
 		var created struct {
 			CreatePost struct{ Post struct{ ID string } }
 		}

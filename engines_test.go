@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 
+	"go.mongodb.org/mongo-driver/v2/event"
+
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
@@ -32,10 +34,19 @@ var engines = []engine{
 		}
 		return st
 	}},
-	{"mongodb", func(t testing.TB) storage.Store { return openMongoDB(t, mongoURI(t), mongodb.Options{}) }},
-	{"mongodb hybrid", func(t testing.TB) storage.Store {
-		return openMongoDB(t, mongoURI(t), mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 3})
+	{"mongodb", func(t testing.TB) storage.Store {
+		return openMongoDB(t, mongoURI(t), mongodb.Options{Monitor: watchRouting(t)})
 	}},
+	{"mongodb hybrid", func(t testing.TB) storage.Store {
+		return openMongoDB(t, mongoURI(t), mongodb.Options{
+			Feeds: mongodb.FeedsHybrid, MergeAbove: 3, Graph: mongodb.GraphTwo, Comments: mongodb.CommentsAdaptive, Monitor: watchRouting(t),
+		})
+	}},
+}
+
+// watchRouting holds every command of a test to the shard keys of the collections.
+func watchRouting(t testing.TB) *event.CommandMonitor {
+	return mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(nil)
 }
 
 func init() { //nolint:gochecknoinits // only in tests

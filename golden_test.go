@@ -22,6 +22,7 @@ import (
 	"plaza/ads"
 	"plaza/graph/generated"
 	"plaza/id"
+	"plaza/social"
 	"plaza/storage"
 )
 
@@ -31,9 +32,9 @@ var update = flag.Bool("update", false, "write the golden answers anew")
 // file named "actor: what", which holds an operation, followed by a file named "want" with its answer.
 //
 // Actors are people who have signed up with that handle (and that name, and the password "password of <handle>");
-// "anyone" is not signed in, and "<token 1>" is whose token that is. "SEED: ads" is no operation: it places ads (see
-// seedAds), and has no answer. In answers each id, cursor, token and time is replaced by a name (<post 1>), numbered in order of
-// appearance, and steps use those names. "VARIABLES {…}" on the first line of a step gives variables.
+// "anyone" is not signed in, and "<token 1>" is whose token that is. Two steps are no operations and have no answer:
+// "SEED: ads" places ads (see seedAds), "GRANT: admin ada" gives that right. In answers each id, cursor, token and time is
+// replaced by a name (<post 1>), numbered in order of appearance, and steps use those names. "VARIABLES {…}" on the first line of a step gives variables.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/golden/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -65,6 +66,10 @@ func runGolden(t *testing.T, e engine, file string) {
 			seedAds(t, plaza.store)
 			continue
 		}
+		if actor == "GRANT" {
+			grant(t, plaza, step.Name)
+			continue
+		}
 		got := names.hide(names.person(t, plaza, actor).raw(t, names.reveal(string(step.Data))))
 		if *update {
 			archive.Files = setWant(archive.Files, i, got)
@@ -79,6 +84,20 @@ func runGolden(t *testing.T, e engine, file string) {
 		if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// grant gives a right to an actor; the step is "GRANT: right actor".
+func grant(t *testing.T, p *plaza, step string) {
+	t.Helper()
+	words := strings.Fields(step)
+	right, err := social.ParseRight(words[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.as(t, words[2])
+	if _, err := social.New(p.store, social.Options{}).GrantRight(t.Context(), words[2], right); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -186,7 +205,7 @@ func (c coverage) missing(schema *ast.Schema) []string {
 	}
 	for _, def := range schema.Types {
 		switch {
-		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "UserErrorCode"}, def.Name):
+		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "UserErrorCode", "Right"}, def.Name):
 		case def.Kind == ast.Object:
 			for _, f := range def.Fields {
 				if strings.HasPrefix(f.Name, "__") {

@@ -26,6 +26,7 @@ import (
 	"plaza/demo"
 	"plaza/graph/generated"
 	"plaza/live"
+	"plaza/metrics"
 	"plaza/resolvers"
 	"plaza/social"
 	"plaza/storage"
@@ -41,12 +42,23 @@ type commandLine struct {
 	MongodbURI string `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
 	Comments   string `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
 	Feeds      string `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	Graph      string `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
 	MergeAbove int    `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 
-	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
-	Import importCommand `cmd:"" help:"Load people and circles from files."`
-	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
+	Heartbeat       time.Duration `help:"How often a server on MongoDB says that it lives." env:"PLAZA_HEARTBEAT" hidden:""`
+	Lease           time.Duration `help:"How long a server on MongoDB goes on without having been heard." env:"PLAZA_LEASE" hidden:""`
+	TransactionLife time.Duration `help:"MongoDB's transactionLifetimeLimitSeconds." env:"PLAZA_TRANSACTION_LIFE" hidden:""`
+
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
+	Import  importCommand  `cmd:"" help:"Load people and circles from files."`
+	Export  exportCommand  `cmd:"" help:"Write what somebody has stored to the standard output."`
+	Work    workCommand    `cmd:"" help:"Look at the database's background work."`
+	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
+	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
+	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
+	Bench   benchCommand   `cmd:"" help:"Compare what MongoDB's layouts cost."`
+	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database from one layout to another while servers run."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
@@ -86,15 +98,34 @@ func newLogger(level string) *slog.Logger {
 // openStore opens the engine that the configuration names.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	if c.MongodbURI != "" {
-		return mongodb.Open(ctx, c.MongodbURI, mongodb.Options{Comments: c.Comments, Feeds: c.Feeds, MergeAbove: c.MergeAbove})
+		o := c.mongodbOptions()
+		o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
+		return mongodb.Open(ctx, c.MongodbURI, o)
 	}
 	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
+}
+
+// openMongoDB opens the database of a command that only MongoDB has, whatever its layouts are.
+func (c *commandLine) openMongoDB(ctx context.Context) (*mongodb.Store, error) {
+	if c.MongodbURI == "" {
+		return nil, errors.New("this is about MongoDB, and the embedded database has one file: " +
+			"say with --mongodb-uri (PLAZA_MONGODB_URI) which database is meant")
+	}
+	return mongodb.Open(ctx, c.MongodbURI, c.mongodbOptions())
+}
+
+// mongodbOptions are all but the layouts, which the database knows.
+func (c *commandLine) mongodbOptions() mongodb.Options {
+	return mongodb.Options{
+		MergeAbove: c.MergeAbove, Heartbeat: c.Heartbeat, Lease: c.Lease, TransactionLife: c.TransactionLife,
+	}
 }
 
 type serveCommand struct {
 	Addr           string   `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	PublicURL      string   `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
 	AllowedOrigins []string `help:"Web origins whose pages may use the API; * for all, which is safe because no cookie signs anybody in." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
+	MetricsAddr    string   `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
 	Demo           bool     `help:"Start with a small lively community, where the database is still empty." env:"PLAZA_DEMO"`
 }
 
@@ -125,7 +156,13 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	return newServer(st, c, site).serve(ctx, listener)
+	s := newServer(st, c, site)
+	stop, err := serveMetrics(ctx, c.MetricsAddr, s.metrics)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return s.serve(ctx, listener)
 }
 
 func (c *serveCommand) prepareDemo(ctx context.Context, st storage.Store) (web.Config, error) {
@@ -144,12 +181,14 @@ type server struct {
 	store    storage.Store
 	hub      *live.Hub
 	graphql  *transport.Server
+	metrics  *metrics.Metrics
 	handler  http.Handler
 	shutting chan struct{}
 }
 
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	s := &server{store: st, shutting: make(chan struct{})}
+	s.metrics = metrics.New(st, func() int { return s.graphql.Sockets() })
 	service := social.New(st, social.Options{})
 	adService := ads.New(st.Ads(), ads.Options{})
 	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
@@ -162,7 +201,7 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	s.graphql = transport.New(generated.NewExecutableSchema(generated.Config{Resolvers: resolver}), transport.Options{
 		Authenticate:     resolver.Authenticate,
 		SessionKey:       resolvers.SessionKey,
-		AroundOperations: []graphql.OperationMiddleware{resolver.OperationLoaders},
+		AroundOperations: []graphql.OperationMiddleware{s.metrics.AroundOperations, resolver.OperationLoaders},
 		AroundResponses:  []graphql.ResponseMiddleware{resolver.EventLoaders},
 		ErrorPresenter:   resolver.PresentError,
 		Recover:          resolver.Recover,
@@ -171,11 +210,24 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", c.cors().Handler(gzhttp.GzipHandler(s.graphql)))
 	mux.Handle(clickPath+"{token}", clickHandler(adService, slog.Default()))
+	mux.Handle(exportPath, c.cors().Handler(getOnly(exportHandler(service, resolver.Authenticate))))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("/", web.GraphiQL(site))
-	s.handler = mux
+	s.handler = s.metrics.Requests(mux)
 	return s
+}
+
+// getOnly answers every other method with 405.
+func getOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", "GET")
+			http.Error(w, "This is a GET.", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func (c *serveCommand) cors() *cors.Cors {

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 )
 
@@ -50,4 +55,153 @@ func TestAFullThreadSaysSo(t *testing.T) {
 	if _, code := add(); code != "" {
 		t.Errorf("got %s after a comment has gone", code)
 	}
+}
+
+// TestACursorOfAnotherThread takes cursors of one thread to another, in all orders and layouts: they are positions there, and show nothing
+// that is not in the thread, or that its reader may not see.
+func TestACursorOfAnotherThread(t *testing.T) {
+	for name, open := range threadEngines() {
+		t.Run(name, func(t *testing.T) {
+			plaza := servePlaza(t, open(t))
+			ada, bob := plaza.as(t, "ada"), plaza.as(t, "bob")
+			own, secret := ada.status(t, "own", public), bob.status(t, "secret", public)
+			for i := range 6 { // in turn, so that the cursors lie among each other
+				bob.comment(t, secret, fmt.Sprint("secret ", i))
+				ada.comment(t, own, fmt.Sprint("own ", i))
+			}
+			cursors := map[string][]string{}
+			for _, order := range []string{"OLDEST", "NEWEST", "THREADED"} {
+				for _, e := range ada.page(t, secret, order, "").Edges {
+					cursors[order] = append(cursors[order], e.Cursor)
+				}
+			}
+			bob.mutate(t, "setPostAudience", "", map[string]any{"postId": secret, "audience": map[string]any{"kind": "ONLY_ME"}})
+			for order, of := range cursors {
+				for i, cursor := range of {
+					var got []string
+					for _, e := range ada.page(t, own, order, fmt.Sprintf(", after: %q", cursor)).Edges {
+						got = append(got, e.Node.Text)
+					}
+					var want []string
+					for n := range 6 {
+						switch {
+						case order == "NEWEST" && n < 5-i: // older than the secret one
+							want = append([]string{fmt.Sprint("own ", n)}, want...)
+						case order != "NEWEST" && n >= i:
+							want = append(want, fmt.Sprint("own ", n))
+						}
+					}
+					if !slices.Equal(got, want) {
+						t.Errorf("%s after cursor %d of the other thread: %q, want %q", order, i, got, want)
+					}
+				}
+			}
+			tree := fmt.Sprintf(`{ post(id: %q) { comments(order: OLDEST, after: %q) { nodes { text } } } }`, own, cursors["THREADED"][0])
+			if answer := ada.raw(t, tree); !strings.Contains(answer, "BAD_USER_INPUT") || strings.Contains(answer, "own") {
+				t.Errorf("a cursor of another order: %s", answer)
+			}
+		})
+	}
+}
+
+// threadEngines are SQLite, and MongoDB with each layout of threads.
+func threadEngines() map[string]func(*testing.T) storage.Store {
+	all := map[string]func(*testing.T) storage.Store{}
+	for _, e := range engines {
+		if e.name != "mongodb" {
+			all[e.name] = func(t *testing.T) storage.Store { t.Helper(); return e.open(t) }
+		}
+	}
+	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive} {
+		all[layout] = func(t *testing.T) storage.Store {
+			t.Helper()
+			return openMongoDB(t, mongoURI(t), mongodb.Options{Comments: layout})
+		}
+	}
+	return all
+}
+
+type commentPage struct {
+	Edges []struct {
+		Cursor string
+		Node   struct{ Text string }
+	}
+}
+
+// page reads a page of a thread.
+func (p person) page(t *testing.T, post, order, bounds string) commentPage {
+	t.Helper()
+	var answer struct {
+		Post struct{ Comments commentPage }
+	}
+	p.do(t, fmt.Sprintf(`{ post(id: %q) { comments(order: %s%s) { edges { cursor node { text } } } } }`, post, order, bounds), nil, &answer)
+	return answer.Post.Comments
+}
+
+// TestBadCommentsAreRefused: what is wrong with a comment is said by a code that names it, whatever the layout, and changes nothing.
+func TestBadCommentsAreRefused(t *testing.T) {
+	for name, open := range threadEngines() {
+		t.Run(name, func(t *testing.T) {
+			plaza := servePlaza(t, open(t))
+			ada, bob := plaza.as(t, "ada"), plaza.as(t, "bob")
+			post, other := ada.status(t, "one", public), ada.status(t, "two", public)
+			var elsewhere, deleted, deepest string
+			elsewhere = ada.addComment(t, map[string]any{"postId": other, "text": "x"})
+			deleted = ada.addComment(t, map[string]any{"postId": post, "text": "x"})
+			ada.addComment(t, map[string]any{"postId": post, "text": "x", "parentId": deleted})
+			ada.mutate(t, "deleteComment", "", map[string]any{"commentId": deleted})
+			deepest = ada.addComment(t, map[string]any{"postId": post, "text": "x"})
+			for range social.DefaultMaxDepth - 1 {
+				deepest = ada.addComment(t, map[string]any{"postId": post, "text": "x", "parentId": deepest})
+			}
+			before := ada.page(t, post, "THREADED", ", first: 100")
+			for why, c := range map[string]struct {
+				input map[string]any
+				want  string
+			}{
+				"a parent in another post": {map[string]any{"postId": post, "text": "x", "parentId": elsewhere}, "INVALID input.parentId"},
+				"a deleted parent":         {map[string]any{"postId": post, "text": "x", "parentId": deleted}, "NOT_FOUND input.parentId"},
+				"a depth above the limit":  {map[string]any{"postId": post, "text": "x", "parentId": deepest}, "TOO_DEEP input.parentId"},
+				"10,001 characters":        {map[string]any{"postId": post, "text": strings.Repeat("\U0001F600", social.MaxTextLen+1)}, "TOO_LONG input.text"},
+				"a forged slug path":       {map[string]any{"postId": post, "text": "x", "parentId": "a/b/../c"}, "INVALID input.parentId"},
+			} {
+				if got := bob.mistake(t, "addComment", c.input); got != c.want {
+					t.Errorf("%s: got %s, want %s", why, got, c.want)
+				}
+			}
+			for _, slug := range []string{"a/b", "../x", ".*", "^", "$ne", "%2e%2e"} {
+				answer := bob.raw(t, fmt.Sprintf(`{ post(id: %q) { comment(slug: %q) { text } } }`, post, slug))
+				if !strings.Contains(answer, "NOT_FOUND") {
+					t.Errorf("the slug %q: %s", slug, answer)
+				}
+			}
+			if diff := cmp.Diff(before, ada.page(t, post, "THREADED", ", first: 100")); diff != "" {
+				t.Errorf("the thread has changed:\n%s", diff)
+			}
+		})
+	}
+}
+
+// addComment writes a comment, and returns its id.
+func (p person) addComment(t *testing.T, input map[string]any) string {
+	t.Helper()
+	return p.mutate(t, "addComment", "comment { id }", input)
+}
+
+// mistake is the code and the path of the one mistake in an input.
+func (p person) mistake(t *testing.T, mutation string, input map[string]any) string {
+	t.Helper()
+	var answer map[string]struct {
+		UserErrors []struct {
+			Code string
+			Path []string
+		}
+	}
+	kind := strings.ToUpper(mutation[:1]) + mutation[1:] + "Input!"
+	p.do(t, fmt.Sprintf(`mutation($in: %s) { %s(input: $in) { userErrors { code path } } }`, kind, mutation), map[string]any{"in": input}, &answer)
+	mistakes := answer[mutation].UserErrors
+	if len(mistakes) != 1 {
+		t.Fatalf("%d mistakes", len(mistakes))
+	}
+	return mistakes[0].Code + " " + strings.Join(mistakes[0].Path, ".")
 }

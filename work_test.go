@@ -64,6 +64,7 @@ func startProcess(t *testing.T, uri string) (kill func()) {
 type crowd struct {
 	t      *testing.T
 	store  storage.Store
+	db     *mongo.Database
 	lists  *mongo.Collection
 	author social.NewUser
 }
@@ -83,46 +84,64 @@ func newCrowd(t *testing.T, uri string, size int) *crowd {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.lists = client.Database(strings.TrimPrefix(at.Path, "/")).Collection("newsLists")
-	c.author = c.people(1)[0]
-	for range size / 1000 {
-		c.follow(c.people(1000))
+	c.db = client.Database(strings.TrimPrefix(at.Path, "/"))
+	c.lists = c.db.Collection("newsLists")
+	author := social.UserID{ID: id.New()}
+	c.author = social.NewUser{
+		User:      social.User{ID: author, Handle: "author", WallPolicy: social.WallEveryone},
+		Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: author, Name: "Following", IsDefault: true},
 	}
+	if _, err := c.store.ImportUsers(t.Context(), []social.NewUser{c.author}); err != nil {
+		t.Fatal(err)
+	}
+	c.follow(size)
 	return c
 }
 
-func (c *crowd) people(n int) []social.NewUser {
+// follow lets so many people follow the author, and gives them empty lists: all written at once, as the store would have it.
+func (c *crowd) follow(size int) {
 	c.t.Helper()
-	users := make([]social.NewUser, n)
-	for i := range users {
-		user := social.UserID{ID: id.New()}
-		users[i] = social.NewUser{
-			User:      social.User{ID: user, Handle: user.ID.String(), WallPolicy: social.WallEveryone},
-			Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: user, Name: "Following", IsDefault: true},
+	const batch = 10_000
+	author := c.author.User.ID.ID
+	for left := size; left > 0; left -= batch {
+		edges, lists := make([]any, min(left, batch)), make([]any, min(left, batch))
+		for i := range edges {
+			follower := id.New()
+			edges[i] = bson.D{
+				{Key: "_id", Value: bson.Binary{Data: append(follower.Bytes(), author.Bytes()...)}},
+				{Key: "v", Value: 1},
+				{Key: "owner", Value: uuid(follower)},
+				{Key: "other", Value: uuid(author)},
+				{Key: "follow", Value: uuid(id.New())},
+				{Key: "circles", Value: bson.A{uuid(id.New())}},
+			}
+			lists[i] = bson.D{
+				{Key: "_id", Value: uuid(follower)},
+				{Key: "v", Value: 1},
+				{Key: "ids", Value: bson.A{}},
+				{Key: "merged", Value: bson.A{}},
+				{Key: "pushed", Value: 0},
+				{Key: "ready", Value: true},
+				{Key: "usedAt", Value: time.Now()},
+			}
 		}
+		c.insert(c.db.Collection("edges"), edges)
+		c.insert(c.lists, lists)
 	}
-	if _, err := c.store.ImportUsers(c.t.Context(), users); err != nil {
+	counted := bson.D{{Key: "$set", Value: bson.D{{Key: "followers", Value: size}}}}
+	if _, err := c.db.Collection("users").UpdateByID(c.t.Context(), uuid(author), counted); err != nil {
 		c.t.Fatal(err)
 	}
-	return users
 }
 
-// follow makes them follow the author, and gives them empty lists.
-func (c *crowd) follow(users []social.NewUser) {
+func (c *crowd) insert(into *mongo.Collection, docs []any) {
 	c.t.Helper()
-	memberships, edges := make([]social.Membership, len(users)), make([]social.EdgeID, len(users))
-	for i, u := range users {
-		memberships[i] = social.Membership{Circle: u.Following.ID, Owner: u.User.ID, Member: c.author.User.ID}
-		edges[i] = social.EdgeID{ID: id.New()}
-	}
-	if _, err := c.store.ImportMemberships(c.t.Context(), memberships, edges); err != nil {
-		c.t.Fatal(err)
-	}
-	ready := bson.D{{Key: "ready", Value: true}, {Key: "pushed", Value: 0}, {Key: "ids", Value: bson.A{}}, {Key: "merged", Value: bson.A{}}}
-	if _, err := c.lists.UpdateMany(c.t.Context(), bson.D{}, bson.D{{Key: "$set", Value: ready}}); err != nil {
+	if _, err := into.InsertMany(c.t.Context(), docs, options.InsertMany().SetOrdered(false)); err != nil {
 		c.t.Fatal(err)
 	}
 }
+
+func uuid(of id.ID) bson.Binary { return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: of.Bytes()} }
 
 func (c *crowd) post() social.PostID {
 	c.t.Helper()
@@ -148,7 +167,7 @@ func (c *crowd) count(filter bson.D) int {
 
 // has matches lists with the post.
 func has(post social.PostID) bson.D {
-	return bson.D{{Key: "ids", Value: bson.Binary{Subtype: bson.TypeBinaryUUID, Data: post.Bytes()}}}
+	return bson.D{{Key: "ids", Value: uuid(post.ID)}}
 }
 
 // until waits for a condition.
@@ -167,7 +186,7 @@ func (c *crowd) until(limit time.Duration, what string, condition func() bool) {
 // TestKilledInTheMiddleOfAFanOut kills a server process while it tells an author's followers of a post, and starts another:
 // every list gets the post, and none twice.
 func TestKilledInTheMiddleOfAFanOut(t *testing.T) {
-	const followers = 20_000
+	const followers = 100_000
 	uri := mongoURI(t)
 	c := newCrowd(t, uri, followers)
 	var posts []social.PostID
@@ -178,7 +197,7 @@ func TestKilledInTheMiddleOfAFanOut(t *testing.T) {
 		post := c.post() // this process does no work
 		posts = append(posts, post)
 		kill := startProcess(t, uri)
-		c.until(time.Minute, "the first follower", func() bool { return c.count(has(post)) > 0 })
+		c.until(time.Minute, "a quarter of the fan-out", func() bool { return c.count(has(post)) > followers/4 })
 		kill()
 		reached := c.count(has(post))
 		inTheMiddle = reached < followers

@@ -19,6 +19,7 @@ const (
 	CodeNotFound        Code = "NOT_FOUND"         // it never was, is gone, or the viewer may not know of it
 	CodeTaken           Code = "TAKEN"             // a unique name is in use
 	CodeNotAllowed      Code = "NOT_ALLOWED"       // the viewer sees it, but may not do this with it
+	CodeForbidden       Code = "FORBIDDEN"         // the viewer lacks the right that this needs
 	CodeLimitReached    Code = "LIMIT_REACHED"     // there are already as many as there may be
 	CodeConflict        Code = "CONFLICT"          // somebody else changed it at the same time
 	CodeClosed          Code = "CLOSED"            // the poll is over

@@ -12,6 +12,7 @@ type Loaders struct {
 	Viewer *social.Viewer
 
 	Users      Loader[social.UserID, *social.User]
+	Profiles   Loader[social.UserID, []social.ShownValue]
 	Posts      Loader[social.PostID, *social.Post]
 	Comments   Loader[social.CommentID, *social.Comment]
 	Permalinks Loader[social.Permalink, *social.Comment]
@@ -21,6 +22,7 @@ type Loaders struct {
 	PostOnWall Loader[*social.User, bool]
 	Reactions  Loader[social.PostID, social.ReactionKind]
 	Votes      Loader[social.PostID, *int]
+	ThreadMute Loader[*social.Post, bool]
 	Histories  Loader[*social.Post, []social.Version]
 	Previews   Loader[*social.Post, []*social.Comment]
 	Walls      Loader[social.List[social.UserID], social.Slice[*social.Post]]
@@ -28,13 +30,15 @@ type Loaders struct {
 	Following  Loader[social.List[social.UserID], social.Slice[social.Edge]]
 	Members    Loader[social.List[social.CircleID], social.Slice[social.UserID]]
 	Threads    Loader[social.List[social.Thread], social.Slice[*social.Comment]]
+	CommentsBy Loader[social.List[social.UserID], social.Slice[*social.Comment]]
 }
 
 // New makes loaders that know nothing yet.
 func New(v *social.Viewer) *Loaders {
-	return &Loaders{
+	l := &Loaders{
 		Viewer:     v,
 		Users:      newLoader(v.Users),
+		Profiles:   newLoader(v.ProfileValues),
 		Posts:      newLoader(v.Posts),
 		Comments:   newLoader(v.Comments),
 		Permalinks: newLoader(v.CommentsBySlug),
@@ -44,6 +48,7 @@ func New(v *social.Viewer) *Loaders {
 		PostOnWall: newLoader(v.CanPostOnWalls),
 		Reactions:  newLoader(v.Reactions),
 		Votes:      newLoader(pointers(v.Votes)),
+		ThreadMute: newLoader(byPost(v.MutedThreads)),
 		Histories:  newLoader(byPost(v.Histories)),
 		Previews:   newLoader(byPost(v.Previews)),
 		Walls:      newLoader(v.Walls),
@@ -52,6 +57,17 @@ func New(v *social.Viewer) *Loaders {
 		Members:    newLoader(v.Members),
 		Threads:    newLoader(v.Threads),
 	}
+	l.CommentsBy = newLoader(l.commentsBy)
+	return l
+}
+
+// commentsBy remembers the posts that were read to find out what the viewer sees.
+func (l *Loaders) commentsBy(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]]social.Slice[*social.Comment], error) {
+	found, posts, err := l.Viewer.CommentsBy(ctx, lists)
+	for id, p := range posts {
+		l.Posts.Prime(ctx, id, p)
+	}
+	return found, err
 }
 
 // pointers tells a missing value from a zero.

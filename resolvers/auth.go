@@ -32,6 +32,9 @@ func (r *Resolver) Authenticate(ctx context.Context, authorization string) (cont
 	return context.WithValue(ctx, sessionKey{}, &session), nil
 }
 
+// SessionUser is whom ctx was authenticated as; the zero id for nobody.
+func SessionUser(ctx context.Context) social.UserID { return sessionOf(ctx).User }
+
 // sessionOf is the session that ctx was authenticated with; the zero value for nobody, and after signing out.
 func sessionOf(ctx context.Context) social.Session {
 	if session, ok := ctx.Value(sessionKey{}).(*social.Session); ok {

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 
+	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/loaders"
 	"plaza/social"
@@ -65,6 +66,16 @@ func (r commentResolver) ViewerCanDelete(ctx context.Context, obj *model.Comment
 		return false, err
 	}
 	return social.CanDeleteComment(obj.Viewer.ID, obj.Comment, post), nil
+}
+
+// ViewerCanReply resolves Comment.viewerCanReply.
+func (r commentResolver) ViewerCanReply(ctx context.Context, obj *model.Comment) (bool, error) {
+	post, err := loaders.For(ctx).Posts.Load(ctx, obj.Comment.Post)
+	if err != nil || post == nil {
+		return false, err
+	}
+	relation, err := loaders.For(ctx).Relations.Load(ctx, post.Author)
+	return err == nil && obj.Viewer.CanReply(obj.Comment, post, relation), err
 }
 
 func threadList(ctx context.Context, t social.Thread) list[*social.Comment] {
@@ -130,6 +141,19 @@ func (r mutationResolver) EditComment(ctx context.Context, input model.EditComme
 func (r mutationResolver) DeleteComment(ctx context.Context, input model.DeleteCommentInput) (*model.DeleteCommentPayload, error) {
 	tombstone, mistakes, err := comments.change(ctx, r, input.CommentID, r.Social.DeleteComment)
 	return &model.DeleteCommentPayload{DeletedCommentID: unless(mistakes, input.CommentID), Comment: tombstone, UserErrors: mistakes}, err
+}
+
+// DeleteAllMyComments resolves Mutation.deleteAllMyComments.
+func (r mutationResolver) DeleteAllMyComments(ctx context.Context, input model.DeleteAllMyCommentsInput) (*model.DeleteAllMyCommentsPayload, error) {
+	var remaining int
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) (err error) {
+		if !input.Confirm {
+			return fault.Invalidf("confirm", "Deleting all your comments can't be undone: confirm that you mean it.")
+		}
+		remaining, err = r.Social.EraseComments(ctx, viewer)
+		return err
+	})
+	return &model.DeleteAllMyCommentsPayload{RemainingCount: unless(mistakes, remaining), UserErrors: mistakes}, err
 }
 
 // loadComment looks a comment up; nil where there is none that the viewer may see.

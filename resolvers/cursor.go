@@ -15,6 +15,7 @@ type cursorKind byte
 const (
 	cursorPost    cursorKind = 'p' // a post's id
 	cursorEdge    cursorKind = 'e' // the id of a follow, block or mute
+	cursorProfile cursorKind = 's' // a social.ProfilePoint
 	cursorMember  cursorKind = 'u' // a user's id
 	cursorCircle  cursorKind = 'c' // a circle's id
 	cursorComment cursorKind = 'm' // a comment's id
@@ -41,6 +42,10 @@ func (k cursorKind) decode(argument string, cursor *string) (social.Key, error) 
 }
 
 func (k cursorKind) fits(key []byte) bool {
+	if k == cursorProfile {
+		_, ok := social.ParseProfilePoint(social.Key(key))
+		return ok
+	}
 	if k != cursorTree {
 		_, err := id.FromBytes(key)
 		return err == nil

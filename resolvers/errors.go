@@ -97,8 +97,11 @@ func argumentOf(ctx context.Context, mistake *fault.Error, path ast.Path) string
 		return ""
 	}
 	steps := path[len(field.Path()):]
-	return strings.TrimPrefix(steps.String(), ".")
+	return strings.TrimPrefix(indexes.Replace(steps.String()), ".")
 }
+
+// indexes are written as steps: where.0.key.
+var indexes = strings.NewReplacer("[", ".", "]", "")
 
 func (r *Resolver) log(ctx context.Context, err error) {
 	r.Logger.ErrorContext(ctx, "request failed", "error", err, "requestId", r.RequestID(ctx))
@@ -107,7 +110,7 @@ func (r *Resolver) log(ctx context.Context, err error) {
 // topLevelCode is the code of a mistake outside of a payload: all that is wrong with an argument is one code there.
 func topLevelCode(code fault.Code) string {
 	switch code {
-	case fault.CodeUnauthenticated, fault.CodeNotFound, fault.CodeTooComplex:
+	case fault.CodeUnauthenticated, fault.CodeForbidden, fault.CodeNotFound, fault.CodeTooComplex:
 		return string(code)
 	default:
 		return codeBadUserInput

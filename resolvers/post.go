@@ -43,8 +43,12 @@ func (postResolver[P]) LatestComments(ctx context.Context, obj P, last int) ([]*
 }
 
 // Comments resolves Post.comments.
-func (postResolver[P]) Comments(ctx context.Context, obj P, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
-	c, err := threadList(ctx, social.Thread{Post: obj.Domain().ID, Order: order}).connect(ctx, pageArgs{first, after, last, before})
+func (postResolver[P]) Comments(ctx context.Context, obj P, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
+	thread := social.Thread{Post: obj.Domain().ID, Order: obj.Domain().Order}
+	if order != nil {
+		thread.Order = *order
+	}
+	c, err := threadList(ctx, thread).connect(ctx, pageArgs{first, after, last, before})
 	return commentConnection(ctx, c, err)
 }
 
@@ -58,6 +62,18 @@ func (postResolver[P]) Comment(ctx context.Context, obj P, slug string) (*model.
 		return nil, err
 	}
 	return wrapComment(ctx, comment), nil
+}
+
+// ViewerCanComment resolves Post.viewerCanComment.
+func (postResolver[P]) ViewerCanComment(ctx context.Context, obj P) (bool, error) {
+	p := obj.Domain()
+	relation, err := loaders.For(ctx).Relations.Load(ctx, p.Author)
+	return err == nil && social.CanComment(loaders.For(ctx).Viewer.ID, p, relation), err
+}
+
+// ViewerIsMutingThread resolves Post.viewerIsMutingThread.
+func (postResolver[P]) ViewerIsMutingThread(ctx context.Context, obj P) (bool, error) {
+	return loaders.For(ctx).ThreadMute.Load(ctx, obj.Domain())
 }
 
 // ViewerReaction resolves Post.viewerReaction.
@@ -80,6 +96,14 @@ func (r audienceResolver) Circles(ctx context.Context, obj *model.Audience) ([]*
 		return nil, nil
 	}
 	return ownCircles(ctx, obj.Of.Post.Audience.Circles)
+}
+
+// Circles resolves ReplyPolicy.circles.
+func (r replyPolicyResolver) Circles(ctx context.Context, obj *model.ReplyPolicy) ([]*model.Circle, error) {
+	if obj.Kind() != social.RepliesListed {
+		return nil, nil
+	}
+	return ownCircles(ctx, obj.Of.Circles)
 }
 
 // loadPost looks a post up; nil where there is none that the viewer may see.
@@ -133,6 +157,40 @@ func (r mutationResolver) SetPostAudience(ctx context.Context, input model.SetPo
 	return &model.SetPostAudiencePayload{Post: post, UserErrors: mistakes}, err
 }
 
+// SetReplyPolicy resolves Mutation.setReplyPolicy.
+func (r mutationResolver) SetReplyPolicy(ctx context.Context, input model.SetReplyPolicyInput) (*model.SetReplyPolicyPayload, error) {
+	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
+		policy, err := replyPolicy(input.Replies)
+		if err != nil {
+			return err
+		}
+		_, err = r.Social.SetReplyPolicy(ctx, viewer, id, policy)
+		return err
+	})
+	return &model.SetReplyPolicyPayload{Post: post, UserErrors: mistakes}, err
+}
+
+// SetCommentOrder resolves Mutation.setCommentOrder.
+func (r mutationResolver) SetCommentOrder(ctx context.Context, input model.SetCommentOrderInput) (*model.SetCommentOrderPayload, error) {
+	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
+		_, err := r.Social.SetCommentOrder(ctx, viewer, id, input.Order)
+		return err
+	})
+	return &model.SetCommentOrderPayload{Post: post, UserErrors: mistakes}, err
+}
+
+// MuteThread resolves Mutation.muteThread.
+func (r mutationResolver) MuteThread(ctx context.Context, input model.MuteThreadInput) (*model.MuteThreadPayload, error) {
+	post, mistakes, err := posts.change(ctx, r, input.PostID, r.Social.MuteThread)
+	return &model.MuteThreadPayload{Post: post, UserErrors: mistakes}, err
+}
+
+// UnmuteThread resolves Mutation.unmuteThread.
+func (r mutationResolver) UnmuteThread(ctx context.Context, input model.UnmuteThreadInput) (*model.UnmuteThreadPayload, error) {
+	post, mistakes, err := posts.change(ctx, r, input.PostID, r.Social.UnmuteThread)
+	return &model.UnmuteThreadPayload{Post: post, UserErrors: mistakes}, err
+}
+
 // DeletePost resolves Mutation.deletePost.
 func (r mutationResolver) DeletePost(ctx context.Context, input model.DeletePostInput) (*model.DeletePostPayload, error) {
 	deleted, mistakes, err := posts.remove(ctx, r, input.PostID, r.Social.DeletePost)
@@ -166,7 +224,12 @@ func newPost(input model.CreatePostInput) (social.NewPost, error) {
 	if err != nil {
 		return social.NewPost{}, err
 	}
-	post := social.NewPost{Content: content(input.Content), Audience: audience}
+	post := social.NewPost{Content: content(input.Content), Audience: audience, Order: value(input.CommentOrder)}
+	if input.Replies != nil {
+		if post.Replies, err = replyPolicy(input.Replies); err != nil {
+			return post, err
+		}
+	}
 	if input.WallOwnerID != nil {
 		post.WallOwner, err = userID("wallOwnerId", *input.WallOwnerID)
 	}
@@ -174,18 +237,28 @@ func newPost(input model.CreatePostInput) (social.NewPost, error) {
 }
 
 func audience(input *model.AudienceInput) (social.Audience, error) {
-	a := social.Audience{Kind: input.Kind}
-	if len(input.CircleIds) > social.MaxListedCircles {
-		return a, fault.Invalidf("audience.circleIds", "LISTED takes 1 to %d circles.", social.MaxListedCircles)
+	circles, err := listedCircles("audience.circleIds", input.CircleIds)
+	return social.Audience{Kind: input.Kind, Circles: circles}, err
+}
+
+func replyPolicy(input *model.ReplyPolicyInput) (social.ReplyPolicy, error) {
+	circles, err := listedCircles("replies.circleIds", input.CircleIds)
+	return social.ReplyPolicy{Kind: input.Kind, Circles: circles}, err
+}
+
+func listedCircles(argument string, texts []string) ([]social.CircleID, error) {
+	if len(texts) > social.MaxListedCircles {
+		return nil, fault.Invalidf(argument, "LISTED takes 1 to %d circles.", social.MaxListedCircles)
 	}
-	for _, text := range input.CircleIds {
-		id, err := circleID("audience.circleIds", text)
+	var circles []social.CircleID
+	for _, text := range texts {
+		id, err := circleID(argument, text)
 		if err != nil {
-			return a, err
+			return nil, err
 		}
-		a.Circles = append(a.Circles, id)
+		circles = append(circles, id)
 	}
-	return a, nil
+	return circles, nil
 }
 
 func content(input *model.PostContentInput) social.Content {

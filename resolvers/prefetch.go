@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -52,6 +53,22 @@ func prefetchAuthors(ctx context.Context, comments []*social.Comment) error {
 		return nil
 	}
 	_, err := loaders.For(ctx).Users.LoadAll(ctx, people(nil, [][]*social.Comment{comments}, wanted))
+	return err
+}
+
+// prefetchWithPosts reads, at once, whom the selection shows of comments and of their posts, which are known already.
+func prefetchWithPosts(ctx context.Context, comments []*social.Comment) error {
+	wanted := selection(ctx)
+	if !wanted["post"] || !wanted["author"] && !wanted["wallOwner"] || len(comments) == 0 {
+		return nil
+	}
+	load := loaders.For(ctx)
+	posts, err := together(comments, func(_ int, c *social.Comment) (*social.Post, error) { return load.Posts.Load(ctx, c.Post) })
+	if err != nil {
+		return err
+	}
+	posts = slices.DeleteFunc(posts, func(p *social.Post) bool { return p == nil })
+	_, err = load.Users.LoadAll(ctx, people(posts, [][]*social.Comment{comments}, wanted))
 	return err
 }
 

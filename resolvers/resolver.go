@@ -37,6 +37,7 @@ type (
 	circleResolver        struct{ *Resolver }
 	commentResolver       struct{ *Resolver }
 	audienceResolver      struct{ *Resolver }
+	replyPolicyResolver   struct{ *Resolver }
 	newsItemAddedResolver struct{ *Resolver }
 	commentAddedResolver  struct{ *Resolver }
 	pollPostResolver      struct{ postResolver[*model.PollPost] }
@@ -67,6 +68,9 @@ func (r *Resolver) Comment() generated.CommentResolver { return commentResolver{
 
 // Audience resolves the fields of the schema's Audience.
 func (r *Resolver) Audience() generated.AudienceResolver { return audienceResolver{r} }
+
+// ReplyPolicy resolves the fields of the schema's ReplyPolicy.
+func (r *Resolver) ReplyPolicy() generated.ReplyPolicyResolver { return replyPolicyResolver{r} }
 
 // NewsItemAdded resolves the fields of the schema's NewsItemAdded.
 func (r *Resolver) NewsItemAdded() generated.NewsItemAddedResolver { return newsItemAddedResolver{r} }

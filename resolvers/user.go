@@ -17,6 +17,22 @@ func (r userResolver) Wall(ctx context.Context, obj *model.User, first *int, aft
 	return postConnection(ctx, c, err)
 }
 
+// Comments resolves User.comments.
+func (r userResolver) Comments(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
+	comments := loaders.For(ctx).CommentsBy
+	read := func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
+		return comments.Load(ctx, social.List[social.UserID]{Of: obj.ID, Page: p})
+	}
+	c, err := list[*social.Comment]{cursorComment, read}.connect(ctx, pageArgs{first, after, last, before})
+	if err != nil {
+		return nil, err
+	}
+	if err := prefetchWithPosts(ctx, c.items); err != nil {
+		return nil, err
+	}
+	return commentConnection(ctx, c, nil)
+}
+
 // Followers resolves User.followers.
 func (r userResolver) Followers(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
 	from := func(e social.Edge) social.UserID { return e.From }

@@ -66,6 +66,11 @@ func (r viewerResolver) MutedUsers(ctx context.Context, _ *model.Viewer, first *
 	return userConnection(c, users), err
 }
 
+// CommentErasure resolves Viewer.commentErasure.
+func (r viewerResolver) CommentErasure(ctx context.Context, _ *model.Viewer) (*social.Erasure, error) {
+	return loaders.For(ctx).Viewer.CommentErasure(ctx)
+}
+
 // WallPolicy resolves Viewer.wallPolicy.
 func (r viewerResolver) WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error) {
 	user, err := r.User(ctx, obj)
@@ -73,4 +78,9 @@ func (r viewerResolver) WallPolicy(ctx context.Context, obj *model.Viewer) (soci
 		return "", err
 	}
 	return user.WallPolicy, nil
+}
+
+// Rights resolves Viewer.rights.
+func (r viewerResolver) Rights(ctx context.Context, _ *model.Viewer) ([]social.Right, error) {
+	return loaders.For(ctx).Viewer.Rights(ctx)
 }

@@ -73,6 +73,12 @@ type Permalink struct {
 	Slug string
 }
 
+// Erasure is what is left of the erasing of a user's comments.
+type Erasure struct {
+	StartedAt      time.Time
+	RemainingCount int
+}
+
 // Comments stores threads.
 type Comments interface {
 	// InsertComment stores the comment and the event, and counts it at its post (CommentCount, Latest) and at its
@@ -93,6 +99,14 @@ type Comments interface {
 	CommentsBySlug(ctx context.Context, links []Permalink) (map[Permalink]*Comment, error)
 	// Thread lists the comments of each selection in its order.
 	Thread(ctx context.Context, lists []List[Thread]) (map[List[Thread]][]*Comment, error)
+	// CommentsBy lists the live comments of each author, on any posts, newest first; keys are comment ids.
+	CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Comment, error)
+	// EraseComments deletes the user's comments up to the id, as DeleteComment would one by one, each with an EventCommentDeleted,
+	// the newest first. The first transaction stores the intention and the event: what the call leaves undone, because ctx ends, an
+	// error comes or some seconds are over, the Worker does later. It says how many are left. Comments that are already gone are none.
+	EraseComments(ctx context.Context, user UserID, upTo CommentID, e Event) (remaining int, err error)
+	// CommentErasure reads what is left of it. ErrNotFound: nothing, or it never began.
+	CommentErasure(ctx context.Context, user UserID) (Erasure, error)
 	// LatestComments reads the n newest live comments of each post, oldest first, leaving out those by the given authors.
 	LatestComments(ctx context.Context, posts []PostID, without []UserID, n int) (map[PostID][]*Comment, error)
 }

@@ -10,6 +10,12 @@ const (
 	EventUserSignedUp    EventKind = "user.signed_up"
 	EventSessionEnded    EventKind = "session.ended"
 	EventProfileUpdated  EventKind = "profile.updated"
+	EventPropertyDefined EventKind = "property.defined"
+	EventPropertyUpdated EventKind = "property.updated"
+	EventPropertyRemoved EventKind = "property.removed"
+	EventProfileFilledIn EventKind = "profile.filled_in"
+	EventRightGranted    EventKind = "right.granted"
+	EventRightRevoked    EventKind = "right.revoked"
 	EventCircleCreated   EventKind = "circle.created"
 	EventCircleRenamed   EventKind = "circle.renamed"
 	EventCircleDeleted   EventKind = "circle.deleted"
@@ -23,13 +29,18 @@ const (
 	EventPostCreated     EventKind = "post.created"
 	EventPostEdited      EventKind = "post.edited"
 	EventAudienceChanged EventKind = "post.audience_changed"
+	EventRepliesChanged  EventKind = "post.replies_changed"
+	EventOrderChanged    EventKind = "post.order_changed"
 	EventPostDeleted     EventKind = "post.deleted"
 	EventPollVoted       EventKind = "poll.voted"
 	EventReactionAdded   EventKind = "reaction.added"
 	EventReactionRemoved EventKind = "reaction.removed"
+	EventThreadMuted     EventKind = "thread.muted"
+	EventThreadUnmuted   EventKind = "thread.unmuted"
 	EventCommentAdded    EventKind = "comment.added"
 	EventCommentEdited   EventKind = "comment.edited"
 	EventCommentDeleted  EventKind = "comment.deleted"
+	EventErasureBegun    EventKind = "comments.erasure_begun"
 )
 
 // Event is one entry of the event log: what happened, and the ids of what it happened to (zero where a kind has none).
@@ -37,7 +48,7 @@ const (
 type Event struct {
 	ID      EventID
 	Kind    EventKind
-	Actor   UserID // who did it
+	Actor   UserID // who did it; zero: the command line
 	Target  UserID // whom it was done to
 	Post    PostID
 	Comment CommentID

@@ -8,6 +8,8 @@ type (
 	CircleID  struct{ id.ID }
 	PostID    struct{ id.ID }
 	CommentID struct{ id.ID }
+	// PropertyID names one definition of a property; clients know its key.
+	PropertyID struct{ id.ID }
 	// EdgeID names one follow, block or mute, and orders lists of them by the time when they began.
 	EdgeID struct{ id.ID }
 	// EventID names one entry of the event log.

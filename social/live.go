@@ -123,7 +123,7 @@ func (s *Service) Hidings() uint64 { return s.hidings.Load() }
 func (k EventKind) Hides() bool {
 	switch k {
 	case EventBlocked, EventMuted, EventUnfollowed, EventMemberRemoved, EventCircleDeleted,
-		EventAudienceChanged, EventPostDeleted, EventCommentDeleted:
+		EventAudienceChanged, EventPostDeleted, EventCommentDeleted, EventThreadMuted:
 		return true
 	default:
 		return false

@@ -17,6 +17,18 @@ func (r Relation) FollowedBy() bool { return len(r.Circles) > 0 }
 // CanSeeUser says whether somebody exists for a viewer who has this relation to them.
 func CanSeeUser(r Relation) bool { return !r.blocked() }
 
+// CanSeeValue says whether a value of a profile exists for a viewer (zero: nobody is signed in) who has this relation to its
+// owner. Searches find somebody by the values that the searcher sees, and by no others.
+func CanSeeValue(viewer, owner UserID, visibility Visibility, toOwner Relation) bool {
+	switch {
+	case !viewer.IsZero() && viewer == owner:
+		return true
+	case !CanSeeUser(toOwner):
+		return false
+	}
+	return visibility == VisibleToAll || visibility == VisibleToCircles && toOwner.FollowedBy()
+}
+
 // CanSeePost says whether a post exists for a viewer (zero: nobody is signed in) who has this relation to its author.
 // A block hides it, whatever else holds; its author and the owner of its wall see it; others by its audience, as the
 // author's circles are now.
@@ -49,12 +61,17 @@ func inAudience(a Audience, toAuthor Relation) bool {
 	case AudienceCircles:
 		return len(toAuthor.Circles) > 0
 	case AudienceListed:
-		return slices.ContainsFunc(toAuthor.Circles, func(c CircleID) bool { return slices.Contains(a.Circles, c) })
+		return isInAny(a.Circles, toAuthor)
 	case AudienceOnlyMe:
 		return false
 	default:
 		return false
 	}
+}
+
+// isInAny says whether one of the circles holds the viewer.
+func isInAny(circles []CircleID, toOwner Relation) bool {
+	return slices.ContainsFunc(toOwner.Circles, func(c CircleID) bool { return slices.Contains(circles, c) })
 }
 
 // CanSeeComment says whether a comment on a post that the viewer sees exists for them. A tombstone names nobody, so
@@ -121,12 +138,40 @@ func CanDeletePost(viewer UserID, p *Post) bool {
 	return !viewer.IsZero() && (viewer == p.Author || viewer == p.WallOwner)
 }
 
-// CanComment says whether the viewer may comment on what they see.
-func CanComment(viewer UserID) bool { return !viewer.IsZero() }
+// CanComment says whether the viewer, who has this relation to the author, may comment on a post that they see. Its author
+// always may; others by the reply policy, as the author's circles are now.
+func CanComment(viewer UserID, p *Post, toAuthor Relation) bool {
+	if viewer.IsZero() {
+		return false
+	}
+	return viewer == p.Author || mayReply(p.Replies, toAuthor)
+}
 
-// CanReply says whether the viewer may reply to a comment that they see, in a thread of at most maxDepth levels.
-func CanReply(viewer UserID, c *Comment, maxDepth int) bool {
-	return CanComment(viewer) && !c.Deleted && c.Depth() < maxDepth
+func mayReply(r ReplyPolicy, toAuthor Relation) bool {
+	switch r.Kind {
+	case RepliesEveryone:
+		return true
+	case RepliesCircles:
+		return len(toAuthor.Circles) > 0
+	case RepliesListed:
+		return isInAny(r.Circles, toAuthor)
+	case RepliesNobody:
+		return false
+	default:
+		return false
+	}
+}
+
+// CanSeeReplyPolicy says whether the viewer is told more of a post's reply policy than what it means for themselves: it would tell
+// of the author's circles.
+func CanSeeReplyPolicy(viewer UserID, p *Post) bool { return CanEditPost(viewer, p) }
+
+// isTooDeep says whether there can be no reply to a comment, in a thread of at most maxDepth levels.
+func isTooDeep(c *Comment, maxDepth int) bool { return c.Depth() >= maxDepth }
+
+// CanReply says whether the viewer may reply to a comment that they see, on such a post, in a thread of at most maxDepth levels.
+func CanReply(viewer UserID, c *Comment, p *Post, toAuthor Relation, maxDepth int) bool {
+	return CanComment(viewer, p, toAuthor) && !c.Deleted && !isTooDeep(c, maxDepth)
 }
 
 // CanVote says whether the viewer may vote, now, in a poll that they see.

@@ -110,12 +110,56 @@ func TestWhoSeesAVersion(t *testing.T) {
 	}
 }
 
+// TestWhoMayReply names every case of the reply policy.
+func TestWhoMayReply(t *testing.T) {
+	stranger := social.Relation{}
+	inFamily := social.Relation{Circles: []social.CircleID{family}}
+	for _, c := range []struct {
+		replies  social.ReplyPolicy
+		relation social.Relation
+		who      string
+		want     bool
+	}{
+		{social.ReplyPolicy{Kind: social.RepliesEveryone}, stranger, "a stranger", true},
+		{social.ReplyPolicy{Kind: social.RepliesCircles}, stranger, "a stranger", false},
+		{social.ReplyPolicy{Kind: social.RepliesCircles}, inFamily, "a member", true},
+		{social.ReplyPolicy{Kind: social.RepliesCircles}, social.Relation{Follows: true}, "a follower", false},
+		{social.ReplyPolicy{Kind: social.RepliesListed, Circles: []social.CircleID{friends, family}}, inFamily, "a member of one", true},
+		{social.ReplyPolicy{Kind: social.RepliesListed, Circles: []social.CircleID{friends}}, inFamily, "a member of another", false},
+		{social.ReplyPolicy{Kind: social.RepliesListed}, inFamily, "a member of none", false},
+		{social.ReplyPolicy{Kind: social.RepliesNobody}, inFamily, "a member", false},
+		{social.ReplyPolicy{Kind: "FUTURE"}, inFamily, "whoever meets a kind that is not known", false},
+		{social.ReplyPolicy{}, inFamily, "whoever meets no kind", false},
+	} {
+		post := &social.Post{Author: author, WallOwner: owner, Replies: c.replies}
+		name := fmt.Sprintf("%s for %s", c.replies.Kind, c.who)
+		for _, who := range []social.UserID{viewer, owner} { // a wall's owner has no privilege
+			if got := social.CanComment(who, post, c.relation); got != c.want {
+				t.Errorf("%s: may comment %v, want %v", name, got, c.want)
+			}
+		}
+		top := &social.Comment{TreePath: social.NewTreePath(nil, social.CommentID{ID: id.New()})}
+		if got := social.CanReply(viewer, top, post, c.relation, 2); got != c.want {
+			t.Errorf("%s: may reply to a comment %v, want %v", name, got, c.want)
+		}
+		if social.CanReply(author, top, post, c.relation, 1) || social.CanReply(author, &social.Comment{Deleted: true}, post, c.relation, 2) {
+			t.Errorf("%s: there may be replies where there can be none", name)
+		}
+		if !social.CanComment(author, post, social.Relation{}) || social.CanComment(anyone, post, social.Relation{}) {
+			t.Errorf("%s: its author may not comment, or nobody may", name)
+		}
+		if social.CanSeeReplyPolicy(viewer, post) || social.CanSeeReplyPolicy(owner, post) || !social.CanSeeReplyPolicy(author, post) {
+			t.Errorf("%s: others than the author are told of it", name)
+		}
+	}
+}
+
 // TestNobodyIsNoAuthor guards against the zero id: who is not signed in is not the author of a post without one.
 func TestNobodyIsNoAuthor(t *testing.T) {
-	post := &social.Post{Audience: social.Audience{Kind: social.AudienceOnlyMe}}
+	post := &social.Post{Audience: social.Audience{Kind: social.AudienceOnlyMe}, Replies: social.ReplyPolicy{Kind: social.RepliesEveryone}}
 	comment := &social.Comment{}
 	if social.CanSeePost(anyone, post, social.Relation{}) || social.CanEditPost(anyone, post) || social.CanDeletePost(anyone, post) ||
-		social.CanEditComment(anyone, comment) || social.CanDeleteComment(anyone, comment, post) || social.CanComment(anyone) ||
+		social.CanEditComment(anyone, comment) || social.CanDeleteComment(anyone, comment, post) || social.CanComment(anyone, post, social.Relation{}) ||
 		social.CanPostOnWall(&social.User{WallPolicy: social.WallEveryone, ID: owner}, anyone, social.Relation{}) {
 		t.Error("nobody has a right that only somebody has")
 	}

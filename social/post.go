@@ -16,6 +16,10 @@ type Post struct {
 	Edits     int       // how many earlier versions there are: see Histories
 	Revision  int       // grows with every change by UpdatePost
 
+	Replies ReplyPolicy
+	Order   CommentOrder // in which the thread is listed where no order is asked for
+	Muters  int          // how many mute the thread: see MutedThreads; nobody is told
+
 	CommentCount int                  // without deleted comments; counts everybody's
 	Latest       []*Comment           // the newest live comments, oldest first: see PreviewSize
 	Reactions    map[ReactionKind]int // without zeros
@@ -51,6 +55,23 @@ const (
 type Audience struct {
 	Kind    AudienceKind
 	Circles []CircleID // of AudienceListed: the author's own; else none
+}
+
+// ReplyKind says who may reply to a post, of those who see it; its author always may.
+type ReplyKind string
+
+// The kinds of reply policies.
+const (
+	RepliesEveryone ReplyKind = "EVERYONE" // everybody who is signed in
+	RepliesCircles  ReplyKind = "CIRCLES"  // everybody in any of the author's circles
+	RepliesListed   ReplyKind = "LISTED"   // everybody in one of the listed circles
+	RepliesNobody   ReplyKind = "NOBODY"   // nobody else
+)
+
+// ReplyPolicy is who may reply to a post. Like the audience, it is evaluated against the author's circles as they are then.
+type ReplyPolicy struct {
+	Kind    ReplyKind
+	Circles []CircleID // of RepliesListed: the author's own; else none
 }
 
 // PostType names the type of a post's content.
@@ -110,15 +131,16 @@ type Poll struct {
 
 // Posts stores posts with their polls' votes and reactions.
 type Posts interface {
-	// InsertPost stores the post and the event in one transaction. The post has no earlier versions.
+	// InsertPost stores the post and the event in one transaction. The post has no earlier versions. Without a reply policy or
+	// an order it gets RepliesEveryone and OrderOldest.
 	InsertPost(ctx context.Context, p *Post, e Event) error
-	// UpdatePost stores audience, content, editing time and revision, and the event, and leaves everything that others
+	// UpdatePost stores audience, content, reply policy, order, editing time and revision, and the event, and leaves everything that others
 	// count (comments, reactions, votes) alone. In the same transaction it appends the replaced version, and counts it
 	// as one of Post.Edits; nil: no version was replaced. ErrConflict: the stored revision is not p.Revision-1. ErrNotFound.
 	UpdatePost(ctx context.Context, p *Post, replaced *Version, e Event) error
 	// Histories reads the earlier versions of posts, oldest first; posts without any are missing in the map.
 	Histories(ctx context.Context, posts []PostID) (map[PostID][]Version, error)
-	// DeletePost removes the post with its versions, comments, reactions and votes, and appends the event. ErrNotFound.
+	// DeletePost removes the post with its versions, comments, reactions, votes and thread mutes, and appends the event. ErrNotFound.
 	DeletePost(ctx context.Context, id PostID, e Event) error
 	// Posts reads by id; absent posts are missing in the map.
 	Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error)
@@ -135,6 +157,14 @@ type Posts interface {
 	DeleteReaction(ctx context.Context, post PostID, user UserID, e Event) error
 	// Reactions reads the user's own reactions; posts without one are missing in the map.
 	Reactions(ctx context.Context, user UserID, posts []PostID) (map[PostID]ReactionKind, error)
+
+	// MuteThread stores that the user mutes the post's thread, counts it as one of Post.Muters, and appends the event, in one
+	// transaction. False: it was so already. ErrNotFound: no such post.
+	MuteThread(ctx context.Context, post PostID, user UserID, e Event) (bool, error)
+	// UnmuteThread takes that back. False: it was not so. ErrNotFound: no such post.
+	UnmuteThread(ctx context.Context, post PostID, user UserID, e Event) (bool, error)
+	// MutedThreads reads which of the posts' threads the user mutes; the others are missing in the map.
+	MutedThreads(ctx context.Context, user UserID, posts []PostID) (map[PostID]bool, error)
 }
 
 // ReactionKind is how somebody reacts to a post.

@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -12,23 +13,22 @@ import (
 type NewPost struct {
 	Content   Content
 	Audience  Audience
-	WallOwner UserID // zero: the author's own wall
+	WallOwner UserID       // zero: the author's own wall
+	Replies   ReplyPolicy  // zero: RepliesEveryone
+	Order     CommentOrder // "": OrderOldest
 }
 
 // CreatePost writes a post. Errors: INVALID, BLANK, TOO_LONG; NOT_FOUND (a circle that is not the author's, a
 // wall's owner who does not exist for the author); NOT_ALLOWED (the wall's owner does not want it).
 func (s *Service) CreatePost(ctx context.Context, author UserID, in NewPost) (*Post, error) {
-	in.Audience = in.Audience.normal()
-	if err := in.Content.check(s.now()); err != nil {
+	in.Audience, in.Replies, in.Order = in.Audience.normal(), in.Replies.normal(), cmp.Or(in.Order, OrderOldest)
+	if err := s.checkNewPost(ctx, author, in); err != nil {
 		return nil, err
 	}
-	if err := s.checkAudience(ctx, author, in.Audience); err != nil {
-		return nil, err
+	p := &Post{
+		ID: PostID{s.newID()}, Author: author, WallOwner: in.WallOwner, Audience: in.Audience, Content: in.Content,
+		Replies: in.Replies, Order: in.Order,
 	}
-	if err := s.checkWall(ctx, author, in.WallOwner); err != nil {
-		return nil, err
-	}
-	p := &Post{ID: PostID{s.newID()}, Author: author, WallOwner: in.WallOwner, Audience: in.Audience, Content: in.Content}
 	if p.WallOwner.IsZero() {
 		p.WallOwner = author
 	}
@@ -38,36 +38,84 @@ func (s *Service) CreatePost(ctx context.Context, author UserID, in NewPost) (*P
 	return p, s.store.InsertPost(ctx, p, s.postEvent(EventPostCreated, author, p))
 }
 
+func (s *Service) checkNewPost(ctx context.Context, author UserID, in NewPost) error {
+	if err := in.Content.check(s.now()); err != nil {
+		return err
+	}
+	if err := s.checkAudience(ctx, author, in.Audience); err != nil {
+		return err
+	}
+	if err := s.checkReplies(ctx, author, in.Replies); err != nil {
+		return err
+	}
+	if err := in.Order.check("commentOrder"); err != nil {
+		return err
+	}
+	return s.checkWall(ctx, author, in.WallOwner)
+}
+
 // normal is the same audience with each circle once, in the order of their ids.
 func (a Audience) normal() Audience {
-	a.Circles = slices.Clone(a.Circles)
-	slices.SortFunc(a.Circles, func(x, y CircleID) int { return x.Compare(y.ID) })
-	a.Circles = slices.Compact(a.Circles)
+	a.Circles = normalCircles(a.Circles)
 	return a
+}
+
+// normal is the same policy with each circle once, in the order of their ids.
+func (r ReplyPolicy) normal() ReplyPolicy {
+	return ReplyPolicy{Kind: cmp.Or(r.Kind, RepliesEveryone), Circles: normalCircles(r.Circles)}
+}
+
+func normalCircles(circles []CircleID) []CircleID {
+	circles = slices.Clone(circles)
+	slices.SortFunc(circles, func(x, y CircleID) int { return x.Compare(y.ID) })
+	return slices.Compact(circles)
 }
 
 func (s *Service) checkAudience(ctx context.Context, author UserID, a Audience) error {
 	switch a.Kind {
-	case AudiencePublic, AudienceCircles, AudienceOnlyMe:
-		if len(a.Circles) > 0 {
-			return fault.Invalidf("audience.circleIds", "Circles are listed with LISTED alone.")
-		}
-		return nil
-	case AudienceListed:
-		if len(a.Circles) == 0 || len(a.Circles) > MaxListedCircles {
-			return fault.Invalidf("audience.circleIds", "LISTED takes 1 to %d circles.", MaxListedCircles)
-		}
+	case AudiencePublic, AudienceCircles, AudienceOnlyMe, AudienceListed:
+		return s.checkCircles(ctx, author, "audience.circleIds", a.Circles, a.Kind == AudienceListed)
 	default:
 		return fault.Invalidf("audience.kind", "There is no such kind of audience.")
 	}
-	own, err := s.Viewer(author).Circles(ctx, a.Circles)
+}
+
+func (s *Service) checkReplies(ctx context.Context, author UserID, r ReplyPolicy) error {
+	switch r.Kind {
+	case RepliesEveryone, RepliesCircles, RepliesNobody, RepliesListed:
+		return s.checkCircles(ctx, author, "replies.circleIds", r.Circles, r.Kind == RepliesListed)
+	default:
+		return fault.Invalidf("replies.kind", "There is no such kind of reply policy.")
+	}
+}
+
+// checkCircles checks the circles that an audience or a reply policy lists.
+func (s *Service) checkCircles(ctx context.Context, author UserID, field string, circles []CircleID, listed bool) error {
+	switch {
+	case !listed && len(circles) > 0:
+		return fault.Invalidf(field, "Circles are listed with LISTED alone.")
+	case !listed:
+		return nil
+	case len(circles) == 0 || len(circles) > MaxListedCircles:
+		return fault.Invalidf(field, "LISTED takes 1 to %d circles.", MaxListedCircles)
+	}
+	own, err := s.Viewer(author).Circles(ctx, circles)
 	if err != nil {
 		return err
 	}
-	if slices.ContainsFunc(a.Circles, func(c CircleID) bool { return own[c] == nil }) {
-		return fault.NotFound("audience.circleIds", "circle")
+	if slices.ContainsFunc(circles, func(c CircleID) bool { return own[c] == nil }) {
+		return fault.NotFound(field, "circle")
 	}
 	return nil
+}
+
+func (o CommentOrder) check(field string) error {
+	switch o {
+	case OrderOldest, OrderNewest, OrderThreaded:
+		return nil
+	default:
+		return fault.Invalidf(field, "There is no such order of comments.")
+	}
 }
 
 func (s *Service) checkWall(ctx context.Context, author, wallOwner UserID) error {
@@ -116,6 +164,31 @@ func (s *Service) SetAudience(ctx context.Context, viewer UserID, post PostID, a
 	}
 	return s.updatePost(ctx, viewer, post, EventAudienceChanged, func(p *Post) (*Version, error) {
 		p.Audience = a
+		return nil, nil
+	})
+}
+
+// SetReplyPolicy chooses who may reply to the viewer's own post. Errors: INVALID; NOT_FOUND (the post, a circle that is not the
+// viewer's); NOT_ALLOWED; CONFLICT.
+func (s *Service) SetReplyPolicy(ctx context.Context, viewer UserID, post PostID, r ReplyPolicy) (*Post, error) {
+	r = r.normal()
+	if err := s.checkReplies(ctx, viewer, r); err != nil {
+		return nil, err
+	}
+	return s.updatePost(ctx, viewer, post, EventRepliesChanged, func(p *Post) (*Version, error) {
+		p.Replies = r
+		return nil, nil
+	})
+}
+
+// SetCommentOrder chooses in which order the thread of the viewer's own post is listed where nobody asks for one. Errors: INVALID;
+// NOT_FOUND; NOT_ALLOWED; CONFLICT.
+func (s *Service) SetCommentOrder(ctx context.Context, viewer UserID, post PostID, order CommentOrder) (*Post, error) {
+	if err := order.check("order"); err != nil {
+		return nil, err
+	}
+	return s.updatePost(ctx, viewer, post, EventOrderChanged, func(p *Post) (*Version, error) {
+		p.Order = order
 		return nil, nil
 	})
 }

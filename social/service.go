@@ -11,28 +11,34 @@ import (
 
 // Limits of what people may store. Lengths are in characters (Unicode code points).
 const (
-	MaxHandleLen      = 30
-	MaxNameLen        = 100
-	MaxBioLen         = 1_000
-	MinPasswordLen    = 8
-	MaxPasswordLen    = 128
-	MaxCircleNameLen  = 100
-	MaxCircles        = 200 // an owner
-	MaxListedCircles  = 50  // an audience
-	MaxTextLen        = 10_000
-	MaxTitleLen       = 300
-	MaxPlaceLen       = 200
-	MaxPixels         = 100_000
-	MaxQuestionLen    = 1_000
-	MinPollOptions    = 2
-	MaxPollOptions    = 10
-	MaxPollOptionLen  = 200
-	MaxEdits          = 50 // a post
-	MaxPageSize       = 100
-	DefaultPageSize   = 20
-	DefaultMaxDepth   = 32 // levels of a thread
-	SessionLifetime   = 30 * 24 * time.Hour
-	DefaultCircleName = "Following"
+	MaxHandleLen       = 30
+	MaxNameLen         = 100
+	MaxBioLen          = 1_000
+	MinPasswordLen     = 8
+	MaxPasswordLen     = 128
+	MaxCircleNameLen   = 100
+	MaxCircles         = 200 // an owner
+	MaxListedCircles   = 50  // an audience
+	MaxTextLen         = 10_000
+	MaxTitleLen        = 300
+	MaxPlaceLen        = 200
+	MaxPixels          = 100_000
+	MaxQuestionLen     = 1_000
+	MinPollOptions     = 2
+	MaxPollOptions     = 10
+	MaxPollOptionLen   = 200
+	MaxEdits           = 50 // a post
+	MaxPageSize        = 100
+	DefaultPageSize    = 20
+	DefaultMaxDepth    = 32 // levels of a thread
+	MaxProperties      = 100
+	MaxPropertyLabel   = 100
+	MaxPropertyChoices = 100
+	MaxPropertyTextLen = 200
+	MaxConditions      = 5  // a search
+	MaxSoughtValues    = 20 // a condition
+	SessionLifetime    = 30 * 24 * time.Hour
+	DefaultCircleName  = "Following"
 )
 
 // Service is the domain: every write goes through it, and every read through a Viewer that it makes.

@@ -10,6 +10,7 @@ import "context"
 // on every server, except as [Worker] says of News. Texts come back byte for byte. Errors that are no sentinel of this package are internal.
 type Store interface {
 	Users
+	Properties
 	Sessions
 	Circles
 	Graph

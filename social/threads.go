@@ -3,6 +3,8 @@ package social
 import (
 	"context"
 	"errors"
+	"maps"
+	"slices"
 
 	"plaza/fault"
 )
@@ -14,7 +16,8 @@ type NewComment struct {
 	Text   string
 }
 
-// AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post), NOT_FOUND (post or parent), TOO_DEEP, THREAD_FULL.
+// AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post), NOT_FOUND (post or parent),
+// NOT_ALLOWED (the post's reply policy), TOO_DEEP, THREAD_FULL.
 func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) (*Comment, error) {
 	if err := fault.CheckText("text", in.Text, 1, MaxTextLen); err != nil {
 		return nil, err
@@ -24,16 +27,50 @@ func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) 
 	if err != nil {
 		return nil, err
 	}
+	if err := v.mayComment(ctx, post); err != nil {
+		return nil, err
+	}
 	parent, err := s.parent(ctx, v, in)
 	if err != nil {
 		return nil, err
 	}
 	c := &Comment{ID: CommentID{s.newID()}, Post: in.Post, Parent: in.Parent, Author: author, Text: in.Text}
 	c.TreePath = NewTreePath(parent, c.ID)
-	if parent != nil && !CanReply(author, parent, s.maxDepth) {
+	if parent != nil && isTooDeep(parent, s.maxDepth) {
 		return nil, fault.Errorf(fault.CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
 	}
 	return c, s.insertComment(ctx, c, parent, s.postEvent(EventCommentAdded, author, post))
+}
+
+// mayComment checks the reply policy of a post that the viewer sees. Error: NOT_ALLOWED, the same for all policies: it tells nothing of the
+// author's circles.
+func (v *Viewer) mayComment(ctx context.Context, post *Post) error {
+	relations, err := v.Relations(ctx, []UserID{post.Author})
+	if err == nil && !CanComment(v.ID, post, relations[post.Author]) {
+		return fault.Errorf(fault.CodeNotAllowed, "postId", "You may not reply to this post.")
+	}
+	return err
+}
+
+// MuteThread keeps the post's comments out of the viewer's previews. Nobody is told. Error: NOT_FOUND.
+func (s *Service) MuteThread(ctx context.Context, viewer UserID, post PostID) error {
+	defer s.noteHiding()
+	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.MuteThread(ctx, post, viewer, s.postEvent(EventThreadMuted, viewer, p))
+	return postError(err)
+}
+
+// UnmuteThread takes that back. Error: NOT_FOUND.
+func (s *Service) UnmuteThread(ctx context.Context, viewer UserID, post PostID) error {
+	p, err := s.Viewer(viewer).post(ctx, "postId", post)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.UnmuteThread(ctx, post, viewer, s.postEvent(EventThreadUnmuted, viewer, p))
+	return postError(err)
 }
 
 // parent reads the comment that is replied to: one that the author sees, in the same thread, and no tombstone.
@@ -119,6 +156,22 @@ func (s *Service) DeleteComment(ctx context.Context, viewer UserID, comment Comm
 	return commentError(s.store.DeleteComment(ctx, comment, s.commentEvent(EventCommentDeleted, viewer, c)))
 }
 
+// EraseComments deletes all comments that the viewer has written up to now. What takes longer than some seconds is done after the answer, which says
+// how many are left. It cannot be undone.
+func (s *Service) EraseComments(ctx context.Context, viewer UserID) (remaining int, err error) {
+	defer s.noteHiding()
+	return s.store.EraseComments(ctx, viewer, CommentID{s.newID()}, s.event(EventErasureBegun, viewer))
+}
+
+// CommentErasure reads what is left of the erasing of the viewer's comments: nil where there is none.
+func (v *Viewer) CommentErasure(ctx context.Context) (*Erasure, error) {
+	erasure, err := v.s.store.CommentErasure(ctx, v.ID)
+	if errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return &erasure, err
+}
+
 func (s *Service) commentEvent(kind EventKind, actor UserID, c *Comment) Event {
 	e := s.event(kind, actor)
 	e.Post, e.Comment, e.Target = c.Post, c.ID, c.Author
@@ -155,6 +208,20 @@ func (v *Viewer) CommentsBySlug(ctx context.Context, links []Permalink) (map[Per
 
 // dropHidden removes the comments that do not exist for the viewer, with the same reads whether there are any or not.
 func dropHidden[K comparable](ctx context.Context, v *Viewer, comments map[K]*Comment) error {
+	posts, relations, err := v.around(ctx, slices.Collect(maps.Values(comments)))
+	if err != nil {
+		return err
+	}
+	for key, c := range comments {
+		if !v.sees(c, posts, relations) {
+			delete(comments, key)
+		}
+	}
+	return nil
+}
+
+// around reads the posts of comments, and how the viewer stands to all their authors.
+func (v *Viewer) around(ctx context.Context, comments []*Comment) (map[PostID]*Post, map[UserID]Relation, error) {
 	ids := []PostID{{}}
 	people := []UserID{nobody}
 	for _, c := range comments {
@@ -163,22 +230,19 @@ func dropHidden[K comparable](ctx context.Context, v *Viewer, comments map[K]*Co
 	}
 	posts, err := v.s.store.Posts(ctx, ids)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	for _, p := range posts {
 		people = append(people, p.Author)
 	}
 	relations, err := v.Relations(ctx, people)
-	if err != nil {
-		return err
-	}
-	for key, c := range comments {
-		p := posts[c.Post]
-		if p == nil || !CanSeePost(v.ID, p, relations[p.Author]) || !CanSeeComment(c, relations[c.Author]) {
-			delete(comments, key)
-		}
-	}
-	return nil
+	return posts, relations, err
+}
+
+// sees says whether a comment exists for the viewer.
+func (v *Viewer) sees(c *Comment, posts map[PostID]*Post, relations map[UserID]Relation) bool {
+	p := posts[c.Post]
+	return p != nil && CanSeePost(v.ID, p, relations[p.Author]) && CanSeeComment(c, relations[c.Author])
 }
 
 // comment reads one comment that exists for the viewer. Error: NOT_FOUND, naming the field.
@@ -205,6 +269,28 @@ func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Th
 	return collect(ctx, v, lists, v.s.store.Thread, CommentKey, see)
 }
 
+// CommentsBy lists the comments of people who exist for the viewer: those on posts that the viewer sees, which come with them. Of others
+// it lists nothing.
+func (v *Viewer) CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Comment], map[PostID]*Post, error) {
+	all := map[PostID]*Post{}
+	see := func(ctx context.Context, comments []*Comment) (func(UserID, *Comment) bool, error) {
+		posts, relations, err := v.around(ctx, comments)
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(all, posts)
+		return func(_ UserID, c *Comment) bool { return v.sees(c, posts, relations) }, nil
+	}
+	found, err := collect(ctx, v, lists, v.s.store.CommentsBy, func(_ UserID, c *Comment) Key { return Key(c.ID.Bytes()) }, see)
+	seen := map[PostID]*Post{}
+	for _, slice := range found {
+		for _, c := range slice.Items {
+			seen[c.Post] = all[c.Post]
+		}
+	}
+	return found, seen, err
+}
+
 // CommentKey is a comment's key in a thread of that selection.
 func CommentKey(t Thread, c *Comment) Key {
 	if t.Order == OrderThreaded {
@@ -225,12 +311,17 @@ func authorsOf(comments []*Comment) []UserID {
 const PreviewLen = 3
 
 // Previews reads the newest comments of posts that the viewer sees, at most PreviewLen each, oldest first, without those by
-// people whom the viewer may not see or mutes. Only where leaving out runs into the end of Post.Latest does it take a read.
+// people whom the viewer may not see or mutes, and without those in threads that the viewer mutes. Only where leaving out runs into the
+// end of Post.Latest, or a thread is muted by anybody, does it take a read.
 func (v *Viewer) Previews(ctx context.Context, posts []*Post) (map[PostID][]*Comment, error) {
-	previews := make(map[PostID][]*Comment, len(posts))
-	candidates := make(map[PostID][]*Comment, len(posts))
-	for _, p := range posts {
-		candidates[p.ID] = p.Latest
+	muted, err := v.MutedThreads(ctx, posts)
+	if err != nil {
+		return nil, err
+	}
+	posts = slices.DeleteFunc(slices.Clone(posts), func(p *Post) bool { return muted[p.ID] })
+	previews, candidates, err := v.newestOf(ctx, posts)
+	if err != nil {
+		return nil, err
 	}
 	var hidden []UserID
 	for len(candidates) > 0 {
@@ -261,6 +352,30 @@ func (v *Viewer) Previews(ctx context.Context, posts []*Post) (map[PostID][]*Com
 	}
 	return previews, nil
 }
+
+// newestOf makes previews of the posts' very newest comments. Where one of these is not shown, candidates are all that came with the post.
+func (v *Viewer) newestOf(ctx context.Context, posts []*Post) (previews, candidates map[PostID][]*Comment, err error) {
+	var authors []UserID
+	for _, p := range posts {
+		authors = append(authors, authorsOf(newest(p))...)
+	}
+	relations, err := v.Relations(ctx, authors)
+	if err != nil {
+		return nil, nil, err
+	}
+	previews, candidates = make(map[PostID][]*Comment, len(posts)), map[PostID][]*Comment{}
+	for _, p := range posts {
+		shown, hidden := preview(newest(p), relations)
+		previews[p.ID] = shown
+		if len(hidden) > 0 && len(p.Latest) > PreviewLen {
+			candidates[p.ID] = p.Latest
+		}
+	}
+	return previews, candidates, nil
+}
+
+// newest are the comments of a post's preview, where none of them is hidden.
+func newest(p *Post) []*Comment { return p.Latest[max(0, len(p.Latest)-PreviewLen):] }
 
 // preview splits comments (oldest first) into the newest that are shown, and the authors of those that are not.
 func preview(comments []*Comment, relations map[UserID]Relation) (shown []*Comment, hidden []UserID) {

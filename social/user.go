@@ -15,6 +15,7 @@ type User struct {
 	WallPolicy     WallPolicy
 	FollowersCount int // counts everybody
 	FollowingCount int
+	Rights         []Right // in no order; seen by nobody else
 }
 
 // CreatedAt is when the user signed up.
@@ -46,6 +47,10 @@ type Users interface {
 	// UpdateProfile stores what the change gives, leaves the rest as it is (also what others change at the same time), and
 	// appends the event. ErrNotFound.
 	UpdateProfile(ctx context.Context, id UserID, change ProfileChange, e Event) error
+	// GrantRight gives the user a right and appends the event. False, and no event: the user has it. ErrNotFound.
+	GrantRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
+	// RevokeRight takes a right from the user and appends the event. False, and no event: the user does not have it. ErrNotFound.
+	RevokeRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
 	// Users reads by id; absent users are missing in the map.
 	Users(ctx context.Context, ids []UserID) (map[UserID]*User, error)
 	// UsersByHandle reads by handle (lower case); absent users are missing in the map.

@@ -136,11 +136,7 @@ func (v *Viewer) Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, err
 	if err != nil {
 		return nil, err
 	}
-	authors := []UserID{nobody}
-	for _, p := range posts {
-		authors = append(authors, p.Author)
-	}
-	relations, err := v.Relations(ctx, authors)
+	relations, err := v.Relations(ctx, authorsOfPosts(posts))
 	if err != nil {
 		return nil, err
 	}
@@ -289,8 +285,33 @@ func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*User) (map[*User]
 	return can, nil
 }
 
-// CanReply says whether the viewer may reply to a comment that they see.
-func (v *Viewer) CanReply(c *Comment) bool { return CanReply(v.ID, c, v.s.maxDepth) }
+// CanReply says whether the viewer, who has this relation to the post's author, may reply to a comment that they see on it.
+func (v *Viewer) CanReply(c *Comment, p *Post, toAuthor Relation) bool {
+	return CanReply(v.ID, c, p, toAuthor, v.s.maxDepth)
+}
+
+func authorsOfPosts(posts map[PostID]*Post) []UserID {
+	authors := []UserID{nobody}
+	for _, p := range posts {
+		authors = append(authors, p.Author)
+	}
+	return authors
+}
+
+// MutedThreads reads which of the posts' threads the viewer mutes; the others are missing in the map. Posts whose thread nobody
+// mutes take no read.
+func (v *Viewer) MutedThreads(ctx context.Context, posts []*Post) (map[PostID]bool, error) {
+	var some []PostID
+	for _, p := range posts {
+		if p.Muters > 0 {
+			some = append(some, p.ID)
+		}
+	}
+	if v.ID.IsZero() || len(some) == 0 {
+		return nil, nil
+	}
+	return v.s.store.MutedThreads(ctx, v.ID, some)
+}
 
 // CanVote says whether the viewer may vote in a poll that they see.
 func (v *Viewer) CanVote(p *Poll) bool { return CanVote(v.ID, p, v.s.now()) }

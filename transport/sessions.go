@@ -34,6 +34,13 @@ func (s *Server) removeSocket(k *socket) {
 	}
 }
 
+// Sockets says how many websockets are open.
+func (s *Server) Sockets() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sockets)
+}
+
 // joinSession makes a socket known to CloseSession.
 func (s *Server) joinSession(authenticated context.Context, k *socket) {
 	if s.options.SessionKey == nil {

@@ -140,6 +140,8 @@ func (ec *executionContext) fieldContext_AddToCirclePayload_user(_ context.Conte
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -158,6 +160,8 @@ func (ec *executionContext) fieldContext_AddToCirclePayload_user(_ context.Conte
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -812,6 +816,8 @@ func (ec *executionContext) fieldContext_RemoveFromCirclePayload_user(_ context.
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -830,6 +836,8 @@ func (ec *executionContext) fieldContext_RemoveFromCirclePayload_user(_ context.
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},

@@ -27,6 +27,7 @@ type CommentResolver interface {
 
 	Replies(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
 	Discussion(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	ViewerCanReply(ctx context.Context, obj *model.Comment) (bool, error)
 
 	ViewerCanDelete(ctx context.Context, obj *model.Comment) (bool, error)
 }
@@ -353,6 +354,8 @@ func (ec *executionContext) fieldContext_Comment_author(_ context.Context, field
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -371,6 +374,8 @@ func (ec *executionContext) fieldContext_Comment_author(_ context.Context, field
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -791,7 +796,7 @@ func (ec *executionContext) _Comment_viewerCanReply(ctx context.Context, field g
 		field,
 		ec.fieldContext_Comment_viewerCanReply,
 		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanReply(), nil
+			return ec.resolvers.Comment().ViewerCanReply(ctx, obj)
 		},
 		nil,
 		ec.marshalNBoolean2bool,
@@ -805,7 +810,7 @@ func (ec *executionContext) fieldContext_Comment_viewerCanReply(_ context.Contex
 		Object:     "Comment",
 		Field:      field,
 		IsMethod:   true,
-		IsResolver: false,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type Boolean does not have child fields")
 		},
@@ -1108,6 +1113,72 @@ func (ec *executionContext) fieldContext_CommentEdge_node(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _DeleteAllMyCommentsPayload_remainingCount(ctx context.Context, field graphql.CollectedField, obj *model.DeleteAllMyCommentsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_DeleteAllMyCommentsPayload_remainingCount,
+		func(ctx context.Context) (any, error) {
+			return obj.RemainingCount, nil
+		},
+		nil,
+		ec.marshalOInt2ᚖint,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_DeleteAllMyCommentsPayload_remainingCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteAllMyCommentsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _DeleteAllMyCommentsPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DeleteAllMyCommentsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_DeleteAllMyCommentsPayload_userErrors,
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_DeleteAllMyCommentsPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "DeleteAllMyCommentsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "code":
+				return ec.fieldContext_UserError_code(ctx, field)
+			case "message":
+				return ec.fieldContext_UserError_message(ctx, field)
+			case "path":
+				return ec.fieldContext_UserError_path(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _DeleteCommentPayload_deletedCommentId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCommentPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1384,6 +1455,33 @@ func (ec *executionContext) unmarshalInputAddCommentInput(ctx context.Context, o
 				return it, err
 			}
 			it.ParentID = data
+		}
+	}
+
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputDeleteAllMyCommentsInput(ctx context.Context, obj any) (model.DeleteAllMyCommentsInput, error) {
+	var it model.DeleteAllMyCommentsInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"confirm"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "confirm":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("confirm"))
+			data, err := ec.unmarshalNBoolean2bool(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Confirm = data
 		}
 	}
 
@@ -1761,10 +1859,41 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanReply":
-			out.Values[i] = ec._Comment_viewerCanReply(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Comment_viewerCanReply(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
 			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanEdit":
 			out.Values[i] = ec._Comment_viewerCanEdit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -1896,6 +2025,47 @@ func (ec *executionContext) _CommentEdge(ctx context.Context, sel ast.SelectionS
 			}
 		case "node":
 			out.Values[i] = ec._CommentEdge_node(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var deleteAllMyCommentsPayloadImplementors = []string{"DeleteAllMyCommentsPayload"}
+
+func (ec *executionContext) _DeleteAllMyCommentsPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteAllMyCommentsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, deleteAllMyCommentsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("DeleteAllMyCommentsPayload")
+		case "remainingCount":
+			out.Values[i] = ec._DeleteAllMyCommentsPayload_remainingCount(ctx, field, obj)
+		case "userErrors":
+			out.Values[i] = ec._DeleteAllMyCommentsPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -2167,6 +2337,11 @@ var (
 	}
 )
 
+func (ec *executionContext) unmarshalNDeleteAllMyCommentsInput2plazaᚋgraphᚋmodelᚐDeleteAllMyCommentsInput(ctx context.Context, v any) (model.DeleteAllMyCommentsInput, error) {
+	res, err := ec.unmarshalInputDeleteAllMyCommentsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNDeleteCommentInput2plazaᚋgraphᚋmodelᚐDeleteCommentInput(ctx context.Context, v any) (model.DeleteCommentInput, error) {
 	res, err := ec.unmarshalInputDeleteCommentInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -2189,6 +2364,45 @@ func (ec *executionContext) marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment(c
 		return graphql.Null
 	}
 	return ec._Comment(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder(ctx context.Context, v any) (*social.CommentOrder, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder(ctx context.Context, sel ast.SelectionSet, v *social.CommentOrder) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder[*v])
+	return res
+}
+
+var (
+	unmarshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder = map[string]social.CommentOrder{
+		"OLDEST":   social.OrderOldest,
+		"NEWEST":   social.OrderNewest,
+		"THREADED": social.OrderThreaded,
+	}
+	marshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder = map[social.CommentOrder]string{
+		social.OrderOldest:   "OLDEST",
+		social.OrderNewest:   "NEWEST",
+		social.OrderThreaded: "THREADED",
+	}
+)
+
+func (ec *executionContext) marshalODeleteAllMyCommentsPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAllMyCommentsPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteAllMyCommentsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._DeleteAllMyCommentsPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalODeleteCommentPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteCommentPayload(ctx context.Context, sel ast.SelectionSet, v *model.DeleteCommentPayload) graphql.Marshaler {

@@ -28,10 +28,13 @@ type CheckinPostResolver interface {
 	History(ctx context.Context, obj *model.CheckinPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.CheckinPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.CheckinPost, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Comments(ctx context.Context, obj *model.CheckinPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
 	Comment(ctx context.Context, obj *model.CheckinPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.CheckinPost) (*social.ReactionKind, error)
+	ViewerCanComment(ctx context.Context, obj *model.CheckinPost) (bool, error)
+
+	ViewerIsMutingThread(ctx context.Context, obj *model.CheckinPost) (bool, error)
 }
 type LinkPostResolver interface {
 	Author(ctx context.Context, obj *model.LinkPost) (*model.User, error)
@@ -40,10 +43,13 @@ type LinkPostResolver interface {
 	History(ctx context.Context, obj *model.LinkPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.LinkPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.LinkPost, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Comments(ctx context.Context, obj *model.LinkPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
 	Comment(ctx context.Context, obj *model.LinkPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.LinkPost) (*social.ReactionKind, error)
+	ViewerCanComment(ctx context.Context, obj *model.LinkPost) (bool, error)
+
+	ViewerIsMutingThread(ctx context.Context, obj *model.LinkPost) (bool, error)
 }
 type PhotoPostResolver interface {
 	Author(ctx context.Context, obj *model.PhotoPost) (*model.User, error)
@@ -52,10 +58,13 @@ type PhotoPostResolver interface {
 	History(ctx context.Context, obj *model.PhotoPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.PhotoPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.PhotoPost, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Comments(ctx context.Context, obj *model.PhotoPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
 	Comment(ctx context.Context, obj *model.PhotoPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.PhotoPost) (*social.ReactionKind, error)
+	ViewerCanComment(ctx context.Context, obj *model.PhotoPost) (bool, error)
+
+	ViewerIsMutingThread(ctx context.Context, obj *model.PhotoPost) (bool, error)
 }
 type PollPostResolver interface {
 	Author(ctx context.Context, obj *model.PollPost) (*model.User, error)
@@ -64,12 +73,18 @@ type PollPostResolver interface {
 	History(ctx context.Context, obj *model.PollPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.PollPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.PollPost, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Comments(ctx context.Context, obj *model.PollPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
 	Comment(ctx context.Context, obj *model.PollPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.PollPost) (*social.ReactionKind, error)
+	ViewerCanComment(ctx context.Context, obj *model.PollPost) (bool, error)
+
+	ViewerIsMutingThread(ctx context.Context, obj *model.PollPost) (bool, error)
 
 	ViewerVote(ctx context.Context, obj *model.PollPost) (*int, error)
+}
+type ReplyPolicyResolver interface {
+	Circles(ctx context.Context, obj *model.ReplyPolicy) ([]*model.Circle, error)
 }
 type StatusPostResolver interface {
 	Author(ctx context.Context, obj *model.StatusPost) (*model.User, error)
@@ -78,10 +93,13 @@ type StatusPostResolver interface {
 	History(ctx context.Context, obj *model.StatusPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.StatusPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.StatusPost, order social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Comments(ctx context.Context, obj *model.StatusPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
 	Comment(ctx context.Context, obj *model.StatusPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.StatusPost) (*social.ReactionKind, error)
+	ViewerCanComment(ctx context.Context, obj *model.StatusPost) (bool, error)
+
+	ViewerIsMutingThread(ctx context.Context, obj *model.StatusPost) (bool, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -102,7 +120,7 @@ func (ec *executionContext) field_CheckinPost_comment_args(ctx context.Context, 
 func (ec *executionContext) field_CheckinPost_comments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalNCommentOrder2plazaᚋsocialᚐCommentOrder)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder)
 	if err != nil {
 		return nil, err
 	}
@@ -155,7 +173,7 @@ func (ec *executionContext) field_LinkPost_comment_args(ctx context.Context, raw
 func (ec *executionContext) field_LinkPost_comments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalNCommentOrder2plazaᚋsocialᚐCommentOrder)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder)
 	if err != nil {
 		return nil, err
 	}
@@ -208,7 +226,7 @@ func (ec *executionContext) field_PhotoPost_comment_args(ctx context.Context, ra
 func (ec *executionContext) field_PhotoPost_comments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalNCommentOrder2plazaᚋsocialᚐCommentOrder)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder)
 	if err != nil {
 		return nil, err
 	}
@@ -261,7 +279,7 @@ func (ec *executionContext) field_PollPost_comment_args(ctx context.Context, raw
 func (ec *executionContext) field_PollPost_comments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalNCommentOrder2plazaᚋsocialᚐCommentOrder)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder)
 	if err != nil {
 		return nil, err
 	}
@@ -314,7 +332,7 @@ func (ec *executionContext) field_StatusPost_comment_args(ctx context.Context, r
 func (ec *executionContext) field_StatusPost_comments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalNCommentOrder2plazaᚋsocialᚐCommentOrder)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "order", ec.unmarshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder)
 	if err != nil {
 		return nil, err
 	}
@@ -566,6 +584,8 @@ func (ec *executionContext) fieldContext_CheckinPost_author(_ context.Context, f
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -584,6 +604,8 @@ func (ec *executionContext) fieldContext_CheckinPost_author(_ context.Context, f
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -629,6 +651,8 @@ func (ec *executionContext) fieldContext_CheckinPost_wallOwner(_ context.Context
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -647,6 +671,8 @@ func (ec *executionContext) fieldContext_CheckinPost_wallOwner(_ context.Context
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -933,7 +959,7 @@ func (ec *executionContext) _CheckinPost_comments(ctx context.Context, field gra
 		ec.fieldContext_CheckinPost_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.CheckinPost().Comments(ctx, obj, fc.Args["order"].(social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.CheckinPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalNCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
@@ -1124,7 +1150,7 @@ func (ec *executionContext) _CheckinPost_viewerCanComment(ctx context.Context, f
 		field,
 		ec.fieldContext_CheckinPost_viewerCanComment,
 		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanComment(), nil
+			return ec.resolvers.CheckinPost().ViewerCanComment(ctx, obj)
 		},
 		nil,
 		ec.marshalNBoolean2bool,
@@ -1138,7 +1164,100 @@ func (ec *executionContext) fieldContext_CheckinPost_viewerCanComment(_ context.
 		Object:     "CheckinPost",
 		Field:      field,
 		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CheckinPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_CheckinPost_replyPolicy,
+		func(ctx context.Context) (any, error) {
+			return obj.ReplyPolicy(), nil
+		},
+		nil,
+		ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_CheckinPost_replyPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CheckinPost",
+		Field:      field,
+		IsMethod:   true,
 		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "kind":
+				return ec.fieldContext_ReplyPolicy_kind(ctx, field)
+			case "circles":
+				return ec.fieldContext_ReplyPolicy_circles(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type ReplyPolicy", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CheckinPost_commentOrder(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_CheckinPost_commentOrder,
+		func(ctx context.Context) (any, error) {
+			return obj.CommentOrder(), nil
+		},
+		nil,
+		ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_CheckinPost_commentOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CheckinPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type CommentOrder does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _CheckinPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_CheckinPost_viewerIsMutingThread,
+		func(ctx context.Context) (any, error) {
+			return ec.resolvers.CheckinPost().ViewerIsMutingThread(ctx, obj)
+		},
+		nil,
+		ec.marshalNBoolean2bool,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_CheckinPost_viewerIsMutingThread(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CheckinPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type Boolean does not have child fields")
 		},
@@ -1556,6 +1675,8 @@ func (ec *executionContext) fieldContext_LinkPost_author(_ context.Context, fiel
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -1574,6 +1695,8 @@ func (ec *executionContext) fieldContext_LinkPost_author(_ context.Context, fiel
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -1619,6 +1742,8 @@ func (ec *executionContext) fieldContext_LinkPost_wallOwner(_ context.Context, f
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -1637,6 +1762,8 @@ func (ec *executionContext) fieldContext_LinkPost_wallOwner(_ context.Context, f
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -1923,7 +2050,7 @@ func (ec *executionContext) _LinkPost_comments(ctx context.Context, field graphq
 		ec.fieldContext_LinkPost_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.LinkPost().Comments(ctx, obj, fc.Args["order"].(social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.LinkPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalNCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
@@ -2114,7 +2241,7 @@ func (ec *executionContext) _LinkPost_viewerCanComment(ctx context.Context, fiel
 		field,
 		ec.fieldContext_LinkPost_viewerCanComment,
 		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanComment(), nil
+			return ec.resolvers.LinkPost().ViewerCanComment(ctx, obj)
 		},
 		nil,
 		ec.marshalNBoolean2bool,
@@ -2128,7 +2255,100 @@ func (ec *executionContext) fieldContext_LinkPost_viewerCanComment(_ context.Con
 		Object:     "LinkPost",
 		Field:      field,
 		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LinkPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_LinkPost_replyPolicy,
+		func(ctx context.Context) (any, error) {
+			return obj.ReplyPolicy(), nil
+		},
+		nil,
+		ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_LinkPost_replyPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LinkPost",
+		Field:      field,
+		IsMethod:   true,
 		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "kind":
+				return ec.fieldContext_ReplyPolicy_kind(ctx, field)
+			case "circles":
+				return ec.fieldContext_ReplyPolicy_circles(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type ReplyPolicy", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LinkPost_commentOrder(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_LinkPost_commentOrder,
+		func(ctx context.Context) (any, error) {
+			return obj.CommentOrder(), nil
+		},
+		nil,
+		ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_LinkPost_commentOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LinkPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type CommentOrder does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _LinkPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_LinkPost_viewerIsMutingThread,
+		func(ctx context.Context) (any, error) {
+			return ec.resolvers.LinkPost().ViewerIsMutingThread(ctx, obj)
+		},
+		nil,
+		ec.marshalNBoolean2bool,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_LinkPost_viewerIsMutingThread(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "LinkPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type Boolean does not have child fields")
 		},
@@ -2252,6 +2472,72 @@ func (ec *executionContext) fieldContext_LinkPost_title(_ context.Context, field
 	return fc, nil
 }
 
+func (ec *executionContext) _MuteThreadPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.MuteThreadPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_MuteThreadPayload_post,
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_MuteThreadPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MuteThreadPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _MuteThreadPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.MuteThreadPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_MuteThreadPayload_userErrors,
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_MuteThreadPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "MuteThreadPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "code":
+				return ec.fieldContext_UserError_code(ctx, field)
+			case "message":
+				return ec.fieldContext_UserError_message(ctx, field)
+			case "path":
+				return ec.fieldContext_UserError_path(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PhotoPost_id(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2319,6 +2605,8 @@ func (ec *executionContext) fieldContext_PhotoPost_author(_ context.Context, fie
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -2337,6 +2625,8 @@ func (ec *executionContext) fieldContext_PhotoPost_author(_ context.Context, fie
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -2382,6 +2672,8 @@ func (ec *executionContext) fieldContext_PhotoPost_wallOwner(_ context.Context, 
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -2400,6 +2692,8 @@ func (ec *executionContext) fieldContext_PhotoPost_wallOwner(_ context.Context, 
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -2686,7 +2980,7 @@ func (ec *executionContext) _PhotoPost_comments(ctx context.Context, field graph
 		ec.fieldContext_PhotoPost_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.PhotoPost().Comments(ctx, obj, fc.Args["order"].(social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.PhotoPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalNCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
@@ -2877,7 +3171,7 @@ func (ec *executionContext) _PhotoPost_viewerCanComment(ctx context.Context, fie
 		field,
 		ec.fieldContext_PhotoPost_viewerCanComment,
 		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanComment(), nil
+			return ec.resolvers.PhotoPost().ViewerCanComment(ctx, obj)
 		},
 		nil,
 		ec.marshalNBoolean2bool,
@@ -2891,7 +3185,100 @@ func (ec *executionContext) fieldContext_PhotoPost_viewerCanComment(_ context.Co
 		Object:     "PhotoPost",
 		Field:      field,
 		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PhotoPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PhotoPost_replyPolicy,
+		func(ctx context.Context) (any, error) {
+			return obj.ReplyPolicy(), nil
+		},
+		nil,
+		ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_PhotoPost_replyPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PhotoPost",
+		Field:      field,
+		IsMethod:   true,
 		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "kind":
+				return ec.fieldContext_ReplyPolicy_kind(ctx, field)
+			case "circles":
+				return ec.fieldContext_ReplyPolicy_circles(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type ReplyPolicy", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PhotoPost_commentOrder(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PhotoPost_commentOrder,
+		func(ctx context.Context) (any, error) {
+			return obj.CommentOrder(), nil
+		},
+		nil,
+		ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_PhotoPost_commentOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PhotoPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type CommentOrder does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PhotoPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PhotoPost_viewerIsMutingThread,
+		func(ctx context.Context) (any, error) {
+			return ec.resolvers.PhotoPost().ViewerIsMutingThread(ctx, obj)
+		},
+		nil,
+		ec.marshalNBoolean2bool,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_PhotoPost_viewerIsMutingThread(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PhotoPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type Boolean does not have child fields")
 		},
@@ -3227,6 +3614,8 @@ func (ec *executionContext) fieldContext_PollPost_author(_ context.Context, fiel
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -3245,6 +3634,8 @@ func (ec *executionContext) fieldContext_PollPost_author(_ context.Context, fiel
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -3290,6 +3681,8 @@ func (ec *executionContext) fieldContext_PollPost_wallOwner(_ context.Context, f
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -3308,6 +3701,8 @@ func (ec *executionContext) fieldContext_PollPost_wallOwner(_ context.Context, f
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -3594,7 +3989,7 @@ func (ec *executionContext) _PollPost_comments(ctx context.Context, field graphq
 		ec.fieldContext_PollPost_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.PollPost().Comments(ctx, obj, fc.Args["order"].(social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.PollPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalNCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
@@ -3785,7 +4180,7 @@ func (ec *executionContext) _PollPost_viewerCanComment(ctx context.Context, fiel
 		field,
 		ec.fieldContext_PollPost_viewerCanComment,
 		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanComment(), nil
+			return ec.resolvers.PollPost().ViewerCanComment(ctx, obj)
 		},
 		nil,
 		ec.marshalNBoolean2bool,
@@ -3799,7 +4194,100 @@ func (ec *executionContext) fieldContext_PollPost_viewerCanComment(_ context.Con
 		Object:     "PollPost",
 		Field:      field,
 		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PollPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PollPost_replyPolicy,
+		func(ctx context.Context) (any, error) {
+			return obj.ReplyPolicy(), nil
+		},
+		nil,
+		ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_PollPost_replyPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PollPost",
+		Field:      field,
+		IsMethod:   true,
 		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "kind":
+				return ec.fieldContext_ReplyPolicy_kind(ctx, field)
+			case "circles":
+				return ec.fieldContext_ReplyPolicy_circles(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type ReplyPolicy", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PollPost_commentOrder(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PollPost_commentOrder,
+		func(ctx context.Context) (any, error) {
+			return obj.CommentOrder(), nil
+		},
+		nil,
+		ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_PollPost_commentOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PollPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type CommentOrder does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PollPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PollPost_viewerIsMutingThread,
+		func(ctx context.Context) (any, error) {
+			return ec.resolvers.PollPost().ViewerIsMutingThread(ctx, obj)
+		},
+		nil,
+		ec.marshalNBoolean2bool,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_PollPost_viewerIsMutingThread(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PollPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type Boolean does not have child fields")
 		},
@@ -4506,6 +4994,144 @@ func (ec *executionContext) fieldContext_RemoveReactionPayload_userErrors(_ cont
 	return fc, nil
 }
 
+func (ec *executionContext) _ReplyPolicy_kind(ctx context.Context, field graphql.CollectedField, obj *model.ReplyPolicy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_ReplyPolicy_kind,
+		func(ctx context.Context) (any, error) {
+			return obj.Kind(), nil
+		},
+		nil,
+		ec.marshalNReplyPolicyKind2plazaᚋsocialᚐReplyKind,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_ReplyPolicy_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReplyPolicy",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ReplyPolicyKind does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _ReplyPolicy_circles(ctx context.Context, field graphql.CollectedField, obj *model.ReplyPolicy) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_ReplyPolicy_circles,
+		func(ctx context.Context) (any, error) {
+			return ec.resolvers.ReplyPolicy().Circles(ctx, obj)
+		},
+		nil,
+		ec.marshalOCircle2ᚕᚖplazaᚋgraphᚋmodelᚐCircleᚄ,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_ReplyPolicy_circles(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "ReplyPolicy",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "id":
+				return ec.fieldContext_Circle_id(ctx, field)
+			case "name":
+				return ec.fieldContext_Circle_name(ctx, field)
+			case "isDefault":
+				return ec.fieldContext_Circle_isDefault(ctx, field)
+			case "createdAt":
+				return ec.fieldContext_Circle_createdAt(ctx, field)
+			case "members":
+				return ec.fieldContext_Circle_members(ctx, field)
+			case "membersCount":
+				return ec.fieldContext_Circle_membersCount(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type Circle", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SetCommentOrderPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.SetCommentOrderPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_SetCommentOrderPayload_post,
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_SetCommentOrderPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SetCommentOrderPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SetCommentOrderPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetCommentOrderPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_SetCommentOrderPayload_userErrors,
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_SetCommentOrderPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SetCommentOrderPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "code":
+				return ec.fieldContext_UserError_code(ctx, field)
+			case "message":
+				return ec.fieldContext_UserError_message(ctx, field)
+			case "path":
+				return ec.fieldContext_UserError_path(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _SetPostAudiencePayload_post(ctx context.Context, field graphql.CollectedField, obj *model.SetPostAudiencePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4554,6 +5180,72 @@ func (ec *executionContext) _SetPostAudiencePayload_userErrors(ctx context.Conte
 func (ec *executionContext) fieldContext_SetPostAudiencePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "SetPostAudiencePayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "code":
+				return ec.fieldContext_UserError_code(ctx, field)
+			case "message":
+				return ec.fieldContext_UserError_message(ctx, field)
+			case "path":
+				return ec.fieldContext_UserError_path(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SetReplyPolicyPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.SetReplyPolicyPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_SetReplyPolicyPayload_post,
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_SetReplyPolicyPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SetReplyPolicyPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _SetReplyPolicyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetReplyPolicyPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_SetReplyPolicyPayload_userErrors,
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_SetReplyPolicyPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "SetReplyPolicyPayload",
 		Field:      field,
 		IsMethod:   false,
 		IsResolver: false,
@@ -4639,6 +5331,8 @@ func (ec *executionContext) fieldContext_StatusPost_author(_ context.Context, fi
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -4657,6 +5351,8 @@ func (ec *executionContext) fieldContext_StatusPost_author(_ context.Context, fi
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -4702,6 +5398,8 @@ func (ec *executionContext) fieldContext_StatusPost_wallOwner(_ context.Context,
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "comments":
+				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
 				return ec.fieldContext_User_followers(ctx, field)
 			case "following":
@@ -4720,6 +5418,8 @@ func (ec *executionContext) fieldContext_StatusPost_wallOwner(_ context.Context,
 				return ec.fieldContext_User_viewerCircles(ctx, field)
 			case "viewerCanPostOnWall":
 				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
+			case "properties":
+				return ec.fieldContext_User_properties(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
 		},
@@ -5006,7 +5706,7 @@ func (ec *executionContext) _StatusPost_comments(ctx context.Context, field grap
 		ec.fieldContext_StatusPost_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.StatusPost().Comments(ctx, obj, fc.Args["order"].(social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.StatusPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalNCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
@@ -5197,7 +5897,7 @@ func (ec *executionContext) _StatusPost_viewerCanComment(ctx context.Context, fi
 		field,
 		ec.fieldContext_StatusPost_viewerCanComment,
 		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanComment(), nil
+			return ec.resolvers.StatusPost().ViewerCanComment(ctx, obj)
 		},
 		nil,
 		ec.marshalNBoolean2bool,
@@ -5211,7 +5911,100 @@ func (ec *executionContext) fieldContext_StatusPost_viewerCanComment(_ context.C
 		Object:     "StatusPost",
 		Field:      field,
 		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _StatusPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_StatusPost_replyPolicy,
+		func(ctx context.Context) (any, error) {
+			return obj.ReplyPolicy(), nil
+		},
+		nil,
+		ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_StatusPost_replyPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StatusPost",
+		Field:      field,
+		IsMethod:   true,
 		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "kind":
+				return ec.fieldContext_ReplyPolicy_kind(ctx, field)
+			case "circles":
+				return ec.fieldContext_ReplyPolicy_circles(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type ReplyPolicy", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _StatusPost_commentOrder(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_StatusPost_commentOrder,
+		func(ctx context.Context) (any, error) {
+			return obj.CommentOrder(), nil
+		},
+		nil,
+		ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_StatusPost_commentOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StatusPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type CommentOrder does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _StatusPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_StatusPost_viewerIsMutingThread,
+		func(ctx context.Context) (any, error) {
+			return ec.resolvers.StatusPost().ViewerIsMutingThread(ctx, obj)
+		},
+		nil,
+		ec.marshalNBoolean2bool,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_StatusPost_viewerIsMutingThread(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "StatusPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type Boolean does not have child fields")
 		},
@@ -5272,6 +6065,72 @@ func (ec *executionContext) fieldContext_StatusPost_viewerCanDelete(_ context.Co
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UnmuteThreadPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.UnmuteThreadPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_UnmuteThreadPayload_post,
+		func(ctx context.Context) (any, error) {
+			return obj.Post, nil
+		},
+		nil,
+		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_UnmuteThreadPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnmuteThreadPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _UnmuteThreadPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UnmuteThreadPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_UnmuteThreadPayload_userErrors,
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_UnmuteThreadPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "UnmuteThreadPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "code":
+				return ec.fieldContext_UserError_code(ctx, field)
+			case "message":
+				return ec.fieldContext_UserError_message(ctx, field)
+			case "path":
+				return ec.fieldContext_UserError_path(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
 		},
 	}
 	return fc, nil
@@ -5470,7 +6329,7 @@ func (ec *executionContext) unmarshalInputCreatePostInput(ctx context.Context, o
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"content", "audience", "wallOwnerId"}
+	fieldsInOrder := [...]string{"content", "audience", "wallOwnerId", "replies", "commentOrder"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -5498,6 +6357,20 @@ func (ec *executionContext) unmarshalInputCreatePostInput(ctx context.Context, o
 				return it, err
 			}
 			it.WallOwnerID = data
+		case "replies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("replies"))
+			data, err := ec.unmarshalOReplyPolicyInput2ᚖplazaᚋgraphᚋmodelᚐReplyPolicyInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Replies = data
+		case "commentOrder":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("commentOrder"))
+			data, err := ec.unmarshalOCommentOrder2ᚖplazaᚋsocialᚐCommentOrder(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CommentOrder = data
 		}
 	}
 
@@ -5600,6 +6473,33 @@ func (ec *executionContext) unmarshalInputLinkInput(ctx context.Context, obj any
 				return it, err
 			}
 			it.Text = data
+		}
+	}
+
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputMuteThreadInput(ctx context.Context, obj any) (model.MuteThreadInput, error) {
+	var it model.MuteThreadInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"postId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "postId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostID = data
 		}
 	}
 
@@ -5777,6 +6677,74 @@ func (ec *executionContext) unmarshalInputRemoveReactionInput(ctx context.Contex
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputReplyPolicyInput(ctx context.Context, obj any) (model.ReplyPolicyInput, error) {
+	var it model.ReplyPolicyInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"kind", "circleIds"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalNReplyPolicyKind2plazaᚋsocialᚐReplyKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "circleIds":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("circleIds"))
+			data, err := ec.unmarshalOID2ᚕstringᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CircleIds = data
+		}
+	}
+
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputSetCommentOrderInput(ctx context.Context, obj any) (model.SetCommentOrderInput, error) {
+	var it model.SetCommentOrderInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"postId", "order"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "postId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostID = data
+		case "order":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("order"))
+			data, err := ec.unmarshalNCommentOrder2plazaᚋsocialᚐCommentOrder(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Order = data
+		}
+	}
+
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSetPostAudienceInput(ctx context.Context, obj any) (model.SetPostAudienceInput, error) {
 	var it model.SetPostAudienceInput
 	asMap := map[string]any{}
@@ -5811,6 +6779,40 @@ func (ec *executionContext) unmarshalInputSetPostAudienceInput(ctx context.Conte
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputSetReplyPolicyInput(ctx context.Context, obj any) (model.SetReplyPolicyInput, error) {
+	var it model.SetReplyPolicyInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"postId", "replies"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "postId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostID = data
+		case "replies":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("replies"))
+			data, err := ec.unmarshalNReplyPolicyInput2ᚖplazaᚋgraphᚋmodelᚐReplyPolicyInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Replies = data
+		}
+	}
+
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputStatusInput(ctx context.Context, obj any) (model.StatusInput, error) {
 	var it model.StatusInput
 	asMap := map[string]any{}
@@ -5832,6 +6834,33 @@ func (ec *executionContext) unmarshalInputStatusInput(ctx context.Context, obj a
 				return it, err
 			}
 			it.Text = data
+		}
+	}
+
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputUnmuteThreadInput(ctx context.Context, obj any) (model.UnmuteThreadInput, error) {
+	var it model.UnmuteThreadInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"postId"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "postId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("postId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.PostID = data
 		}
 	}
 
@@ -6328,10 +7357,84 @@ func (ec *executionContext) _CheckinPost(ctx context.Context, sel ast.SelectionS
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanComment":
-			out.Values[i] = ec._CheckinPost_viewerCanComment(ctx, field, obj)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CheckinPost_viewerCanComment(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "replyPolicy":
+			out.Values[i] = ec._CheckinPost_replyPolicy(ctx, field, obj)
+		case "commentOrder":
+			out.Values[i] = ec._CheckinPost_commentOrder(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "viewerIsMutingThread":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._CheckinPost_viewerIsMutingThread(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanEdit":
 			out.Values[i] = ec._CheckinPost_viewerCanEdit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -6790,10 +7893,84 @@ func (ec *executionContext) _LinkPost(ctx context.Context, sel ast.SelectionSet,
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanComment":
-			out.Values[i] = ec._LinkPost_viewerCanComment(ctx, field, obj)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._LinkPost_viewerCanComment(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "replyPolicy":
+			out.Values[i] = ec._LinkPost_replyPolicy(ctx, field, obj)
+		case "commentOrder":
+			out.Values[i] = ec._LinkPost_commentOrder(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "viewerIsMutingThread":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._LinkPost_viewerIsMutingThread(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanEdit":
 			out.Values[i] = ec._LinkPost_viewerCanEdit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -6813,6 +7990,47 @@ func (ec *executionContext) _LinkPost(ctx context.Context, sel ast.SelectionSet,
 			out.Values[i] = ec._LinkPost_title(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var muteThreadPayloadImplementors = []string{"MuteThreadPayload"}
+
+func (ec *executionContext) _MuteThreadPayload(ctx context.Context, sel ast.SelectionSet, obj *model.MuteThreadPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, muteThreadPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("MuteThreadPayload")
+		case "post":
+			out.Values[i] = ec._MuteThreadPayload_post(ctx, field, obj)
+		case "userErrors":
+			out.Values[i] = ec._MuteThreadPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -7124,10 +8342,84 @@ func (ec *executionContext) _PhotoPost(ctx context.Context, sel ast.SelectionSet
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanComment":
-			out.Values[i] = ec._PhotoPost_viewerCanComment(ctx, field, obj)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PhotoPost_viewerCanComment(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "replyPolicy":
+			out.Values[i] = ec._PhotoPost_replyPolicy(ctx, field, obj)
+		case "commentOrder":
+			out.Values[i] = ec._PhotoPost_commentOrder(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "viewerIsMutingThread":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PhotoPost_viewerIsMutingThread(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanEdit":
 			out.Values[i] = ec._PhotoPost_viewerCanEdit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -7511,10 +8803,84 @@ func (ec *executionContext) _PollPost(ctx context.Context, sel ast.SelectionSet,
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanComment":
-			out.Values[i] = ec._PollPost_viewerCanComment(ctx, field, obj)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PollPost_viewerCanComment(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "replyPolicy":
+			out.Values[i] = ec._PollPost_replyPolicy(ctx, field, obj)
+		case "commentOrder":
+			out.Values[i] = ec._PollPost_commentOrder(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "viewerIsMutingThread":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._PollPost_viewerIsMutingThread(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanEdit":
 			out.Values[i] = ec._PollPost_viewerCanEdit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -7836,6 +9202,119 @@ func (ec *executionContext) _RemoveReactionPayload(ctx context.Context, sel ast.
 	return out
 }
 
+var replyPolicyImplementors = []string{"ReplyPolicy"}
+
+func (ec *executionContext) _ReplyPolicy(ctx context.Context, sel ast.SelectionSet, obj *model.ReplyPolicy) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, replyPolicyImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ReplyPolicy")
+		case "kind":
+			out.Values[i] = ec._ReplyPolicy_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "circles":
+			field := field
+
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._ReplyPolicy_circles(ctx, field, obj)
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var setCommentOrderPayloadImplementors = []string{"SetCommentOrderPayload"}
+
+func (ec *executionContext) _SetCommentOrderPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetCommentOrderPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, setCommentOrderPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SetCommentOrderPayload")
+		case "post":
+			out.Values[i] = ec._SetCommentOrderPayload_post(ctx, field, obj)
+		case "userErrors":
+			out.Values[i] = ec._SetCommentOrderPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var setPostAudiencePayloadImplementors = []string{"SetPostAudiencePayload"}
 
 func (ec *executionContext) _SetPostAudiencePayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetPostAudiencePayload) graphql.Marshaler {
@@ -7851,6 +9330,47 @@ func (ec *executionContext) _SetPostAudiencePayload(ctx context.Context, sel ast
 			out.Values[i] = ec._SetPostAudiencePayload_post(ctx, field, obj)
 		case "userErrors":
 			out.Values[i] = ec._SetPostAudiencePayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var setReplyPolicyPayloadImplementors = []string{"SetReplyPolicyPayload"}
+
+func (ec *executionContext) _SetReplyPolicyPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetReplyPolicyPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, setReplyPolicyPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("SetReplyPolicyPayload")
+		case "post":
+			out.Values[i] = ec._SetReplyPolicyPayload_post(ctx, field, obj)
+		case "userErrors":
+			out.Values[i] = ec._SetReplyPolicyPayload_userErrors(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -8164,10 +9684,84 @@ func (ec *executionContext) _StatusPost(ctx context.Context, sel ast.SelectionSe
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanComment":
-			out.Values[i] = ec._StatusPost_viewerCanComment(ctx, field, obj)
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._StatusPost_viewerCanComment(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "replyPolicy":
+			out.Values[i] = ec._StatusPost_replyPolicy(ctx, field, obj)
+		case "commentOrder":
+			out.Values[i] = ec._StatusPost_commentOrder(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "viewerIsMutingThread":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._StatusPost_viewerIsMutingThread(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "viewerCanEdit":
 			out.Values[i] = ec._StatusPost_viewerCanEdit(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -8177,6 +9771,47 @@ func (ec *executionContext) _StatusPost(ctx context.Context, sel ast.SelectionSe
 			out.Values[i] = ec._StatusPost_viewerCanDelete(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var unmuteThreadPayloadImplementors = []string{"UnmuteThreadPayload"}
+
+func (ec *executionContext) _UnmuteThreadPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnmuteThreadPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, unmuteThreadPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("UnmuteThreadPayload")
+		case "post":
+			out.Values[i] = ec._UnmuteThreadPayload_post(ctx, field, obj)
+		case "userErrors":
+			out.Values[i] = ec._UnmuteThreadPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
 			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
@@ -8310,6 +9945,11 @@ func (ec *executionContext) unmarshalNDeletePostInput2plazaᚋgraphᚋmodelᚐDe
 
 func (ec *executionContext) unmarshalNEditPostInput2plazaᚋgraphᚋmodelᚐEditPostInput(ctx context.Context, v any) (model.EditPostInput, error) {
 	res, err := ec.unmarshalInputEditPostInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNMuteThreadInput2plazaᚋgraphᚋmodelᚐMuteThreadInput(ctx context.Context, v any) (model.MuteThreadInput, error) {
+	res, err := ec.unmarshalInputMuteThreadInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -8643,8 +10283,60 @@ func (ec *executionContext) unmarshalNRemoveReactionInput2plazaᚋgraphᚋmodel�
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) unmarshalNReplyPolicyInput2ᚖplazaᚋgraphᚋmodelᚐReplyPolicyInput(ctx context.Context, v any) (*model.ReplyPolicyInput, error) {
+	res, err := ec.unmarshalInputReplyPolicyInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNReplyPolicyKind2plazaᚋsocialᚐReplyKind(ctx context.Context, v any) (social.ReplyKind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNReplyPolicyKind2plazaᚋsocialᚐReplyKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNReplyPolicyKind2plazaᚋsocialᚐReplyKind(ctx context.Context, sel ast.SelectionSet, v social.ReplyKind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNReplyPolicyKind2plazaᚋsocialᚐReplyKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNReplyPolicyKind2plazaᚋsocialᚐReplyKind = map[string]social.ReplyKind{
+		"EVERYONE": social.RepliesEveryone,
+		"CIRCLES":  social.RepliesCircles,
+		"LISTED":   social.RepliesListed,
+		"NOBODY":   social.RepliesNobody,
+	}
+	marshalNReplyPolicyKind2plazaᚋsocialᚐReplyKind = map[social.ReplyKind]string{
+		social.RepliesEveryone: "EVERYONE",
+		social.RepliesCircles:  "CIRCLES",
+		social.RepliesListed:   "LISTED",
+		social.RepliesNobody:   "NOBODY",
+	}
+)
+
+func (ec *executionContext) unmarshalNSetCommentOrderInput2plazaᚋgraphᚋmodelᚐSetCommentOrderInput(ctx context.Context, v any) (model.SetCommentOrderInput, error) {
+	res, err := ec.unmarshalInputSetCommentOrderInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNSetPostAudienceInput2plazaᚋgraphᚋmodelᚐSetPostAudienceInput(ctx context.Context, v any) (model.SetPostAudienceInput, error) {
 	res, err := ec.unmarshalInputSetPostAudienceInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNSetReplyPolicyInput2plazaᚋgraphᚋmodelᚐSetReplyPolicyInput(ctx context.Context, v any) (model.SetReplyPolicyInput, error) {
+	res, err := ec.unmarshalInputSetReplyPolicyInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNUnmuteThreadInput2plazaᚋgraphᚋmodelᚐUnmuteThreadInput(ctx context.Context, v any) (model.UnmuteThreadInput, error) {
+	res, err := ec.unmarshalInputUnmuteThreadInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
@@ -8695,6 +10387,13 @@ func (ec *executionContext) unmarshalOLinkInput2ᚖplazaᚋgraphᚋmodelᚐLinkI
 	}
 	res, err := ec.unmarshalInputLinkInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOMuteThreadPayload2ᚖplazaᚋgraphᚋmodelᚐMuteThreadPayload(ctx context.Context, sel ast.SelectionSet, v *model.MuteThreadPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._MuteThreadPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOPhotoInput2ᚖplazaᚋgraphᚋmodelᚐPhotoInput(ctx context.Context, v any) (*model.PhotoInput, error) {
@@ -8765,11 +10464,40 @@ func (ec *executionContext) marshalORemoveReactionPayload2ᚖplazaᚋgraphᚋmod
 	return ec._RemoveReactionPayload(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy(ctx context.Context, sel ast.SelectionSet, v *model.ReplyPolicy) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ReplyPolicy(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOReplyPolicyInput2ᚖplazaᚋgraphᚋmodelᚐReplyPolicyInput(ctx context.Context, v any) (*model.ReplyPolicyInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputReplyPolicyInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOSetCommentOrderPayload2ᚖplazaᚋgraphᚋmodelᚐSetCommentOrderPayload(ctx context.Context, sel ast.SelectionSet, v *model.SetCommentOrderPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SetCommentOrderPayload(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOSetPostAudiencePayload2ᚖplazaᚋgraphᚋmodelᚐSetPostAudiencePayload(ctx context.Context, sel ast.SelectionSet, v *model.SetPostAudiencePayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._SetPostAudiencePayload(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOSetReplyPolicyPayload2ᚖplazaᚋgraphᚋmodelᚐSetReplyPolicyPayload(ctx context.Context, sel ast.SelectionSet, v *model.SetReplyPolicyPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._SetReplyPolicyPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOStatusInput2ᚖplazaᚋgraphᚋmodelᚐStatusInput(ctx context.Context, v any) (*model.StatusInput, error) {
@@ -8778,6 +10506,13 @@ func (ec *executionContext) unmarshalOStatusInput2ᚖplazaᚋgraphᚋmodelᚐSta
 	}
 	res, err := ec.unmarshalInputStatusInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOUnmuteThreadPayload2ᚖplazaᚋgraphᚋmodelᚐUnmuteThreadPayload(ctx context.Context, sel ast.SelectionSet, v *model.UnmuteThreadPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._UnmuteThreadPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOVotePollPayload2ᚖplazaᚋgraphᚋmodelᚐVotePollPayload(ctx context.Context, sel ast.SelectionSet, v *model.VotePollPayload) graphql.Marshaler {

@@ -44,6 +44,7 @@ type ResolverRoot interface {
 	PhotoPost() PhotoPostResolver
 	PollPost() PollPostResolver
 	Query() QueryResolver
+	ReplyPolicy() ReplyPolicyResolver
 	StatusPost() StatusPostResolver
 	Subscription() SubscriptionResolver
 	User() UserResolver
@@ -86,8 +87,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAudienceInput,
 		ec.unmarshalInputBlockUserInput,
 		ec.unmarshalInputCheckinInput,
+		ec.unmarshalInputClearProfilePropertyInput,
 		ec.unmarshalInputCreateCircleInput,
 		ec.unmarshalInputCreatePostInput,
+		ec.unmarshalInputDefineProfilePropertyInput,
+		ec.unmarshalInputDeleteAllMyCommentsInput,
 		ec.unmarshalInputDeleteCircleInput,
 		ec.unmarshalInputDeleteCommentInput,
 		ec.unmarshalInputDeletePostInput,
@@ -95,22 +99,31 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputEditPostInput,
 		ec.unmarshalInputFollowUserInput,
 		ec.unmarshalInputLinkInput,
+		ec.unmarshalInputMuteThreadInput,
 		ec.unmarshalInputMuteUserInput,
 		ec.unmarshalInputPhotoInput,
 		ec.unmarshalInputPollInput,
 		ec.unmarshalInputPostContentInput,
+		ec.unmarshalInputPropertyCondition,
 		ec.unmarshalInputRecordAdImpressionInput,
 		ec.unmarshalInputRemoveFromCircleInput,
+		ec.unmarshalInputRemoveProfilePropertyInput,
 		ec.unmarshalInputRemoveReactionInput,
 		ec.unmarshalInputRenameCircleInput,
+		ec.unmarshalInputReplyPolicyInput,
+		ec.unmarshalInputSetCommentOrderInput,
 		ec.unmarshalInputSetPostAudienceInput,
+		ec.unmarshalInputSetProfilePropertyInput,
+		ec.unmarshalInputSetReplyPolicyInput,
 		ec.unmarshalInputSignInInput,
 		ec.unmarshalInputSignUpInput,
 		ec.unmarshalInputStatusInput,
 		ec.unmarshalInputUnblockUserInput,
 		ec.unmarshalInputUnfollowUserInput,
+		ec.unmarshalInputUnmuteThreadInput,
 		ec.unmarshalInputUnmuteUserInput,
 		ec.unmarshalInputUpdateProfileInput,
+		ec.unmarshalInputUpdateProfilePropertyInput,
 		ec.unmarshalInputVotePollInput,
 	)
 	first := true
@@ -530,6 +543,28 @@ extend type Mutation {
     "The comment."
     input: DeleteCommentInput!
   ): DeleteCommentPayload
+  """
+  Delete all comments that you have written up to now, the newest first; those with replies stay as tombstones. It can't be undone. What takes
+  longer than some seconds goes on after the answer, also when the server stops meanwhile: see ` + "`" + `Viewer.commentErasure` + "`" + `.
+  """
+  deleteAllMyComments(
+    "That you mean it."
+    input: DeleteAllMyCommentsInput!
+  ): DeleteAllMyCommentsPayload
+}
+
+"That you mean it."
+input DeleteAllMyCommentsInput {
+  "Has to be true: it can't be undone."
+  confirm: Boolean!
+}
+
+"The answer to ` + "`" + `deleteAllMyComments` + "`" + `."
+type DeleteAllMyCommentsPayload {
+  "How many comments are still there, and are being deleted in the background."
+  remainingCount: Int
+  "What was wrong with the input."
+  userErrors: [UserError!]!
 }
 
 "The comment to write."
@@ -604,15 +639,15 @@ interface Post implements Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -631,8 +666,14 @@ interface Post implements Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -659,15 +700,15 @@ type StatusPost implements Post & Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -686,8 +727,14 @@ type StatusPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -714,15 +761,15 @@ type PhotoPost implements Post & Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -741,8 +788,14 @@ type PhotoPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -777,15 +830,15 @@ type LinkPost implements Post & Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -804,8 +857,14 @@ type LinkPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -836,15 +895,15 @@ type CheckinPost implements Post & Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -863,8 +922,14 @@ type CheckinPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -897,15 +962,15 @@ type PollPost implements Post & Node {
   history: [PostVersion!]!
   "How many comments the post has; counts everybody's."
   commentCount: Int!
-  "The newest comments that you may see, oldest first."
+  "The newest comments that you may see, oldest first; none where you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]!
   "The post's thread."
   comments(
-    "In which order."
-    order: CommentOrder! = OLDEST
+    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    order: CommentOrder
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -924,8 +989,14 @@ type PollPost implements Post & Node {
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
-  "Whether you may write comments."
+  "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
+  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  replyPolicy: ReplyPolicy
+  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  commentOrder: CommentOrder!
+  "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
+  viewerIsMutingThread: Boolean!
   "Whether you may edit the post and choose its audience: it is yours."
   viewerCanEdit: Boolean!
   "Whether you may delete the post: it is yours, or on your wall."
@@ -976,6 +1047,26 @@ type Audience {
   kind: AudienceKind!
   "Of ` + "`" + `LISTED` + "`" + `: the circles. Only the author sees them; for everybody else it is null."
   circles: [Circle!]
+}
+
+"Who may reply to a post, of those who see it. Its author always may."
+type ReplyPolicy {
+  "Which kind of policy it is."
+  kind: ReplyPolicyKind!
+  "Of ` + "`" + `LISTED` + "`" + `: the circles; else null."
+  circles: [Circle!]
+}
+
+"The kinds of reply policies."
+enum ReplyPolicyKind {
+  "Everybody who sees the post and is signed in."
+  EVERYONE
+  "Everybody in any of the author's circles."
+  CIRCLES
+  "Everybody in one of the circles that the author listed."
+  LISTED
+  "Nobody else."
+  NOBODY
 }
 
 "The kinds of audience."
@@ -1048,6 +1139,26 @@ extend type Mutation {
     "The post and its new audience."
     input: SetPostAudienceInput!
   ): SetPostAudiencePayload
+  "Choose who may reply to your post, from now on. Comments that are there stay."
+  setReplyPolicy(
+    "The post and its new reply policy."
+    input: SetReplyPolicyInput!
+  ): SetReplyPolicyPayload
+  "Choose in which order the thread of your post is listed for those who ask for none."
+  setCommentOrder(
+    "The post and its new order."
+    input: SetCommentOrderInput!
+  ): SetCommentOrderPayload
+  "Keep a thread's comments out of your previews: ` + "`" + `latestComments` + "`" + ` of the post is empty for you. The thread itself stays as it is. Nobody is told."
+  muteThread(
+    "The post."
+    input: MuteThreadInput!
+  ): MuteThreadPayload
+  "Take that back."
+  unmuteThread(
+    "The post."
+    input: UnmuteThreadInput!
+  ): UnmuteThreadPayload
   "Delete a post of yours, or one on your wall, with its thread."
   deletePost(
     "The post."
@@ -1150,6 +1261,10 @@ input CreatePostInput {
   audience: AudienceInput!
   "On whose wall; left out: on your own."
   wallOwnerId: ID
+  "Who may reply; left out: everybody who sees it."
+  replies: ReplyPolicyInput
+  "In which order the thread is listed for those who ask for none; left out: ` + "`" + `OLDEST` + "`" + `."
+  commentOrder: CommentOrder
 }
 
 "The answer to ` + "`" + `createPost` + "`" + `."
@@ -1187,6 +1302,74 @@ input SetPostAudienceInput {
 "The answer to ` + "`" + `setPostAudience` + "`" + `."
 type SetPostAudiencePayload {
   "The post as it is now."
+  post: Post
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"Who may reply to a post."
+input ReplyPolicyInput {
+  "Which kind of policy."
+  kind: ReplyPolicyKind!
+  "With ` + "`" + `LISTED` + "`" + `: 1 to 50 circles of yours. Else none."
+  circleIds: [ID!]
+}
+
+"The post and its new reply policy."
+input SetReplyPolicyInput {
+  "The post's id."
+  postId: ID!
+  "Who may reply."
+  replies: ReplyPolicyInput!
+}
+
+"The answer to ` + "`" + `setReplyPolicy` + "`" + `."
+type SetReplyPolicyPayload {
+  "The post as it is now."
+  post: Post
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The post and its new order."
+input SetCommentOrderInput {
+  "The post's id."
+  postId: ID!
+  "In which order its thread is listed."
+  order: CommentOrder!
+}
+
+"The answer to ` + "`" + `setCommentOrder` + "`" + `."
+type SetCommentOrderPayload {
+  "The post as it is now."
+  post: Post
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The post whose thread to mute."
+input MuteThreadInput {
+  "The post's id."
+  postId: ID!
+}
+
+"The answer to ` + "`" + `muteThread` + "`" + `."
+type MuteThreadPayload {
+  "The post, whose thread you mute now."
+  post: Post
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The post whose thread not to mute any more."
+input UnmuteThreadInput {
+  "The post's id."
+  postId: ID!
+}
+
+"The answer to ` + "`" + `unmuteThread` + "`" + `."
+type UnmuteThreadPayload {
+  "The post, whose thread you do not mute any more."
   post: Post
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -1248,6 +1431,220 @@ input RemoveReactionInput {
 type RemoveReactionPayload {
   "The post with the new counts."
   post: Post
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+`, BuiltIn: false},
+	{Name: "../schema/property.graphqls", Input: `"""
+A value of a profile property, as its type has it: a string for ` + "`" + `TEXT` + "`" + `, ` + "`" + `CHOICE` + "`" + ` and ` + "`" + `DATE` + "`" + ` (` + "`" + `2026-11-21` + "`" + `), a number for ` + "`" + `INT` + "`" + ` and ` + "`" + `FLOAT` + "`" + `, and
+` + "`" + `true` + "`" + ` or ` + "`" + `false` + "`" + ` for ` + "`" + `BOOL` + "`" + `.
+"""
+scalar PropertyValue
+
+"A field of profiles that this community has defined."
+type ProfileProperty {
+  "How it is named in searches and changes."
+  key: String!
+  "How it is shown to people."
+  label: String!
+  "Which values it takes."
+  type: PropertyType!
+  "Of a ` + "`" + `CHOICE` + "`" + `: what can be chosen."
+  choices: [String!]!
+  "Whether people can be found by it."
+  searchable: Boolean!
+  "Who sees a value that is filled in without saying who may."
+  defaultVisibility: Visibility!
+}
+
+"Which values a property takes."
+enum PropertyType {
+  "A line of up to 200 characters."
+  TEXT
+  "A whole number between -2^53 and 2^53."
+  INT
+  "A number."
+  FLOAT
+  "A day, such as ` + "`" + `2026-11-21` + "`" + `."
+  DATE
+  "True or false."
+  BOOL
+  "One of the property's choices."
+  CHOICE
+}
+
+"Who sees a value on your profile, apart from yourself. Whoever does not see it does not find you by it either."
+enum Visibility {
+  "Anyone, signed in or not."
+  PUBLIC
+  "Everybody in any of your circles."
+  CIRCLES
+  "Nobody else."
+  ONLY_ME
+}
+
+"A value that somebody has filled in."
+type UserProperty {
+  "What it is a value of."
+  property: ProfileProperty!
+  "The value."
+  value: PropertyValue!
+  "Who sees it."
+  visibility: Visibility!
+}
+
+extend type User {
+  "What the user has filled in and you may see, in the order in which the properties were defined."
+  properties: [UserProperty!]!
+}
+
+extend type Query {
+  "What profiles have in this community, in the order of definition."
+  profileProperties: [ProfileProperty!]!
+  """
+  The people on whose profiles you see values for which all conditions hold. They are ordered by the value of the first condition with ` + "`" + `equals` + "`" + `, or
+  else of the first condition, and then by when they signed up. This list is read forwards only.
+  """
+  users(
+    "1 to 5 conditions, each on another property."
+    where: [PropertyCondition!]!
+    "How many, from the start: 1 to 100; 20 where it is not given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+  ): UserConnection!
+}
+
+"What a value must be: give ` + "`" + `equals` + "`" + `, or ` + "`" + `in` + "`" + `, or one or both of ` + "`" + `atLeast` + "`" + ` and ` + "`" + `atMost` + "`" + `."
+input PropertyCondition {
+  "The property's key; it must be searchable."
+  key: String!
+  "The value itself. Texts are equal whatever their case."
+  equals: PropertyValue
+  "The least value. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
+  atLeast: PropertyValue
+  "The greatest value. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
+  atMost: PropertyValue
+  "Any of 1 to 20 values."
+  in: [PropertyValue!]
+}
+
+extend type Mutation {
+  "Add a property to all profiles. Needs the right ` + "`" + `ADMIN` + "`" + `."
+  defineProfileProperty(
+    "What to define."
+    input: DefineProfilePropertyInput!
+  ): DefineProfilePropertyPayload
+  "Change a property. What is not given stays as it is; its type stays for good. Needs the right ` + "`" + `ADMIN` + "`" + `."
+  updateProfileProperty(
+    "What to change."
+    input: UpdateProfilePropertyInput!
+  ): UpdateProfilePropertyPayload
+  "Take a property from all profiles, with everything that people have filled in. Needs the right ` + "`" + `ADMIN` + "`" + `."
+  removeProfileProperty(
+    "Which one."
+    input: RemoveProfilePropertyInput!
+  ): RemoveProfilePropertyPayload
+  "Fill a property of your profile in."
+  setProfileProperty(
+    "What to fill in."
+    input: SetProfilePropertyInput!
+  ): SetProfilePropertyPayload
+  "Empty a property of your profile."
+  clearProfileProperty(
+    "Which one."
+    input: ClearProfilePropertyInput!
+  ): ClearProfilePropertyPayload
+}
+
+"What to define."
+input DefineProfilePropertyInput {
+  "1 to 32 letters, digits or underscores, the first of them a small letter; unique."
+  key: String!
+  "How it is shown to people: 1 to 100 characters."
+  label: String!
+  "Which values it takes."
+  type: PropertyType!
+  "For a ` + "`" + `CHOICE` + "`" + `, and only for that: 1 to 100 different choices."
+  choices: [String!]
+  "Whether people can be found by it."
+  searchable: Boolean! = true
+  "Who sees a value that is filled in without saying who may."
+  defaultVisibility: Visibility! = PUBLIC
+}
+
+"The answer to ` + "`" + `defineProfileProperty` + "`" + `."
+type DefineProfilePropertyPayload {
+  "The new property."
+  property: ProfileProperty
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"What to change of a property."
+input UpdateProfilePropertyInput {
+  "The property's key."
+  key: String!
+  "How it is shown to people: 1 to 100 characters."
+  label: String
+  "1 to 100 different choices. Who has chosen one that is left out keeps it."
+  choices: [String!]
+  "Whether people can be found by it."
+  searchable: Boolean
+  "Who sees a value that is filled in from now on without saying who may."
+  defaultVisibility: Visibility
+}
+
+"The answer to ` + "`" + `updateProfileProperty` + "`" + `."
+type UpdateProfilePropertyPayload {
+  "The property as it is now."
+  property: ProfileProperty
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"Which property to remove."
+input RemoveProfilePropertyInput {
+  "The property's key."
+  key: String!
+}
+
+"The answer to ` + "`" + `removeProfileProperty` + "`" + `."
+type RemoveProfilePropertyPayload {
+  "The key of the property that is gone."
+  removedKey: String
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"What to fill in."
+input SetProfilePropertyInput {
+  "The property's key."
+  key: String!
+  "The value."
+  value: PropertyValue!
+  "Who sees it. Where it is not given it stays as it is; for a first value it is the property's ` + "`" + `defaultVisibility` + "`" + `."
+  visibility: Visibility
+}
+
+"The answer to ` + "`" + `setProfileProperty` + "`" + `."
+type SetProfilePropertyPayload {
+  "You, as you are now."
+  user: User
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"Which property to empty."
+input ClearProfilePropertyInput {
+  "The property's key."
+  key: String!
+}
+
+"The answer to ` + "`" + `clearProfileProperty` + "`" + `."
+type ClearProfilePropertyPayload {
+  "You, as you are now."
+  user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -1488,6 +1885,17 @@ type User implements Node {
     "Only what stands before this cursor."
     before: String
   ): PostConnection!
+  "The user's comments on posts that you may see, newest first. Deleted ones are left out."
+  comments(
+    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only what stands before this cursor."
+    before: String
+  ): CommentConnection!
   "Who follows the user, the newest first."
   followers(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -1770,8 +2178,31 @@ type Viewer {
     "Only what stands before this cursor."
     before: String
   ): UserConnection!
+  "The erasing of all your comments, while it is under way; else null."
+  commentErasure: CommentErasure
   "Who may put posts on your wall."
   wallPolicy: WallPolicy!
+  "What you may do beyond your own things."
+  rights: [Right!]!
+}
+
+"""
+What an account may do beyond its own things. Whoever runs the server gives and takes rights (` + "`" + `plaza grant` + "`" + `, ` + "`" + `plaza revoke` + "`" + `). An operation
+that needs a right which you lack fails with ` + "`" + `FORBIDDEN` + "`" + `.
+"""
+enum Right {
+  "Shape the community: its profile properties. Includes all other rights."
+  ADMIN
+  "Manage advertisers, campaigns, ad units and zones."
+  MANAGE_ADS
+}
+
+"What is left to do of a ` + "`" + `deleteAllMyComments` + "`" + `."
+type CommentErasure {
+  "When it was asked for."
+  startedAt: DateTime!
+  "How many comments are still to be deleted."
+  remainingCount: Int!
 }
 
 "Whose posts your own wall shows."

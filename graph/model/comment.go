@@ -8,9 +8,6 @@ type Comment struct {
 	Viewer *social.Viewer
 }
 
-// ViewerCanReply says whether the viewer may reply.
-func (c *Comment) ViewerCanReply() bool { return c.Viewer.CanReply(c.Comment) }
-
 // ViewerCanEdit says whether the viewer may edit the comment.
 func (c *Comment) ViewerCanEdit() bool { return social.CanEditComment(c.Viewer.ID, c.Comment) }
 

@@ -137,6 +137,20 @@ type CircleEdge struct {
 	Node *Circle `json:"node"`
 }
 
+// Which property to empty.
+type ClearProfilePropertyInput struct {
+	// The property's key.
+	Key string `json:"key"`
+}
+
+// The answer to `clearProfileProperty`.
+type ClearProfilePropertyPayload struct {
+	// You, as you are now.
+	User *User `json:"user,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // One page of a list of comments.
 type CommentConnection struct {
 	// The comments with their cursors.
@@ -177,12 +191,54 @@ type CreatePostInput struct {
 	Audience *AudienceInput `json:"audience"`
 	// On whose wall; left out: on your own.
 	WallOwnerID *string `json:"wallOwnerId,omitempty"`
+	// Who may reply; left out: everybody who sees it.
+	Replies *ReplyPolicyInput `json:"replies,omitempty"`
+	// In which order the thread is listed for those who ask for none; left out: `OLDEST`.
+	CommentOrder *social.CommentOrder `json:"commentOrder,omitempty"`
 }
 
 // The answer to `createPost`.
 type CreatePostPayload struct {
 	// The new post.
 	Post Post `json:"post,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// What to define.
+type DefineProfilePropertyInput struct {
+	// 1 to 32 letters, digits or underscores, the first of them a small letter; unique.
+	Key string `json:"key"`
+	// How it is shown to people: 1 to 100 characters.
+	Label string `json:"label"`
+	// Which values it takes.
+	Type social.PropertyType `json:"type"`
+	// For a `CHOICE`, and only for that: 1 to 100 different choices.
+	Choices []string `json:"choices,omitempty"`
+	// Whether people can be found by it.
+	Searchable bool `json:"searchable"`
+	// Who sees a value that is filled in without saying who may.
+	DefaultVisibility social.Visibility `json:"defaultVisibility"`
+}
+
+// The answer to `defineProfileProperty`.
+type DefineProfilePropertyPayload struct {
+	// The new property.
+	Property *ProfileProperty `json:"property,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// That you mean it.
+type DeleteAllMyCommentsInput struct {
+	// Has to be true: it can't be undone.
+	Confirm bool `json:"confirm"`
+}
+
+// The answer to `deleteAllMyComments`.
+type DeleteAllMyCommentsPayload struct {
+	// How many comments are still there, and are being deleted in the background.
+	RemainingCount *int `json:"remainingCount,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
@@ -292,6 +348,20 @@ type LinkInput struct {
 type Mutation struct {
 }
 
+// The post whose thread to mute.
+type MuteThreadInput struct {
+	// The post's id.
+	PostID string `json:"postId"`
+}
+
+// The answer to `muteThread`.
+type MuteThreadPayload struct {
+	// The post, whose thread you mute now.
+	Post Post `json:"post,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // Whom to mute.
 type MuteUserInput struct {
 	// The user's id.
@@ -384,6 +454,20 @@ type PostVersion struct {
 	ReplacedAt time.Time `json:"replacedAt"`
 }
 
+// What a value must be: give `equals`, or `in`, or one or both of `atLeast` and `atMost`.
+type PropertyCondition struct {
+	// The property's key; it must be searchable.
+	Key string `json:"key"`
+	// The value itself. Texts are equal whatever their case.
+	Equals any `json:"equals,omitempty"`
+	// The least value. For `INT`, `FLOAT` and `DATE`.
+	AtLeast any `json:"atLeast,omitempty"`
+	// The greatest value. For `INT`, `FLOAT` and `DATE`.
+	AtMost any `json:"atMost,omitempty"`
+	// Any of 1 to 20 values.
+	In []any `json:"in,omitempty"`
+}
+
 // What can be read. A single thing that there is not, or that you may not see, is null, with the error `NOT_FOUND`.
 type Query struct {
 }
@@ -428,6 +512,20 @@ type RemoveFromCirclePayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// Which property to remove.
+type RemoveProfilePropertyInput struct {
+	// The property's key.
+	Key string `json:"key"`
+}
+
+// The answer to `removeProfileProperty`.
+type RemoveProfilePropertyPayload struct {
+	// The key of the property that is gone.
+	RemovedKey *string `json:"removedKey,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The post from which to take your reaction back.
 type RemoveReactionInput struct {
 	// The post's id.
@@ -458,6 +556,30 @@ type RenameCirclePayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// Who may reply to a post.
+type ReplyPolicyInput struct {
+	// Which kind of policy.
+	Kind social.ReplyKind `json:"kind"`
+	// With `LISTED`: 1 to 50 circles of yours. Else none.
+	CircleIds []string `json:"circleIds,omitempty"`
+}
+
+// The post and its new order.
+type SetCommentOrderInput struct {
+	// The post's id.
+	PostID string `json:"postId"`
+	// In which order its thread is listed.
+	Order social.CommentOrder `json:"order"`
+}
+
+// The answer to `setCommentOrder`.
+type SetCommentOrderPayload struct {
+	// The post as it is now.
+	Post Post `json:"post,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The post and its new audience.
 type SetPostAudienceInput struct {
 	// The post's id.
@@ -468,6 +590,40 @@ type SetPostAudienceInput struct {
 
 // The answer to `setPostAudience`.
 type SetPostAudiencePayload struct {
+	// The post as it is now.
+	Post Post `json:"post,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// What to fill in.
+type SetProfilePropertyInput struct {
+	// The property's key.
+	Key string `json:"key"`
+	// The value.
+	Value any `json:"value"`
+	// Who sees it. Where it is not given it stays as it is; for a first value it is the property's `defaultVisibility`.
+	Visibility *social.Visibility `json:"visibility,omitempty"`
+}
+
+// The answer to `setProfileProperty`.
+type SetProfilePropertyPayload struct {
+	// You, as you are now.
+	User *User `json:"user,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// The post and its new reply policy.
+type SetReplyPolicyInput struct {
+	// The post's id.
+	PostID string `json:"postId"`
+	// Who may reply.
+	Replies *ReplyPolicyInput `json:"replies"`
+}
+
+// The answer to `setReplyPolicy`.
+type SetReplyPolicyPayload struct {
 	// The post as it is now.
 	Post Post `json:"post,omitempty"`
 	// What was wrong with the input.
@@ -557,6 +713,20 @@ type UnfollowUserPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// The post whose thread not to mute any more.
+type UnmuteThreadInput struct {
+	// The post's id.
+	PostID string `json:"postId"`
+}
+
+// The answer to `unmuteThread`.
+type UnmuteThreadPayload struct {
+	// The post, whose thread you do not mute any more.
+	Post Post `json:"post,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // Whom to unmute.
 type UnmuteUserInput struct {
 	// The user's id.
@@ -587,6 +757,28 @@ type UpdateProfileInput struct {
 type UpdateProfilePayload struct {
 	// You, as you are now.
 	User *User `json:"user,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// What to change of a property.
+type UpdateProfilePropertyInput struct {
+	// The property's key.
+	Key string `json:"key"`
+	// How it is shown to people: 1 to 100 characters.
+	Label *string `json:"label,omitempty"`
+	// 1 to 100 different choices. Who has chosen one that is left out keeps it.
+	Choices []string `json:"choices,omitempty"`
+	// Whether people can be found by it.
+	Searchable *bool `json:"searchable,omitempty"`
+	// Who sees a value that is filled in from now on without saying who may.
+	DefaultVisibility *social.Visibility `json:"defaultVisibility,omitempty"`
+}
+
+// The answer to `updateProfileProperty`.
+type UpdateProfilePropertyPayload struct {
+	// The property as it is now.
+	Property *ProfileProperty `json:"property,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }

@@ -66,8 +66,22 @@ type Audience struct{ Of BasePost }
 // Kind is which kind of audience it is.
 func (a *Audience) Kind() social.AudienceKind { return a.Of.Post.Audience.Kind }
 
-// ViewerCanComment says whether the viewer may write comments.
-func (b BasePost) ViewerCanComment() bool { return social.CanComment(b.Viewer.ID) }
+// ReplyPolicy is who may reply: nil for everybody but the author.
+func (b BasePost) ReplyPolicy() *ReplyPolicy {
+	if !social.CanSeeReplyPolicy(b.Viewer.ID, b.Post) {
+		return nil
+	}
+	return &ReplyPolicy{b.Replies}
+}
+
+// ReplyPolicy is the schema's ReplyPolicy, for the post's author.
+type ReplyPolicy struct{ Of social.ReplyPolicy }
+
+// Kind is which kind of policy it is.
+func (r *ReplyPolicy) Kind() social.ReplyKind { return r.Of.Kind }
+
+// CommentOrder is in which order the thread is listed where nobody asks for one.
+func (b BasePost) CommentOrder() social.CommentOrder { return b.Order }
 
 // ViewerCanEdit says whether the viewer may edit the post.
 func (b BasePost) ViewerCanEdit() bool { return social.CanEditPost(b.Viewer.ID, b.Post) }

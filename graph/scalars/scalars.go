@@ -114,3 +114,24 @@ func MarshalCommentID(i social.CommentID) graphql.Marshaler { return text(i.Stri
 
 // UnmarshalCommentID reads comment_….
 func UnmarshalCommentID(v any) (social.CommentID, error) { return read(v, social.ParseCommentID) }
+
+// MarshalPropertyValue writes a string, a number or a boolean.
+func MarshalPropertyValue(v any) graphql.Marshaler { return graphql.MarshalAny(v) }
+
+// UnmarshalPropertyValue reads what social.Property.Parse takes: a string, an int64, a float64 or a bool.
+func UnmarshalPropertyValue(v any) (any, error) {
+	switch v := v.(type) {
+	case string, bool, int64, float64:
+		return v, nil
+	case int:
+		return int64(v), nil
+	case json.Number:
+		if n, err := v.Int64(); err == nil {
+			return n, nil
+		}
+		if n, err := v.Float64(); err == nil {
+			return n, nil
+		}
+	}
+	return nil, invalid("A PropertyValue is a string, a finite number, or true or false.")
+}

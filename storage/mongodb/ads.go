@@ -157,6 +157,9 @@ func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.indexes()
 	maps.Copy(all, s.threads.indexes())
 	maps.Copy(all, s.adIndexes())
+	for c, models := range s.graph.indexes() {
+		all[c] = append(all[c], models...)
+	}
 	for c, models := range s.feeds.indexes() {
 		all[c] = append(all[c], models...)
 	}

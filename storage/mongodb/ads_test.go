@@ -23,7 +23,7 @@ import (
 func TestAds(t *testing.T) {
 	adstest.Run(t, func(t *testing.T) ads.Store {
 		t.Helper()
-		return open(t, nil).Ads()
+		return open(t, mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(nil)).Ads()
 	})
 }
 

@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// bucketDoc is a document of threads: comments of one post, next to each other in one order. The buckets of a run tile
+// bucketDoc is a document of a collection threads.…: comments of one post, next to each other in one order. The buckets of a run tile
 // it without gaps: each holds the comments whose keys are from its _id up to, but not at, its upper.
 type bucketDoc struct {
 	ID       string        `bson:"_id"` // the run, and the least key that belongs here: it never changes
@@ -68,6 +68,12 @@ const behind = "~"
 
 func newRun(post social.PostID, kind byte) run { return run(post.ID.String() + string(kind)) }
 
+// post is the shard key.
+func (r run) post() social.PostID {
+	post, _ := id.ParseText(string(r[:id.TextLen])) // newRun has written it
+	return social.PostID{ID: post}
+}
+
 func (r run) kind() byte { return r[id.TextLen] }
 
 // at is where a key lies among the _ids and uppers.
@@ -77,7 +83,7 @@ func (r run) end() string { return string(r) + behind }
 
 // covering matches the bucket in which a key belongs.
 func (r run) covering(key string) bson.D {
-	return doc("upper", doc("$gt", r.at(key), "$lte", r.end()), "_id", doc("$lte", r.at(key)))
+	return doc("post", r.post(), "upper", doc("$gt", r.at(key), "$lte", r.end()), "_id", doc("$lte", r.at(key)))
 }
 
 // key is a comment's key in the run.
@@ -102,11 +108,11 @@ func (r run) bucket(lower, upper string, comments []commentDoc) bucketDoc {
 	return d
 }
 
-// buckets cuts comments into buckets of at most so many, from a lower to an upper bound.
-func (r run) buckets(lower, upper string, comments []commentDoc, size int) []bucketDoc {
+// buckets puts comments, which are cut into chunks in the run's order, into buckets, from a lower to an upper bound.
+func (r run) buckets(lower, upper string, comments []commentDoc, chunks func([]commentDoc) [][]commentDoc) []bucketDoc {
 	slices.SortFunc(comments, func(a, b commentDoc) int { return cmp.Compare(r.key(&a), r.key(&b)) })
 	var all []bucketDoc
-	for chunk := range slices.Chunk(comments, size) {
+	for _, chunk := range chunks(comments) {
 		if len(all) > 0 {
 			lower = r.at(r.key(&chunk[0]))
 			all[len(all)-1].Upper = lower
@@ -114,6 +120,35 @@ func (r run) buckets(lower, upper string, comments []commentDoc, size int) []buc
 		all = append(all, r.bucket(lower, upper, chunk))
 	}
 	return all
+}
+
+// chunks are the fewest that keep to the limit, filled from the start.
+func (l bucketLimit) chunks(comments []commentDoc) [][]commentDoc {
+	var all [][]commentDoc
+	start, bytes := 0, 0
+	for i := range comments {
+		w := weight(&comments[i])
+		if i > start && (i-start >= l.comments || bytes+w > l.bytes) {
+			all = append(all, comments[start:i])
+			start, bytes = i, 0
+		}
+		bytes += w
+	}
+	return append(all, comments[start:])
+}
+
+// halves are two chunks of about as many bytes, neither of them empty. There are two comments at least.
+func halves(comments []commentDoc) [][]commentDoc {
+	total := 0
+	for i := range comments {
+		total += weight(&comments[i])
+	}
+	cut, bytes := 0, 0
+	for cut < len(comments)-1 && (cut == 0 || 2*bytes < total) {
+		bytes += weight(&comments[cut])
+		cut++
+	}
+	return [][]commentDoc{comments[:cut], comments[cut:]}
 }
 
 // weight is about what a comment adds to a bucket, in bytes: rather more than less, also with the array's index.

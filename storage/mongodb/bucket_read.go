@@ -71,20 +71,20 @@ func (q runQuery) match(r run) bson.D {
 	}
 	switch {
 	case q.upwards() && q.to == "":
-		return doc("upper", upper)
+		return doc("post", q.post, "upper", upper)
 	case !q.upwards() && q.from == "":
-		return doc("_id", lower)
+		return doc("post", q.post, "_id", lower)
 	}
-	return doc("upper", upper, "_id", lower)
+	return doc("post", q.post, "upper", upper, "_id", lower)
 }
 
 // matchWhole finds the one bucket of a thread that has one, by the same index.
 func (q runQuery) matchWhole() bson.D {
 	r := newRun(q.post, runWhole)
 	if q.upwards() {
-		return doc("upper", r.end())
+		return doc("post", q.post, "upper", r.end())
 	}
-	return doc("_id", string(r))
+	return doc("post", q.post, "_id", string(r))
 }
 
 // branches find the buckets in a layout: those of one branch alone will be there.
@@ -106,7 +106,7 @@ func (q runQuery) branches(t bucketThreads) []bson.D {
 func (q runQuery) whereReplies() bson.D {
 	r := newRun(q.post, runInTime)
 	upper := doc("$gt", q.bound(r, q.from), "$lte", newRun(q.post, runWhole).end())
-	return doc("main", true, "comments.parent", q.parent, "upper", upper)
+	return doc("post", q.post, "main", true, "comments.parent", q.parent, "upper", upper)
 }
 
 // sort reads buckets by the index that their bound is tight in.
@@ -286,7 +286,7 @@ func (t bucketThreads) begin(q runQuery) *partialRun {
 		return &partialRun{query: q, buckets: scattered}
 	}
 	// At a bound the first bucket has only some of the page.
-	buckets := 1 + q.limit/max(1, t.size)
+	buckets := 1 + q.limit/max(1, t.page.comments)
 	if q.from != "" || !q.upwards() {
 		buckets++
 	}

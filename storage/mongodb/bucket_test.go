@@ -287,7 +287,7 @@ func TestAMoveThatBreaksOffChangesNothing(t *testing.T) {
 				w.comment(p, nil, ada)
 			}
 			before := w.thread(p.ID, social.OrderThreaded)
-			broken := failOnce(t, server, "insert", "plaza.threads")
+			broken := failOnce(t, server, "insert", "plaza.threads."+mongodb.TinyAdaptive)
 			if err := w.InsertComment(w.ctx, early, happened(social.EventCommentAdded)); err == nil {
 				t.Error("nothing failed")
 			}
@@ -301,6 +301,157 @@ func TestAMoveThatBreaksOffChangesNothing(t *testing.T) {
 			wantCount(t, w, p.ID, limit+1)
 			if n := w.tidyBuckets(p.ID); n < 4 {
 				t.Errorf("there are only %d buckets", n)
+			}
+		})
+	}
+}
+
+// TestSparsePagesAreJoined deletes most of long threads, in several orders: there are never two neighbours that half a page holds, and
+// nothing else goes.
+func TestSparsePagesAreJoined(t *testing.T) {
+	t.Parallel()
+	for layout, size := range map[string]int{mongodb.SmallPages: 8, mongodb.CommentsPages: 100} {
+		for name, order := range map[string]func(all []*social.Comment){
+			"from the start": func([]*social.Comment) {},
+			"from the end":   slices.Reverse[[]*social.Comment],
+			"anywhere": func(all []*social.Comment) {
+				dice := rand.New(rand.NewPCG(3, 4))
+				dice.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+			},
+		} {
+			t.Run(layout+" "+name, func(t *testing.T) {
+				t.Parallel()
+				w := newTownIn(t, nil, layout)
+				ada := w.people(1)[0].User.ID
+				p := w.post(status(ada, ada, public))
+				all := flat(p, ada, 5*size/2)
+				w.ok(w.Fill(w.ctx, p.ID, all))
+				before := w.tidyBuckets(p.ID)
+				order(all)
+				left := len(all)
+				for i, c := range all {
+					if i%10 == 9 {
+						continue
+					}
+					w.ok(w.DeleteComment(w.ctx, c.ID, happened(social.EventCommentDeleted)))
+					left--
+				}
+				wantCount(t, w, p.ID, left)
+				after := w.tidyBuckets(p.ID)
+				n, err := w.SparseNeighbours(w.ctx, p.ID)
+				w.ok(err)
+				if n > 0 || after >= before {
+					t.Errorf("%d of %d buckets (%d before) could be joined with the next", n, after, before)
+				}
+			})
+		}
+	}
+}
+
+// flat makes n comments on the post itself.
+func flat(p *social.Post, author social.UserID, n int) []*social.Comment {
+	all := make([]*social.Comment, n)
+	for i := range all {
+		all[i] = newComment(p, nil, author)
+	}
+	return all
+}
+
+// TestPagesHaveAByteLimit writes the longest comments, at the end and in the middle, and makes short ones long: no page, and no small
+// thread, is above 256 KB, where 100 such comments would be 4 MB.
+func TestPagesHaveAByteLimit(t *testing.T) {
+	longest := strings.Repeat("\U0001F600", social.MaxTextLen)
+	for _, layout := range []string{mongodb.CommentsPages, mongodb.CommentsAdaptive} {
+		t.Run(layout, func(t *testing.T) {
+			w := newTownIn(t, nil, layout)
+			ada := w.people(1)[0].User.ID
+			p := w.post(status(ada, ada, public))
+			early := flat(p, ada, 10)
+			var all []*social.Comment
+			write := func(c *social.Comment, text string) {
+				t.Helper()
+				c.Text = text
+				w.ok(w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)))
+				all = append(all, c)
+				w.tidyBuckets(p.ID)
+			}
+			for range 16 {
+				write(newComment(p, nil, ada), longest)
+			}
+			for _, c := range early {
+				write(c, longest)
+			}
+			wantCount(t, w, p.ID, len(all))
+			read, err := w.Comments(w.ctx, []social.CommentID{early[3].ID})
+			w.ok(err)
+			if read[early[3].ID].Text != longest {
+				t.Error("a text was lost")
+			}
+			q := w.post(status(ada, ada, public))
+			p = q
+			all = nil
+			for range 20 {
+				write(newComment(q, nil, ada), "short")
+			}
+			for _, c := range all {
+				w.ok(w.EditComment(w.ctx, c.ID, longest, time.Now(), happened(social.EventCommentEdited)))
+				w.tidyBuckets(q.ID)
+			}
+			wantCount(t, w, q.ID, len(all))
+			for _, c := range w.thread(q.ID, social.OrderThreaded) {
+				if c.Text != longest {
+					t.Error("an edit was lost")
+				}
+			}
+		})
+	}
+}
+
+// TestErasingIsDoneInParts leaves an erasure to the workers of another server, which do a little at a time.
+func TestErasingIsDoneInParts(t *testing.T) {
+	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.TinyAdaptive} {
+		t.Run(layout, func(t *testing.T) {
+			w := newTownIn(t, nil, layout)
+			other := secondServer(t, w)
+			w.EraseSlowly()
+			other.EraseSlowly()
+			users := w.people(2)
+			ada, ben := users[0].User.ID, users[1].User.ID
+			var posts []*social.Post
+			for range 6 {
+				p := w.post(status(ada, ada, public))
+				w.ok(w.Fill(w.ctx, p.ID, append(flat(p, ben, 25), flat(p, ada, 3)...)))
+				posts = append(posts, p)
+			}
+			remaining, err := w.EraseComments(w.ctx, ben, social.CommentID{ID: id.New()}, happened(social.EventErasureBegun))
+			w.ok(err)
+			if remaining != 6*25-20 { // one transaction's are gone
+				t.Errorf("%d remain", remaining)
+			}
+			erasure, err := other.CommentErasure(w.ctx, ben)
+			w.ok(err)
+			if erasure.RemainingCount != remaining || time.Since(erasure.StartedAt) > time.Minute {
+				t.Errorf("the erasure is %+v", erasure)
+			}
+			ctx, stop := context.WithCancel(w.ctx)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				other.Work(ctx)
+			}()
+			defer func() { stop(); <-done }()
+			for {
+				if erasure, err = w.CommentErasure(w.ctx, ben); errors.Is(err, social.ErrNotFound) {
+					break
+				}
+				w.ok(err)
+				if erasure.RemainingCount > remaining {
+					t.Fatalf("%d remain, after %d", erasure.RemainingCount, remaining)
+				}
+				remaining = erasure.RemainingCount
+			}
+			for _, p := range posts {
+				wantCount(t, w, p.ID, 3)
 			}
 		})
 	}

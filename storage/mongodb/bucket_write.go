@@ -1,7 +1,6 @@
 package mongodb
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -19,16 +18,22 @@ import (
 // is paged: buckets of a limited size, once by time and once as a tree. Which of the two a thread is, its buckets say.
 type bucketThreads struct {
 	buckets *mongo.Collection
-	whole   wholeLimit
-	paged   bool // threads above the limit are paged, else they are full
-	size    int  // how many comments a bucket of a paged thread holds at most
+	authors *mongo.Collection // who wrote what: see authorDoc
+	whole   bucketLimit       // of threads in one bucket; zero: none is
+	paged   bool              // threads above that limit are paged, else they are full
+	page    bucketLimit       // of the buckets of a paged thread
 }
 
-// wholeLimit is how large a thread in one bucket may be. Zero: no thread is in one bucket.
-type wholeLimit struct{ comments, bytes int }
+// bucketLimit is how large a bucket may be; bytes are as weight has them.
+type bucketLimit struct{ comments, bytes int }
+
+// admits says whether a bucket may grow by so much.
+func (l bucketLimit) admits(b *bucketDoc, comments, bytes int) bool {
+	return b.Count+comments <= l.comments && b.Bytes+bytes <= l.bytes
+}
 
 func (t bucketThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
-	return map[*mongo.Collection][]mongo.IndexModel{t.buckets: bucketIndexes()}
+	return map[*mongo.Collection][]mongo.IndexModel{t.buckets: bucketIndexes(), t.authors: authorIndexes()}
 }
 
 // place is where a new comment goes: heads of buckets, without their comments; nil for those that are not there.
@@ -43,7 +48,7 @@ func (t bucketThreads) insert(ctx context.Context, c *social.Comment) error {
 	if err != nil {
 		return err
 	}
-	if p.whole != nil && !t.whole.admits(p.whole, weight(&own)) {
+	if p.whole != nil && !t.whole.admits(p.whole, 1, weight(&own)) {
 		if !t.paged {
 			return social.ErrThreadFull
 		}
@@ -63,12 +68,7 @@ func (t bucketThreads) insert(ctx context.Context, c *social.Comment) error {
 	if p.taken {
 		return social.ErrTaken // after what is worse: the transaction is given up anyway
 	}
-	return nil
-}
-
-// admits says whether a thread in one bucket may grow by one comment.
-func (l wholeLimit) admits(b *bucketDoc, bytes int) bool {
-	return b.Count < l.comments && b.Bytes+bytes <= l.bytes
+	return t.addAuthor(ctx, &own)
 }
 
 // place finds the buckets that a comment belongs in, and whether its slug is in use.
@@ -79,7 +79,7 @@ func (t bucketThreads) place(ctx context.Context, c *commentDoc) (place, error) 
 		branches = append(branches, inTime.covering(inTime.key(c)), inTree.covering(inTree.key(c)))
 	}
 	if t.whole.comments > 0 {
-		branches = append(branches, doc("_id", string(newRun(c.Post, runWhole))))
+		branches = append(branches, doc("post", c.Post, "_id", string(newRun(c.Post, runWhole))))
 	}
 	taken := doc("$in", bson.A{literal(c.Slug), "$comments.slug"})
 	project := doc("post", 1, "main", 1, "upper", 1, "count", 1, "bytes", 1, "last", 1, "taken", taken)
@@ -105,22 +105,27 @@ func (r run) covers(b *bucketDoc, c *commentDoc) bool {
 	return b.ID <= at && at < b.Upper
 }
 
-// makeRoom cuts in two what is full, where the comment belongs in the middle of it.
+// makeRoom cuts in two what is full, where the comment belongs in the middle of it, until it fits.
 func (t bucketThreads) makeRoom(ctx context.Context, p place, c *commentDoc) (place, error) {
-	cut := false
-	for _, b := range []*bucketDoc{p.inTime, p.inTree} {
-		if b == nil || b.Count < t.size || runOf(b).key(c) > b.Last {
-			continue
+	for {
+		cut := false
+		for _, b := range []*bucketDoc{p.inTime, p.inTree} {
+			if b == nil || b.Count < 2 || t.page.admits(b, 1, weight(c)) || runOf(b).key(c) > b.Last {
+				continue
+			}
+			cut = true
+			if err := t.split(ctx, b, runOf(b)); err != nil {
+				return p, err
+			}
 		}
-		cut = true
-		if err := t.split(ctx, b, runOf(b)); err != nil {
+		if !cut {
+			return p, nil
+		}
+		var err error
+		if p, err = t.place(ctx, c); err != nil {
 			return p, err
 		}
 	}
-	if !cut {
-		return p, nil
-	}
-	return t.place(ctx, c)
 }
 
 func runOf(b *bucketDoc) run { return run(b.ID[:id.TextLen+1]) }
@@ -128,17 +133,18 @@ func runOf(b *bucketDoc) run { return run(b.ID[:id.TextLen+1]) }
 // split puts a bucket's comments into others: halves of it, or the runs of a paged thread.
 func (t bucketThreads) split(ctx context.Context, head *bucketDoc, into ...run) error {
 	var old bucketDoc
-	if err := found(t.buckets.FindOne(ctx, doc("_id", head.ID)).Decode(&old)); err != nil {
+	own := doc("post", head.Post, "_id", head.ID)
+	if err := found(t.buckets.FindOne(ctx, own).Decode(&old)); err != nil {
 		return err
 	}
 	comments := commentsOf([]bucketDoc{old})
-	models := []mongo.WriteModel{mongo.NewDeleteOneModel().SetFilter(doc("_id", old.ID))}
+	models := []mongo.WriteModel{mongo.NewDeleteOneModel().SetFilter(own)}
 	for _, r := range into {
-		lower, upper, size := old.ID, old.Upper, (len(comments)+1)/2
+		lower, upper, chunks := old.ID, old.Upper, halves
 		if r != runOf(&old) {
-			lower, upper, size = string(r), r.end(), t.size
+			lower, upper, chunks = string(r), r.end(), t.page.chunks
 		}
-		for _, b := range r.buckets(lower, upper, comments, size) {
+		for _, b := range r.buckets(lower, upper, comments, chunks) {
 			models = append(models, mongo.NewInsertOneModel().SetDocument(b))
 		}
 	}
@@ -155,22 +161,22 @@ func (t bucketThreads) insertion(p place, c *commentDoc) []mongo.WriteModel {
 		models = updates(whole, parent, live(doc("_id", c.Parent)), doc("$inc", doc("comments.$.replies", 1)))
 	}
 	if whole {
-		return append(models, newRun(c.Post, runWhole).push(p.whole, c, t.size)...)
+		return append(models, newRun(c.Post, runWhole).push(p.whole, c, t.page)...)
 	}
-	models = append(models, newRun(c.Post, runInTime).push(p.inTime, c, t.size)...)
-	return append(models, newRun(c.Post, runInTree).push(p.inTree, c, t.size)...)
+	models = append(models, newRun(c.Post, runInTime).push(p.inTime, c, t.page)...)
+	return append(models, newRun(c.Post, runInTree).push(p.inTree, c, t.page)...)
 }
 
 // push stores a comment in its bucket, in a new one behind that if it is full, or in the run's first.
-func (r run) push(b *bucketDoc, c *commentDoc, size int) []mongo.WriteModel {
+func (r run) push(b *bucketDoc, c *commentDoc, limit bucketLimit) []mongo.WriteModel {
 	key := r.key(c)
 	switch {
 	case b == nil:
 		return []mongo.WriteModel{mongo.NewInsertOneModel().SetDocument(r.bucket(string(r), r.end(), []commentDoc{*c}))}
-	case b.Count >= size && r.kind() != runWhole:
+	case r.kind() != runWhole && key > b.Last && !limit.admits(b, 1, weight(c)):
 		next := r.bucket(r.at(key), b.Upper, []commentDoc{*c})
 		return []mongo.WriteModel{
-			mongo.NewUpdateOneModel().SetFilter(doc("_id", b.ID)).SetUpdate(doc("$set", doc("upper", next.ID))),
+			mongo.NewUpdateOneModel().SetFilter(doc("post", c.Post, "_id", b.ID)).SetUpdate(doc("$set", doc("upper", next.ID))),
 			mongo.NewInsertOneModel().SetDocument(next),
 		}
 	}
@@ -180,7 +186,7 @@ func (r run) push(b *bucketDoc, c *commentDoc, size int) []mongo.WriteModel {
 	if key < b.Last {
 		push = append(push, bson.E{Key: "$sort", Value: r.order()})
 	}
-	return []mongo.WriteModel{mongo.NewUpdateOneModel().SetFilter(doc("_id", b.ID)).SetUpdate(doc(
+	return []mongo.WriteModel{mongo.NewUpdateOneModel().SetFilter(doc("post", c.Post, "_id", b.ID)).SetUpdate(doc(
 		"$push", doc("comments", push), "$inc", doc("count", 1, "bytes", weight(c)), "$max", doc("last", key)))}
 }
 
@@ -194,7 +200,7 @@ func (r run) order() bson.D {
 // updates changes one comment wherever it lies. match says which elements of the buckets are meant; in the update they are
 // "comments.$".
 func updates(whole bool, c *commentDoc, match, update bson.D) []mongo.WriteModel {
-	filters := []bson.D{doc("_id", string(newRun(c.Post, runWhole)))}
+	filters := []bson.D{doc("post", c.Post, "_id", string(newRun(c.Post, runWhole)))}
 	hint := any(doc("_id", 1))
 	if !whole {
 		hint = byUpper
@@ -230,17 +236,22 @@ func (t bucketThreads) change(ctx context.Context, models []mongo.WriteModel) er
 }
 
 func (t bucketThreads) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
-	branch, whole, err := t.branch(ctx, comment)
+	branch, whole, err := t.branch(ctx, post, comment)
 	if err != nil {
 		return err
 	}
 	own := &branch[0]
 	growth := len(text) - len(own.Text)
 	update := doc("$set", doc("comments.$.text", text, "comments.$.editedAt", at), "$inc", doc("bytes", growth))
+	if t.paged && growth > 0 {
+		if whole, err = t.makeRoomForText(ctx, own, whole, growth); err != nil {
+			return err
+		}
+	}
 	if !whole || t.paged || growth <= 0 {
 		return t.change(ctx, updates(whole, own, doc("_id", comment), update))
 	}
-	room := doc("_id", string(newRun(post, runWhole)), "comments._id", comment, "bytes", doc("$lte", t.whole.bytes-growth))
+	room := doc("post", post, "_id", string(newRun(post, runWhole)), "comments._id", comment, "bytes", doc("$lte", t.whole.bytes-growth))
 	err = updateOne(ctx, t.buckets, room, update)
 	if errors.Is(err, social.ErrNotFound) {
 		return social.ErrThreadFull // the comment is there: it was read just now
@@ -248,11 +259,43 @@ func (t bucketThreads) edit(ctx context.Context, post social.PostID, comment soc
 	return err
 }
 
+// makeRoomForText cuts the buckets in which a comment grows until it fits, and says whether the thread is still in one bucket.
+func (t bucketThreads) makeRoomForText(ctx context.Context, own *commentDoc, whole bool, growth int) (bool, error) {
+	for {
+		p, err := t.place(ctx, own)
+		if err != nil {
+			return whole, err
+		}
+		if p.whole != nil {
+			if t.whole.admits(p.whole, 0, growth) {
+				return true, nil
+			}
+			if err := t.split(ctx, p.whole, newRun(own.Post, runInTime), newRun(own.Post, runInTree)); err != nil {
+				return whole, err
+			}
+			continue
+		}
+		cut := false
+		for _, b := range []*bucketDoc{p.inTime, p.inTree} {
+			if b == nil || b.Count < 2 || t.page.admits(b, 0, growth) {
+				continue
+			}
+			cut = true
+			if err := t.split(ctx, b, runOf(b)); err != nil {
+				return false, err
+			}
+		}
+		if !cut {
+			return false, nil
+		}
+	}
+}
+
 // branch reads a live comment and its ancestors, upwards, and says whether their thread is in one bucket.
-func (t bucketThreads) branch(ctx context.Context, comment social.CommentID) ([]commentDoc, bool, error) {
+func (t bucketThreads) branch(ctx context.Context, post social.PostID, comment social.CommentID) ([]commentDoc, bool, error) {
 	read := func(ids []social.CommentID) ([]bucketDoc, error) {
 		list := valueList(ids)
-		return t.pick(ctx, doc("main", true, "comments._id", doc("$in", list)), "_id", list, byComment)
+		return t.pick(ctx, doc("post", post, "main", true, "comments._id", doc("$in", list)), "_id", list, byComment)
 	}
 	buckets, err := read([]social.CommentID{comment})
 	own := commentsOf(buckets)
@@ -272,12 +315,15 @@ func (t bucketThreads) branch(ctx context.Context, comment social.CommentID) ([]
 	return append(own, docs...), whole, nil
 }
 
-func (t bucketThreads) remove(ctx context.Context, _ social.PostID, comment social.CommentID) error {
-	branch, whole, err := t.branch(ctx, comment)
+func (t bucketThreads) remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
+	branch, whole, err := t.branch(ctx, post, comment)
 	if err != nil {
 		return err
 	}
 	own := &branch[0]
+	if err := t.removeAuthor(ctx, own); err != nil {
+		return err
+	}
 	if own.Replies > 0 {
 		return t.change(ctx, updates(whole, own, doc("_id", own.ID), doc(
 			"$set", doc("comments.$.deleted", true), "$inc", doc("bytes", -len(own.Text)),
@@ -300,39 +346,61 @@ func (t bucketThreads) remove(ctx context.Context, _ social.PostID, comment soci
 	if err := t.change(ctx, models); err != nil || whole {
 		return err
 	}
-	return t.tidy(ctx, branch[:gone])
-}
-
-// tidy removes buckets that have become empty, except for a run's first: the one before takes their place.
-func (t bucketThreads) tidy(ctx context.Context, gone []commentDoc) error {
-	var branches bson.A
-	for i := range gone {
-		for _, kind := range []byte{runInTime, runInTree} {
-			r := newRun(gone[i].Post, kind)
-			branches = append(branches, r.covering(r.key(&gone[i])))
-		}
-	}
-	heads, err := findAll[bucketDoc](ctx, t.buckets, doc("$or", branches), len(branches),
-		options.Find().SetProjection(doc("upper", 1, "count", 1)))
-	slices.SortFunc(heads, func(a, b bucketDoc) int { return cmp.Compare(a.ID, b.ID) })
-	var models []mongo.WriteModel
-	for _, b := range heads {
-		if b.Count == 0 && b.ID != string(runOf(&b)) {
-			models = append(models,
-				mongo.NewUpdateOneModel().SetFilter(doc("upper", b.ID)).SetUpdate(doc("$set", doc("upper", b.Upper))).SetHint(byUpper),
-				mongo.NewDeleteOneModel().SetFilter(doc("_id", b.ID)))
-		}
-	}
-	if err != nil || len(models) == 0 {
-		return err
-	}
-	_, err = t.buckets.BulkWrite(ctx, models) // in this order: neighbours may go together
-	return err
+	return t.tidy(ctx, post, branch[:gone])
 }
 
 func (t bucketThreads) removeThread(ctx context.Context, post social.PostID) error {
+	if err := t.removeAuthors(ctx, post); err != nil {
+		return err
+	}
 	// All _ids of a post begin with its id's text.
-	all := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
+	all := doc("post", post, "_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
 	_, err := t.buckets.DeleteMany(ctx, all, options.DeleteMany().SetHint(doc("_id", 1)))
 	return err
+}
+
+func (t bucketThreads) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {
+	inTime := newRun(post, runInTime)
+	filters := []bson.D{doc("_id", doc("$gte", string(inTime), "$lt", inTime.end()))}
+	if t.whole.comments > 0 {
+		filters = append(filters, doc("_id", string(newRun(post, runWhole))))
+	}
+	var comments []commentDoc
+	for _, filter := range filters { // one of them finds nothing
+		buckets, err := findAll[bucketDoc](ctx, t.buckets, filter, inBatch, options.Find().SetSort(doc("_id", 1)).SetHint(doc("_id", 1)))
+		if err != nil {
+			return nil, err
+		}
+		comments = append(comments, commentsOf(buckets)...)
+	}
+	return comments, nil
+}
+
+func (t bucketThreads) parts(post social.PostID, comments []commentDoc) ([]threadPart, error) {
+	buckets, err := t.bucketsOf(post, comments, t.page)
+	parts := partsOf(t.buckets, buckets, longThread/max(1, t.page.comments))
+	return append(parts, partsOf(t.authors, authorsOf(comments), longThread)...), err
+}
+
+// bucketsOf cuts a thread into its buckets, those in the order of the tree up to a limit of their own. ErrThreadFull: it would need
+// more than one, and may not have them.
+func (t bucketThreads) bucketsOf(post social.PostID, comments []commentDoc, inTreeOrder bucketLimit) ([]bucketDoc, error) {
+	if len(comments) == 0 {
+		return nil, nil
+	}
+	comments = slices.Clone(comments)
+	bytes := 0
+	for i := range comments {
+		comments[i].Seq, comments[i].Post = social.CommentID{}, post
+		bytes += weight(&comments[i])
+	}
+	whole, inTime, inTree := newRun(post, runWhole), newRun(post, runInTime), newRun(post, runInTree)
+	switch {
+	case len(comments) <= t.whole.comments && bytes <= t.whole.bytes:
+		return whole.buckets(string(whole), whole.end(), comments, t.whole.chunks), nil
+	case !t.paged:
+		return nil, social.ErrThreadFull
+	}
+	all := inTime.buckets(string(inTime), inTime.end(), comments, t.page.chunks)
+	return append(all, inTree.buckets(string(inTree), inTree.end(), comments, inTreeOrder.chunks)...), nil
 }

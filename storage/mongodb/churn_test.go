@@ -2,6 +2,7 @@ package mongodb_test
 
 import (
 	"errors"
+	"maps"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -14,7 +15,14 @@ import (
 // TestChurnKeepsCountsExact lets 64 writers of two servers follow, unfollow, block and unblock the same few people, and
 // compares all counts with the lists afterwards.
 func TestChurnKeepsCountsExact(t *testing.T) {
-	w := newTown(t, nil)
+	for _, graph := range []string{mongodb.GraphReverse, mongodb.GraphTwo} {
+		t.Run(graph, func(t *testing.T) { churnIn(t, mongodb.Options{Graph: graph}) })
+	}
+}
+
+func churnIn(t *testing.T, o mongodb.Options) {
+	t.Helper()
+	w := newTownOf(t, nil, o)
 	other := secondServer(t, w)
 	users := w.people(5)
 	var writers sync.WaitGroup
@@ -31,6 +39,17 @@ func TestChurnKeepsCountsExact(t *testing.T) {
 	}
 	writers.Wait()
 	checkGraph(w, users)
+	checkCopies(w)
+}
+
+// checkCopies compares the follows of the edges with what the layout keeps of them by the followed.
+func checkCopies(w *town) {
+	w.t.Helper()
+	edges, copies, err := w.Follows(w.ctx)
+	w.ok(err)
+	if len(edges) == 0 || !maps.Equal(edges, copies) {
+		w.t.Errorf("%d follows, and by the followed:\n%v\nwant\n%v", len(edges), copies, edges)
+	}
 }
 
 // secondServer is another store on the same database: the in-process locks of the two know nothing of each other.
@@ -47,7 +66,11 @@ func churn(w *town, users []social.NewUser) {
 	}
 	m := social.Membership{Circle: a.Following.ID, Owner: a.User.ID, Member: b.User.ID}
 	var err error
-	switch rand.N(8) {
+	switch rand.N(10) {
+	case 8:
+		_, err = w.ImportMemberships(w.ctx, []social.Membership{m}, []social.EdgeID{{ID: id.New()}})
+	case 9:
+		err = churnCircle(w, m)
 	case 0:
 		_, err = w.Block(w.ctx, edge(a.User.ID, b.User.ID), happened(social.EventBlocked))
 	case 1, 2:
@@ -62,6 +85,21 @@ func churn(w *town, users []social.NewUser) {
 	if err != nil && !errors.Is(err, social.ErrBlocked) {
 		w.t.Error(err)
 	}
+}
+
+// churnCircle puts somebody into a circle that is removed at once.
+func churnCircle(w *town, m social.Membership) error {
+	c := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: m.Owner}
+	c.Name = c.ID.ID.String()
+	if err := w.InsertCircle(w.ctx, c, happened(social.EventCircleCreated)); err != nil {
+		return err
+	}
+	m.Circle = c.ID
+	_, err := w.AddToCircle(w.ctx, m, social.EdgeID{ID: id.New()}, happened(social.EventMemberAdded))
+	if errors.Is(err, social.ErrBlocked) {
+		err = nil
+	}
+	return errors.Join(err, w.DeleteCircle(w.ctx, c.ID, happened(social.EventCircleDeleted)))
 }
 
 func checkGraph(w *town, users []social.NewUser) {

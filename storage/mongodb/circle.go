@@ -57,7 +57,11 @@ func (s *Store) RenameCircle(ctx context.Context, circle social.CircleID, name s
 func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e social.Event) error {
 	return s.write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
 		var d circleDoc
-		if err := found(s.circles.FindOneAndDelete(ctx, doc("_id", circle)).Decode(&d)); err != nil {
+		if err := found(s.circles.FindOne(ctx, doc("_id", circle)).Decode(&d)); err != nil {
+			return err
+		}
+		// Its owner is the shard key. Whoever else removes or changes the circle meanwhile is in conflict.
+		if _, err := s.circles.DeleteOne(ctx, doc("_id", circle, "owner", d.Owner)); err != nil {
 			return err
 		}
 		if err := s.emptyCircle(ctx, d.Owner, circle); err != nil {
@@ -69,27 +73,32 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 
 // emptyCircle takes everybody out of a circle, and ends the follows that rested on it alone.
 func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle social.CircleID) error {
-	last := doc("owner", owner, "circles", bson.A{circle})
-	ended, err := findAll[edgeDoc](ctx, s.edges, last, inBatch,
-		options.Find().SetProjection(doc("_id", 0, "other", 1)).SetHint(byMember))
+	members := doc("owner", owner, "circles", circle)
+	edges, err := findAll[edgeDoc](ctx, s.edges, members, inBatch,
+		options.Find().SetProjection(doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)).SetHint(byMember))
 	if err != nil {
 		return err
+	}
+	var ended []social.UserID
+	for i := range edges {
+		if edges[i].leave(circle); edges[i].Follow.IsZero() {
+			ended = append(ended, edges[i].Other)
+		}
 	}
 	if err := s.endFollows(ctx, owner, ended); err != nil {
 		return err
 	}
-	_, err = s.edges.UpdateMany(ctx, doc("owner", owner, "circles", circle), withoutCircle(circle))
+	if err := s.graph.followsChanged(ctx, edges...); err != nil {
+		return err
+	}
+	_, err = s.edges.UpdateMany(ctx, members, withoutCircle(circle))
 	return err
 }
 
-// endFollows counts the ends of the owner's follows of the edges' others.
-func (s *Store) endFollows(ctx context.Context, owner social.UserID, ended []edgeDoc) error {
-	if len(ended) == 0 {
+// endFollows counts the ends of the owner's follows of others.
+func (s *Store) endFollows(ctx context.Context, owner social.UserID, others []social.UserID) error {
+	if len(others) == 0 {
 		return nil
-	}
-	others := make([]social.UserID, len(ended))
-	for i := range ended {
-		others[i] = ended[i].Other
 	}
 	if err := updateOne(ctx, s.users, doc("_id", owner), doc("$inc", doc("following", -len(others)))); err != nil {
 		return err
@@ -154,6 +163,9 @@ func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge socia
 			return nil
 		}
 		added = true
+		if err := s.graph.followsChanged(ctx, before.joined(m, edge)); err != nil {
+			return err
+		}
 		return s.countMember(ctx, m, before.Follow.IsZero(), e)
 	})
 	return added && err == nil, err
@@ -186,12 +198,17 @@ func (s *Store) countFollow(ctx context.Context, owner, other social.UserID, n i
 func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e social.Event) (removed bool, err error) {
 	hot := []id.ID{m.Owner.ID, m.Member.ID}
 	err = s.write(ctx, "remove from circle", hot, func(ctx context.Context) error {
-		filter := doc("_id", pairKey(m.Owner.ID, m.Member.ID), "owner", m.Owner, "circles", m.Circle)
+		filter := append(edgeKey(m.Owner, m.Member), bson.E{Key: "circles", Value: m.Circle})
 		before, err := s.updateEdge(ctx, filter, withoutCircle(m.Circle))
 		if removed = before != nil; err != nil || !removed {
 			return err
 		}
-		return s.uncount(ctx, m.Owner, m.Member, []social.CircleID{m.Circle}, len(before.Circles) == 1, e)
+		isLast := len(before.Circles) == 1
+		before.leave(m.Circle)
+		if err := s.graph.followsChanged(ctx, *before); err != nil {
+			return err
+		}
+		return s.uncount(ctx, m.Owner, m.Member, []social.CircleID{m.Circle}, isLast, e)
 	})
 	return removed && err == nil, err
 }
@@ -199,9 +216,12 @@ func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e soc
 // Unfollow implements social.Circles.
 func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e social.Event) (unfollowed bool, err error) {
 	err = s.write(ctx, "unfollow", []id.ID{owner.ID, member.ID}, func(ctx context.Context) error {
-		filter := doc("_id", pairKey(owner.ID, member.ID), "owner", owner, "follow", doc("$exists", true))
+		filter := append(edgeKey(owner, member), bson.E{Key: "follow", Value: doc("$exists", true)})
 		before, err := s.updateEdge(ctx, filter, doc("$unset", doc("follow", 1, "circles", 1)))
 		if unfollowed = before != nil; err != nil || !unfollowed {
+			return err
+		}
+		if err := s.graph.followsChanged(ctx, ended(*before)...); err != nil {
 			return err
 		}
 		return s.uncount(ctx, owner, member, before.Circles, true, e)
@@ -209,10 +229,15 @@ func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e soc
 	return unfollowed && err == nil, err
 }
 
+// uncountMembers counts a member less in each of the circles, which are the owners'.
+func (s *Store) uncountMembers(ctx context.Context, circles []social.CircleID, owners ...social.UserID) error {
+	_, err := s.circles.UpdateMany(ctx, doc("_id", doc("$in", circles), "owner", doc("$in", owners)), doc("$inc", doc("members", -1)))
+	return err
+}
+
 // uncount counts memberships that ended, and the follow if that ended too.
 func (s *Store) uncount(ctx context.Context, owner, member social.UserID, circles []social.CircleID, isFollow bool, e social.Event) error {
-	_, err := s.circles.UpdateMany(ctx, doc("_id", doc("$in", circles)), doc("$inc", doc("members", -1)))
-	if err != nil {
+	if err := s.uncountMembers(ctx, circles, owner); err != nil {
 		return err
 	}
 	if isFollow {

@@ -152,6 +152,10 @@ func TestWriteCommandCounts(t *testing.T) {
 		{"PutReaction", 4, func() error {
 			return w.PutReaction(w.ctx, p.ID, ben.User.ID, social.ReactionLike, happened(social.EventReactionAdded))
 		}},
+		{"MuteThread", 4, func() error {
+			_, err := w.MuteThread(w.ctx, p.ID, ben.User.ID, happened(social.EventThreadMuted))
+			return err
+		}},
 		{"AddToCircle", 5, func() error {
 			_, err := w.AddToCircle(w.ctx, m, social.EdgeID{ID: id.New()}, happened(social.EventMemberAdded))
 			return err
@@ -184,9 +188,9 @@ func TestWriteCommandCounts(t *testing.T) {
 func TestThreadCommandCounts(t *testing.T) {
 	for layout, most := range map[string]struct{ documents, writes int }{
 		mongodb.CommentsDocuments: {57, 4},
-		mongodb.CommentsEmbedded:  {1, 5},
-		mongodb.CommentsPages:     {2, 6}, // 5, and one for new buckets
-		mongodb.CommentsAdaptive:  {2, 6},
+		mongodb.CommentsEmbedded:  {1, 6}, // one for the index of authors
+		mongodb.CommentsPages:     {2, 7}, // and one for new buckets
+		mongodb.CommentsAdaptive:  {2, 7},
 	} {
 		t.Run(layout, func(t *testing.T) {
 			r := new(recorder)
@@ -197,6 +201,10 @@ func TestThreadCommandCounts(t *testing.T) {
 			all := forest(p, ada, 10_000)
 			w.ok(w.Fill(w.ctx, p.ID, all))
 			middle := all[5003]
+			byAuthor := 2 // an index of its own, and then the comments
+			if layout == mongodb.CommentsDocuments {
+				byAuthor = 1
+			}
 			for name, page := range threadPages(p.ID, all) {
 				r.take()
 				threads, err := w.Thread(w.ctx, []social.List[social.Thread]{page})
@@ -219,6 +227,14 @@ func TestThreadCommandCounts(t *testing.T) {
 			}{
 				"CommentsBySlug": {1, func() error {
 					_, err := w.CommentsBySlug(w.ctx, []social.Permalink{{Post: p.ID, Slug: middle.Slug}})
+					return err
+				}},
+				"CommentsBy": {byAuthor, func() error {
+					_, err := w.CommentsBy(w.ctx, lists(social.Page{Limit: 57, After: social.Key(middle.ID.Bytes())}, ada))
+					return err
+				}},
+				"CommentsBy, two authors": {byAuthor, func() error {
+					_, err := w.CommentsBy(w.ctx, lists(social.Page{Limit: 57}, ada, social.UserID{ID: id.New()}))
 					return err
 				}},
 				"Comments": {1, func() error { _, err := w.Comments(w.ctx, middle.AncestorIDs()); return err }},

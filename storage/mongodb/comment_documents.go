@@ -22,6 +22,7 @@ func (t documentThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		index(byPost, doc("post", 1, "seq", 1)),
 		index(byPostTree, doc("post", 1, "treePath", 1)),
 		unique(byPostSlug, doc("post", 1, "slug", 1)),
+		having("author", byAuthor, doc("author", 1, "seq", -1)),
 		having("parent", byPostParent, doc("post", 1, "parent", 1, "seq", 1)),
 	}}
 }
@@ -92,6 +93,19 @@ func (t documentThreads) branch(ctx context.Context, comment social.CommentID, p
 func (t documentThreads) removeThread(ctx context.Context, post social.PostID) error {
 	_, err := t.comments.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPost))
 	return err
+}
+
+func (t documentThreads) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {
+	inTime := options.Find().SetSort(doc("seq", 1)).SetHint(byPost)
+	return findAll[commentDoc](ctx, t.comments, doc("post", post), inBatch, inTime)
+}
+
+func (t documentThreads) parts(post social.PostID, comments []commentDoc) ([]threadPart, error) {
+	docs := slices.Clone(comments)
+	for i := range docs {
+		docs[i].Seq, docs[i].Post = docs[i].ID, post
+	}
+	return partsOf(t.comments, docs, longThread), nil
 }
 
 func (t documentThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {

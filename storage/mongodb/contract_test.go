@@ -10,35 +10,42 @@ import (
 	"plaza/storage/storagetest"
 )
 
-// layouts are all that the contract holds for. To save time, those that are not full run what is about comments alone,
-// unless the environment has PLAZA_ALL_LAYOUTS.
+// layouts are all that the contract holds for. To save time, some run only what they change, unless the environment has
+// PLAZA_ALL_LAYOUTS.
 var layouts = []struct {
-	name string
-	full bool
+	name  string
+	nouns []string // nil: all
 	mongodb.Options
 }{
-	{"documents, read", true, mongodb.Options{}}, // the default
-	{"tiny adaptive, hybrid", true, mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid}},
-	{"embedded", false, mongodb.Options{Comments: mongodb.CommentsEmbedded}},
-	{"pages", false, mongodb.Options{Comments: mongodb.CommentsPages}},
-	{"adaptive", false, mongodb.Options{Comments: mongodb.CommentsAdaptive}},
-	{"tiny pages", false, mongodb.Options{Comments: mongodb.TinyPages}},
+	{"documents, read", nil, mongodb.Options{}}, // the default
+	{"tiny adaptive, hybrid", nil, mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid}},
+	{"two", ofGraph, mongodb.Options{Graph: mongodb.GraphTwo}},
+	{"two, hybrid", []string{"Circles", "Feeds"}, mongodb.Options{Graph: mongodb.GraphTwo, Feeds: mongodb.FeedsHybrid}},
+	{"embedded", ofComments, mongodb.Options{Comments: mongodb.CommentsEmbedded}},
+	{"pages", ofComments, mongodb.Options{Comments: mongodb.CommentsPages}},
+	{"adaptive", ofComments, mongodb.Options{Comments: mongodb.CommentsAdaptive}},
+	{"small pages", ofComments, mongodb.Options{Comments: mongodb.SmallPages}},
 }
+
+var (
+	ofComments = []string{"Comments", "Concurrency"}
+	ofGraph    = []string{"Circles", "Graph", "Feeds", "Importer"}
+)
 
 // feedLayouts are the others, of which short runs have what is about feeds, and on the tiny ones, alone.
 var feedLayouts = []string{mongodb.TinyBucket, mongodb.TinyMonth, mongodb.FeedsBucket, mongodb.FeedsMonth}
 
 // merging makes everybody with two followers an author who is merged at read.
-var merging = mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid, MergeAbove: 1}
+var merging = mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid, MergeAbove: 1, Graph: mongodb.GraphTwo}
 
 func TestContract(t *testing.T) {
 	_, all := os.LookupEnv("PLAZA_ALL_LAYOUTS")
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {
-			if l.full || all {
+			if l.nouns == nil || all {
 				storagetest.Run(t, fresh(l.Options))
 			} else {
-				storagetest.RunSome(t, fresh(l.Options), "Comments", "Concurrency")
+				storagetest.RunSome(t, fresh(l.Options), l.nouns...)
 			}
 		})
 	}
@@ -66,13 +73,16 @@ func TestContractOnTwoServers(t *testing.T) {
 
 func TestModel(t *testing.T) {
 	t.Run("documents, read", func(t *testing.T) { storagetest.RunModel(t, fresh(mongodb.Options{})) })
-	t.Run("tiny adaptive, merging", func(t *testing.T) { storagetest.RunModel(t, fresh(merging)) })
-	run := storagetest.RunModelBriefly
-	if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); all {
-		run = storagetest.RunModel
-	}
+	t.Run("tiny adaptive, merging, two", func(t *testing.T) { storagetest.RunModel(t, fresh(merging)) })
+	_, all := os.LookupEnv("PLAZA_ALL_LAYOUTS")
 	for _, layout := range feedLayouts[:2] {
-		t.Run(layout, func(t *testing.T) { run(t, fresh(mongodb.Options{Feeds: layout})) })
+		t.Run(layout, func(t *testing.T) {
+			if all {
+				storagetest.RunModel(t, fresh(mongodb.Options{Feeds: layout}))
+			} else {
+				storagetest.RunModelBriefly(t, fresh(mongodb.Options{Feeds: layout}))
+			}
+		})
 	}
 }
 

@@ -69,8 +69,10 @@ var fieldNames = func() map[string]string {
 		"commentCount", "latest", "reactions", "votes", "kind", "circles", "text", "url", "title", "caption", "width", "height",
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
-		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "changes", "upper", "main", "count", "bytes", "last", "comments", "taken",
-		"ids", "merged", "floor", "pushed", "ready", "usedAt", "gen", "posts", "month", "from", "parts", "user", "lower", "open", "closed", "found",
+		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "changes", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
+		"replyKind", "replyCircles", "commentOrder", "muters", "mutes",
+		"ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt", "homes",
+		"gen", "posts", "month", "from", "parts", "user", "lower", "open", "closed", "found",
 	} {
 		names[name] = name
 	}
@@ -269,6 +271,38 @@ func (d *userDoc) set(r *reading, field string, v bsoncore.Value) {
 		r.int(v, &d.Followers)
 	case "following":
 		r.int(v, &d.Following)
+	case "rights":
+		readArray(r, v, &d.Rights, readText[social.Right])
+	}
+}
+
+func (d *profileDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.id(v, &d.User.ID)
+	case "v":
+		r.int(v, &d.Version)
+	case "properties":
+		readDocuments(r, v, &d.Properties)
+	}
+}
+
+func (d *profileValueDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "k":
+		r.id(v, &d.Property.ID)
+	case "a":
+		readText(r, v, &d.Visibility)
+	case "v":
+		if n, ok := v.DoubleOK(); ok {
+			d.Value = n
+			return
+		}
+		var text string
+		r.text(v, &text)
+		d.Value = text
+	case "t":
+		r.text(v, &d.Text)
 	}
 }
 
@@ -345,6 +379,8 @@ func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
 		r.int(v, &d.Edits)
 	case "revision":
 		r.int(v, &d.Revision)
+	case "threadRevision":
+		r.int(v, &d.ThreadRevision)
 	case "changes":
 		r.int(v, &d.Changes)
 	case "commentCount":
@@ -358,6 +394,23 @@ func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
 		readArray(r, v, &d.Votes, (*reading).int)
 	case "inbox":
 		readArray(r, v, &d.Inbox, (*reading).binary)
+	case "homes":
+		readArray(r, v, &d.Homes, (*reading).text)
+	default:
+		d.setSettings(r, field, v)
+	}
+}
+
+func (d *postDoc) setSettings(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "replyKind":
+		readText(r, v, &d.ReplyKind)
+	case "replyCircles":
+		r.circles(v, &d.ReplyCircles)
+	case "commentOrder":
+		readText(r, v, &d.CommentOrder)
+	case "muters":
+		r.int(v, &d.Muters)
 	}
 }
 
@@ -465,6 +518,8 @@ func (d *markDoc) set(r *reading, field string, v bsoncore.Value) {
 		readText(r, v, &d.Kind)
 	case "option":
 		r.int(v, &d.Option)
+	case "mutes":
+		r.bool(v, &d.Mutes)
 	}
 }
 

@@ -76,6 +76,8 @@ func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID, soci
 	return nil
 }
 
+func (readFeeds) jobKinds() []jobKind { return nil }
+
 // do refuses: this layout leaves nothing for later.
 func (readFeeds) do(_ context.Context, j *jobDoc) error { return unknownJob(j) }
 
@@ -109,7 +111,7 @@ func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Pag
 // inboxKeys are what the inbox of a post names when it is for the viewer.
 func (s *Store) inboxKeys(ctx context.Context, viewer social.UserID) ([]bson.Binary, error) {
 	filter := doc("other", viewer, "follow", doc("$gt", zeroKey))
-	docs, err := findAll[edgeDoc](ctx, s.edges, filter, listedIDs,
+	docs, err := findAll[edgeDoc](ctx, s.graph.followers(), filter, listedIDs,
 		options.Find().SetProjection(doc("_id", 0, "owner", 1, "circles", 1)).SetHint(byFollowed))
 	keys := []bson.Binary{inboxKey('w', viewer.ID)}
 	for i := range docs {

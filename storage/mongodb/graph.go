@@ -27,7 +27,41 @@ type edgeDoc struct {
 	BlockedBy bool              `bson:"blockedBy,omitempty"`
 }
 
+// ended are the follows among the edges, without what is over.
+func ended(before ...edgeDoc) []edgeDoc {
+	var edges []edgeDoc
+	for _, d := range before {
+		if !d.Follow.IsZero() {
+			edges = append(edges, edgeDoc{Owner: d.Owner, Other: d.Other})
+		}
+	}
+	return edges
+}
+
 func (d *edgeDoc) isIn(circle social.CircleID) bool { return slices.Contains(d.Circles, circle) }
+
+// joined is the edge as withCircle leaves it, where it has changed.
+func (d edgeDoc) joined(m social.Membership, edge social.EdgeID) edgeDoc {
+	d.Owner, d.Other = m.Owner, m.Member
+	if d.Follow.IsZero() {
+		d.Follow = edge
+	}
+	d.Circles = append(d.Circles, m.Circle)
+	return d
+}
+
+// leave makes the edge what withoutCircle leaves of it.
+func (d *edgeDoc) leave(circle social.CircleID) {
+	d.Circles = slices.DeleteFunc(d.Circles, func(c social.CircleID) bool { return c == circle })
+	if len(d.Circles) == 0 {
+		d.Follow = social.EdgeID{}
+	}
+}
+
+// edgeKey matches one edge by its _id and its shard key, which writes need.
+func edgeKey(owner, other social.UserID) bson.D {
+	return doc("_id", pairKey(owner.ID, other.ID), "owner", owner, "other", other)
+}
 
 // pipeline is an update that computes with what is stored.
 type pipeline = bson.A
@@ -63,7 +97,7 @@ func begin(field string, edge social.EdgeID) bson.E {
 // changeEdge applies the update to the edge, which is made where it is missing, and returns what was before.
 func (s *Store) changeEdge(ctx context.Context, owner, other social.UserID, update pipeline) (edgeDoc, error) {
 	own := doc("$set", doc("v", version))
-	filter := doc("_id", pairKey(owner.ID, other.ID), "owner", owner, "other", other)
+	filter := edgeKey(owner, other)
 	var before edgeDoc
 	err := s.edges.FindOneAndUpdate(ctx, filter, append(pipeline{own}, update...),
 		options.FindOneAndUpdate().SetUpsert(true)).Decode(&before)
@@ -121,7 +155,7 @@ func (s *Store) edgesOf(ctx context.Context, pairs []social.Pair) ([]edgeDoc, er
 		options.Find().SetProjection(doc("_id", 0)).SetHint(doc("_id", 1)))
 }
 
-func keysOf[K comparable](set map[K]bool) []K {
+func keysOf[K comparable, V any](set map[K]V) []K {
 	keys := make([]K, 0, len(set))
 	for k := range set {
 		keys = append(keys, k)
@@ -163,18 +197,18 @@ func (d *edgeDoc) blockEdge() social.Edge {
 
 // Followers implements social.Graph.
 func (s *Store) Followers(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
-	return s.follows(ctx, lists, "other", byFollowed)
+	return s.follows(ctx, s.graph.followers(), lists, "other", byFollowed)
 }
 
 // Following implements social.Graph.
 func (s *Store) Following(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
-	return s.follows(ctx, lists, "owner", byFollower)
+	return s.follows(ctx, s.edges, lists, "owner", byFollower)
 }
 
-func (s *Store) follows(ctx context.Context, lists []social.List[social.UserID], side, hint string) (edges map[social.List[social.UserID]][]social.Edge, err error) {
+func (s *Store) follows(ctx context.Context, from *mongo.Collection, lists []social.List[social.UserID], side, hint string) (edges map[social.List[social.UserID]][]social.Edge, err error) {
 	query := func(list social.List[social.UserID]) listQuery { return edgeList(side, list.Of, "follow", hint) }
 	err = s.read(ctx, hint, func(ctx context.Context) error {
-		edges, err = pagesOf(ctx, s.edges, lists, query, (*edgeDoc).followEdge)
+		edges, err = pagesOf(ctx, from, lists, query, (*edgeDoc).followEdge)
 		return err
 	})
 	return edges, err
@@ -218,7 +252,7 @@ func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (b
 			return err
 		}
 		blocked = true
-		if err := s.uncountBoth(ctx, block, first, second); err != nil {
+		if err := s.endBoth(ctx, block, first, second); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -226,14 +260,16 @@ func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (b
 	return blocked && err == nil, err
 }
 
-// uncountBoth counts the ends of the follows between the two of a new block.
-func (s *Store) uncountBoth(ctx context.Context, block social.Edge, there, back edgeDoc) error {
+// endBoth ends and counts the follows between the two of a new block.
+func (s *Store) endBoth(ctx context.Context, block social.Edge, there, back edgeDoc) error {
 	circles := slices.Concat(there.Circles, back.Circles)
 	if len(circles) == 0 {
 		return nil
 	}
-	_, err := s.circles.UpdateMany(ctx, doc("_id", doc("$in", circles)), doc("$inc", doc("members", -1)))
-	if err != nil {
+	if err := s.graph.followsChanged(ctx, ended(there, back)...); err != nil {
+		return err
+	}
+	if err := s.uncountMembers(ctx, circles, block.From, block.To); err != nil {
 		return err
 	}
 	out, in := 0, 0
@@ -243,7 +279,7 @@ func (s *Store) uncountBoth(ctx context.Context, block social.Edge, there, back 
 	if !back.Follow.IsZero() {
 		in = -1
 	}
-	err = count(ctx, s.users, map[social.UserID]bson.D{
+	err := count(ctx, s.users, map[social.UserID]bson.D{
 		block.From: doc("following", out, "followers", in),
 		block.To:   doc("followers", out, "following", in),
 	})
@@ -264,7 +300,7 @@ func (s *Store) Unblock(ctx context.Context, from, to social.UserID, e social.Ev
 		if unblocked = before; err != nil || !unblocked {
 			return err
 		}
-		back := doc("_id", pairKey(to.ID, from.ID), "owner", to)
+		back := edgeKey(to, from)
 		if err := updateOne(ctx, s.edges, back, doc("$unset", doc("blockedBy", 1))); err != nil {
 			return err
 		}
@@ -275,7 +311,7 @@ func (s *Store) Unblock(ctx context.Context, from, to social.UserID, e social.Ev
 
 // endEdge takes a block or mute off an edge; it says whether there was one.
 func (s *Store) endEdge(ctx context.Context, from, to social.UserID, field string) (bool, error) {
-	filter := doc("_id", pairKey(from.ID, to.ID), "owner", from, field, doc("$exists", true))
+	filter := append(edgeKey(from, to), bson.E{Key: field, Value: doc("$exists", true)})
 	result, err := s.edges.UpdateOne(ctx, filter, doc("$unset", doc(field, 1)))
 	return err == nil && result.ModifiedCount > 0, err
 }

@@ -23,22 +23,26 @@ func (w *town) atWork() {
 }
 
 // finish does the background work that there is, and stops.
-func (w *town) finish() {
+func (w *town) finish() { w.t.Helper(); w.finishWithin(time.Minute) }
+
+func (w *town) finishWithin(limit time.Duration) {
 	w.t.Helper()
 	ctx, stop := context.WithCancel(w.ctx)
 	done := make(chan struct{})
 	go func() { defer close(done); w.Work(ctx) }()
-	w.settle()
+	w.settleWithin(limit)
 	stop()
 	<-done
 }
 
 // settle waits until the background work is done.
-func (w *town) settle() {
+func (w *town) settle() { w.t.Helper(); w.settleWithin(time.Minute) }
+
+func (w *town) settleWithin(limit time.Duration) {
 	w.t.Helper()
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
-	for deadline := time.Now().Add(time.Minute); ; <-again.C {
+	for deadline := time.Now().Add(limit); ; <-again.C {
 		b, err := w.Backlog(w.ctx)
 		w.ok(err)
 		if b.Waiting == 0 && b.Dead == 0 {

@@ -2,6 +2,8 @@ package mongodb
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -114,25 +116,29 @@ type edgeImport struct {
 	changed map[*edgeDoc]bool
 	order   []*edgeDoc // the new and the changed ones
 	users   map[social.UserID]*follows
-	circles map[social.CircleID]int
+	members map[social.CircleID]*members
 	added   int
 }
 
 type follows struct{ followers, following int }
+
+type members struct {
+	owner social.UserID
+	more  int
+}
 
 // newImport reads the edges that are there, and adds the memberships to them.
 func (s *Store) newImport(ctx context.Context, memberships []social.Membership, ids []social.EdgeID) (*edgeImport, error) {
 	if err := s.checkCircles(ctx, memberships); err != nil {
 		return nil, err
 	}
-	keys := each(memberships, func(m *social.Membership) bson.Binary { return pairKey(m.Owner.ID, m.Member.ID) })
-	docs, err := findIn[edgeDoc](ctx, s.edges, "_id", keys)
+	docs, err := s.edgesThere(ctx, memberships)
 	if err != nil {
 		return nil, err
 	}
 	b := &edgeImport{
 		edges: map[[2]id.ID]*edgeDoc{}, isNew: map[*edgeDoc]bool{}, changed: map[*edgeDoc]bool{},
-		users: map[social.UserID]*follows{}, circles: map[social.CircleID]int{},
+		users: map[social.UserID]*follows{}, members: map[social.CircleID]*members{},
 	}
 	for i := range docs {
 		b.edges[[2]id.ID{docs[i].Owner.ID, docs[i].Other.ID}] = &docs[i]
@@ -143,17 +149,31 @@ func (s *Store) newImport(ctx context.Context, memberships []social.Membership, 
 	return b, nil
 }
 
+// edgesThere reads the memberships' edges.
+func (s *Store) edgesThere(ctx context.Context, memberships []social.Membership) (docs []edgeDoc, err error) {
+	for batch := range slices.Chunk(memberships, inBatch) {
+		keys, owners := make([]bson.Binary, len(batch)), make(map[social.UserID]bool)
+		for i, m := range batch {
+			keys[i], owners[m.Owner] = pairKey(m.Owner.ID, m.Member.ID), true
+		}
+		filter := doc("_id", doc("$in", valueList(keys)), "owner", doc("$in", valueList(keysOf(owners))))
+		some, err := findAll[edgeDoc](ctx, s.edges, filter, len(keys), options.Find().SetHint(doc("_id", 1)))
+		if err != nil {
+			return nil, err
+		}
+		docs = append(docs, some...)
+	}
+	return docs, nil
+}
+
 // checkCircles is ErrNotFound where a membership's circle is absent, or not its owner's.
 func (s *Store) checkCircles(ctx context.Context, memberships []social.Membership) error {
 	owners := make(map[social.CircleID]social.UserID)
 	for _, m := range memberships {
 		owners[m.Circle] = m.Owner
 	}
-	ids := make([]social.CircleID, 0, len(owners))
-	for circle := range owners {
-		ids = append(ids, circle)
-	}
-	docs, err := findIn[circleDoc](ctx, s.circles, "_id", ids, options.Find().SetProjection(doc("owner", 1)))
+	few := doc("_id", doc("$in", keysOf(owners)), "owner", doc("$in", slices.Collect(maps.Values(owners))))
+	docs, err := findAll[circleDoc](ctx, s.circles, few, len(owners), options.Find().SetProjection(doc("owner", 1)).SetHint(doc("_id", 1)))
 	if err != nil {
 		return err
 	}
@@ -190,7 +210,10 @@ func (b *edgeImport) add(m social.Membership, edge social.EdgeID) {
 		b.user(m.Member).followers++
 	}
 	d.Circles = append(d.Circles, m.Circle)
-	b.circles[m.Circle]++
+	if b.members[m.Circle] == nil {
+		b.members[m.Circle] = &members{owner: m.Owner}
+	}
+	b.members[m.Circle].more++
 	b.added++
 }
 
@@ -211,7 +234,7 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 			continue
 		}
 		set := doc("$set", doc("follow", d.Follow, "circles", d.Circles))
-		changes = append(changes, mongo.NewUpdateOneModel().SetFilter(doc("_id", d.ID, "owner", d.Owner)).SetUpdate(set))
+		changes = append(changes, mongo.NewUpdateOneModel().SetFilter(edgeKey(d.Owner, d.Other)).SetUpdate(set))
 	}
 	if len(fresh) > 0 {
 		if _, err := s.edges.InsertMany(ctx, fresh, options.InsertMany().SetOrdered(false)); err != nil {
@@ -222,6 +245,9 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 		if _, err := s.edges.BulkWrite(ctx, changes, options.BulkWrite().SetOrdered(false)); err != nil {
 			return err
 		}
+	}
+	if err := s.graph.followsChanged(ctx, each(b.order, func(d **edgeDoc) edgeDoc { return **d })...); err != nil {
+		return err
 	}
 	return b.count(ctx, s)
 }
@@ -241,9 +267,18 @@ func (b *edgeImport) count(ctx context.Context, s *Store) error {
 	if err := s.feeds.followsChanged(ctx, owners...); err != nil {
 		return err
 	}
-	circles := make(map[social.CircleID]bson.D, len(b.circles))
-	for circle, n := range b.circles {
-		circles[circle] = doc("members", n)
+	return b.countMembers(ctx, s)
+}
+
+func (b *edgeImport) countMembers(ctx context.Context, s *Store) error {
+	if len(b.members) == 0 {
+		return nil
 	}
-	return count(ctx, s.circles, circles)
+	models := make([]mongo.WriteModel, 0, len(b.members))
+	for circle, m := range b.members {
+		models = append(models, mongo.NewUpdateOneModel().SetFilter(doc("_id", circle, "owner", m.owner)).
+			SetUpdate(doc("$inc", doc("members", m.more))))
+	}
+	_, err := s.circles.BulkWrite(ctx, models)
+	return err
 }

@@ -16,6 +16,7 @@ const indexTimeout = 10 * time.Minute
 
 // The indexes that queries name as hints.
 const (
+	byHandle     = "handle"
 	byOwnerID    = "owner_id"
 	byFollower   = "following" // a user's follows, newest first
 	byFollowed   = "followers" // the follows of a user, newest first
@@ -32,13 +33,18 @@ const (
 	byPostNumber = "post_number"
 	byDue        = "due"
 	byFailure    = "failedAt"
+	byProperty   = "properties"
 )
 
 // indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
 func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users:    {index("handle", doc("handle", 1))},
+		s.users: {index(byHandle, doc("handle", 1))},
+		s.profiles: {
+			having("properties", byProperty, doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
+		},
+		s.defined:  {unique("key", doc("key", 1))},
 		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
 		s.sessions: {expiring("expiresAt", 0)},
 		s.circles: {
@@ -47,7 +53,6 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		},
 		s.edges: {
 			having("follow", byFollower, doc("owner", 1, "follow", -1, "other", 1)),
-			having("follow", byFollowed, doc("other", 1, "follow", -1, "owner", 1)),
 			having("mute", byMute, doc("owner", 1, "mute", -1, "other", 1)),
 			having("block", byBlock, doc("owner", 1, "block", -1, "other", 1)),
 			having("circles", byMember, doc("circles", 1, "other", 1)),
@@ -60,8 +65,10 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.versions:  {unique(byPostNumber, doc("post", 1, "number", 1))},
 		s.reactions: nil, // _id is post and user
 		s.votes:     nil, // _id is post and user
-		s.events:    {expiring("at", eventLife)},
-		s.settings:  nil, // _id is the name
+
+		s.threadMutes: nil, // _id is post and user
+		s.events:      {expiring("at", eventLife)},
+		s.settings:    nil, // _id is the name
 		s.jobs.jobs: {
 			having("due", byDue, doc("due", 1)),
 			having("failedAt", byFailure, doc("failedAt", -1)),
@@ -71,6 +78,8 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.newsBuckets:   partIndexes(),
 		s.monthNews:     partIndexes(),
 		s.monthWalls:    partIndexes(),
+
+		s.member.servers: {expiring("at", silentLife)},
 	}
 }
 

@@ -23,27 +23,34 @@ type jobKind string
 type jobID struct{ id.ID }
 
 // jobDoc is a document of jobs. A job is about Author alone, or about a part of the followers of Author: those whose follows are
-// older than After (zero: all), down to Until, once it is known.
+// older than After (zero: all), down to Until, once it is known; or about Users alone.
 type jobDoc struct {
-	ID       jobID         `bson:"_id"`
-	Version  int           `bson:"v"`
-	Kind     jobKind       `bson:"kind"`
-	Author   social.UserID `bson:"author"`
-	Post     social.PostID `bson:"post,omitempty"`
-	Wall     social.UserID `bson:"wall,omitempty"` // the owner of the wall that the post is on
-	After    social.EdgeID `bson:"after,omitempty"`
-	Until    social.EdgeID `bson:"until,omitempty"`
-	MadeAt   time.Time     `bson:"madeAt"`
-	Due      time.Time     `bson:"due,omitempty"` // not before; absent once it was given up
-	Lease    jobID         `bson:"lease,omitempty"`
-	Attempts int           `bson:"attempts"`
-	FailedAt time.Time     `bson:"failedAt,omitempty"`
-	Error    string        `bson:"error,omitempty"`
+	ID      jobID         `bson:"_id"`
+	Version int           `bson:"v"`
+	Kind    jobKind       `bson:"kind"`
+	Author  social.UserID `bson:"author"`
+	Post    social.PostID `bson:"post,omitempty"`
+	Wall    social.UserID `bson:"wall,omitempty"` // the owner of the wall that the post is on
+	After   social.EdgeID `bson:"after,omitempty"`
+	Until   social.EdgeID `bson:"until,omitempty"`
+
+	Users    []social.UserID   `bson:"users,omitempty"`
+	Property social.PropertyID `bson:"property,omitempty"` // of jobForget
+	UpTo     social.CommentID  `bson:"upTo,omitempty"`     // of jobErase, which is about all comments of Author up to this one
+
+	MadeAt   time.Time `bson:"madeAt"`
+	Due      time.Time `bson:"due,omitempty"` // not before; absent once it was given up
+	Lease    jobID     `bson:"lease,omitempty"`
+	Attempts int       `bson:"attempts"`
+	FailedAt time.Time `bson:"failedAt,omitempty"`
+	Error    string    `bson:"error,omitempty"`
 }
 
 func (d *jobDoc) fault() social.Fault {
 	what := fmt.Sprintf("%s of %s by %s", d.Kind, d.Post.ID, d.Author.ID)
 	switch {
+	case !d.Property.IsZero():
+		what = fmt.Sprintf("%s of %s", d.Kind, d.Property.ID)
 	case d.Post.IsZero():
 		what = fmt.Sprintf("%s of %s", d.Kind, d.Author.ID)
 	case d.Author.IsZero():
@@ -96,6 +103,9 @@ func (q *jobQueue) add(ctx context.Context, jobs ...jobDoc) error {
 // job until the database gives it up, after a minute. As long as it is there, it is stored once.
 func (q *jobQueue) addNext(ctx context.Context, from, j jobDoc) error {
 	name := fmt.Sprint(j.Kind, from.ID.ID, j.After.ID)
+	if len(j.Users) > 0 {
+		name = fmt.Sprint(name, j.Users)
+	}
 	j.ID, j.Version, j.MadeAt, j.Due = jobID{id.Derive(from.ID.Time(), name)}, version, from.MadeAt, time.Now()
 	_, err := q.jobs.InsertOne(ctx, j)
 	if mongo.IsDuplicateKeyError(err) {
@@ -131,6 +141,13 @@ func held(j *jobDoc) bson.D { return doc("_id", j.ID, "lease", j.Lease) }
 // finish removes a job that was done. Where somebody else has it by now, they do it again.
 func (q *jobQueue) finish(ctx context.Context, j *jobDoc) error {
 	_, err := q.jobs.DeleteOne(ctx, held(j))
+	return err
+}
+
+// goOn makes a job that has done a part of its work due again at once, behind those that are due already.
+func (q *jobQueue) goOn(ctx context.Context, j *jobDoc) error {
+	_, err := q.jobs.UpdateOne(ctx, held(j), doc("$set", doc("due", time.Now(), "attempts", 0), "$unset", doc("lease", 1)))
+	q.wake()
 	return err
 }
 

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"net/url"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/id"
 	"plaza/social"
@@ -249,6 +252,86 @@ func TestManyFollowersAreMergedAtRead(t *testing.T) {
 		news := must(s.News(t.Context(), reader, social.Page{Limit: 10}))(t)
 		if got := each(news, func(p **social.Post) social.PostID { return (*p).ID }); !slices.Equal(got, posts) {
 			t.Errorf("news %v, want %v", got, posts)
+		}
+	}
+}
+
+// hold writes to users' lists in a transaction that stays open, as that of a killed server does, until release is called.
+func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
+	t.Helper()
+	session := must(s.client.StartSession())(t)
+	ok(t, session.StartTransaction())
+	ctx := mongo.NewSessionContext(t.Context(), session)
+	for _, user := range users {
+		must(s.newsLists.UpdateOne(ctx, doc("_id", user), doc("$set", doc("stamp", jobID{id.New()}))))(t)
+	}
+	return func() {
+		ok(t, session.AbortTransaction(ctx))
+		session.EndSession(t.Context())
+	}
+}
+
+// TestHeldListsHoldNoOthers: a few lists are in transactions that nobody ends; all others get the post, and lose it, and the held ones do
+// when they are free again.
+func TestHeldListsHoldNoOthers(t *testing.T) {
+	const n = jobSize + 20
+	s := openInside(t, Options{Feeds: FeedsHybrid})
+	author, followers := fans(t, s, n)
+	p := newStatus(author)
+	stuck := []social.UserID{followers[3], followers[250], followers[n-1]}
+	for _, c := range []struct {
+		write        func()
+		before, then int // copies in each list
+	}{
+		{func() { ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated))) }, 0, 1},
+		{func() { ok(t, s.DeletePost(t.Context(), p.ID, anEvent(social.EventPostDeleted))) }, 1, 0},
+	} {
+		release := hold(t, s, stuck...)
+		c.write()
+		// The held ones are read as they were before the transaction.
+		tryJobs(t, s, "all lists that are free", func() bool {
+			got := copies(t, s, p.ID, followers)
+			return got[c.then] == n-len(stuck) && got[c.before] == len(stuck)
+		})
+		tryJobs(t, s, "a job for the others", func() bool {
+			b := must(s.Backlog(t.Context()))(t)
+			return b.Waiting > 0 && b.Dead == 0 && len(b.Faults) > 0 && strings.Contains(b.Faults[0].Error, "held")
+		})
+		release()
+		tryJobs(t, s, "the end", func() bool { return must(s.Backlog(t.Context()))(t).Waiting == 0 })
+		if got := copies(t, s, p.ID, followers); got[c.then] != n {
+			t.Errorf("lists by the number of copies, afterwards: %v, want %d in each of %d", got, c.then, n)
+		}
+	}
+}
+
+// tryJobs makes attempts at jobs, as a worker does, until the condition holds.
+func tryJobs(t *testing.T, s *Store, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !condition(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s has not come: %+v", what, must(s.Backlog(t.Context()))(t))
+		}
+		must(s.workOnce(t.Context()))(t)
+	}
+}
+
+// TestWritesThatRunOutOfTime: the driver does not count those as timeouts that only wait for the journals of the majority.
+func TestWritesThatRunOutOfTime(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{mongo.BulkWriteException{WriteConcernError: &mongo.WriteConcernError{Code: 50, Name: "MaxTimeMSExpired"}}, true},
+		{mongo.BulkWriteException{WriteConcernError: &mongo.WriteConcernError{Code: 100}}, false},
+		{mongo.CommandError{Code: 50}, true},
+		{mongo.CommandError{Code: 112}, false},
+		{context.DeadlineExceeded, true},
+		{errAgain, false},
+		{nil, false},
+	} {
+		if ranOut(c.err) != c.want {
+			t.Errorf("%v: %t, want %t", c.err, !c.want, c.want)
 		}
 	}
 }

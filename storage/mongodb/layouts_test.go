@@ -18,6 +18,7 @@ import (
 const (
 	TinyPages    = "tiny pages"
 	TinyAdaptive = "tiny adaptive"
+	SmallPages   = "small pages"   // of eight comments, or 4,000 bytes: sparse ones are joined
 	TinyEmbedded = "tiny embedded" // full with some ten comments
 )
 
@@ -38,75 +39,51 @@ func init() { //nolint:gochecknoinits // only in tests
 		f.newsOf.kept, f.wallOf.kept = 4, 4
 		return f
 	}
+	tiny := bucketLimit{3, pageLimit.bytes}
+	commentLayouts[SmallPages] = func(db *mongo.Database) threads {
+		return bucketThreads{buckets: bucketsIn(db, SmallPages), authors: authorsIn(db, SmallPages), paged: true, page: bucketLimit{8, 4000}}
+	}
 	commentLayouts[TinyPages] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), paged: true, size: 3}
+		return bucketThreads{buckets: bucketsIn(db, TinyPages), authors: authorsIn(db, TinyPages), paged: true, page: tiny}
 	}
 	commentLayouts[TinyAdaptive] = func(db *mongo.Database) threads {
 		return bucketThreads{
-			buckets: bucketsIn(db), whole: wholeLimit{comments: 4, bytes: maxSmall}, paged: true, size: 3,
+			buckets: bucketsIn(db, TinyAdaptive), authors: authorsIn(db, TinyAdaptive), whole: bucketLimit{4, pageLimit.bytes}, paged: true, page: tiny,
 		}
 	}
 	commentLayouts[TinyEmbedded] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), whole: wholeLimit{comments: 1 << 30, bytes: 3000}}
+		return bucketThreads{buckets: bucketsIn(db, TinyEmbedded), authors: authorsIn(db, TinyEmbedded), whole: bucketLimit{1 << 30, 3000}}
 	}
 }
 
-// Fill stores a whole thread at once, as its layout would have it after so many single comments. The post must be there, and
-// have no comments yet. Replies are counted here.
-func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social.Comment) error {
-	if len(comments) == 0 {
-		return nil
+// Follows are all follows, as edges have them and as the graph's layout has them by the followed: everything about each, by owner
+// and other.
+func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, err error) {
+	edges, err = followsIn(ctx, s.edges)
+	if err != nil {
+		return nil, nil, err
 	}
-	docs := newCommentDocs(comments)
-	replies := map[social.CommentID]int{}
+	copies, err = followsIn(ctx, s.graph.followers())
+	return edges, copies, err
+}
+
+func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, error) {
+	docs, err := findAll[edgeDoc](ctx, c, doc("follow", doc("$exists", true)), inBatch)
+	all := make(map[string]string, len(docs))
 	for _, d := range docs {
-		replies[d.Parent]++
+		all[fmt.Sprint(d.Owner.ID, " ", d.Other.ID)] = fmt.Sprint(d.Follow, slices.SortedFunc(slices.Values(d.Circles), func(a, b social.CircleID) int {
+			return a.Compare(b.ID)
+		}))
 	}
-	for i := range docs {
-		docs[i].Replies = replies[docs[i].ID]
-	}
-	latest := slices.Clone(docs[max(0, len(docs)-social.PreviewSize):])
-	if err := updateOne(ctx, s.posts, doc("_id", post), doc("$set", doc("commentCount", len(docs), "latest", latest))); err != nil {
-		return err
-	}
-	switch t := s.threads.(type) {
-	case documentThreads:
-		for i := range docs {
-			docs[i].Seq = docs[i].ID
-		}
-		return fillAll(ctx, t.comments, docs)
-	case bucketThreads:
-		return fillAll(ctx, t.buckets, t.filled(post, docs))
-	}
-	return fmt.Errorf("no layout is known as %T", s.threads)
-}
-
-// fillAll stores documents, so many at a time that the write concern's wait stays short.
-func fillAll[D any](ctx context.Context, c *mongo.Collection, docs []D) error {
-	for some := range slices.Chunk(docs, 10*inBatch) {
-		if _, err := c.InsertMany(ctx, some); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t bucketThreads) filled(post social.PostID, docs []commentDoc) []bucketDoc {
-	whole, inTime, inTree := newRun(post, runWhole), newRun(post, runInTime), newRun(post, runInTree)
-	if len(docs) <= t.whole.comments {
-		return whole.buckets(string(whole), whole.end(), docs, len(docs))
-	}
-	const grown = 70 // percent of a bucket in the tree, which grows in its middle
-	all := inTime.buckets(string(inTime), inTime.end(), docs, t.size)
-	return append(all, inTree.buckets(string(inTree), inTree.end(), docs, max(1, t.size*grown/100))...)
+	return all, err
 }
 
 // CheckBuckets reads a post's buckets, and says what is wrong with them: runs must be tiled, buckets sorted, within their bounds
 // and their limit, and exactly counted, and the two runs of a paged thread must hold the same.
 func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets int, faults []string, err error) {
-	t, ok := s.threads.(bucketThreads)
+	t, ok := s.era(ctx).threads.read.(bucketThreads)
 	if !ok {
-		return 0, nil, fmt.Errorf("%T has no buckets", s.threads)
+		return 0, nil, fmt.Errorf("%T has no buckets", s.era(ctx).threads.read)
 	}
 	own := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
 	docs, err := findAll[bucketDoc](ctx, t.buckets, own, inBatch, options.Find().SetSort(doc("_id", 1)))
@@ -119,8 +96,11 @@ func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets i
 			fault("a gap before %s", b.ID)
 		}
 		next[r] = b.Upper
-		if b.Count != len(b.Comments) || r.kind() != runWhole && b.Count > t.size {
-			fault("count %d, %d comments, limit %d", b.Count, len(b.Comments), t.size)
+		if b.Count != len(b.Comments) || r.kind() != runWhole && b.Count > t.page.comments {
+			fault("count %d, %d comments, limit %d", b.Count, len(b.Comments), t.page.comments)
+		}
+		if limit := t.limitOf(r); b.Bytes > limit.bytes {
+			fault("%d bytes, limit %d", b.Bytes, limit.bytes)
 		}
 		if b.Count == 0 && b.ID != string(r) {
 			fault("an empty bucket is left")
@@ -155,8 +135,34 @@ func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets i
 	return len(docs), faults, err
 }
 
+func (t bucketThreads) limitOf(r run) bucketLimit {
+	if r.kind() == runWhole {
+		return t.whole
+	}
+	return t.page
+}
+
 func sameDocs(a, b []commentDoc) bool {
 	first, err := bson.MarshalExtJSON(doc("all", a), true, false)
 	second, other := bson.MarshalExtJSON(doc("all", b), true, false)
 	return err == nil && other == nil && bytes.Equal(first, second)
+}
+
+// EraseSlowly leaves nearly all erasing to the workers, which do the least at a time.
+func (s *Store) EraseSlowly() { s.erasing = eraseTimes{} }
+
+// SparseNeighbours counts the buckets of a post that could be joined with the next.
+func (s *Store) SparseNeighbours(ctx context.Context, post social.PostID) (n int, err error) {
+	t, ok := s.era(ctx).threads.read.(bucketThreads)
+	if !ok {
+		return 0, fmt.Errorf("%T has no buckets", s.era(ctx).threads.read)
+	}
+	own := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
+	docs, err := findAll[bucketDoc](ctx, t.buckets, own, inBatch, options.Find().SetSort(doc("_id", 1)))
+	for i := 1; i < len(docs); i++ {
+		if docs[i].ID == docs[i-1].Upper && t.fitTogether(docs[i-1], docs[i]) {
+			n++
+		}
+	}
+	return n, err
 }

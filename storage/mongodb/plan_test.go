@@ -9,6 +9,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb"
 )
 
 // TestNewsMergesIndexRanges looks at the plans for few and many followed people: index ranges are merged, nothing is
@@ -76,8 +77,15 @@ func checkMerge(t *testing.T, plan bson.M, limit int) {
 
 // TestListsAreCovered: pages of people come from the index alone.
 func TestListsAreCovered(t *testing.T) {
+	for _, graph := range []string{mongodb.GraphReverse, mongodb.GraphTwo} {
+		t.Run(graph, func(t *testing.T) { checkCovered(t, graph) })
+	}
+}
+
+func checkCovered(t *testing.T, graph string) {
+	t.Helper()
 	r := new(recorder)
-	w := newTown(t, r)
+	w := newTownOf(t, r, mongodb.Options{Graph: graph})
 	users := w.people(100)
 	ada := users[0]
 	w.follow(ada, users[1:])
@@ -111,5 +119,53 @@ func TestListsAreCovered(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestASearchReadsBetweenItsBounds: a search by two properties reads one run of the one index, a page at a time; what is
+// not public has no part in it.
+func TestASearchReadsBetweenItsBounds(t *testing.T) {
+	const people, limit = 2_000, 20
+	r := new(recorder)
+	w := newTown(t, r)
+	city, age := w.property("city", social.PropertyText), w.property("age", social.PropertyInt)
+	w.ok(w.FillProfiles(w.ctx, people, func(i int) []social.ProfileValue {
+		home := social.TextValue([]string{"aalen", "bern", "cham", "ulm"}[i%4])
+		years := social.NumberValue(float64(i % 100))
+		visibility := []social.Visibility{social.VisibleToAll, social.VisibleToAll, social.VisibleToMe, social.VisibleToCircles}[i/4%4]
+		return []social.ProfileValue{
+			{Property: city.ID, Visibility: visibility, Value: home, Sought: home},
+			{Property: age.ID, Visibility: social.VisibleToAll, Value: years, Sought: years},
+		}
+	}))
+	client := plainClient(t)
+	ulm := social.PropertyCondition{Property: city.ID, Intervals: []social.Interval{point("ulm")}}
+	grown := social.PropertyCondition{Property: age.ID, Intervals: []social.Interval{{Min: social.NumberValue(50), Max: social.NumberValue(99)}}}
+	for name, c := range map[string]struct {
+		where []social.PropertyCondition
+		most  int // documents looked at for a page
+	}{
+		"one property":          {[]social.PropertyCondition{ulm}, limit},
+		"a range":               {[]social.PropertyCondition{grown}, limit},
+		"two properties":        {[]social.PropertyCondition{ulm, grown}, 4 * limit},
+		"two, the range before": {[]social.PropertyCondition{grown, ulm}, 16 * limit},
+	} {
+		r.take()
+		found, err := w.FindProfiles(w.ctx, c.where, nil, limit)
+		w.ok(err)
+		commands := r.take()
+		if len(found) != limit || len(commands) != 1 {
+			t.Errorf("%s: %d found by %s", name, len(found), names(commands))
+		}
+		plan := explain(t, client, explainable(t, commands[0])[0], "executionStats")
+		stages := stagesOf(plan)
+		if slices.Contains(stages, "SORT") || slices.Contains(stages, "COLLSCAN") || !slices.Contains(stages, "IXSCAN") {
+			t.Errorf("%s: the plan is %v", name, stages)
+		}
+		docs, keys := total(plan["executionStats"], "totalDocsExamined"), total(plan["executionStats"], "totalKeysExamined")
+		if docs > c.most || keys > docs+1 {
+			t.Errorf("%s: %d keys and %d documents examined, want at most %d", name, keys, docs, c.most)
+		}
+		t.Logf("%s: %d keys, %d documents", name, keys, docs)
 	}
 }

@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,23 +18,31 @@ import (
 
 // postDoc is a document of posts. It holds everything that a feed shows of a post, its newest comments included.
 type postDoc struct {
-	ID           social.PostID   `bson:"_id"`
-	Version      int             `bson:"v"`
-	Seq          social.PostID   `bson:"seq"` // the id again: see indexes
-	Author       social.UserID   `bson:"author"`
-	WallOwner    social.UserID   `bson:"wallOwner"`
-	Audience     audienceDoc     `bson:"audience"`
-	Inbox        []bson.Binary   `bson:"inbox,omitempty"` // whose Incoming it is in: see inboxOf
-	Type         social.PostType `bson:"type"`
-	Detail       detailDoc       `bson:"detail"`
-	EditedAt     time.Time       `bson:"editedAt,omitempty"`
-	Edits        int             `bson:"edits,omitempty"` // how many postVersions there are
-	Revision     int             `bson:"revision"`
-	Changes      int             `bson:"changes"` // every update of the document, and so every change of the thread, is counted
-	CommentCount int             `bson:"commentCount"`
-	Latest       []commentDoc    `bson:"latest"`
-	Reactions    reactionCounts  `bson:"reactions"`
-	Votes        []int           `bson:"votes,omitempty"`
+	ID        social.PostID `bson:"_id"`
+	Version   int           `bson:"v"`
+	Seq       social.PostID `bson:"seq"` // the id again: see indexes
+	Author    social.UserID `bson:"author"`
+	WallOwner social.UserID `bson:"wallOwner"`
+	Audience  audienceDoc   `bson:"audience"`
+	Inbox     []bson.Binary `bson:"inbox,omitempty"` // whose Incoming it is in: see inboxOf
+
+	ReplyKind    social.ReplyKind    `bson:"replyKind,omitempty"` // absent: everyone
+	ReplyCircles []social.CircleID   `bson:"replyCircles,omitempty"`
+	CommentOrder social.CommentOrder `bson:"commentOrder,omitempty"` // absent: oldest first
+	Muters       int                 `bson:"muters,omitempty"`       // how many threadMutes there are
+
+	Type           social.PostType `bson:"type"`
+	Detail         detailDoc       `bson:"detail"`
+	EditedAt       time.Time       `bson:"editedAt,omitempty"`
+	Edits          int             `bson:"edits,omitempty"` // how many postVersions there are
+	Revision       int             `bson:"revision"`
+	Changes        int             `bson:"changes"`         // every change that an answer shows is counted
+	ThreadRevision int             `bson:"threadRevision"`  // every change of the thread is counted
+	Homes          []string        `bson:"homes,omitempty"` // the layouts in which the thread lies, if not in the settled one alone
+	CommentCount   int             `bson:"commentCount"`
+	Latest         []commentDoc    `bson:"latest"`
+	Reactions      reactionCounts  `bson:"reactions"`
+	Votes          []int           `bson:"votes,omitempty"`
 }
 
 // reactionCounts may hold zeros.
@@ -79,6 +88,12 @@ func newPostDoc(p *social.Post) postDoc {
 		CommentCount: p.CommentCount, Latest: newCommentDocs(p.Latest), Reactions: p.Reactions, Votes: p.Votes,
 	}
 	d.Type, d.Detail = newDetail(p.Content)
+	if p.Replies.Kind != social.RepliesEveryone {
+		d.ReplyKind, d.ReplyCircles = p.Replies.Kind, p.Replies.Circles
+	}
+	if p.Order != social.OrderOldest {
+		d.CommentOrder = p.Order
+	}
 	if d.Reactions == nil {
 		d.Reactions = reactionCounts{}
 	}
@@ -98,7 +113,9 @@ func (d *postDoc) post() *social.Post {
 		ID: d.ID, Author: d.Author, WallOwner: d.WallOwner, Audience: social.Audience(d.Audience),
 		Content: d.Detail.content(d.Type), EditedAt: utc(d.EditedAt), Edits: d.Edits, Revision: d.Revision,
 		CommentCount: d.CommentCount, Latest: each(d.Latest, (*commentDoc).comment),
-		Reactions: d.Reactions, Votes: d.Votes,
+		Reactions: d.Reactions, Votes: d.Votes, Muters: d.Muters,
+		Replies: social.ReplyPolicy{Kind: cmp.Or(d.ReplyKind, social.RepliesEveryone), Circles: d.ReplyCircles},
+		Order:   cmp.Or(d.CommentOrder, social.OrderOldest),
 	}
 }
 
@@ -182,7 +199,9 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 // InsertPost implements social.Posts.
 func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
 	err := s.write(ctx, "insert post", nil, func(ctx context.Context) error {
-		if _, err := s.posts.InsertOne(ctx, newPostDoc(p)); err != nil {
+		d := newPostDoc(p)
+		d.Homes = s.era(ctx).threads.marks
+		if _, err := s.posts.InsertOne(ctx, d); err != nil {
 			return err
 		}
 		if err := s.feeds.postAdded(ctx, p); err != nil {
@@ -205,6 +224,9 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 	set := doc("audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
 	unset := bson.D{}
 	set, unset = setOrUnset(set, unset, "inbox", d.Inbox, len(d.Inbox) > 0)
+	set, unset = setOrUnset(set, unset, "replyKind", d.ReplyKind, d.ReplyKind != "")
+	set, unset = setOrUnset(set, unset, "replyCircles", d.ReplyCircles, len(d.ReplyCircles) > 0)
+	set, unset = setOrUnset(set, unset, "commentOrder", d.CommentOrder, d.CommentOrder != "")
 	set, unset = setOrUnset(set, unset, "editedAt", d.EditedAt, !d.EditedAt.IsZero())
 	count := doc("changes", 1)
 	if replaced != nil {
@@ -301,7 +323,7 @@ func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
 	if _, err := s.versions.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPostNumber)); err != nil {
 		return err
 	}
-	for _, c := range []*mongo.Collection{s.reactions, s.votes} {
+	for _, c := range []*mongo.Collection{s.reactions, s.votes, s.threadMutes} {
 		if _, err := c.DeleteMany(ctx, doc("_id", pairRange(post.ID))); err != nil {
 			return err
 		}
@@ -322,12 +344,13 @@ func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.Post
 	return all, err
 }
 
-// markDoc is a document of reactions or votes: one for each post and user.
+// markDoc is a document of reactions, votes or threadMutes: one for each post and user.
 type markDoc struct {
 	ID      bson.Binary         `bson:"_id"` // pairKey(post, user)
 	Version int                 `bson:"v"`
-	Kind    social.ReactionKind `bson:"kind,omitempty"` // of reactions
-	Option  int                 `bson:"option"`         // of votes
+	Kind    social.ReactionKind `bson:"kind,omitempty"`  // of reactions
+	Option  int                 `bson:"option"`          // of votes
+	Mutes   bool                `bson:"mutes,omitempty"` // of threadMutes: true
 }
 
 func (d *markDoc) post() social.PostID { return social.PostID{ID: id.ID(d.ID.Data[:16])} }
@@ -403,6 +426,47 @@ func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user soc
 		}
 		return s.countMark(ctx, post, nil, doc(reactionField(before.Kind), -1), e)
 	})
+}
+
+// MuteThread implements social.Posts.
+func (s *Store) MuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (muted bool, err error) {
+	err = s.write(ctx, "mute thread", []id.ID{post.ID}, func(ctx context.Context) error {
+		muted = false
+		before, err := s.putMark(ctx, s.threadMutes, post, user, "mutes", true)
+		if err != nil {
+			return err
+		}
+		if before != nil {
+			return s.postExists(ctx, post)
+		}
+		muted = true
+		return s.countMark(ctx, post, nil, doc("muters", 1), e)
+	})
+	return muted && err == nil, err
+}
+
+// UnmuteThread implements social.Posts.
+func (s *Store) UnmuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (unmuted bool, err error) {
+	err = s.write(ctx, "unmute thread", []id.ID{post.ID}, func(ctx context.Context) error {
+		unmuted = false
+		result, err := s.threadMutes.DeleteOne(ctx, doc("_id", pairKey(post.ID, user.ID)))
+		if err != nil {
+			return err
+		}
+		if result.DeletedCount == 0 {
+			return s.postExists(ctx, post)
+		}
+		unmuted = true
+		return s.countMark(ctx, post, nil, doc("muters", -1), e)
+	})
+	return unmuted && err == nil, err
+}
+
+// MutedThreads implements social.Posts.
+func (s *Store) MutedThreads(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]bool, error) {
+	all := make(map[social.PostID]bool)
+	err := s.marks(ctx, "muted threads", s.threadMutes, user, posts, func(d *markDoc) { all[d.post()] = d.Mutes })
+	return all, err
 }
 
 // Votes implements social.Posts.

@@ -92,7 +92,7 @@ func (m *meeting) unfollow(s *Store) {
 // build makes the reader's list or feed anew, as who reads it or a job does.
 func (m *meeting) build(ctx context.Context, s *Store) error {
 	m.t.Helper()
-	if _, ok := s.feeds.(*hybridFeeds); ok {
+	if _, ok := feedsOf(s).(*hybridFeeds); ok {
 		_, err := s.News(ctx, m.reader, social.Page{Limit: 10})
 		return err
 	}
@@ -113,8 +113,8 @@ func (m *meeting) check(what string, args ...any) {
 	post := func(p **social.Post) social.PostID { return (*p).ID }
 	got := each(must(m.other.News(m.t.Context(), m.reader, page))(m.t), post)
 	want := each(must(readFeeds{m.other}.news(m.t.Context(), m.reader, page))(m.t), post)
-	if _, ok := m.other.feeds.(*hybridFeeds); !ok {
-		partsOf(m.t, keptNews(m.t, m.other), m.reader)
+	if _, ok := feedsOf(m.other).(*hybridFeeds); !ok {
+		storedParts(m.t, keptNews(m.t, m.other), m.reader)
 	}
 	if !slices.Equal(got, want) {
 		m.t.Errorf("%s: the news are %v, and the truth is %v", fmt.Sprintf(what, args...), got, want)

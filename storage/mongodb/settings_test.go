@@ -24,6 +24,8 @@ func reopen(t *testing.T, uri string, o mongodb.Options) error {
 
 func feeds(layout string) mongodb.Options { return mongodb.Options{Feeds: layout} }
 
+func graph(layout string) mongodb.Options { return mongodb.Options{Graph: layout} }
+
 func comments(layout string) mongodb.Options { return mongodb.Options{Comments: layout} }
 
 // refusedFor says what is missing in an error.
@@ -40,16 +42,18 @@ func TestOpenRefusesUnknownLayouts(t *testing.T) {
 	// Before anything is asked of the database: there is none at this address.
 	const nowhere = "mongodb://127.0.0.1:1/plaza"
 	refusedFor(t, reopen(t, nowhere, feeds("monthly")), `no layout "monthly" of feeds`, mongodb.FeedsRead)
+	refusedFor(t, reopen(t, nowhere, graph("three")), `no layout "three" of graph`, mongodb.GraphTwo)
 	refusedFor(t, reopen(t, nowhere, comments("hybrid")), `no layout "hybrid" of comments`, mongodb.CommentsDocuments)
 }
 
 func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
 	for _, c := range []struct {
-		name, usual, first, other string
-		o                         func(layout string) mongodb.Options
+		name, data, usual, first, other string
+		o                               func(layout string) mongodb.Options
 	}{
-		{"feeds", mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.FeedsRead, feeds},
-		{"comments", mongodb.CommentsDocuments, mongodb.CommentsPages, mongodb.CommentsAdaptive, comments},
+		{"feeds", "posts", mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.FeedsRead, feeds},
+		{"comments", "posts", mongodb.CommentsDocuments, mongodb.CommentsPages, mongodb.CommentsAdaptive, comments},
+		{"graph", "edges", mongodb.GraphReverse, mongodb.GraphTwo, mongodb.GraphReverse, graph},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			uri, database := mongotest.Database(t)
@@ -74,8 +78,8 @@ func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
 			if _, err := settings.DeleteOne(t.Context(), record); err != nil {
 				t.Fatal(err)
 			}
-			posts := settings.Database().Collection("posts")
-			if _, err := posts.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
+			data := settings.Database().Collection(c.data)
+			if _, err := data.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}}); err != nil {
 				t.Fatal(err)
 			}
 			refusedFor(t, reopen(t, uri, c.o(c.first)), `"`+c.usual+`"`)
@@ -99,7 +103,7 @@ func TestServersThatStartTogetherAgree(t *testing.T) {
 		t.Error(text)
 	}
 	n, err := plainClient(t).Database(database).Collection("settings").CountDocuments(t.Context(), bson.D{})
-	if n != 2 || err != nil {
+	if n != 3 || err != nil {
 		t.Errorf("%d settings, %v", n, err)
 	}
 }

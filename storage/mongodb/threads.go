@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -28,14 +29,46 @@ type threads interface {
 	remove(ctx context.Context, post social.PostID, comment social.CommentID) error
 	// removeThread removes all comments of a post.
 	removeThread(ctx context.Context, post social.PostID) error
+	// thread reads all comments of a post, in the order of their ids.
+	thread(ctx context.Context, post social.PostID) ([]commentDoc, error)
+	// parts are what is stored for a whole thread, each of them small enough for one transaction. ErrThreadFull.
+	parts(post social.PostID, comments []commentDoc) ([]threadPart, error)
 
 	// postOf reads which post a comment belongs to. ErrNotFound.
 	postOf(ctx context.Context, comment social.CommentID) (social.PostID, error)
 	byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error)
 	bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error)
 	pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error)
+	// by lists the live comments of each author, newest first.
+	by(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error)
+	// countBy counts the live comments of an author whose ids are at most upTo.
+	countBy(ctx context.Context, author social.UserID, upTo social.CommentID) (int, error)
 	// newest reads the newest live comments of each post, newest first.
 	newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error)
+}
+
+// threadPart is some of the documents of a thread.
+type threadPart struct {
+	c    *mongo.Collection
+	docs []any
+}
+
+// partsOf cuts documents into parts of so many.
+func partsOf[D any](c *mongo.Collection, docs []D, size int) []threadPart {
+	var parts []threadPart
+	for some := range slices.Chunk(docs, max(1, size)) {
+		part := threadPart{c: c, docs: make([]any, len(some))}
+		for i := range some {
+			part.docs[i] = some[i]
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+func (p threadPart) store(ctx context.Context) error {
+	_, err := p.c.InsertMany(ctx, p.docs)
+	return err
 }
 
 // The layouts of comment threads, for Options.Comments.
@@ -50,26 +83,59 @@ const (
 var commentLayouts = map[string]func(*mongo.Database) threads{
 	CommentsDocuments: func(db *mongo.Database) threads { return documentThreads{comments: db.Collection("comments")} },
 	CommentsEmbedded: func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), whole: wholeLimit{comments: math.MaxInt, bytes: maxEmbedded}}
+		return bucketThreads{buckets: bucketsIn(db, CommentsEmbedded), authors: authorsIn(db, CommentsEmbedded), whole: bucketLimit{math.MaxInt, maxEmbedded}}
 	},
 	CommentsPages: func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), paged: true, size: bucketSize}
+		return bucketThreads{buckets: bucketsIn(db, CommentsPages), authors: authorsIn(db, CommentsPages), paged: true, page: pageLimit}
 	},
 	CommentsAdaptive: func(db *mongo.Database) threads {
 		return bucketThreads{
-			buckets: bucketsIn(db), whole: wholeLimit{comments: bucketSize, bytes: maxSmall}, paged: true, size: bucketSize,
+			buckets: bucketsIn(db, CommentsAdaptive), authors: authorsIn(db, CommentsAdaptive), whole: pageLimit, paged: true, page: pageLimit,
 		}
 	},
 }
 
-const (
-	bucketSize  = 100       // as the reference has it
-	maxEmbedded = 8 << 20   // half of what a document may have
-	maxSmall    = 256 << 10 // from here on, writing a thread anew for each comment costs more than pages do
-)
+// pageLimit is how large a page of a thread may be, and also a thread in one document that could have pages: 100 comments, as the
+// reference has it, and few enough bytes for writing it anew for each comment. The longest comment takes about a sixth of them.
+var pageLimit = bucketLimit{comments: 100, bytes: 256 << 10}
 
-// bucketsIn is the collection of buckets. What is read of it outside of transactions is a snapshot: a command must not meet
-// one bucket before it was cut in two, and the other after.
-func bucketsIn(db *mongo.Database) *mongo.Collection {
-	return db.Collection("threads", options.Collection().SetReadConcern(readconcern.Snapshot()))
+const maxEmbedded = 8 << 20 // half of what a document may have
+
+// sharedBuckets is the collection in which all layouts with buckets once kept them.
+const sharedBuckets = "threads"
+
+// bucketsIn is a layout's collection of buckets. What is read of it outside of transactions is a snapshot: a command must
+// not meet one bucket before it was cut in two, and the other after.
+func bucketsIn(db *mongo.Database, layout string) *mongo.Collection {
+	return db.Collection(sharedBuckets+"."+layout, options.Collection().SetReadConcern(readconcern.Snapshot()))
+}
+
+// renameThreads gives buckets that lie in the shared collection to the layout that has made them: the database's. They are older
+// than the entries of their authors, which are made first.
+func (s *Store) renameThreads(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	db := s.posts.Database()
+	names, err := db.ListCollectionNames(ctx, doc("name", sharedBuckets))
+	if err != nil || len(names) == 0 {
+		return translate(ctx, "rename threads", err)
+	}
+	settings, err := s.readSettings(ctx)
+	if err != nil {
+		return translate(ctx, "rename threads", err)
+	}
+	t, ok := s.threadLayouts[settings[commentsSetting().name].Value].(bucketThreads)
+	if !ok {
+		return nil // a migration has left it; nobody reads it
+	}
+	if err := t.listAuthors(ctx, db.Collection(sharedBuckets)); err != nil {
+		return translate(ctx, "list authors", err)
+	}
+	err = s.client.Database("admin").RunCommand(ctx, doc(
+		"renameCollection", db.Name()+"."+sharedBuckets, "to", db.Name()+"."+t.buckets.Name())).Err()
+	const namespaceNotFound = 26
+	if server := mongo.ServerError(nil); asServerError(err, &server) && server.HasErrorCode(namespaceNotFound) {
+		return nil // another server was faster
+	}
+	return translate(ctx, "rename threads", err)
 }

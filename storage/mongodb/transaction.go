@@ -34,7 +34,13 @@ var unavailableCodes = []int{6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 9001,
 func (s *Store) read(ctx context.Context, op string, fn func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return translate(ctx, op, fn(limited))
+	era := s.member.enter()
+	defer era.calls.Done()
+	err := fn(inEra(limited, era))
+	if err == nil {
+		err = s.member.mayRead(era)
+	}
+	return translate(ctx, op, err)
 }
 
 // write runs fn in a transaction until it commits, fails for good, or the deadline comes. fn may run more than once:
@@ -42,7 +48,12 @@ func (s *Store) read(ctx context.Context, op string, fn func(context.Context) er
 // which is far cheaper than the conflicts that they would have in the database. Where fn has made jobs, workers of this
 // process begin at once.
 func (s *Store) write(ctx context.Context, op string, hot []id.ID, fn func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	return s.writeWithin(ctx, s.timeout, op, hot, fn)
+}
+
+// writeWithin is write with a deadline of its own.
+func (s *Store) writeWithin(ctx context.Context, timeout time.Duration, op string, hot []id.ID, fn func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	release, err := s.hot.acquire(limited, hot)
 	if err != nil {
@@ -54,8 +65,12 @@ func (s *Store) write(ctx context.Context, op string, hot []id.ID, fn func(conte
 		return translate(ctx, op, err)
 	}
 	defer session.EndSession(context.WithoutCancel(ctx))
+	era := s.member.enter()
+	defer era.calls.Done()
+	mayWrite := func() error { return s.member.mayWrite(era) }
+	limited = inEra(limited, era)
 	jobs := s.jobs.made.Load()
-	err = retry(limited, func() error { return attempt(limited, session, fn) })
+	err = retry(limited, func() error { return attempt(limited, session, fn, mayWrite) })
 	if err == nil && s.jobs.made.Load() != jobs {
 		s.jobs.wake() // one too often now and then: others make jobs at the same time
 	}
@@ -77,14 +92,21 @@ func retry(ctx context.Context, fn func() error) error {
 	}
 }
 
-// attempt runs one transaction.
-func attempt(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {
+// attempt runs one transaction, and commits it if it still may.
+func attempt(ctx context.Context, session *mongo.Session, fn func(context.Context) error, mayCommit func() error) error {
+	if err := mayCommit(); err != nil {
+		return err
+	}
 	err := session.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()))
 	if err != nil {
 		return err
 	}
 	inside := mongo.NewSessionContext(ctx, session)
 	if err := fn(inside); err != nil {
+		abort(inside, session)
+		return err
+	}
+	if err := mayCommit(); err != nil {
 		abort(inside, session)
 		return err
 	}
@@ -147,7 +169,7 @@ func translate(ctx context.Context, op string, err error) error {
 func asServerError(err error, target *mongo.ServerError) bool { return errors.As(err, target) }
 
 func isUnavailable(err error) bool {
-	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) || isTransient(err) ||
+	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) || isTransient(err) || errors.Is(err, errLeaseOver) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, mongo.ErrClientDisconnected) ||
 		hasLabel(err, "RetryableWriteError") || hasLabel(err, "UnknownTransactionCommitResult") {
 		return true

@@ -3,9 +3,11 @@ package mongodb
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/id"
 	"plaza/social"
@@ -22,6 +24,7 @@ type userDoc struct {
 	WallPolicy social.WallPolicy `bson:"wallPolicy"`
 	Followers  int               `bson:"followers"`
 	Following  int               `bson:"following"`
+	Rights     []social.Right    `bson:"rights,omitempty"`
 }
 
 // handleDoc is a document of handles: it makes them unique, and keeps the hash away from ordinary reads.
@@ -35,14 +38,14 @@ type handleDoc struct {
 func newUserDoc(u *social.User) userDoc {
 	return userDoc{
 		ID: u.ID, Version: version, Handle: u.Handle, Name: u.Name, Bio: u.Bio, AvatarURL: u.AvatarURL,
-		WallPolicy: u.WallPolicy, Followers: u.FollowersCount, Following: u.FollowingCount,
+		WallPolicy: u.WallPolicy, Followers: u.FollowersCount, Following: u.FollowingCount, Rights: u.Rights,
 	}
 }
 
 func (d *userDoc) user() *social.User {
 	return &social.User{
 		ID: d.ID, Handle: d.Handle, Name: d.Name, Bio: d.Bio, AvatarURL: d.AvatarURL,
-		WallPolicy: d.WallPolicy, FollowersCount: d.Followers, FollowingCount: d.Following,
+		WallPolicy: d.WallPolicy, FollowersCount: d.Followers, FollowingCount: d.Following, Rights: d.Rights,
 	}
 }
 
@@ -85,6 +88,33 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 	})
 }
 
+// GrantRight implements social.Users.
+func (s *Store) GrantRight(ctx context.Context, user social.UserID, right social.Right, e social.Event) (bool, error) {
+	return s.changeRight(ctx, user, doc("$addToSet", doc("rights", right)), e)
+}
+
+// RevokeRight implements social.Users.
+func (s *Store) RevokeRight(ctx context.Context, user social.UserID, right social.Right, e social.Event) (bool, error) {
+	return s.changeRight(ctx, user, doc("$pull", doc("rights", right)), e)
+}
+
+func (s *Store) changeRight(ctx context.Context, user social.UserID, change bson.D, e social.Event) (changed bool, err error) {
+	err = s.write(ctx, "change right", []id.ID{user.ID}, func(ctx context.Context) error {
+		result, err := s.users.UpdateOne(ctx, doc("_id", user), change)
+		if err != nil {
+			return err
+		}
+		if result.MatchedCount == 0 {
+			return social.ErrNotFound
+		}
+		if changed = result.ModifiedCount > 0; !changed {
+			return nil
+		}
+		return s.append(ctx, e)
+	})
+	return changed && err == nil, err
+}
+
 // updateOne is ErrNotFound where nothing matches.
 func updateOne(ctx context.Context, c *mongo.Collection, filter, update bson.D) error {
 	result, err := c.UpdateOne(ctx, filter, update)
@@ -111,13 +141,32 @@ func (s *Store) Users(ctx context.Context, ids []social.UserID) (map[social.User
 func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string]*social.User, error) {
 	all := make(map[string]*social.User, len(handles))
 	err := s.read(ctx, "users by handle", func(ctx context.Context) error {
-		docs, err := findIn[userDoc](ctx, s.users, "handle", handles)
-		for i := range docs {
-			all[docs[i].Handle] = docs[i].user()
+		for batch := range slices.Chunk(handles, inBatch) {
+			docs, err := s.usersNamed(ctx, batch)
+			if err != nil {
+				return err
+			}
+			for i := range docs {
+				all[docs[i].Handle] = docs[i].user()
+			}
 		}
-		return err
+		return nil
 	})
 	return all, err
+}
+
+// usersNamed reads users by an index, or, on a sharded cluster, where a handle does not tell on which shard its user lies, through
+// their handles' documents: that costs a single server more than twice as much.
+func (s *Store) usersNamed(ctx context.Context, handles []string) ([]userDoc, error) {
+	if !s.routed {
+		return findAll[userDoc](ctx, s.users, doc("handle", doc("$in", handles)), len(handles), options.Find().SetHint(byHandle))
+	}
+	return aggregateAll[userDoc](ctx, s.handles, bson.A{
+		doc("$match", doc("_id", doc("$in", handles))),
+		doc("$lookup", doc("from", s.users.Name(), "localField", "user", "foreignField", "_id", "as", "user")),
+		doc("$unwind", "$user"),
+		doc("$replaceRoot", doc("newRoot", "$user")),
+	}, len(handles))
 }
 
 // PasswordHash implements social.Users.

@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"math/rand/v2"
 	"sync"
@@ -71,8 +72,11 @@ func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
 	whole := context.WithoutCancel(ctx) // what has begun is finished
 	failure := s.attemptJob(whole, j)
 	err = s.read(whole, "end job", func(ctx context.Context) error {
-		if failure == nil {
+		switch {
+		case failure == nil:
 			return s.jobs.finish(ctx, j)
+		case errors.Is(failure, errMoreWork):
+			return s.jobs.goOn(ctx, j)
 		}
 		slog.WarnContext(ctx, "a background job failed", "job", j.fault().Job, "attempt", j.Attempts, "error", failure)
 		return s.jobs.postpone(ctx, j, failure)
@@ -83,7 +87,20 @@ func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
 func (s *Store) attemptJob(ctx context.Context, j *jobDoc) error {
 	ctx, cancel := context.WithTimeout(ctx, jobTime)
 	defer cancel()
-	return s.feeds.do(ctx, j)
+	era := s.member.enter()
+	defer era.calls.Done()
+	if err := s.member.mayWrite(era); err != nil {
+		return err
+	}
+	ctx = inEra(ctx, era)
+	switch j.Kind {
+	case jobErase:
+		return s.eraseNext(ctx, j)
+	case jobForget:
+		return s.forgetProperty(ctx, j)
+	default:
+		return s.feeds.do(ctx, j)
+	}
 }
 
 // Backlog implements social.Worker.

@@ -32,6 +32,9 @@ var (
 	threadAsTree = defineDirected(`SELECT ` + commentColumns + ` FROM comments INDEXED BY comments_by_tree
 		WHERE post = ? AND tree_path >= ? AND tree_path < ? ORDER BY tree_path $order LIMIT ?`)
 
+	commentsByAuthor = defineDirected(`SELECT ` + commentColumns + ` FROM comments INDEXED BY comments_by_author
+		WHERE author = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
+
 	// One seek in comments_live for each post, whatever its thread's length.
 	latestComments = define(`SELECT ` + commentColumns + ` FROM json_each(?1) AS wanted CROSS JOIN comments
 		WHERE comments.rowid IN (
@@ -113,27 +116,29 @@ func (s *Store) EditComment(ctx context.Context, id social.CommentID, text strin
 
 // DeleteComment implements social.Comments.
 func (s *Store) DeleteComment(ctx context.Context, id social.CommentID, e social.Event) error {
-	return s.update(ctx, func(w *work) error {
-		at, err := w.place(id)
-		if err != nil {
-			return err
-		}
-		if at.deleted {
-			return social.ErrNotFound
-		}
-		if _, err := w.exec(countComments, -1, at.post.Bytes()); err != nil {
-			return err
-		}
-		if at.replies > 0 {
-			_, err = w.exec(buryComment, id.Bytes())
-		} else {
-			err = w.prune(id, at.parent)
-		}
-		if err != nil {
-			return err
-		}
-		return w.append(e)
-	})
+	return s.update(ctx, func(w *work) error { return w.deleteComment(id, e) })
+}
+
+func (w *work) deleteComment(id social.CommentID, e social.Event) error {
+	at, err := w.place(id)
+	if err != nil {
+		return err
+	}
+	if at.deleted {
+		return social.ErrNotFound
+	}
+	if _, err := w.exec(countComments, -1, at.post.Bytes()); err != nil {
+		return err
+	}
+	if at.replies > 0 {
+		_, err = w.exec(buryComment, id.Bytes())
+	} else {
+		err = w.prune(id, at.parent)
+	}
+	if err != nil {
+		return err
+	}
+	return w.append(e)
 }
 
 // prune removes a comment without replies, and then the tombstones above it that have none left.
@@ -194,6 +199,14 @@ func (s *Store) Thread(ctx context.Context, lists []social.List[social.Thread]) 
 			sp := timeSpan(list.Of.Order, list.Page)
 			return w.comments(sp, threadByParent, list.Of.Post.Bytes(), list.Of.Parent.Bytes(), sp.low, sp.high, sp.limit)
 		}
+	})
+}
+
+// CommentsBy implements social.Comments.
+func (s *Store) CommentsBy(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error) {
+	return pages(ctx, s, lists, func(w *work, list social.List[social.UserID]) ([]*social.Comment, error) {
+		sp := descendingSpan(list.Page)
+		return w.comments(sp, commentsByAuthor, list.Of.Bytes(), sp.low, sp.high, sp.limit)
 	})
 }
 

@@ -16,6 +16,7 @@ var bounded = []string{
 	`SCAN CONSTANT ROW`, // the viewer
 	`SCAN merged`,       // the queue's first entry
 	`SCAN starts`,       // at most a page
+	`SCAN properties`,   // all that profiles have: at most social.MaxProperties
 	`SCAN (subquery-`,   // the viewer's own lists, in the merge of feeds
 }
 

@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,13 +14,14 @@ import (
 
 // postColumns are what scanPost reads.
 const postColumns = `posts.id, posts.author, posts.wall_owner, posts.audience, posts.audience_circles, posts.type, posts.detail,
-	posts.edited_at, posts.edits, posts.revision, posts.comment_count, posts.reactions, posts.votes`
+	posts.edited_at, posts.edits, posts.revision, posts.comment_count, posts.reactions, posts.votes,
+	posts.replies, posts.reply_circles, posts.comment_order, posts.muters`
 
 var (
-	insertPost = define(`INSERT INTO posts (id, author, wall_owner, audience, audience_circles, type, detail, edited_at, revision, votes)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	updatePost = define(`UPDATE posts SET audience = ?, audience_circles = ?, type = ?, detail = ?, edited_at = ?, revision = ?
-		WHERE id = ? AND revision = ?`)
+	insertPost = define(`INSERT INTO posts (id, author, wall_owner, audience, audience_circles, type, detail, edited_at, revision, votes,
+		replies, reply_circles, comment_order) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	updatePost = define(`UPDATE posts SET audience = ?, audience_circles = ?, type = ?, detail = ?, edited_at = ?, revision = ?,
+		replies = ?, reply_circles = ?, comment_order = ? WHERE id = ? AND revision = ?`)
 	insertVersion = define(`INSERT INTO post_versions (post, number, audience, audience_circles, type, detail, edited_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?)`)
 	versionsByPost = define(`SELECT post, audience, audience_circles, type, detail, edited_at FROM post_versions
@@ -40,6 +42,10 @@ var (
 	reaction           = define(`SELECT kind FROM reactions WHERE post = ? AND user = ?`)
 	putReaction        = define(`INSERT INTO reactions (post, user, kind) VALUES (?, ?, ?) ON CONFLICT (post, user) DO UPDATE SET kind = excluded.kind`)
 	deleteReactionStmt = define(`DELETE FROM reactions WHERE post = ? AND user = ?`)
+	muteThread         = define(`INSERT INTO thread_mutes (post, user) VALUES (?, ?) ON CONFLICT DO NOTHING`)
+	unmuteThread       = define(`DELETE FROM thread_mutes WHERE post = ? AND user = ?`)
+	countMuter         = define(`UPDATE posts SET muters = muters + ? WHERE id = ?`)
+	mutedThreads       = define(`SELECT post, 1 FROM thread_mutes WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
 	reactions          = define(`SELECT post, kind FROM reactions WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
 )
 
@@ -55,7 +61,7 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 	}
 	return s.update(ctx, func(w *work) error {
 		_, err := w.exec(insertPost, p.ID.Bytes(), p.Author.Bytes(), p.WallOwner.Bytes(), string(p.Audience.Kind), doc.circles,
-			string(doc.kind), doc.detail, moment(p.EditedAt), p.Revision, noVotes)
+			string(doc.kind), doc.detail, moment(p.EditedAt), p.Revision, noVotes, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p))
 		if err != nil {
 			return err
 		}
@@ -74,7 +80,7 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 	}
 	return s.update(ctx, func(w *work) error {
 		rows, err := w.exec(updatePost, string(p.Audience.Kind), doc.circles, string(doc.kind), doc.detail, moment(p.EditedAt),
-			p.Revision, p.ID.Bytes(), p.Revision-1)
+			p.Revision, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p), p.ID.Bytes(), p.Revision-1)
 		if err != nil {
 			return err
 		}
@@ -224,16 +230,19 @@ func (w *work) fillLatest(posts []*social.Post) error {
 
 func scanPost(scan scan) (*social.Post, error) {
 	p := &social.Post{}
-	var circles, detail, reactions, votes []byte
+	var circles, detail, reactions, votes, replyCircles []byte
 	var kind social.PostType
 	var edited int64
 	err := scan(into(&p.ID.ID), into(&p.Author.ID), into(&p.WallOwner.ID), &p.Audience.Kind, &circles, &kind, &detail, &edited,
-		&p.Edits, &p.Revision, &p.CommentCount, &reactions, &votes)
+		&p.Edits, &p.Revision, &p.CommentCount, &reactions, &votes, &p.Replies.Kind, &replyCircles, &p.Order, &p.Muters)
 	if err != nil {
 		return nil, err
 	}
 	p.EditedAt = momentOf(edited)
 	if p.Audience.Circles, err = splitCircles(circles); err != nil {
+		return nil, err
+	}
+	if p.Replies.Circles, err = splitCircles(replyCircles); err != nil {
 		return nil, err
 	}
 	if p.Content, err = decodeContent(kind, detail); err != nil {
@@ -371,6 +380,38 @@ func (s *Store) Reactions(ctx context.Context, user social.UserID, posts []socia
 	return choices[social.ReactionKind](ctx, s, reactions, user, posts)
 }
 
+// MuteThread implements social.Posts.
+func (s *Store) MuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (bool, error) {
+	return s.changeThreadMute(ctx, muteThread, 1, post, user, e)
+}
+
+// UnmuteThread implements social.Posts.
+func (s *Store) UnmuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (bool, error) {
+	return s.changeThreadMute(ctx, unmuteThread, -1, post, user, e)
+}
+
+func (s *Store) changeThreadMute(ctx context.Context, change *statement, by int, post social.PostID, user social.UserID, e social.Event) (did bool, err error) {
+	err = s.update(ctx, func(w *work) error {
+		if err := w.requirePost(post); err != nil {
+			return err
+		}
+		rows, err := w.exec(change, post.Bytes(), user.Bytes())
+		if did = rows > 0; err != nil || !did {
+			return err
+		}
+		if _, err := w.exec(countMuter, by, post.Bytes()); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+	return did && err == nil, err
+}
+
+// MutedThreads implements social.Posts.
+func (s *Store) MutedThreads(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]bool, error) {
+	return choices[bool](ctx, s, mutedThreads, user, posts)
+}
+
 // postDoc is what of a post, or of a version, is stored in a form of its own.
 type postDoc struct {
 	circles []byte
@@ -378,11 +419,20 @@ type postDoc struct {
 	detail  string
 }
 
-func encodePost(a social.Audience, c social.Content) (doc postDoc, err error) {
-	doc.circles = []byte{}
-	for _, circle := range a.Circles {
-		doc.circles = append(doc.circles, circle.ID.Bytes()...)
+func replyKind(p *social.Post) string { return string(cmp.Or(p.Replies.Kind, social.RepliesEveryone)) }
+
+func commentOrder(p *social.Post) string { return string(cmp.Or(p.Order, social.OrderOldest)) }
+
+func joinCircles(circles []social.CircleID) []byte {
+	joined := []byte{}
+	for _, circle := range circles {
+		joined = append(joined, circle.ID.Bytes()...)
 	}
+	return joined
+}
+
+func encodePost(a social.Audience, c social.Content) (doc postDoc, err error) {
+	doc.circles = joinCircles(a.Circles)
 	kind, detail, err := encodeContent(c)
 	doc.kind, doc.detail = kind, string(detail)
 	return doc, err

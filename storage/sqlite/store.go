@@ -40,6 +40,7 @@ type Store struct {
 	reader *pool
 	log    *eventLog
 	lock   io.Closer
+	left   chan struct{} // tells Work that a call has left something undone
 }
 
 // Open opens the database file, makes it (and its folder) where it is absent, and brings its tables up to date.
@@ -54,7 +55,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s := &Store{lock: lock, log: newEventLog()}
+	s := &Store{lock: lock, log: newEventLog(), left: make(chan struct{}, 1)}
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(openFault(path, err), s.closeAll())
 	}

@@ -3,17 +3,21 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"slices"
+	"strings"
 
 	"plaza/social"
 )
 
-const userColumns = `id, handle, name, bio, avatar_url, wall_policy, followers_count, following_count`
+const userColumns = `id, handle, name, bio, avatar_url, wall_policy, followers_count, following_count, rights`
 
 var (
-	insertUser = define(`INSERT INTO users (id, handle, name, bio, avatar_url, wall_policy, password_hash)
-		VALUES (?, ?, ?, ?, ?, ?, ?)`)
+	insertUser = define(`INSERT INTO users (id, handle, name, bio, avatar_url, wall_policy, password_hash, rights)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
 	updateProfile = define(`UPDATE users SET name = coalesce(?, name), bio = coalesce(?, bio),
 		avatar_url = coalesce(?, avatar_url), wall_policy = coalesce(?, wall_policy) WHERE id = ?`)
+	rightsOf       = define(`SELECT rights FROM users WHERE id = ?`)
+	setRights      = define(`UPDATE users SET rights = ? WHERE id = ?`)
 	usersByID      = define(`SELECT ` + userColumns + ` FROM users WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	usersByHandle  = define(`SELECT ` + userColumns + ` FROM users WHERE handle IN (SELECT value FROM json_each(?))`)
 	userExists     = define(`SELECT 1 FROM users WHERE id = ?`)
@@ -34,7 +38,7 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 
 func (w *work) insertUser(u social.NewUser) error {
 	p := u.User
-	_, err := w.exec(insertUser, p.ID.Bytes(), p.Handle, p.Name, p.Bio, p.AvatarURL, string(p.WallPolicy), u.PasswordHash)
+	_, err := w.exec(insertUser, p.ID.Bytes(), p.Handle, p.Name, p.Bio, p.AvatarURL, string(p.WallPolicy), u.PasswordHash, joinRights(p.Rights))
 	if err != nil {
 		return taken(err)
 	}
@@ -50,6 +54,58 @@ func (s *Store) UpdateProfile(ctx context.Context, id social.UserID, change soci
 		}
 		return w.append(e)
 	})
+}
+
+// GrantRight implements social.Users.
+func (s *Store) GrantRight(ctx context.Context, user social.UserID, right social.Right, e social.Event) (bool, error) {
+	return s.changeRights(ctx, user, e, func(rights []social.Right) []social.Right {
+		if slices.Contains(rights, right) {
+			return rights
+		}
+		return append(rights, right)
+	})
+}
+
+// RevokeRight implements social.Users.
+func (s *Store) RevokeRight(ctx context.Context, user social.UserID, right social.Right, e social.Event) (bool, error) {
+	return s.changeRights(ctx, user, e, func(rights []social.Right) []social.Right {
+		return slices.DeleteFunc(rights, func(r social.Right) bool { return r == right })
+	})
+}
+
+func (s *Store) changeRights(ctx context.Context, user social.UserID, e social.Event, change func([]social.Right) []social.Right) (changed bool, err error) {
+	err = s.update(ctx, func(w *work) error {
+		var rights string
+		if err := known(w.row(rightsOf, []any{&rights}, user.Bytes())); err != nil {
+			return err
+		}
+		after := joinRights(change(splitRights(rights)))
+		if changed = after != rights; !changed {
+			return nil
+		}
+		if _, err := w.exec(setRights, after, user.Bytes()); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+	return changed && err == nil, err
+}
+
+// joinRights is how rights are stored: their names, with spaces between them.
+func joinRights(rights []social.Right) string {
+	names := make([]string, len(rights))
+	for i, right := range rights {
+		names[i] = string(right)
+	}
+	return strings.Join(names, " ")
+}
+
+func splitRights(text string) []social.Right {
+	var rights []social.Right
+	for name := range strings.FieldsSeq(text) {
+		rights = append(rights, social.Right(name))
+	}
+	return rights
 }
 
 // Users implements social.Users.
@@ -77,8 +133,10 @@ func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string
 }
 
 func scanUser(scan scan) (*social.User, error) {
-	u := &social.User{}
-	return u, scan(into(&u.ID.ID), &u.Handle, &u.Name, &u.Bio, &u.AvatarURL, &u.WallPolicy, &u.FollowersCount, &u.FollowingCount)
+	u, rights := &social.User{}, ""
+	err := scan(into(&u.ID.ID), &u.Handle, &u.Name, &u.Bio, &u.AvatarURL, &u.WallPolicy, &u.FollowersCount, &u.FollowingCount, &rights)
+	u.Rights = splitRights(rights)
+	return u, err
 }
 
 // PasswordHash implements social.Users.

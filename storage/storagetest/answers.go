@@ -21,8 +21,10 @@ func (h *history) compare(viewer int, random *rand.Rand) {
 	a.compareOwn(posts)
 	a.compareHistories(posts)
 	a.comparePreviews(posts)
+	a.compareMutedThreads(posts)
 	a.compareComments()
 	a.compareThreads()
+	a.compareAuthors()
 	a.compareWalls()
 	a.comparePeople()
 	a.compareFollows()
@@ -72,7 +74,15 @@ func (a *answers) textOf(p *social.Post) string {
 		a.t.Fatalf("a post with %d earlier versions was edited at %v", p.Edits, p.EditedAt)
 	}
 	return postText(a.m.post(p.ID), a.m.person(p.Author), a.m.person(p.WallOwner), p.Audience.Kind, p.Content,
-		p.Edits, p.CommentCount, p.Reactions, p.Votes)
+		p.Edits, p.CommentCount, p.Reactions, p.Votes) + settingsText(p.Replies.Kind, a.circlesOf(p.Replies.Circles), p.Order, p.Muters)
+}
+
+func (a *answers) circlesOf(ids []social.CircleID) []int {
+	var circles []int
+	for _, id := range ids {
+		circles = append(circles, a.m.circle(id))
+	}
+	return circles
 }
 
 // textOfComment describes a comment as the service gives it.
@@ -139,11 +149,7 @@ func (a *answers) compareHistories(posts []*social.Post) {
 	for _, p := range posts {
 		var got []string
 		for _, v := range histories[p.ID] {
-			var circles []int
-			for _, circle := range v.Audience.Circles {
-				circles = append(circles, a.m.circle(circle))
-			}
-			got = append(got, versionText(v.Content, v.Audience.Kind, circles, v.EditedAt))
+			got = append(got, versionText(v.Content, v.Audience.Kind, a.circlesOf(v.Audience.Circles), v.EditedAt))
 		}
 		post := a.m.post(p.ID)
 		a.same(got, a.m.history(a.who, a.m.posts[post]), "the history of post %d", post)
@@ -214,6 +220,40 @@ func (a *answers) compareThreads() {
 		}
 	}
 	compareLists(a, "thread", want, a.v.Threads, a.textOfComment, social.CommentKey)
+}
+
+// compareAuthors reads what everybody has written.
+func (a *answers) compareAuthors() {
+	a.t.Helper()
+	want := map[social.UserID][]entry{}
+	for i, person := range a.m.people {
+		want[person.id] = a.commentEntries(a.m.commentsBy(i), false)
+	}
+	key := func(_ social.UserID, c *social.Comment) social.Key { return keyOf(c.ID.ID) }
+	read := func(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]]social.Slice[*social.Comment], error) {
+		found, posts, err := a.v.CommentsBy(ctx, lists)
+		for _, p := range posts {
+			if !a.m.sees(a.who, a.m.posts[a.m.post(p.ID)]) {
+				a.t.Fatalf("what %d reads: a post comes with comments that they do not see", a.who)
+			}
+		}
+		return found, err
+	}
+	compareLists(a, "comments by author", want, read, a.textOfComment, key)
+}
+
+// compareMutedThreads compares which threads the viewer mutes.
+func (a *answers) compareMutedThreads(posts []*social.Post) {
+	a.t.Helper()
+	want := map[social.PostID]bool{}
+	for _, p := range posts {
+		if a.m.posts[a.m.post(p.ID)].muters[a.who] {
+			want[p.ID] = true
+		}
+	}
+	got, err := a.v.MutedThreads(a.ctx, posts)
+	a.ok(err, "muted threads")
+	a.same(got, want, "the muted threads")
 }
 
 // addRepliesAndDiscussion adds what stands directly under a comment (which may be gone), and all that does.

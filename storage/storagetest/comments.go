@@ -28,6 +28,11 @@ var commentCases = []testCase{
 	{"ThreadReadsMixedSelectionsInOneCall", threadReadsMixedSelections},
 	{"LatestCommentsLeavesAuthorsOut", latestCommentsLeavesAuthorsOut},
 	{"RandomThreadsStayExact", randomThreadsStayExact},
+	{"CommentsByListsAcrossPosts", commentsByListsAcrossPosts},
+	{"EraseCommentsDeletesAllOfOneAuthor", eraseCommentsDeletesAll},
+	{"EraseCommentsLeavesLaterOnes", eraseCommentsLeavesLaterOnes},
+	{"EraseCommentsGoesOnWhereItWasBrokenOff", eraseCommentsGoesOn},
+	{"EraseCommentsTellsOfEach", eraseCommentsTellsOfEach},
 }
 
 // orders are the three ways to list a thread.
@@ -42,6 +47,7 @@ func (w *world) checkThread(post social.PostID, size int) []*social.Comment {
 	w.checkOrders(post, oldest)
 	w.checkFamily(oldest)
 	w.checkReads(post, oldest)
+	w.checkAuthors(post, oldest)
 	w.checkPreview(post, oldest)
 	return oldest
 }
@@ -96,6 +102,21 @@ func (w *world) checkReads(post social.PostID, thread []*social.Comment) {
 	}
 	w.same(lookup(w, w.Comments, ids), byID, "the comments by id")
 	w.same(lookup(w, w.CommentsBySlug, links), bySlug, "the comments by slug")
+}
+
+// checkAuthors looks for the live comments among those of their authors.
+func (w *world) checkAuthors(post social.PostID, thread []*social.Comment) {
+	w.t.Helper()
+	want := map[social.UserID][]*social.Comment{}
+	for _, c := range slices.Backward(thread) {
+		if !c.Deleted {
+			want[c.Author] = append(want[c.Author], c)
+		}
+	}
+	for author, comments := range want {
+		elsewhere := func(c *social.Comment) bool { return c.Post != post }
+		w.same(slices.DeleteFunc(whole(w, w.CommentsBy, author), elsewhere), comments, "the author's comments on the post")
+	}
 }
 
 // checkPreview checks what the post says of its thread.

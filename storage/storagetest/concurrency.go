@@ -18,6 +18,8 @@ var concurrencyCases = []testCase{
 	{"OneCommentIsDeletedOnce", oneCommentIsDeletedOnce},
 	{"RepliesMeetTheParentsDeletion", repliesMeetTheParentsDeletion},
 	{"CommentsMeetThePostsDeletion", commentsMeetThePostsDeletion},
+	{"ErasingMeetsWriters", erasingMeetsWriters},
+	{"ManyMutersOfOneThread", manyMutersOfOneThread},
 	{"ManyVotersChangeTheirVotes", manyVotersChangeTheirVotes},
 	{"ManyReactions", manyReactions},
 	{"OneRevisionIsStoredOnce", oneRevisionIsStoredOnce},
@@ -254,6 +256,62 @@ func manyVotersChangeTheirVotes(w *world) {
 	due[3]--
 	due[only(w, w.votesOf(people[0].ID), p.ID)]++
 	w.same(w.getPost(p.ID).Votes, due, "the counts after one person's many votes")
+}
+
+// erasingMeetsWriters erases one person's comments while others reply to them and delete their own: nothing of what was there before is
+// left, and all counts are exact.
+func erasingMeetsWriters(w *world) {
+	people := w.users(2)
+	ada, ben := people[0], people[1]
+	p := w.status(ada)
+	var roots, own []*social.Comment
+	for range 30 {
+		roots = append(roots, w.comment(p, nil, ben))
+		own = append(own, w.comment(p, nil, ada))
+	}
+	upTo := newCommentID()
+	errs := together(crowd, func(i int) error {
+		switch {
+		case i < 2:
+			_, err := w.EraseComments(w.ctx, ben.ID, upTo, event(social.EventErasureBegun))
+			return err
+		case i%2 == 0:
+			return w.insertComment(newComment(p, roots[i%len(roots)], ada))
+		case i%4 == 1:
+			return w.DeleteComment(w.ctx, own[i%len(own)].ID, event(social.EventCommentDeleted))
+		}
+		return w.insertComment(newComment(p, nil, ben)) // later than what is erased
+	})
+	w.tally(errs, social.ErrNotFound)
+	w.ok(settle(w.ctx, w.Store), "background work")
+	thread := whole(w, w.Thread, social.Thread{Post: p.ID, Order: social.OrderOldest})
+	w.checkThread(p.ID, len(thread))
+	by := whole(w, w.CommentsBy, ben.ID)
+	w.same(len(by), crowd/4, "the number of comments that were written meanwhile")
+	for _, c := range by {
+		if c.ID.Compare(upTo.ID) <= 0 {
+			w.t.Errorf("%v was not erased", c.ID)
+		}
+	}
+}
+
+func manyMutersOfOneThread(w *world) {
+	people := w.users(crowd / 2)
+	p := w.status(people[0])
+	errs := together(crowd, func(i int) (err error) {
+		user := people[i%len(people)] // each person twice at once
+		_, err = w.MuteThread(w.ctx, p.ID, user.ID, event(social.EventThreadMuted))
+		if err == nil && i%4 == 0 {
+			_, err = w.UnmuteThread(w.ctx, p.ID, user.ID, event(social.EventThreadUnmuted))
+		}
+		return err
+	})
+	w.same(w.tally(errs), crowd, "the number of successes")
+	muters := 0
+	for _, user := range people {
+		muters += len(lookup(w, w.threadMutesOf(user), []social.PostID{p.ID}))
+	}
+	w.same(w.getPost(p.ID).Muters, muters, "Muters")
 }
 
 func manyReactions(w *world) {

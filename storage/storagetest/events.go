@@ -126,6 +126,8 @@ func (w *world) writes() []func(e social.Event) error {
 		func(e social.Event) error { return w.InsertUser(ctx, ada, e) },
 		func(e social.Event) error { return w.InsertUser(ctx, ben, e) },
 		func(e social.Event) error { return w.UpdateProfile(ctx, ada.User.ID, profileOf(&ada.User), e) },
+		func(e social.Event) error { return did(w.GrantRight(ctx, ada.User.ID, social.RightAdmin, e)) },
+		func(e social.Event) error { return did(w.RevokeRight(ctx, ada.User.ID, social.RightAdmin, e)) },
 		func(e social.Event) error {
 			w.ok(w.InsertSession(ctx, session), "InsertSession")
 			return w.DeleteSession(ctx, session.TokenHash, e)
@@ -152,6 +154,9 @@ func (w *world) writes() []func(e social.Event) error {
 		func(e social.Event) error { return w.DeleteReaction(ctx, post, b.ID, e) },
 		func(e social.Event) error { return w.InsertComment(ctx, root, e) },
 		func(e social.Event) error { return w.InsertComment(ctx, reply, e) },
+		func(e social.Event) error { return did(w.MuteThread(ctx, post, b.ID, e)) },
+		func(e social.Event) error { return did(w.UnmuteThread(ctx, post, b.ID, e)) },
+		func(e social.Event) error { return eraseNothing(w, e) },
 		func(e social.Event) error { return w.EditComment(ctx, root.ID, "edited", now(), e) },
 		func(e social.Event) error { return w.DeleteComment(ctx, root.ID, e) },
 		func(e social.Event) error { return w.DeleteComment(ctx, reply.ID, e) },
@@ -192,6 +197,7 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 
 	ctx, e := w.ctx, event(social.EventBlocked)
 	tail := w.tail()
+	w.did(false)(w.RevokeRight(ctx, ada.ID, social.RightAdmin, e))
 	w.did(false)(w.add(ada.Following, ada, ben))
 	w.did(false)(w.remove(friends, ada, ben))
 	w.did(false)(w.Unfollow(ctx, ben.ID, ada.ID, e))
@@ -203,9 +209,12 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 	w.ok(w.PutReaction(ctx, p.ID, ben.ID, social.ReactionLike, e), "the same reaction")
 	w.ok(w.DeleteReaction(ctx, p.ID, ada.ID, e), "taking back what is not there")
 	w.ok(w.DeleteSession(ctx, [32]byte{7}, e), "deleting a session that is gone")
+	w.did(false)(w.UnmuteThread(ctx, p.ID, ada.ID, e))
 	for what, err := range map[string]error{
 		"InsertUser":      w.InsertUser(ctx, taken, e),
 		"UpdateProfile":   w.UpdateProfile(ctx, newUserID(), social.ProfileChange{}, e),
+		"GrantRight":      second(w.GrantRight(ctx, newUserID(), social.RightAdmin, e)),
+		"RevokeRight":     second(w.RevokeRight(ctx, newUserID(), social.RightAdmin, e)),
 		"InsertCircle":    w.InsertCircle(ctx, &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: "friends"}, e),
 		"RenameCircle":    w.RenameCircle(ctx, newCircleID(), "x", e),
 		"RenameCircle 2":  w.RenameCircle(ctx, friends, "following", e),
@@ -221,6 +230,8 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 		"PutVote":         w.PutVote(ctx, lost.ID, ada.ID, 0, e),
 		"PutReaction":     w.PutReaction(ctx, lost.ID, ada.ID, social.ReactionLike, e),
 		"DeleteReaction":  w.DeleteReaction(ctx, lost.ID, ada.ID, e),
+		"MuteThread":      second(w.MuteThread(ctx, lost.ID, ada.ID, e)),
+		"UnmuteThread":    second(w.UnmuteThread(ctx, lost.ID, ada.ID, e)),
 		"InsertComment":   w.InsertComment(ctx, newComment(lost, nil, ada), e),
 		"InsertComment 2": w.InsertComment(ctx, newComment(&p, root, ada), e),
 		"InsertComment 3": w.InsertComment(ctx, slug, e),
@@ -235,6 +246,12 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 }
 
 func second(_ bool, err error) error { return err }
+
+// eraseNothing erases the comments of somebody who has none.
+func eraseNothing(w *world, e social.Event) error {
+	_, err := w.EraseComments(w.ctx, newUserID(), newCommentID(), e)
+	return err
+}
 
 func importsAppendNone(w *world) {
 	tail := w.tail()

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -23,6 +24,8 @@ var postCases = []testCase{
 	{"PutVoteCountsOneVoteAPerson", putVoteCountsOneVoteAPerson},
 	{"PutReactionCountsOneReactionAPerson", putReactionCountsOneReactionAPerson},
 	{"VotesAndReactionsReadManyPosts", votesAndReactionsReadManyPosts},
+	{"ThreadSettingsComeBack", threadSettingsComeBack},
+	{"ThreadMutesAreCountedOnceAPerson", threadMutesAreCountedOnceAPerson},
 }
 
 // contents are one or more of each type, with all fields and with as few as can be.
@@ -264,6 +267,7 @@ func deletePostTakesEverythingAlong(w *world) {
 	w.edit(p, p.Content)
 	w.ok(w.PutVote(w.ctx, p.ID, ben.ID, 1, event(social.EventPollVoted)), "PutVote")
 	w.ok(w.PutReaction(w.ctx, p.ID, ben.ID, social.ReactionSad, event(social.EventReactionAdded)), "PutReaction")
+	w.did(true)(w.MuteThread(w.ctx, p.ID, ben.ID, event(social.EventThreadMuted)))
 
 	w.ok(w.DeletePost(w.ctx, p.ID, event(social.EventPostDeleted)), "DeletePost")
 	w.isGone(p.ID, ben, []*social.Comment{first, reply})
@@ -288,6 +292,8 @@ func (w *world) isGone(post social.PostID, user person, comments []*social.Comme
 	absent(w, "version", w.Histories, posts...)
 	absent(w, "vote", w.votesOf(user.ID), posts...)
 	absent(w, "reaction", w.reactionsOf(user.ID), posts...)
+	absent(w, "thread mute", w.threadMutesOf(user), posts...)
+	w.same(len(whole(w, w.CommentsBy, user.ID)), 0, "the number of comments by somebody who wrote none elsewhere")
 	for _, c := range comments {
 		absent(w, "comment", w.Comments, c.ID)
 		link := social.Permalink{Post: post, Slug: c.Slug}
@@ -409,6 +415,80 @@ func putReactionCountsOneReactionAPerson(w *world) {
 	w.fails(err, social.ErrNotFound, "PutReaction to an absent post")
 	err = w.DeleteReaction(w.ctx, nowhere, people[0].ID, event(social.EventReactionRemoved))
 	w.fails(err, social.ErrNotFound, "DeleteReaction from an absent post")
+}
+
+// threadMutesOf reads whose threads somebody mutes.
+func (w *world) threadMutesOf(user person) batchLookup[social.PostID, bool] {
+	return func(ctx context.Context, posts []social.PostID) (map[social.PostID]bool, error) {
+		return w.MutedThreads(ctx, user.ID, posts)
+	}
+}
+
+func threadSettingsComeBack(w *world) {
+	ada := w.user()
+	circles := []social.CircleID{w.circle(ada, "One"), w.circle(ada, "Two")}
+	p := w.status(ada)
+	plain := statusBy(ada)
+	plain.Replies, plain.Order = social.ReplyPolicy{}, ""
+	w.same(w.getPost(w.insert(plain).ID).Replies.Kind, social.RepliesEveryone, "the reply policy of a post without one")
+	w.same(w.getPost(plain.ID).Order, social.OrderOldest, "the order of a post without one")
+	for _, replies := range []social.ReplyPolicy{
+		{Kind: social.RepliesCircles},
+		{Kind: social.RepliesListed, Circles: circles},
+		{Kind: social.RepliesNobody},
+		{Kind: social.RepliesListed, Circles: circles[:1]},
+		{Kind: social.RepliesEveryone},
+	} {
+		for _, order := range []social.CommentOrder{social.OrderThreaded, social.OrderNewest, social.OrderOldest} {
+			fresh := statusBy(ada)
+			fresh.Replies, fresh.Order = replies, order
+			w.same(w.getPost(w.insert(fresh).ID), fresh, "a post with replies for %s", replies.Kind)
+			p.Replies, p.Order = replies, order
+			p.Revision++
+			w.ok(w.UpdatePost(w.ctx, p, nil, event(social.EventRepliesChanged)), "UpdatePost")
+			w.same(w.getPost(p.ID), p, "the changed post, with replies for %s", replies.Kind)
+		}
+	}
+}
+
+func threadMutesAreCountedOnceAPerson(w *world) {
+	people := w.users(3)
+	p, other := w.status(people[0]), w.status(people[0])
+	mute := func(call func(context.Context, social.PostID, social.UserID, social.Event) (bool, error), user person) (bool, error) {
+		return call(w.ctx, p.ID, user.ID, event(social.EventThreadMuted))
+	}
+	for i, step := range []struct {
+		user        person
+		call        func(context.Context, social.PostID, social.UserID, social.Event) (bool, error)
+		did, muting bool
+		muters      int
+	}{
+		{people[1], w.UnmuteThread, false, false, 0},
+		{people[1], w.MuteThread, true, true, 1},
+		{people[1], w.MuteThread, false, true, 1},
+		{people[0], w.MuteThread, true, true, 2},
+		{people[1], w.UnmuteThread, true, false, 1},
+		{people[1], w.UnmuteThread, false, false, 1},
+		{people[0], w.UnmuteThread, true, false, 0},
+		{people[2], w.MuteThread, true, true, 1},
+	} {
+		w.did(step.did)(mute(step.call, step.user))
+		want := map[social.PostID]bool{}
+		if step.muting {
+			want[p.ID] = true
+		}
+		w.same(lookup(w, w.threadMutesOf(step.user), []social.PostID{p.ID, other.ID, newPostID()}), want, "what one mutes after step %d", i)
+		w.same(w.getPost(p.ID).Muters, step.muters, "Muters after step %d", i)
+	}
+	w.edit(p, p.Content)
+	w.same(w.getPost(p.ID).Muters, 1, "Muters after an edit")
+	w.same(w.getPost(other.ID).Muters, 0, "Muters of another post")
+	nowhere := newPostID()
+	for _, call := range []func(context.Context, social.PostID, social.UserID, social.Event) (bool, error){w.MuteThread, w.UnmuteThread} {
+		_, err := call(w.ctx, nowhere, people[0].ID, event(social.EventThreadMuted))
+		w.fails(err, social.ErrNotFound, "muting an absent post")
+	}
+	absent(w, "mute of an absent post", w.threadMutesOf(people[0]), nowhere)
 }
 
 func votesAndReactionsReadManyPosts(w *world) {

@@ -53,6 +53,10 @@ type modelPost struct {
 	gone          bool
 	reactions     map[int]social.ReactionKind
 	votes         map[int]int
+	replies       social.ReplyKind
+	repliers      []int // the circles that replies are for, where it lists some
+	order         social.CommentOrder
+	muters        map[int]bool
 }
 
 // modelVersion is what a post said before an edit, and to whom.
@@ -140,8 +144,10 @@ func (m *model) sees(viewer int, p *modelPost) bool {
 	return false
 }
 
-func (m *model) isListed(viewer int, p *modelPost) bool {
-	for _, i := range p.listed {
+func (m *model) isListed(viewer int, p *modelPost) bool { return m.isInAny(viewer, p.listed) }
+
+func (m *model) isInAny(viewer int, circles []int) bool {
+	for _, i := range circles {
 		if c := m.circles[i]; !c.gone && c.members[viewer] {
 			return true
 		}
@@ -168,6 +174,32 @@ func (m *model) seesComment(viewer int, c *modelComment) bool {
 		return false
 	}
 	return c.deleted || viewer == nobody || m.exists(viewer, c.author)
+}
+
+// mayReply says whether somebody may reply to a post that they see.
+func (m *model) mayReply(who int, p *modelPost) bool {
+	switch {
+	case who == nobody:
+		return false
+	case who == p.author, p.replies == social.RepliesEveryone:
+		return true
+	case p.replies == social.RepliesCircles:
+		return m.followsNow(p.author, who)
+	case p.replies == social.RepliesListed:
+		return m.isInAny(who, p.repliers)
+	}
+	return false
+}
+
+// commentsBy lists the living comments of somebody, newest first.
+func (m *model) commentsBy(author int) []*modelComment {
+	var by []*modelComment
+	for _, c := range slices.Backward(m.comments) {
+		if c.author == author && !c.deleted && !c.gone {
+			by = append(by, c)
+		}
+	}
+	return by
 }
 
 // The feeds.
@@ -251,6 +283,9 @@ func (m *model) commentCount(post int) int {
 
 // preview is the last three comments of a post that the viewer may see and does not mute.
 func (m *model) preview(viewer, post int) []*modelComment {
+	if m.posts[post].muters[viewer] {
+		return nil
+	}
 	shown := slices.DeleteFunc(m.thread(post), func(c *modelComment) bool {
 		return c.deleted || !m.seesComment(viewer, c) || m.mutesNow(viewer, c.author)
 	})
@@ -280,7 +315,12 @@ func (m *model) postText(i int) string {
 	for _, kind := range p.reactions {
 		reactions[kind]++
 	}
-	return postText(i, p.author, p.owner, p.kind, p.content, len(p.versions), m.commentCount(i), reactions, votes)
+	return postText(i, p.author, p.owner, p.kind, p.content, len(p.versions), m.commentCount(i), reactions, votes) +
+		settingsText(p.replies, p.repliers, p.order, len(p.muters))
+}
+
+func settingsText(replies social.ReplyKind, circles []int, order social.CommentOrder, muters int) string {
+	return fmt.Sprintf(", replies for %s %v, %s, %d muters", replies, slices.Compact(slices.Sorted(slices.Values(circles))), order, muters)
 }
 
 func postText(i, author, owner int, kind social.AudienceKind, content social.Content, edits, comments int,

@@ -20,9 +20,12 @@ func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	runNouns(t, func(t *testing.T) storage.Store {
 		t.Helper()
-		return &several{stores: open(t)}
+		return Several(open(t)...)
 	}, nouns()[len(nouns())-3:])
 }
+
+// Several is several stores over one database as one, in which each call goes to the next store.
+func Several(stores ...storage.Store) storage.Store { return &several{stores: stores} }
 
 // several hands each call to the next of its stores.
 type several struct {
@@ -56,6 +59,14 @@ func (all *several) UpdateProfile(ctx context.Context, id social.UserID, change 
 	return all.next().UpdateProfile(ctx, id, change, e)
 }
 
+func (all *several) GrantRight(ctx context.Context, id social.UserID, right social.Right, e social.Event) (bool, error) {
+	return all.next().GrantRight(ctx, id, right, e)
+}
+
+func (all *several) RevokeRight(ctx context.Context, id social.UserID, right social.Right, e social.Event) (bool, error) {
+	return all.next().RevokeRight(ctx, id, right, e)
+}
+
 func (all *several) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
 	return all.next().Users(ctx, ids)
 }
@@ -66,6 +77,44 @@ func (all *several) UsersByHandle(ctx context.Context, handles []string) (map[st
 
 func (all *several) PasswordHash(ctx context.Context, handle string) (social.UserID, string, error) {
 	return all.next().PasswordHash(ctx, handle)
+}
+
+// The calls of social.Properties.
+
+func (all *several) InsertProperty(ctx context.Context, p *social.Property, e social.Event) error {
+	return all.next().InsertProperty(ctx, p, e)
+}
+
+func (all *several) UpdateProperty(ctx context.Context, p *social.Property, e social.Event) error {
+	return all.next().UpdateProperty(ctx, p, e)
+}
+
+func (all *several) DeleteProperty(ctx context.Context, id social.PropertyID, e social.Event) error {
+	return all.next().DeleteProperty(ctx, id, e)
+}
+
+func (all *several) Properties(ctx context.Context) ([]*social.Property, error) {
+	return all.next().Properties(ctx)
+}
+
+func (all *several) SetProfileValue(ctx context.Context, user social.UserID, v social.ProfileValue, e social.Event) error {
+	return all.next().SetProfileValue(ctx, user, v, e)
+}
+
+func (all *several) ClearProfileValue(ctx context.Context, user social.UserID, property social.PropertyID, e social.Event) (bool, error) {
+	return all.next().ClearProfileValue(ctx, user, property, e)
+}
+
+func (all *several) Profiles(ctx context.Context, users []social.UserID) (map[social.UserID]*social.Profile, error) {
+	return all.next().Profiles(ctx, users)
+}
+
+func (all *several) FindProfiles(ctx context.Context, where []social.PropertyCondition, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
+	return all.next().FindProfiles(ctx, where, after, limit)
+}
+
+func (all *several) FindProfilesOf(ctx context.Context, users []social.UserID, where []social.PropertyCondition) ([]*social.Profile, error) {
+	return all.next().FindProfilesOf(ctx, users, where)
 }
 
 // The calls of social.Sessions.
@@ -200,6 +249,18 @@ func (all *several) Reactions(ctx context.Context, user social.UserID, posts []s
 	return all.next().Reactions(ctx, user, posts)
 }
 
+func (all *several) MuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (bool, error) {
+	return all.next().MuteThread(ctx, post, user, e)
+}
+
+func (all *several) UnmuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (bool, error) {
+	return all.next().UnmuteThread(ctx, post, user, e)
+}
+
+func (all *several) MutedThreads(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]bool, error) {
+	return all.next().MutedThreads(ctx, user, posts)
+}
+
 // The calls of social.Feeds.
 
 func (all *several) Wall(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
@@ -215,6 +276,18 @@ func (all *several) Incoming(ctx context.Context, viewer social.UserID, p social
 }
 
 // The calls of social.Comments.
+
+func (all *several) CommentsBy(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error) {
+	return all.next().CommentsBy(ctx, lists)
+}
+
+func (all *several) EraseComments(ctx context.Context, user social.UserID, upTo social.CommentID, e social.Event) (int, error) {
+	return all.next().EraseComments(ctx, user, upTo, e)
+}
+
+func (all *several) CommentErasure(ctx context.Context, user social.UserID) (social.Erasure, error) {
+	return all.next().CommentErasure(ctx, user)
+}
 
 func (all *several) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
 	return all.next().InsertComment(ctx, c, e)

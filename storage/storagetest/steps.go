@@ -53,6 +53,11 @@ func operations() []operation {
 		{"delete post", 2, (*history).deletePost},
 		{"edit comment", 3, (*history).editComment},
 		{"delete comment", 6, (*history).deleteComment},
+		{"reply policy", 3, (*history).setReplies},
+		{"comment order", 1, (*history).setOrder},
+		{"mute thread", 3, (*history).muteThread},
+		{"unmute thread", 1, (*history).unmuteThread},
+		{"erase comments", 1, (*history).eraseComments},
 		{"react", 5, (*history).react},
 		{"unreact", 2, (*history).unreact},
 		{"vote", 5, (*history).vote},
@@ -62,10 +67,10 @@ func operations() []operation {
 }
 
 // steps draws one step.
-func steps() *rapid.Generator[step] {
+func steps(known []operation) *rapid.Generator[step] {
 	var names []string // the beginning is drawn more often, so every operation is there
 	for round := range 20 {
-		for _, o := range operations() {
+		for _, o := range known {
 			if o.weight > round {
 				names = append(names, o.name)
 			}
@@ -459,6 +464,7 @@ func (h *history) createPost(s step) {
 		h.m.posts = append(h.m.posts, &modelPost{
 			id: p.ID, author: who, owner: owner, kind: kind, listed: listed, content: content,
 			reactions: map[int]social.ReactionKind{}, votes: map[int]int{},
+			replies: social.RepliesEveryone, order: social.OrderOldest, muters: map[int]bool{},
 		})
 	}
 }
@@ -585,6 +591,9 @@ func (h *history) addComment(s step) {
 	}
 	parent := h.someParent(post, s)
 	code := h.seenCode(who, h.m.posts[post])
+	if code == fine && !h.m.mayReply(who, h.m.posts[post]) {
+		code = notAllowed
+	}
 	depth := 1
 	if parent >= 0 {
 		code = first(code, h.parentCode(who, post, parent))
@@ -707,6 +716,85 @@ func (h *history) deleteComment(s step) {
 	if h.ends(err, code) {
 		c.deleted = true
 		h.m.prune(comment)
+	}
+}
+
+var replyKinds = map[social.AudienceKind]social.ReplyKind{
+	social.AudiencePublic: social.RepliesEveryone, social.AudienceCircles: social.RepliesCircles,
+	social.AudienceListed: social.RepliesListed, social.AudienceOnlyMe: social.RepliesNobody,
+}
+
+func (h *history) setReplies(s step) {
+	who, post, ok := h.somePost(s)
+	if !ok {
+		return
+	}
+	p := h.m.posts[post]
+	kind, listed, code := h.audience(who, s.Y, s.Z) // both name circles in the same way
+	h.tellf("%d lets reply to post %d: %s %v", who, post, replyKinds[kind], listed)
+	policy := social.ReplyPolicy{Kind: replyKinds[kind], Circles: h.audienceOf(kind, listed).Circles}
+	_, err := h.service.SetReplyPolicy(h.ctx, h.user(who), p.id, policy)
+	h.hides(err, func() error { _, err := h.service.SetReplyPolicy(h.ctx, h.user(who), newPostID(), policy); return err })
+	if h.ends(err, first(code, h.ownPostCode(who, p))) {
+		p.replies, p.repliers = replyKinds[kind], listed
+	}
+}
+
+func (h *history) setOrder(s step) {
+	who, post, ok := h.somePost(s)
+	if !ok {
+		return
+	}
+	p, order := h.m.posts[post], orders[s.Y%3]
+	h.tellf("%d orders the thread of post %d: %s", who, post, order)
+	_, err := h.service.SetCommentOrder(h.ctx, h.user(who), p.id, order)
+	h.hides(err, func() error { _, err := h.service.SetCommentOrder(h.ctx, h.user(who), newPostID(), order); return err })
+	if h.ends(err, h.ownPostCode(who, p)) {
+		p.order = order
+	}
+}
+
+func (h *history) muteThread(s step) {
+	who := h.somebody(s.Who)
+	post, ok := pickOf(h.m.posts, s.X)
+	if !ok {
+		return
+	}
+	p := h.m.posts[post]
+	h.tellf("%d mutes the thread of post %d", who, post)
+	err := h.service.MuteThread(h.ctx, h.user(who), p.id)
+	h.hides(err, func() error { return h.service.MuteThread(h.ctx, h.user(who), newPostID()) })
+	if h.ends(err, h.seenCode(who, p)) {
+		p.muters[who] = true
+	}
+}
+
+func (h *history) unmuteThread(s step) {
+	who := h.somebody(s.Who)
+	post, ok := pickOf(h.m.posts, s.X)
+	if !ok {
+		return
+	}
+	p := h.m.posts[post]
+	h.tellf("%d unmutes the thread of post %d", who, post)
+	err := h.service.UnmuteThread(h.ctx, h.user(who), p.id)
+	h.hides(err, func() error { return h.service.UnmuteThread(h.ctx, h.user(who), newPostID()) })
+	if h.ends(err, h.seenCode(who, p)) {
+		delete(p.muters, who)
+	}
+}
+
+func (h *history) eraseComments(s step) {
+	who := h.somebody(s.Who)
+	h.tellf("%d erases all comments", who)
+	remaining, err := h.service.EraseComments(h.ctx, h.user(who))
+	h.ends(err, fine)
+	if remaining > 0 {
+		h.t.Fatalf("%d comments remain of a few", remaining)
+	}
+	for _, c := range h.m.commentsBy(who) {
+		c.deleted = true
+		h.m.prune(slices.Index(h.m.comments, c))
 	}
 }
 

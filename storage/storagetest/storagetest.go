@@ -32,6 +32,7 @@ func nouns() []noun {
 	return []noun{
 		{"Store", storeCases},
 		{"Users", userCases},
+		{"Profiles", profileCases},
 		{"Sessions", sessionCases},
 		{"Circles", circleCases},
 		{"Graph", graphCases},
@@ -109,6 +110,7 @@ func emptyInputsGiveEmptyMaps(w *world) {
 	for name, call := range map[string]func() (int, error){
 		"Users":          func() (int, error) { return size(w.Users(w.ctx, nil)) },
 		"UsersByHandle":  func() (int, error) { return size(w.UsersByHandle(w.ctx, nil)) },
+		"Profiles":       func() (int, error) { return size(w.Profiles(w.ctx, nil)) },
 		"Circles":        func() (int, error) { return size(w.Circles(w.ctx, nil)) },
 		"Members":        func() (int, error) { return size(w.Members(w.ctx, nil)) },
 		"Relations":      func() (int, error) { return size(w.Relations(w.ctx, nil)) },
@@ -123,6 +125,8 @@ func emptyInputsGiveEmptyMaps(w *world) {
 		"CommentsBySlug": func() (int, error) { return size(w.CommentsBySlug(w.ctx, nil)) },
 		"Thread":         func() (int, error) { return size(w.Thread(w.ctx, nil)) },
 		"LatestComments": func() (int, error) { return size(w.LatestComments(w.ctx, nil, nil, 3)) },
+		"CommentsBy":     func() (int, error) { return size(w.CommentsBy(w.ctx, nil)) },
+		"MutedThreads":   func() (int, error) { return size(w.MutedThreads(w.ctx, user.ID, nil)) },
 		"ImportUsers":    func() (int, error) { return w.ImportUsers(w.ctx, nil) },
 		"ImportCircles":  func() (int, error) { return w.ImportCircles(w.ctx, nil) },
 		"ImportMemberships": func() (int, error) {
@@ -140,17 +144,18 @@ func nothingIsInAnEmptyStore(w *world) {
 	page := social.Page{Limit: 10}
 	list := []social.List[social.UserID]{{Of: nobody, Page: page}}
 	for name, call := range map[string]func() (int, error){
-		"Users":     func() (int, error) { return size(w.Users(w.ctx, []social.UserID{nobody, {}})) },
-		"Posts":     func() (int, error) { return size(w.Posts(w.ctx, []social.PostID{nowhere, {}})) },
-		"Histories": func() (int, error) { return entries(w.Histories(w.ctx, []social.PostID{nowhere, {}})) },
-		"CirclesOf": func() (int, error) { return length(w.CirclesOf(w.ctx, nobody, page)) },
-		"Followers": func() (int, error) { return entries(w.Followers(w.ctx, list)) },
-		"Following": func() (int, error) { return entries(w.Following(w.ctx, list)) },
-		"Wall":      func() (int, error) { return entries(w.Wall(w.ctx, list)) },
-		"News":      func() (int, error) { return length(w.News(w.ctx, nobody, page)) },
-		"Incoming":  func() (int, error) { return length(w.Incoming(w.ctx, nobody, page)) },
-		"Blocked":   func() (int, error) { return length(w.Blocked(w.ctx, nobody, page)) },
-		"Muted":     func() (int, error) { return length(w.Muted(w.ctx, nobody, page)) },
+		"Users":      func() (int, error) { return size(w.Users(w.ctx, []social.UserID{nobody, {}})) },
+		"Posts":      func() (int, error) { return size(w.Posts(w.ctx, []social.PostID{nowhere, {}})) },
+		"Histories":  func() (int, error) { return entries(w.Histories(w.ctx, []social.PostID{nowhere, {}})) },
+		"CirclesOf":  func() (int, error) { return length(w.CirclesOf(w.ctx, nobody, page)) },
+		"Followers":  func() (int, error) { return entries(w.Followers(w.ctx, list)) },
+		"Following":  func() (int, error) { return entries(w.Following(w.ctx, list)) },
+		"Wall":       func() (int, error) { return entries(w.Wall(w.ctx, list)) },
+		"News":       func() (int, error) { return length(w.News(w.ctx, nobody, page)) },
+		"Incoming":   func() (int, error) { return length(w.Incoming(w.ctx, nobody, page)) },
+		"Blocked":    func() (int, error) { return length(w.Blocked(w.ctx, nobody, page)) },
+		"Muted":      func() (int, error) { return length(w.Muted(w.ctx, nobody, page)) },
+		"CommentsBy": func() (int, error) { return entries(w.CommentsBy(w.ctx, list)) },
 		"LatestComments": func() (int, error) {
 			return entries(w.LatestComments(w.ctx, []social.PostID{nowhere}, nil, 3))
 		},

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -12,6 +13,7 @@ var userCases = []testCase{
 	{"InsertUserRefusesATakenHandle", insertUserRefusesATakenHandle},
 	{"UpdateProfileStoresTheProfileAlone", updateProfileStoresTheProfileAlone},
 	{"UpdateProfileLeavesTheRest", updateProfileLeavesTheRest},
+	{"RightsAreHeldUntilTheyAreRevoked", rightsAreHeldUntilTheyAreRevoked},
 	{"UsersReadsByID", usersReadsByID},
 	{"UsersByHandleReadsByHandle", usersByHandleReadsByHandle},
 	{"PasswordHashReadsWhatWasStored", passwordHashReadsWhatWasStored},
@@ -110,6 +112,44 @@ func updateProfileLeavesTheRest(w *world) {
 	want := *got
 	want.Name, want.Bio, want.AvatarURL, want.WallPolicy = name, bio, avatar, policy
 	w.same(got, &want, "the profile after all changes")
+}
+
+func rightsAreHeldUntilTheyAreRevoked(w *world) {
+	ada, ben, cem := w.user(), w.user(), newUser()
+	cem.User.Rights = []social.Right{social.RightManageAds}
+	w.ok(w.InsertUser(w.ctx, cem, event(social.EventUserSignedUp)), "InsertUser")
+	grant := func(right social.Right) (bool, error) {
+		return w.GrantRight(w.ctx, ada.ID, right, event(social.EventRightGranted))
+	}
+	revoke := func(right social.Right) (bool, error) {
+		return w.RevokeRight(w.ctx, ada.ID, right, event(social.EventRightRevoked))
+	}
+	holds := func(rights ...social.Right) {
+		w.t.Helper()
+		got := w.getUser(ada.ID).Rights
+		slices.Sort(got)
+		w.same(got, rights, "the rights")
+	}
+	holds()
+	w.did(false)(revoke(social.RightAdmin))
+	w.did(true)(grant(social.RightAdmin))
+	w.did(false)(grant(social.RightAdmin))
+	holds(social.RightAdmin)
+	name := "Ada"
+	w.ok(w.UpdateProfile(w.ctx, ada.ID, social.ProfileChange{Name: &name}, event(social.EventProfileUpdated)), "UpdateProfile")
+	w.did(true)(grant(social.RightManageAds))
+	holds(social.RightAdmin, social.RightManageAds)
+	w.did(true)(revoke(social.RightAdmin))
+	holds(social.RightManageAds)
+	w.same(len(w.getUser(ben.ID).Rights), 0, "the number of somebody else's rights")
+	w.same(w.getUser(cem.User.ID), &cem.User, "who was stored with a right")
+
+	nobody := newUserID()
+	_, err := w.GrantRight(w.ctx, nobody, social.RightAdmin, event(social.EventRightGranted))
+	w.fails(err, social.ErrNotFound, "a right for nobody")
+	_, err = w.RevokeRight(w.ctx, nobody, social.RightAdmin, event(social.EventRightRevoked))
+	w.fails(err, social.ErrNotFound, "nobody's right")
+	absent(w, "user who never signed up", w.Users, nobody)
 }
 
 func usersReadsByID(w *world) {

@@ -260,6 +260,7 @@ func statusBy(author person) *social.Post {
 		ID: post, Author: author.ID, WallOwner: author.ID,
 		Audience: social.Audience{Kind: social.AudiencePublic},
 		Content:  social.Content{Status: &social.Status{Text: "status " + post.ID.String()}},
+		Replies:  social.ReplyPolicy{Kind: social.RepliesEveryone}, Order: social.OrderOldest,
 	}
 }
 

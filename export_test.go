@@ -1,0 +1,86 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// TestExport writes more comments than one page of an export has, some of which their author no longer sees: the author downloads what they see,
+// the operator everything.
+func TestExport(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		plaza := startPlaza(t, e)
+		ada, bob := plaza.as(t, "ada"), plaza.as(t, "bob")
+		post, hidden := ada.status(t, "one", public), ada.status(t, "two", public)
+		bob.comment(t, hidden, "on what will be hidden")
+		for i := range exportPage + 3 {
+			bob.comment(t, post, fmt.Sprintf("<%d>\n\u2028", i))
+		}
+		ada.comment(t, post, "by somebody else")
+		ada.mutate(t, "setPostAudience", "", map[string]any{"postId": hidden, "audience": map[string]any{"kind": "ONLY_ME"}})
+
+		status, own := download(t, plaza.url, "Bearer "+bob.token)
+		if status != http.StatusOK {
+			t.Fatalf("status %d: %s", status, own)
+		}
+		checkExport(t, own, exportPage+3, post)
+		var all bytes.Buffer
+		if err := exportCommentsOf(t.Context(), &all, plaza.store, "@Bob"); err != nil {
+			t.Fatal(err)
+		}
+		if lines := strings.Split(strings.TrimSpace(all.String()), "\n"); len(lines) != exportPage+4 || !strings.Contains(lines[exportPage+3], "hidden") {
+			t.Errorf("the operator gets %d lines", len(lines))
+		}
+		if err := exportCommentsOf(t.Context(), io.Discard, plaza.store, "nobody"); err == nil {
+			t.Error("somebody was found who is not there")
+		}
+		for _, authorization := range []string{"", "Bearer x", "Basic x"} {
+			if status, text := download(t, plaza.url, authorization); status != http.StatusUnauthorized || strings.Contains(text, "comment_") {
+				t.Errorf("with %q: status %d: %s", authorization, status, text)
+			}
+		}
+	})
+}
+
+func download(t *testing.T, url, authorization string) (status int, text string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+exportPath, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if authorization != "" {
+		request.Header.Set("Authorization", authorization)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return response.StatusCode, string(body)
+}
+
+func checkExport(t *testing.T, text string, n int, post string) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) != n {
+		t.Fatalf("%d lines, want %d", len(lines), n)
+	}
+	for i, line := range lines {
+		var c exportedComment
+		if err := json.Unmarshal([]byte(line), &c); err != nil {
+			t.Fatalf("line %d: %v", i, err)
+		}
+		if want := fmt.Sprintf("<%d>\n\u2028", n-1-i); c.Text != want || c.PostID != post || c.Path != c.Slug || c.CreatedAt.IsZero() || c.ParentID != "" || c.EditedAt != nil {
+			t.Fatalf("line %d: %+v, want the text %q", i, c, want)
+		}
+	}
+}

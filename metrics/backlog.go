@@ -1,0 +1,53 @@
+package metrics
+
+import (
+	"context"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"plaza/social"
+)
+
+// backlogTime bounds the question to the database at a scrape.
+const backlogTime = 2 * time.Second
+
+// backlog is the background work that is left, as the database has it: the same on all servers.
+type backlog struct {
+	worker                social.Worker
+	waiting, oldest, dead *prometheus.Desc
+}
+
+func newBacklog(worker social.Worker) *backlog {
+	return &backlog{
+		worker:  worker,
+		waiting: prometheus.NewDesc("plaza_work_jobs_waiting", "Background jobs to do, those under way included.", nil, nil),
+		oldest:  prometheus.NewDesc("plaza_work_oldest_job_age_seconds", "Age of the oldest waiting job; 0 where none waits.", nil, nil),
+		dead:    prometheus.NewDesc("plaza_work_jobs_dead", "Background jobs that were given up: see plaza work status.", nil, nil),
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (b *backlog) Describe(descriptions chan<- *prometheus.Desc) {
+	descriptions <- b.waiting
+	descriptions <- b.oldest
+	descriptions <- b.dead
+}
+
+// Collect implements prometheus.Collector.
+func (b *backlog) Collect(metrics chan<- prometheus.Metric) {
+	ctx, cancel := context.WithTimeout(context.Background(), backlogTime)
+	defer cancel()
+	left, err := b.worker.Backlog(ctx)
+	if err != nil {
+		metrics <- prometheus.NewInvalidMetric(b.waiting, err)
+		return
+	}
+	age := 0.0
+	if !left.Oldest.IsZero() {
+		age = max(0, time.Since(left.Oldest).Seconds())
+	}
+	metrics <- prometheus.MustNewConstMetric(b.waiting, prometheus.GaugeValue, float64(left.Waiting))
+	metrics <- prometheus.MustNewConstMetric(b.oldest, prometheus.GaugeValue, age)
+	metrics <- prometheus.MustNewConstMetric(b.dead, prometheus.GaugeValue, float64(left.Dead))
+}

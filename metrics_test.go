@@ -1,0 +1,113 @@
+package main
+
+import (
+	"io"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// scraped reads one metric: 0 where it has never been counted.
+func scraped(t *testing.T, url, name string) float64 {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("status %d: %v", answer.StatusCode, err)
+	}
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// freeAddress is one that nobody listens on at the moment.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// TestMetrics asks for metrics where they are served, and finds what clients did.
+func TestMetrics(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		plaza := startPlaza(t, e)
+		addr := freeAddress(t)
+		stop, err := serveMetrics(t.Context(), addr, plaza.server.metrics)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer stop()
+		at := "http://" + addr + "/metrics"
+		ada := plaza.as(t, "ada")
+		ada.status(t, "hello", public)
+		ada.do(t, `{ viewer { user { handle } } }`, nil, nil)
+		for name, want := range map[string]float64{
+			`plaza_graphql_operation_duration_seconds_count{outcome="ok",type="mutation"}`: 2, // signUp, createPost
+			`plaza_graphql_operation_duration_seconds_count{outcome="ok",type="query"}`:    1,
+			`plaza_http_requests_total{code="200",method="post"}`:                          3,
+			`plaza_graphql_subscriptions`:                                                  0, `plaza_websockets`: 0,
+			`plaza_work_jobs_dead`: 0,
+		} {
+			if got := scraped(t, at, name); got != want {
+				t.Errorf("%s is %v, want %v", name, got, want)
+			}
+		}
+		news := ada.connect(t)
+		news.subscribe(plaza, "news", newsSubscription)
+		waitFor(t, "a subscription on a socket", func() bool {
+			return scraped(t, at, "plaza_graphql_subscriptions") == 1 && scraped(t, at, "plaza_websockets") == 1
+		})
+		_ = news.conn.Close()
+		waitFor(t, "its end", func() bool {
+			return scraped(t, at, "plaza_graphql_subscriptions") == 0 && scraped(t, at, "plaza_websockets") == 0
+		})
+		if got := statusOf(t, plaza.url+"/metrics"); got != http.StatusNotFound {
+			t.Errorf("the public address answers /metrics with %d", got)
+		}
+	})
+}
+
+func waitFor(t *testing.T, what string, condition func() bool) {
+	t.Helper()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(30 * time.Second); !condition(); <-again.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s has not come", what)
+		}
+	}
+}
+
+func TestMetricsAddressThatIsTaken(t *testing.T) {
+	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	addr := listener.Addr().String()
+	if _, err := serveMetrics(t.Context(), addr, nil); err == nil || !strings.Contains(err.Error(), "metrics on "+addr) {
+		t.Errorf("the error is %v", err)
+	}
+}

@@ -1,0 +1,195 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"regexp"
+	"slices"
+
+	"plaza/fault"
+)
+
+// DefineProperty adds a property to all profiles. Errors: FORBIDDEN (without RightAdmin), INVALID, BLANK, TOO_LONG, TAKEN,
+// LIMIT_REACHED.
+func (s *Service) DefineProperty(ctx context.Context, viewer UserID, p Property) error {
+	defined, err := s.propertiesFor(ctx, viewer)
+	if err != nil {
+		return err
+	}
+	if err := p.check(); err != nil {
+		return err
+	}
+	if len(defined) >= MaxProperties {
+		return fault.Errorf(fault.CodeLimitReached, "", "There are %d properties already.", MaxProperties)
+	}
+	p.ID = PropertyID{s.newID()}
+	err = s.store.InsertProperty(ctx, &p, s.event(EventPropertyDefined, viewer))
+	if errors.Is(err, ErrTaken) {
+		return fault.Errorf(fault.CodeTaken, "key", "There is a property %s already.", p.Key)
+	}
+	return err
+}
+
+// PropertyChange is what to change of a property; nil fields stay as they are.
+type PropertyChange struct {
+	Label      *string
+	Choices    []string
+	Searchable *bool
+	Visibility *Visibility
+}
+
+// UpdateProperty changes a property. Errors: FORBIDDEN (without RightAdmin), NOT_FOUND, INVALID, BLANK, TOO_LONG.
+func (s *Service) UpdateProperty(ctx context.Context, viewer UserID, key string, change PropertyChange) error {
+	defined, err := s.propertiesFor(ctx, viewer)
+	if err != nil {
+		return err
+	}
+	p, err := propertyOf(defined, "key", key)
+	if err != nil {
+		return err
+	}
+	changed := *p
+	change.apply(&changed)
+	if err := changed.check(); err != nil {
+		return err
+	}
+	return propertyError(s.store.UpdateProperty(ctx, &changed, s.event(EventPropertyUpdated, viewer)))
+}
+
+func (c PropertyChange) apply(p *Property) {
+	if c.Label != nil {
+		p.Label = *c.Label
+	}
+	if c.Choices != nil {
+		p.Choices = c.Choices
+	}
+	if c.Searchable != nil {
+		p.Searchable = *c.Searchable
+	}
+	if c.Visibility != nil {
+		p.Visibility = *c.Visibility
+	}
+}
+
+// RemoveProperty takes a property from all profiles, with its values. Errors: FORBIDDEN (without RightAdmin), NOT_FOUND.
+func (s *Service) RemoveProperty(ctx context.Context, viewer UserID, key string) error {
+	defined, err := s.propertiesFor(ctx, viewer)
+	if err != nil {
+		return err
+	}
+	p, err := propertyOf(defined, "key", key)
+	if err != nil {
+		return err
+	}
+	return propertyError(s.store.DeleteProperty(ctx, p.ID, s.event(EventPropertyRemoved, viewer)))
+}
+
+// propertiesFor reads what somebody may change who has RightAdmin.
+func (s *Service) propertiesFor(ctx context.Context, viewer UserID) ([]*Property, error) {
+	if err := s.RequireRight(ctx, viewer, RightAdmin); err != nil {
+		return nil, err
+	}
+	return s.store.Properties(ctx)
+}
+
+func propertyOf(defined []*Property, field, key string) (*Property, error) {
+	i := slices.IndexFunc(defined, func(p *Property) bool { return p.Key == key })
+	if i < 0 {
+		return nil, fault.NotFound(field, "property")
+	}
+	return defined[i], nil
+}
+
+func propertyError(err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return fault.NotFound("key", "property")
+	}
+	return err
+}
+
+var propertyKeyPattern = regexp.MustCompile(`^[a-z][A-Za-z0-9_]{0,31}$`)
+
+func (p *Property) check() error {
+	if !propertyKeyPattern.MatchString(p.Key) {
+		return fault.Invalidf("key", "A key has 1 to 32 letters (a–z), digits or underscores, and begins with a small letter.")
+	}
+	if err := fault.CheckLine("label", p.Label, 1, MaxPropertyLabel); err != nil {
+		return err
+	}
+	if p.Type != PropertyChoice {
+		if len(p.Choices) > 0 {
+			return fault.Invalidf("choices", "Only a CHOICE has choices.")
+		}
+		return nil
+	}
+	return p.checkChoices()
+}
+
+func (p *Property) checkChoices() error {
+	if len(p.Choices) == 0 {
+		return fault.Invalidf("choices", "A CHOICE needs choices.")
+	}
+	if len(p.Choices) > MaxPropertyChoices {
+		return fault.Errorf(fault.CodeTooLong, "choices", "At most %d choices are allowed.", MaxPropertyChoices)
+	}
+	for i, choice := range p.Choices {
+		if err := fault.CheckLine("choices", choice, 1, MaxPropertyTextLen); err != nil {
+			return err
+		}
+		if slices.Contains(p.Choices[:i], choice) {
+			return fault.Invalidf("choices", "The same choice is there twice.")
+		}
+	}
+	return nil
+}
+
+// SetProfileValue fills a property of the viewer's profile in. A visibility of "" stays as it is; for a first value it is the
+// property's. Errors: NOT_FOUND, INVALID, BLANK, TOO_LONG.
+func (s *Service) SetProfileValue(ctx context.Context, viewer UserID, key string, given any, visibility Visibility) error {
+	defined, err := s.store.Properties(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := propertyOf(defined, "key", key)
+	if err != nil {
+		return err
+	}
+	value, err := p.Parse("value", given)
+	if err != nil {
+		return err
+	}
+	if visibility == "" {
+		if visibility, err = s.storedVisibility(ctx, viewer, p); err != nil {
+			return err
+		}
+	}
+	entry := ProfileValue{Property: p.ID, Visibility: visibility, Value: value, Sought: p.sought(value)}
+	return propertyError(s.store.SetProfileValue(ctx, viewer, entry, s.event(EventProfileFilledIn, viewer)))
+}
+
+func (s *Service) storedVisibility(ctx context.Context, viewer UserID, p *Property) (Visibility, error) {
+	profiles, err := s.store.Profiles(ctx, []UserID{viewer})
+	if err != nil {
+		return "", err
+	}
+	if profile := profiles[viewer]; profile != nil {
+		if value, ok := profile.Value(p.ID); ok {
+			return value.Visibility, nil
+		}
+	}
+	return p.Visibility, nil
+}
+
+// ClearProfileValue empties a property of the viewer's profile; nothing happens where it is empty. Error: NOT_FOUND.
+func (s *Service) ClearProfileValue(ctx context.Context, viewer UserID, key string) error {
+	defined, err := s.store.Properties(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := propertyOf(defined, "key", key)
+	if err != nil {
+		return err
+	}
+	_, err = s.store.ClearProfileValue(ctx, viewer, p.ID, s.event(EventProfileFilledIn, viewer))
+	return err
+}

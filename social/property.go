@@ -1,0 +1,171 @@
+package social
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"plaza/fault"
+)
+
+// Property is a field of profiles that the community has defined.
+type Property struct {
+	ID         PropertyID // new with each definition: one that is removed and defined again has no old values
+	Key        string     // unique; how clients name it
+	Label      string
+	Type       PropertyType
+	Choices    []string // of a choice, in order; what somebody has chosen stays theirs when it is no choice any more
+	Searchable bool
+	Visibility Visibility // of values that do not say
+}
+
+// PropertyType says which values a property takes.
+type PropertyType string
+
+// The types of properties.
+const (
+	PropertyText   PropertyType = "TEXT"   // a line
+	PropertyInt    PropertyType = "INT"    // a whole number, at most MaxPropertyInt from 0
+	PropertyFloat  PropertyType = "FLOAT"  // a finite number
+	PropertyDate   PropertyType = "DATE"   // a day, as 2026-11-21
+	PropertyBool   PropertyType = "BOOL"   // true or false
+	PropertyChoice PropertyType = "CHOICE" // one of the property's choices
+)
+
+// Visibility says who sees a value of a profile, apart from its owner.
+type Visibility string
+
+// The visibilities.
+const (
+	VisibleToAll     Visibility = "PUBLIC"
+	VisibleToCircles Visibility = "CIRCLES" // everybody in any of the owner's circles
+	VisibleToMe      Visibility = "ONLY_ME"
+)
+
+// MaxPropertyInt bounds whole numbers: up to there a float64, and so every client's JSON, has each of them exactly.
+const MaxPropertyInt = 1 << 53
+
+// PropertyValue is a text or a number, as its property's type has it: dates are texts, and true is 1.
+type PropertyValue struct {
+	IsNumber bool
+	Text     string
+	Number   float64
+}
+
+// TextValue makes a value of a text.
+func TextValue(text string) PropertyValue { return PropertyValue{Text: text} }
+
+// NumberValue makes a value of a number.
+func NumberValue(n float64) PropertyValue {
+	if n == 0 {
+		n = 0 // never -0
+	}
+	return PropertyValue{IsNumber: true, Number: n}
+}
+
+// Compare orders values of one property; texts by their bytes.
+func (v PropertyValue) Compare(w PropertyValue) int {
+	if v.IsNumber || w.IsNumber {
+		switch {
+		case v.Number < w.Number:
+			return -1
+		case v.Number > w.Number:
+			return 1
+		}
+		return 0
+	}
+	return strings.Compare(v.Text, w.Text)
+}
+
+// Parse reads a value that a client gave: a string, an int64, a float64 or a bool. Errors: INVALID, BLANK, TOO_LONG, naming
+// the field.
+func (p *Property) Parse(field string, given any) (PropertyValue, error) {
+	value, err := p.read(field, given)
+	if err == nil && p.Type == PropertyChoice && !slices.Contains(p.Choices, value.Text) {
+		err = fault.Invalidf(field, "This is no choice of %s.", p.Key)
+	}
+	return value, err
+}
+
+func (p *Property) read(field string, given any) (PropertyValue, error) {
+	switch p.Type {
+	case PropertyText, PropertyChoice:
+		if text, ok := given.(string); ok {
+			return TextValue(text), fault.CheckLine(field, text, 1, MaxPropertyTextLen)
+		}
+		return PropertyValue{}, fault.Invalidf(field, "The value of %s is a string.", p.Key)
+	case PropertyDate:
+		return p.readDate(field, given)
+	case PropertyBool:
+		if yes, ok := given.(bool); ok {
+			return NumberValue(map[bool]float64{true: 1}[yes]), nil
+		}
+		return PropertyValue{}, fault.Invalidf(field, "The value of %s is true or false.", p.Key)
+	case PropertyInt, PropertyFloat:
+		return p.readNumber(field, given)
+	}
+	return PropertyValue{}, fault.Invalidf(field, "%s takes no values.", p.Key)
+}
+
+func (p *Property) readDate(field string, given any) (PropertyValue, error) {
+	text, _ := given.(string)
+	if day, err := time.Parse(time.DateOnly, text); err != nil || day.Year() < 1 {
+		return PropertyValue{}, fault.Invalidf(field, "The value of %s is a date as in 2026-11-21.", p.Key)
+	}
+	return TextValue(text), nil
+}
+
+func (p *Property) readNumber(field string, given any) (PropertyValue, error) {
+	var n float64
+	switch given := given.(type) {
+	case int64:
+		n = float64(given)
+	case float64:
+		n = given
+	default:
+		return PropertyValue{}, fault.Invalidf(field, "The value of %s is a number.", p.Key)
+	}
+	switch {
+	case math.IsNaN(n) || math.IsInf(n, 0):
+		return PropertyValue{}, fault.Invalidf(field, "This is not a finite number.")
+	case p.Type == PropertyInt && (n != math.Trunc(n) || math.Abs(n) > MaxPropertyInt):
+		return PropertyValue{}, fault.Invalidf(field, "The value of %s is a whole number between -2^53 and 2^53.", p.Key)
+	}
+	return NumberValue(n), nil
+}
+
+// Show is Parse backwards: what clients get.
+func (p *Property) Show(v PropertyValue) any {
+	switch p.Type {
+	case PropertyBool:
+		return v.Number != 0
+	case PropertyInt:
+		return int64(v.Number)
+	case PropertyFloat:
+		return v.Number
+	case PropertyText, PropertyDate, PropertyChoice:
+	}
+	return v.Text
+}
+
+// sought is what searches compare of a value.
+func (p *Property) sought(v PropertyValue) PropertyValue {
+	if p.Type == PropertyText {
+		return TextValue(NameKey(v.Text))
+	}
+	return v
+}
+
+// hasOrder says whether values can be sought from one to another.
+func (p *Property) hasOrder() bool {
+	return p.Type == PropertyInt || p.Type == PropertyFloat || p.Type == PropertyDate
+}
+
+// all is the interval of all values of a property that has an order.
+func (p *Property) all() Interval {
+	if p.Type == PropertyDate {
+		return Interval{TextValue(""), TextValue("9999-12-31")}
+	}
+	return Interval{NumberValue(math.Inf(-1)), NumberValue(math.Inf(1))}
+}

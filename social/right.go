@@ -1,0 +1,99 @@
+package social
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+
+	"plaza/fault"
+)
+
+// Right is what an account may do beyond its own things. It is given and taken on the command line alone.
+type Right string
+
+// The rights. Whoever has RightAdmin has all others, too.
+const (
+	RightAdmin     Right = "admin"      // shapes the community: its profile properties
+	RightManageAds Right = "ads:manage" // advertisers, campaigns, ad units and zones
+)
+
+// Rights are all that there are, in the order in which they are shown.
+var Rights = []Right{RightAdmin, RightManageAds}
+
+// ParseRight reads a right's name. Error: INVALID.
+func ParseRight(text string) (Right, error) {
+	if right := Right(text); slices.Contains(Rights, right) {
+		return right, nil
+	}
+	names := make([]string, len(Rights))
+	for i, right := range Rights {
+		names[i] = string(right)
+	}
+	return "", fault.Invalidf("right", "There is no right %q: choose %s.", text, strings.Join(names, " or "))
+}
+
+// HasRight says whether the user has the right, or that of an admin.
+func (u *User) HasRight(right Right) bool {
+	return slices.Contains(u.Rights, right) || slices.Contains(u.Rights, RightAdmin)
+}
+
+// GrantRight gives the right to the user with that handle; false where they have it already. Error: NOT_FOUND.
+func (s *Service) GrantRight(ctx context.Context, handle string, right Right) (bool, error) {
+	return s.changeRight(ctx, handle, right, EventRightGranted, s.store.GrantRight)
+}
+
+// RevokeRight takes the right from the user with that handle; false where they do not have it. Error: NOT_FOUND.
+func (s *Service) RevokeRight(ctx context.Context, handle string, right Right) (bool, error) {
+	return s.changeRight(ctx, handle, right, EventRightRevoked, s.store.RevokeRight)
+}
+
+func (s *Service) changeRight(ctx context.Context, handle string, right Right, kind EventKind,
+	store func(context.Context, UserID, Right, Event) (bool, error),
+) (bool, error) {
+	user, err := s.Viewer(UserID{}).UserByHandle(ctx, handle)
+	if err != nil {
+		return false, err
+	}
+	e := s.event(kind, UserID{})
+	e.Target = user.ID
+	changed, err := store(ctx, user.ID, right, e)
+	if errors.Is(err, ErrNotFound) {
+		return false, fault.NotFound("handle", "user")
+	}
+	return changed, err
+}
+
+// RequireRight refuses viewers who do not have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.
+func (s *Service) RequireRight(ctx context.Context, viewer UserID, right Right) error {
+	user, err := s.Viewer(viewer).account(ctx)
+	if err != nil {
+		return err
+	}
+	if !user.HasRight(right) {
+		return fault.Errorf(fault.CodeForbidden, "", "This needs the right %q.", right)
+	}
+	return nil
+}
+
+// Rights reads the viewer's own rights, in the order of [Rights]. Error: UNAUTHENTICATED.
+func (v *Viewer) Rights(ctx context.Context) ([]Right, error) {
+	user, err := v.account(ctx)
+	if err != nil {
+		return nil, err
+	}
+	held := slices.Clone(Rights)
+	return slices.DeleteFunc(held, func(right Right) bool { return !slices.Contains(user.Rights, right) }), nil
+}
+
+// account reads the viewer as stored just now. Error: UNAUTHENTICATED.
+func (v *Viewer) account(ctx context.Context) (*User, error) {
+	users, err := v.s.store.Users(ctx, []UserID{v.ID})
+	if err != nil {
+		return nil, err
+	}
+	if users[v.ID] == nil {
+		return nil, errAccountGone
+	}
+	return users[v.ID], nil
+}

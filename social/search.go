@@ -1,0 +1,281 @@
+package social
+
+import (
+	"context"
+	"slices"
+	"strconv"
+
+	"plaza/fault"
+)
+
+// maxHolders is among how many of those who have the searcher in their circles, the newest first, values for circles are
+// sought: more than nearly anybody has, and few enough to look at for each page.
+const maxHolders = 10_000
+
+// Sought is a condition of a search as a client gives it: Equals, or In, or one or both of AtLeast and AtMost.
+type Sought struct {
+	Key                     string
+	Equals, AtLeast, AtMost any // as Property.Parse takes them
+	In                      []any
+}
+
+// ShownValue is a value of a profile that a viewer sees.
+type ShownValue struct {
+	*Property
+
+	Value      any // as Property.Show gives it
+	Visibility Visibility
+}
+
+// Properties lists what profiles have.
+func (v *Viewer) Properties(ctx context.Context) ([]*Property, error) {
+	return v.s.store.Properties(ctx)
+}
+
+// ProfileValues reads what users have filled in and the viewer may see, in the order of the properties.
+func (v *Viewer) ProfileValues(ctx context.Context, users []UserID) (map[UserID][]ShownValue, error) {
+	relations, err := v.Relations(ctx, users)
+	if err != nil {
+		return nil, err
+	}
+	profiles, err := v.s.store.Profiles(ctx, users)
+	if err != nil {
+		return nil, err
+	}
+	defined, err := v.s.store.Properties(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown := make(map[UserID][]ShownValue, len(profiles))
+	for user, profile := range profiles {
+		for _, p := range defined {
+			value, ok := profile.Value(p.ID)
+			if ok && CanSeeValue(v.ID, user, value.Visibility, relations[user]) {
+				shown[user] = append(shown[user], ShownValue{p, p.Show(value.Value), value.Visibility})
+			}
+		}
+	}
+	return shown, nil
+}
+
+// Search lists the users on whose profiles the viewer sees values for which all conditions hold. It is ordered by the value
+// of the first condition with Equals, or else of the first, and then by user. Page.Last can't be set. Errors: INVALID and
+// NOT_FOUND, naming the condition.
+func (v *Viewer) Search(ctx context.Context, sought []Sought, p Page) (Slice[UserID], error) {
+	where, err := v.conditions(ctx, sought)
+	if err != nil {
+		return Slice[UserID]{}, err
+	}
+	search := &search{v: v, where: where}
+	if search.bound, err = search.point("before", p.Before); err != nil {
+		return Slice[UserID]{}, err
+	}
+	if _, err = search.point("after", p.After); err != nil {
+		return Slice[UserID]{}, err
+	}
+	list := List[PropertyID]{where[0].Property, p}
+	slices, err := collect(ctx, v, []List[PropertyID]{list}, search.read, search.key, search.see)
+	found := slices[list]
+	people := Slice[UserID]{Keys: found.Keys, More: found.More}
+	for _, profile := range found.Items {
+		people.Items = append(people.Items, profile.User)
+	}
+	return people, err
+}
+
+// search is one search under way.
+type search struct {
+	v       *Viewer
+	where   []PropertyCondition // the first orders
+	bound   *ProfilePoint       // only what is ahead of it; nil: no bound
+	special []*Profile          // what is found by other than public values; nil: not read yet
+}
+
+// point reads a bound of the page. Error: INVALID, for a key of a search by another property.
+func (s *search) point(field string, k Key) (*ProfilePoint, error) {
+	if k == "" {
+		return nil, nil
+	}
+	point, ok := ParseProfilePoint(k)
+	if !ok || point.Value.IsNumber != s.where[0].Intervals[0].Min.IsNumber {
+		return nil, fault.Invalidf(field, "This is not a cursor of this list.")
+	}
+	return &point, nil
+}
+
+func (s *search) at(p *Profile) ProfilePoint {
+	value, _ := p.Value(s.where[0].Property)
+	return ProfilePoint{value.Sought, p.User}
+}
+
+func (s *search) key(_ PropertyID, p *Profile) Key { return s.at(p).key() }
+
+// read answers candidates: those found by public values, and among them those who let the viewer see more.
+func (s *search) read(ctx context.Context, lists []List[PropertyID]) (map[List[PropertyID]][]*Profile, error) {
+	page := lists[0].Page
+	after, err := s.point("after", page.After)
+	if err != nil {
+		return nil, err
+	}
+	found, err := s.v.s.store.FindProfiles(ctx, s.where, after, page.Limit)
+	if err != nil {
+		return nil, err
+	}
+	if s.special == nil {
+		if s.special, err = s.findSpecial(ctx); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range s.special {
+		if after == nil || s.at(p).Compare(*after) > 0 {
+			found = append(found, p)
+		}
+	}
+	slices.SortFunc(found, func(p, q *Profile) int { return s.at(p).Compare(s.at(q)) })
+	found = slices.CompactFunc(found, func(p, q *Profile) bool { return p.User == q.User })
+	found = found[:min(len(found), page.Limit)]
+	if s.bound != nil {
+		found = slices.DeleteFunc(found, func(p *Profile) bool { return s.at(p).Compare(*s.bound) >= 0 })
+	}
+	return map[List[PropertyID]][]*Profile{lists[0]: found}, nil
+}
+
+// findSpecial reads the profiles that the viewer finds by other than public values: their own, and those of people who have
+// them in circles.
+func (s *search) findSpecial(ctx context.Context) ([]*Profile, error) {
+	special := []*Profile{}
+	if s.v.ID.IsZero() {
+		return special, nil
+	}
+	own, err := s.v.s.store.Profiles(ctx, []UserID{s.v.ID})
+	if err != nil {
+		return nil, err
+	}
+	if profile := own[s.v.ID]; profile != nil && s.holds(profile, Relation{}) {
+		special = append(special, profile)
+	}
+	list := List[UserID]{s.v.ID, Page{Limit: maxHolders}}
+	edges, err := s.v.s.store.Followers(ctx, []List[UserID]{list})
+	if err != nil || len(edges[list]) == 0 {
+		return special, err
+	}
+	holders := make([]UserID, len(edges[list]))
+	for i, e := range edges[list] {
+		holders[i] = e.From
+	}
+	found, err := s.v.s.store.FindProfilesOf(ctx, holders, s.where)
+	return append(special, found...), err
+}
+
+// see applies the rule to the candidates: each condition must hold for a value that the viewer sees.
+func (s *search) see(ctx context.Context, candidates []*Profile) (func(PropertyID, *Profile) bool, error) {
+	users := make([]UserID, len(candidates))
+	for i, p := range candidates {
+		users[i] = p.User
+	}
+	relations, err := s.v.Relations(ctx, users)
+	if err != nil {
+		return nil, err
+	}
+	return func(_ PropertyID, p *Profile) bool {
+		return CanSeeUser(relations[p.User]) && s.holds(p, relations[p.User])
+	}, nil
+}
+
+func (s *search) holds(p *Profile, toOwner Relation) bool {
+	for i := range s.where {
+		value, ok := p.Value(s.where[i].Property)
+		if !ok || !CanSeeValue(s.v.ID, p.User, value.Visibility, toOwner) || !s.where[i].Holds(value.Sought) {
+			return false
+		}
+	}
+	return true
+}
+
+// conditions checks what is sought. The condition that orders comes first.
+func (v *Viewer) conditions(ctx context.Context, sought []Sought) ([]PropertyCondition, error) {
+	if len(sought) == 0 || len(sought) > MaxConditions {
+		return nil, fault.Invalidf("where", "A search has 1 to %d conditions.", MaxConditions)
+	}
+	defined, err := v.s.store.Properties(ctx)
+	if err != nil {
+		return nil, err
+	}
+	where := make([]PropertyCondition, len(sought))
+	first := -1
+	for i, asked := range sought {
+		if where[i], err = asked.condition(defined, "where."+strconv.Itoa(i)); err != nil {
+			return nil, err
+		}
+		if slices.ContainsFunc(where[:i], func(c PropertyCondition) bool { return c.Property == where[i].Property }) {
+			return nil, fault.Invalidf("where."+strconv.Itoa(i)+".key", "There is a condition on this property already.")
+		}
+		if first < 0 && asked.Equals != nil {
+			first = i
+		}
+	}
+	if first > 0 {
+		where[0], where[first] = where[first], where[0]
+	}
+	return where, nil
+}
+
+func (a *Sought) condition(defined []*Property, field string) (PropertyCondition, error) {
+	p, err := propertyOf(defined, field+".key", a.Key)
+	if err != nil {
+		return PropertyCondition{}, err
+	}
+	if !p.Searchable {
+		return PropertyCondition{}, fault.Invalidf(field+".key", "Nobody can be found by %s.", p.Key)
+	}
+	c := PropertyCondition{Property: p.ID}
+	switch {
+	case a.Equals != nil && a.In == nil && a.AtLeast == nil && a.AtMost == nil:
+		c.Intervals, err = p.points(field+".equals", []any{a.Equals})
+	case a.In != nil && a.Equals == nil && a.AtLeast == nil && a.AtMost == nil:
+		c.Intervals, err = p.points(field+".in", a.In)
+	case a.Equals == nil && a.In == nil && (a.AtLeast != nil || a.AtMost != nil):
+		c.Intervals, err = p.between(field, a.AtLeast, a.AtMost)
+	default:
+		err = fault.Invalidf(field, "Give equals, or in, or atLeast and atMost.")
+	}
+	return c, err
+}
+
+// points are the values of a list, ascending and each once.
+func (p *Property) points(field string, values []any) ([]Interval, error) {
+	if len(values) == 0 || len(values) > MaxSoughtValues {
+		return nil, fault.Invalidf(field, "One of 1 to %d values can be sought.", MaxSoughtValues)
+	}
+	points := make([]Interval, len(values))
+	for i, given := range values {
+		value, err := p.Parse(field, given)
+		if err != nil {
+			return nil, err
+		}
+		points[i] = Interval{p.sought(value), p.sought(value)}
+	}
+	slices.SortFunc(points, func(a, b Interval) int { return a.Min.Compare(b.Min) })
+	return slices.Compact(points), nil
+}
+
+func (p *Property) between(field string, atLeast, atMost any) ([]Interval, error) {
+	in := p.all()
+	for _, end := range []struct {
+		name  string
+		given any
+		to    *PropertyValue
+	}{{"atLeast", atLeast, &in.Min}, {"atMost", atMost, &in.Max}} {
+		if end.given == nil {
+			continue
+		}
+		if !p.hasOrder() {
+			return nil, fault.Invalidf(field+"."+end.name, "%s has no order: use equals or in.", p.Key)
+		}
+		var err error
+		if *end.to, err = p.Parse(field+"."+end.name, end.given); err != nil {
+			return nil, err
+		}
+	}
+	return []Interval{in}, nil
+}

@@ -1,0 +1,215 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// jobErase deletes the comments of Author up to UpTo, some at each attempt. A user has one such job at most.
+const jobErase jobKind = "erase"
+
+// errMoreWork ends an attempt that has done a part of its job.
+var errMoreWork = errors.New("there is more to do")
+
+// eraseTimes are how long EraseComments deletes by itself, before it leaves the rest to the workers, and how long an attempt of theirs
+// does: well below jobTime.
+type eraseTimes struct{ inCall, inJob time.Duration }
+
+var defaultEraseTimes = eraseTimes{inCall: 4 * time.Second, inJob: 2 * time.Second}
+
+const (
+	// eraseAtOnce is how many comments are read at once, and eraseTogether how many of one thread go in one transaction.
+	eraseAtOnce   = 200
+	eraseTogether = 20
+)
+
+func eraseID(user social.UserID) jobID {
+	return jobID{id.Derive(user.ID.Time(), string(jobErase)+user.ID.String())}
+}
+
+// EraseComments implements social.Comments.
+func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo social.CommentID, e social.Event) (int, error) {
+	err := s.write(ctx, "begin to erase comments", []id.ID{user.ID}, func(ctx context.Context) error {
+		if err := s.addErasure(ctx, user, upTo); err != nil {
+			return err
+		}
+		return s.append(ctx, e)
+	})
+	if err != nil {
+		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // whoever leaves while it commits may have begun it
+		return 0, err
+	}
+	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo)
+	if err != nil && ctx.Err() == nil {
+		slog.WarnContext(ctx, "comments will be erased later", "error", err)
+	}
+	if !more {
+		return 0, s.endErasure(ctx, user, upTo)
+	}
+	if err := s.hastenErasure(context.WithoutCancel(ctx), user); err != nil {
+		slog.WarnContext(ctx, "comments will be erased a little later", "error", err)
+	}
+	return s.leftToErase(ctx, user, upTo)
+}
+
+// addErasure stores the job, or lets the one that is there go further. A worker takes it when this call should be over.
+func (s *Store) addErasure(ctx context.Context, user social.UserID, upTo social.CommentID) error {
+	now := time.Now()
+	_, err := s.jobs.jobs.UpdateOne(ctx, doc("_id", eraseID(user)), doc(
+		"$max", doc("upTo", upTo),
+		"$set", doc("due", now.Add(s.erasing.inCall+time.Second), "attempts", 0),
+		"$unset", doc("lease", 1), // whoever holds it knows of less
+		"$setOnInsert", doc("v", version, "kind", jobErase, "author", user, "madeAt", now),
+	), options.UpdateOne().SetUpsert(true))
+	return upserted(err)
+}
+
+// hastenErasure lets a worker take the job now.
+func (s *Store) hastenErasure(ctx context.Context, user social.UserID) error {
+	err := s.read(ctx, "hasten erasing comments", func(ctx context.Context) error {
+		_, err := s.jobs.jobs.UpdateOne(ctx, doc("_id", eraseID(user), "lease", doc("$exists", false)), doc("$set", doc("due", time.Now())))
+		return err
+	})
+	s.jobs.wake()
+	return err
+}
+
+// endErasure removes the job, unless it is about more by now.
+func (s *Store) endErasure(ctx context.Context, user social.UserID, upTo social.CommentID) error {
+	return s.read(ctx, "end erasing comments", func(ctx context.Context) error {
+		_, err := s.jobs.jobs.DeleteOne(ctx, doc("_id", eraseID(user), "upTo", doc("$lte", upTo)))
+		return err
+	})
+}
+
+// eraseNext does a part of a job.
+func (s *Store) eraseNext(ctx context.Context, j *jobDoc) error {
+	more, err := s.eraseFor(ctx, s.erasing.inJob, j.Author, j.UpTo)
+	if err == nil && more {
+		return errMoreWork
+	}
+	return err
+}
+
+// eraseFor deletes comments, those of one thread at least, until none is left or the time is over, and says whether there may be more.
+func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.UserID, upTo social.CommentID) (more bool, err error) {
+	page := social.Page{Limit: eraseAtOnce, After: social.Key(next(upTo.ID).Bytes())}
+	list := social.List[social.UserID]{Of: user, Page: page}
+	for deadline := time.Now().Add(most); ; {
+		found, err := s.CommentsBy(ctx, []social.List[social.UserID]{list})
+		if err != nil {
+			return true, err
+		}
+		if len(found[list]) == 0 {
+			return false, nil
+		}
+		for _, thread := range byThread(found[list]) {
+			if err := s.eraseInThread(ctx, user, thread); err != nil {
+				return true, err
+			}
+			if time.Now().After(deadline) {
+				return true, nil
+			}
+		}
+	}
+}
+
+// next is the id right behind one.
+func next(i id.ID) id.ID {
+	for n := len(i) - 1; n >= 0; n-- {
+		if i[n]++; i[n] != 0 {
+			break
+		}
+	}
+	return i
+}
+
+// byThread groups comments by their posts, in the order of the first of each, and cuts the groups for one transaction each.
+func byThread(comments []*social.Comment) [][]*social.Comment {
+	var posts []social.PostID
+	of := map[social.PostID][]*social.Comment{}
+	for _, c := range comments {
+		if of[c.Post] == nil {
+			posts = append(posts, c.Post)
+		}
+		of[c.Post] = append(of[c.Post], c)
+	}
+	var groups [][]*social.Comment
+	for _, post := range posts {
+		groups = slices.AppendSeq(groups, slices.Chunk(of[post], eraseTogether))
+	}
+	return groups
+}
+
+// eraseInThread deletes comments on one post, as DeleteComment does one by one. Those that are gone are left out; so are all, where the
+// post is gone.
+func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments []*social.Comment) error {
+	post := comments[0].Post
+	err := s.write(ctx, "erase comments", []id.ID{post.ID}, func(ctx context.Context) error {
+		// The post first, as in DeleteComment.
+		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("changes", 1, "threadRevision", 1))); err != nil {
+			return err
+		}
+		var events []any
+		for _, c := range comments {
+			err := s.threads.remove(ctx, post, c.ID)
+			if errors.Is(err, social.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return err
+			}
+			events = append(events, newEventDoc(&social.Event{
+				ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: user, Target: user, Post: post, Comment: c.ID,
+			}))
+		}
+		if len(events) == 0 {
+			return nil
+		}
+		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("commentCount", -len(events)))); err != nil {
+			return err
+		}
+		if err := s.refreshLatest(ctx, post); err != nil {
+			return err
+		}
+		if err := s.feeds.postChanged(ctx, post); err != nil {
+			return err
+		}
+		_, err := s.events.InsertMany(ctx, events)
+		return err
+	})
+	if errors.Is(err, social.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// CommentErasure implements social.Comments.
+func (s *Store) CommentErasure(ctx context.Context, user social.UserID) (e social.Erasure, err error) {
+	var j jobDoc
+	err = s.read(ctx, "comment erasure", func(ctx context.Context) error {
+		return found(s.jobs.jobs.FindOne(ctx, doc("_id", eraseID(user))).Decode(&j))
+	})
+	if err != nil {
+		return e, err
+	}
+	e.StartedAt = utc(j.MadeAt)
+	e.RemainingCount, err = s.leftToErase(ctx, user, j.UpTo)
+	return e, err
+}
+
+func (s *Store) leftToErase(ctx context.Context, user social.UserID, upTo social.CommentID) (n int, err error) {
+	err = s.read(ctx, "comments left to erase", func(ctx context.Context) error {
+		n, err = s.threads.countBy(ctx, user, upTo)
+		return err
+	})
+	return n, err
+}

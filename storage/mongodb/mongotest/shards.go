@@ -1,0 +1,292 @@
+package mongotest
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
+)
+
+// Scatter is a kind of query that asks all shards, and why it may.
+type Scatter struct {
+	Collection string // without the layout that some names end in
+	Command    string // as the server names it
+	By         string // the field that it looks for; "" for none
+	Why        string
+}
+
+// Scatters are the commands that do without their collection's shard key. docs/sharding.md has them, too.
+var Scatters = []Scatter{
+	{"posts", "find", "author", "news merged at read: authors' posts lie everywhere"},
+	{"posts", "aggregate", "author", "the same, for many authors"},
+	{"posts", "find", "wallOwner", "a wall has posts by many"},
+	{"posts", "aggregate", "wallOwner", "the same, for many walls"},
+	{"posts", "find", "inbox", "Incoming depends on circles as they are now"},
+	{"posts", "aggregate", "inbox", "the same, for many keys"},
+	{"posts", "find", "", "is the database new? Once, when a server starts"},
+	{"edges", "find", "", "the same"},
+	{"users", "find", "handle", "on a replica set; behind a mongos users are found through handles"},
+	{"edges", "find", "other", "followers on the layout reverse; two has them together"},
+	{"edges", "aggregate", "other", "the same, for many lists"},
+	{"edges", "find", "circles", "members of a circle: its id does not tell its owner"},
+	{"edges", "aggregate", "circles", "the same, for many lists"},
+	{"circles", "find", "_id", "a circle's id does not tell its owner"},
+	{"circles", "update", "_id", "the same: renaming"},
+	{"comments", "find", "_id", "a comment's id does not tell its post"},
+	{"threads", "find", "comments._id", "the same"},
+	{"comments", "find", "author", "what somebody wrote lies beside what was replied to it"},
+	{"comments", "aggregate", "author", "the same, for many lists, or counted"},
+	{"commentAuthors", "delete", "post", "a post is deleted with all that hangs on it"},
+	{"threadMutes", "delete", "_id", "the same"},
+	{"reactions", "delete", "_id", "a post is deleted with all that hangs on it"},
+	{"votes", "delete", "_id", "the same"},
+	{"adUnits", "find", "campaign", "a campaign is resumed"},
+	{"adUnits", "update", "campaign", "the same"},
+	{"adZones", "update", "units.campaign", "a campaign is paused"},
+}
+
+// Routing watches whether commands would reach single shards of a cluster, by the keys that their collections have.
+type Routing struct {
+	keys   map[string]bson.D
+	mu     sync.Mutex
+	faults map[string]bool
+	seen   map[Scatter]bool
+	routed int
+}
+
+// WatchRouting makes a test fail, at its end, if a command that the monitor was told of does without its collection's shard key and is not
+// one of Scatters.
+func WatchRouting(tb testing.TB, keys map[string]bson.D) *Routing {
+	tb.Helper()
+	r := &Routing{keys: keys, faults: map[string]bool{}, seen: map[Scatter]bool{}}
+	tb.Cleanup(func() {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, fault := range slices.Sorted(maps.Keys(r.faults)) {
+			tb.Errorf("for all shards: %s", fault)
+		}
+	})
+	return r
+}
+
+// Monitor is for the options of a store; next is told of commands as well, if it is not nil.
+func (r *Routing) Monitor(next *event.CommandMonitor) *event.CommandMonitor {
+	return &event.CommandMonitor{Started: func(ctx context.Context, e *event.CommandStartedEvent) {
+		r.Check(e.Command)
+		if next != nil {
+			next.Started(ctx, e)
+		}
+	}}
+}
+
+// Check looks at one command.
+func (r *Routing) Check(raw bson.Raw) {
+	var command bson.D
+	if err := bson.Unmarshal(raw, &command); err != nil {
+		r.faultf("a command that cannot be read: %v", err)
+		return
+	}
+	name := command[0].Key
+	collection, ok := command[0].Value.(string)
+	if !ok || name == "create" || name == "createIndexes" {
+		return // it is about no documents
+	}
+	key, declared := r.keys[collection]
+	if !declared {
+		r.faultf("%s %s: the collection has no declared shard key", name, collection)
+		return
+	}
+	if key == nil {
+		return // not sharded
+	}
+	q := query{routing: r, collection: collection, command: name, key: key}
+	switch name {
+	case "insert":
+		q.inserts(command)
+	case "find", "count", "distinct":
+		q.reaches(field(command, "filter"))
+	case "aggregate":
+		q.pipeline(field(command, "pipeline"))
+	case "update":
+		q.updates(command)
+	case "delete":
+		q.deletes(command)
+	case "findAndModify":
+		q.decides(field(command, "query"))
+	}
+}
+
+// Seen are the entries of Scatters that there were.
+func (r *Routing) Seen() map[Scatter]bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return maps.Clone(r.seen)
+}
+
+// Routed is how many filters and documents had their shard key.
+func (r *Routing) Routed() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.routed
+}
+
+func (r *Routing) faultf(format string, args ...any) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.faults[fmt.Sprintf(format, args...)] = true
+}
+
+func (r *Routing) scatters(s Scatter) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen[s] = true
+}
+
+func (r *Routing) count() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.routed++
+}
+
+// query is a command on a sharded collection.
+type query struct {
+	routing             *Routing
+	collection, command string
+	key                 bson.D
+}
+
+func (q query) inserts(command bson.D) {
+	documents, _ := field(command, "documents").(bson.A)
+	for _, d := range documents {
+		q.decides(d)
+	}
+}
+
+func (q query) updates(command bson.D) {
+	statements, _ := field(command, "updates").(bson.A)
+	for _, s := range statements {
+		if upsert, _ := field(s, "upsert").(bool); upsert {
+			q.decides(field(s, "q"))
+		} else {
+			q.reaches(field(s, "q"))
+		}
+	}
+}
+
+func (q query) deletes(command bson.D) {
+	statements, _ := field(command, "deletes").(bson.A)
+	for _, s := range statements {
+		q.reaches(field(s, "q"))
+	}
+}
+
+// pipeline looks at the first stage, and at the other collections that are joined.
+func (q query) pipeline(pipeline any) {
+	stages, _ := pipeline.(bson.A)
+	for i, stage := range stages {
+		switch {
+		case field(stage, "$changeStream") != nil:
+			return // of all shards, by its nature
+		case i == 0:
+			q.reaches(field(stage, "$match"))
+		case field(stage, "$unionWith") != nil:
+			q.joined(field(stage, "$unionWith"), "coll").pipeline(field(field(stage, "$unionWith"), "pipeline"))
+		case field(stage, "$lookup") != nil:
+			lookup := field(stage, "$lookup")
+			foreign, _ := field(lookup, "foreignField").(string)
+			q.joined(lookup, "from").reaches(bson.D{{Key: foreign, Value: "of each document"}})
+		}
+	}
+}
+
+func (q query) joined(stage any, name string) query {
+	q.collection, _ = field(stage, name).(string)
+	q.key = q.routing.keys[q.collection]
+	return q
+}
+
+// decides needs the values of the whole key: without them a cluster refuses upserts and findAndModify, or cannot place a document.
+func (q query) decides(filter any) {
+	for _, part := range q.key {
+		if !isValue(field(filter, part.Key)) {
+			q.routing.faultf("%s %s by %v: it needs a value of %s", q.command, q.collection, names(filter), part.Key)
+			return
+		}
+	}
+	q.routing.count()
+}
+
+// reaches needs values of the key's first field, or to be one of Scatters.
+func (q query) reaches(filter any) {
+	if routes(filter, q.key[0].Key) {
+		q.routing.count()
+		return
+	}
+	by := names(filter)
+	for _, s := range Scatters {
+		noun, _, _ := strings.Cut(q.collection, ".") // what follows is a layout
+		same := s.Collection == noun && s.Command == q.command
+		if same && (s.By == "" && len(by) == 0 || slices.Contains(by, s.By)) {
+			q.routing.scatters(s)
+			return
+		}
+	}
+	q.routing.faultf("%s %s by %v: it has no %s", q.command, q.collection, by, q.key[0].Key)
+}
+
+// routes says whether a filter names the values of a field, in each of its branches.
+func routes(filter any, name string) bool {
+	if isValue(field(filter, name)) || field(field(filter, name), "$in") != nil {
+		return true
+	}
+	branches, _ := field(filter, "$or").(bson.A)
+	for _, branch := range branches {
+		if !routes(branch, name) {
+			return false
+		}
+	}
+	return len(branches) > 0
+}
+
+// isValue says whether a condition is that of being equal.
+func isValue(condition any) bool {
+	if d, ok := condition.(bson.D); ok {
+		return len(d) == 0 || d[0].Key[0] != '$'
+	}
+	return condition != nil
+}
+
+// names are the fields of a filter, with those of its branches.
+func names(filter any) []string {
+	fields, _ := filter.(bson.D)
+	var all []string
+	for _, e := range fields {
+		branches, ok := e.Value.(bson.A)
+		if !ok || e.Key != "$or" {
+			all = append(all, e.Key)
+			continue
+		}
+		for _, branch := range branches {
+			all = append(all, names(branch)...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// field reads a field of a document: nil where it is not there.
+func field(document any, name string) any {
+	fields, _ := document.(bson.D)
+	for _, e := range fields {
+		if e.Key == name {
+			return e.Value
+		}
+	}
+	return nil
+}

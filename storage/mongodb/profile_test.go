@@ -1,0 +1,25 @@
+package mongodb
+
+import (
+	"context"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// Forget does the job of a property that was removed.
+func (s *Store) Forget(ctx context.Context, property social.PropertyID) error {
+	return s.forgetProperty(ctx, &jobDoc{Kind: jobForget, Property: property})
+}
+
+// FillProfiles stores the profiles of n users, as fast as it goes.
+func (s *Store) FillProfiles(ctx context.Context, n int, values func(i int) []social.ProfileValue) error {
+	docs := make([]profileDoc, n)
+	for i := range docs {
+		docs[i] = profileDoc{User: social.UserID{ID: id.New()}, Version: version, Properties: each(values(i), func(v *social.ProfileValue) profileValueDoc {
+			return newProfileValueDoc(*v)
+		})}
+	}
+	_, err := s.profiles.InsertMany(ctx, docs)
+	return err
+}

@@ -1,0 +1,144 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// ShardKeys are the declared shard keys of all collections of all layouts, by their names. A collection without one is not
+// sharded: it is small, and lies on the database's primary shard.
+//
+// Each key is hashed, because ids grow with time: in ranges of them all new documents would go to one shard. A second field lets
+// what belongs to one user or post be cut into several chunks. Unique indexes begin with the key, or are that on _id where the _id
+// decides the key; else equal values on two shards would not meet.
+func ShardKeys() map[string]bson.D {
+	own := doc("_id", "hashed")
+	keys := map[string]bson.D{
+		"users":         own,
+		"handles":       own, // the handle
+		"sessions":      own,
+		"circles":       doc("owner", "hashed"),
+		"edges":         doc("owner", "hashed", "other", 1),
+		"followers":     doc("other", "hashed", "owner", 1),
+		"posts":         own,
+		"postVersions":  doc("post", "hashed"),
+		"reactions":     own, // post and user
+		"votes":         own, // post and user
+		"threadMutes":   own, // post and user
+		"comments":      doc("post", "hashed", "slug", 1),
+		"events":        own,
+		"newsLists":     own, // the user
+		"mergedAuthors": own, // the user
+		"adAdvertisers": own,
+		"adCampaigns":   own,
+		"adUnits":       own,
+		"adZones":       own, // site and zone
+		"adImpressions": own, // the choice
+		"adClicks":      own, // the choice
+
+		"profiles":   nil, // a search reads them in the order of one index
+		"properties": nil, // at most a hundred
+		"settings":   nil, // a few documents
+		"adKeys":     nil, // one document
+		"servers":    nil, // a document a server
+		"jobs":       nil, // empty most of the time, and taken by the time that they are due
+	}
+	for layout := range commentLayouts {
+		keys[sharedBuckets+"."+layout] = doc("post", "hashed", "_id", 1)
+		keys[allAuthors+"."+layout] = doc("author", "hashed", "seq", 1)
+	}
+	return keys
+}
+
+// errNotSharded is what Shard says without a mongos.
+var errNotSharded = errors.New("this MongoDB is a replica set, and only a sharded cluster can be sharded: " +
+	"point --mongodb-uri at a mongos (plaza shard --print shows what would be done). Plaza needs no sharding to run")
+
+// shardStep spreads one collection.
+type shardStep struct {
+	collection *mongo.Collection
+	key        bson.D
+}
+
+// shardSteps are the sharded collections that the database's layouts have, by name.
+func (s *Store) shardSteps() []shardStep {
+	keys := ShardKeys()
+	var steps []shardStep
+	for c := range s.allIndexes() {
+		if key := keys[c.Name()]; key != nil {
+			steps = append(steps, shardStep{c, key})
+		}
+	}
+	slices.SortFunc(steps, func(a, b shardStep) int { return strings.Compare(a.collection.Name(), b.collection.Name()) })
+	return steps
+}
+
+// ShardCommands are the lines for mongosh that spread the database over the shards of a cluster. To run them again changes nothing.
+func (s *Store) ShardCommands() []string {
+	name := s.users.Database().Name()
+	lines := []string{fmt.Sprintf("sh.enableSharding(%q)", name)}
+	for _, step := range s.shardSteps() {
+		key := shellKey(step.key)
+		lines = append(lines,
+			fmt.Sprintf("db.getSiblingDB(%q).getCollection(%q).createIndex(%s)", name, step.collection.Name(), key),
+			fmt.Sprintf("sh.shardCollection(%q, %s)", step.namespace(), key))
+	}
+	return lines
+}
+
+func (t shardStep) namespace() string {
+	return t.collection.Database().Name() + "." + t.collection.Name()
+}
+
+// shellKey writes a key as mongosh reads it.
+func shellKey(key bson.D) string {
+	fields := make([]string, len(key))
+	for i, e := range key {
+		fields[i] = fmt.Sprintf("%q: %v", e.Key, e.Value)
+		if text, ok := e.Value.(string); ok {
+			fields[i] = fmt.Sprintf("%q: %q", e.Key, text)
+		}
+	}
+	return "{" + strings.Join(fields, ", ") + "}"
+}
+
+// Shard does what ShardCommands say, and tells done of each collection. It refuses what is no sharded cluster, and a collection
+// that is sharded in another way. Where it was stopped, it can go on: what is done stays as it is.
+func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
+	if !s.routed {
+		return errNotSharded
+	}
+	return s.shardBy(ctx, func(command bson.D) error {
+		return s.client.Database("admin").RunCommand(ctx, command).Err()
+	}, done)
+}
+
+// shardBy shards with the cluster's commands as run sends them.
+func (s *Store) shardBy(ctx context.Context, run func(command bson.D) error, done func(collection string)) error {
+	if err := run(doc("enableSharding", s.users.Database().Name())); err != nil {
+		return translate(ctx, "enable sharding", err)
+	}
+	for _, step := range s.shardSteps() {
+		if err := step.createIndex(ctx); err != nil {
+			return translate(ctx, "index of the shard key of "+step.namespace(), err)
+		}
+		// The cluster finds the collection sharded with this key already, or refuses another one.
+		if err := run(doc("shardCollection", step.namespace(), "key", step.key)); err != nil {
+			return translate(ctx, "shard "+step.namespace(), err)
+		}
+		done(step.collection.Name())
+	}
+	return nil
+}
+
+// createIndex makes the index of the key, which a collection with documents must have before it is sharded.
+func (t shardStep) createIndex(ctx context.Context) error {
+	_, err := t.collection.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: t.key})
+	return err
+}

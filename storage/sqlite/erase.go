@@ -1,0 +1,125 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+var (
+	putErasure = define(`INSERT INTO comment_erasures (user, up_to, started_at) VALUES (?, ?, ?)
+		ON CONFLICT (user) DO UPDATE SET up_to = max(up_to, excluded.up_to)`)
+	endErasure      = define(`DELETE FROM comment_erasures WHERE user = ? AND up_to <= ?`)
+	erasure         = define(`SELECT up_to, started_at FROM comment_erasures WHERE user = ?`)
+	erasures        = define(`SELECT user, up_to, started_at FROM comment_erasures WHERE user > x''`)
+	commentsToErase = define(`SELECT id, post FROM comments INDEXED BY comments_by_author
+		WHERE author = ? AND id <= ? ORDER BY id DESC LIMIT ?`)
+	countToErase = define(`SELECT count(*) FROM comments INDEXED BY comments_by_author WHERE author = ? AND id <= ?`)
+)
+
+// eraseAtOnce is how many comments one transaction erases: other writers wait for it.
+const eraseAtOnce = 200
+
+// toErase is a row of comment_erasures.
+type toErase struct {
+	user    social.UserID
+	upTo    social.CommentID
+	started time.Time
+}
+
+// EraseComments implements social.Comments. What ctx breaks off is done by Work.
+func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo social.CommentID, e social.Event) (int, error) {
+	err := s.update(ctx, func(w *work) error {
+		if _, err := w.exec(putErasure, user.Bytes(), upTo.Bytes(), time.Now().UnixMicro()); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+	if err != nil {
+		return 0, err
+	}
+	if err := s.erase(ctx, toErase{user: user, upTo: upTo}); err != nil {
+		s.wakeWorker()
+		return 0, err
+	}
+	return 0, nil
+}
+
+// erase deletes in chunks, until nothing is left.
+func (s *Store) erase(ctx context.Context, of toErase) error {
+	for {
+		left := false
+		err := s.update(ctx, func(w *work) (err error) {
+			left, err = w.eraseSome(of)
+			return err
+		})
+		if err != nil || !left {
+			return err
+		}
+	}
+}
+
+// eraseSome deletes the newest comments, and says whether there may be more. When there are none the erasure is over.
+func (w *work) eraseSome(of toErase) (left bool, err error) {
+	type row struct {
+		comment social.CommentID
+		post    social.PostID
+	}
+	rows, err := all(w, commentsToErase, func(scan scan) (r row, err error) {
+		err = scan(into(&r.comment.ID), into(&r.post.ID))
+		return r, err
+	}, of.user.Bytes(), of.upTo.Bytes(), eraseAtOnce)
+	if err != nil {
+		return false, err
+	}
+	for _, r := range rows {
+		e := social.Event{
+			ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: of.user, Target: of.user, Post: r.post, Comment: r.comment,
+		}
+		if err := w.deleteComment(r.comment, e); err != nil {
+			return false, err
+		}
+	}
+	if len(rows) == eraseAtOnce {
+		return true, nil
+	}
+	_, err = w.exec(endErasure, of.user.Bytes(), of.upTo.Bytes())
+	return false, err
+}
+
+// CommentErasure implements social.Comments.
+func (s *Store) CommentErasure(ctx context.Context, user social.UserID) (social.Erasure, error) {
+	return read(ctx, s, func(w *work) (e social.Erasure, err error) {
+		var upTo social.CommentID
+		var started int64
+		if err := known(w.row(erasure, []any{into(&upTo.ID), &started}, user.Bytes())); err != nil {
+			return e, err
+		}
+		e.StartedAt = momentOf(started)
+		_, err = w.row(countToErase, []any{&e.RemainingCount}, user.Bytes(), upTo.Bytes())
+		return e, err
+	})
+}
+
+func (s *Store) erasures(ctx context.Context) ([]toErase, error) {
+	return read(ctx, s, func(w *work) ([]toErase, error) {
+		return all(w, erasures, func(scan scan) (of toErase, err error) {
+			var started int64
+			err = scan(into(&of.user.ID), into(&of.upTo.ID), &started)
+			of.started = momentOf(started)
+			return of, err
+		})
+	})
+}
+
+// eraseAll does what calls have left undone.
+func (s *Store) eraseAll(ctx context.Context) error {
+	left, err := s.erasures(ctx)
+	for _, of := range left {
+		err = errors.Join(err, s.erase(ctx, of))
+	}
+	return err
+}

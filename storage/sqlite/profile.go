@@ -1,0 +1,238 @@
+package sqlite
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"slices"
+
+	"plaza/social"
+)
+
+const propertyColumns = `id, key, label, type, choices, searchable, visibility`
+
+var (
+	insertProperty = define(`INSERT INTO properties (` + propertyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`)
+	updateProperty = define(`UPDATE properties SET label = ?, choices = ?, searchable = ?, visibility = ? WHERE id = ?`)
+	deleteProperty = define(`DELETE FROM properties WHERE id = ?`)
+	propertyExists = define(`SELECT 1 FROM properties WHERE id = ?`)
+	allProperties  = define(`SELECT ` + propertyColumns + ` FROM properties ORDER BY id`)
+
+	putProfileValue = define(`INSERT INTO profile_values (user, property, visibility, value, text) VALUES (?, ?, ?, ?, ?)
+		ON CONFLICT (user, property) DO UPDATE SET visibility = excluded.visibility, value = excluded.value, text = excluded.text`)
+	clearProfileValue = define(`DELETE FROM profile_values WHERE user = ? AND property = ?`)
+	profileValues     = define(`SELECT property, visibility, value, text FROM profile_values WHERE user = ?`)
+	profilesByValue   = define(`SELECT value, user FROM profile_values
+		WHERE property = ?1 AND visibility = 'PUBLIC' AND value BETWEEN ?2 AND ?3 AND (value, user) > (?4, ?5) ORDER BY value, user`)
+)
+
+// InsertProperty implements social.Properties.
+func (s *Store) InsertProperty(ctx context.Context, p *social.Property, e social.Event) error {
+	choices, err := json.Marshal(append([]string{}, p.Choices...))
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, func(w *work) error {
+		_, err := w.exec(insertProperty, p.ID.Bytes(), p.Key, p.Label, string(p.Type), string(choices), p.Searchable, string(p.Visibility))
+		if err != nil {
+			return taken(err)
+		}
+		return w.append(e)
+	})
+}
+
+// UpdateProperty implements social.Properties.
+func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social.Event) error {
+	choices, err := json.Marshal(append([]string{}, p.Choices...))
+	if err != nil {
+		return err
+	}
+	return s.update(ctx, func(w *work) error {
+		rows, err := w.exec(updateProperty, p.Label, string(choices), p.Searchable, string(p.Visibility), p.ID.Bytes())
+		if err := changed(rows, err, social.ErrNotFound); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+}
+
+// DeleteProperty implements social.Properties.
+func (s *Store) DeleteProperty(ctx context.Context, id social.PropertyID, e social.Event) error {
+	return s.update(ctx, func(w *work) error {
+		rows, err := w.exec(deleteProperty, id.Bytes())
+		if err := changed(rows, err, social.ErrNotFound); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+}
+
+// Properties implements social.Properties.
+func (s *Store) Properties(ctx context.Context) ([]*social.Property, error) {
+	return read(ctx, s, func(w *work) ([]*social.Property, error) {
+		return all(w, allProperties, func(scan scan) (*social.Property, error) {
+			var p social.Property
+			var choices string
+			if err := scan(into(&p.ID.ID), &p.Key, &p.Label, &p.Type, &choices, &p.Searchable, &p.Visibility); err != nil {
+				return nil, err
+			}
+			return &p, json.Unmarshal([]byte(choices), &p.Choices)
+		})
+	})
+}
+
+// SetProfileValue implements social.Properties.
+func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v social.ProfileValue, e social.Event) error {
+	return s.update(ctx, func(w *work) error {
+		if err := known(w.exists(propertyExists, v.Property.Bytes())); err != nil {
+			return err
+		}
+		text := sql.NullString{String: v.Value.Text, Valid: v.Value != v.Sought}
+		if _, err := w.exec(putProfileValue, user.Bytes(), v.Property.Bytes(), string(v.Visibility), stored(v.Sought), text); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+}
+
+func stored(v social.PropertyValue) any {
+	if v.IsNumber {
+		return v.Number
+	}
+	return v.Text
+}
+
+// ClearProfileValue implements social.Properties.
+func (s *Store) ClearProfileValue(ctx context.Context, user social.UserID, property social.PropertyID, e social.Event) (cleared bool, err error) {
+	err = s.update(ctx, func(w *work) error {
+		rows, err := w.exec(clearProfileValue, user.Bytes(), property.Bytes())
+		if cleared = rows > 0; err != nil || !cleared {
+			return err
+		}
+		return w.append(e)
+	})
+	return cleared && err == nil, err
+}
+
+// Profiles implements social.Properties.
+func (s *Store) Profiles(ctx context.Context, users []social.UserID) (map[social.UserID]*social.Profile, error) {
+	return read(ctx, s, func(w *work) (map[social.UserID]*social.Profile, error) {
+		profiles := make(map[social.UserID]*social.Profile, len(users))
+		for _, user := range users {
+			if profiles[user] != nil {
+				continue
+			}
+			p, err := w.profile(user)
+			if err != nil {
+				return nil, err
+			}
+			if len(p.Values) > 0 {
+				profiles[user] = p
+			}
+		}
+		return profiles, nil
+	})
+}
+
+func (w *work) profile(user social.UserID) (*social.Profile, error) {
+	values, err := all(w, profileValues, func(scan scan) (social.ProfileValue, error) {
+		var v social.ProfileValue
+		var text sql.NullString
+		if err := scan(into(&v.Property.ID), &v.Visibility, valueScanner{&v.Sought}, &text); err != nil {
+			return v, err
+		}
+		v.Value = v.Sought
+		if text.Valid {
+			v.Value = social.TextValue(text.String)
+		}
+		return v, nil
+	}, user.Bytes())
+	return &social.Profile{User: user, Values: values}, err
+}
+
+// valueScanner reads a value that is a text or a number.
+type valueScanner struct{ to *social.PropertyValue }
+
+var errNoValue = errors.New("neither a text nor a number")
+
+// Scan implements sql.Scanner.
+func (s valueScanner) Scan(column any) error {
+	switch v := column.(type) {
+	case string:
+		*s.to = social.TextValue(v)
+	case float64:
+		*s.to = social.NumberValue(v)
+	case int64:
+		*s.to = social.NumberValue(float64(v))
+	default:
+		return errNoValue
+	}
+	return nil
+}
+
+// FindProfiles implements social.Properties: the first condition walks the index, the others look at each profile.
+func (s *Store) FindProfiles(ctx context.Context, where []social.PropertyCondition, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
+	return read(ctx, s, func(w *work) ([]*social.Profile, error) {
+		var profiles []*social.Profile
+		for _, in := range where[0].Intervals {
+			if len(profiles) == limit {
+				break
+			}
+			some, err := w.findBetween(where, in, after, limit-len(profiles))
+			if err != nil {
+				return nil, err
+			}
+			profiles = append(profiles, some...)
+		}
+		return profiles, nil
+	})
+}
+
+func (w *work) findBetween(where []social.PropertyCondition, in social.Interval, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
+	behind, user := stored(in.Min), []byte{} // ahead of all users with the least value
+	if after != nil {
+		behind, user = stored(after.Value), after.User.Bytes()
+	}
+	var profiles []*social.Profile
+	err := w.each(profilesByValue, func(scan scan) (bool, error) {
+		var at social.ProfilePoint
+		if err := scan(valueScanner{&at.Value}, into(&at.User.ID)); err != nil {
+			return false, err
+		}
+		p, err := w.profile(at.User)
+		if err == nil && holds(where, p, social.VisibleToAll) {
+			profiles = append(profiles, p)
+		}
+		return len(profiles) < limit, err
+	}, where[0].Property.Bytes(), stored(in.Min), stored(in.Max), behind, user)
+	return profiles, err
+}
+
+// holds says whether all conditions hold for values of these visibilities.
+func holds(where []social.PropertyCondition, p *social.Profile, visibilities ...social.Visibility) bool {
+	for i := range where {
+		value, ok := p.Value(where[i].Property)
+		if !ok || !slices.Contains(visibilities, value.Visibility) || !where[i].Holds(value.Sought) {
+			return false
+		}
+	}
+	return true
+}
+
+// FindProfilesOf implements social.Properties.
+func (s *Store) FindProfilesOf(ctx context.Context, users []social.UserID, where []social.PropertyCondition) ([]*social.Profile, error) {
+	return read(ctx, s, func(w *work) ([]*social.Profile, error) {
+		var profiles []*social.Profile
+		for _, user := range users {
+			p, err := w.profile(user)
+			if err != nil {
+				return nil, err
+			}
+			if holds(where, p, social.VisibleToAll, social.VisibleToCircles) {
+				profiles = append(profiles, p)
+			}
+		}
+		return profiles, nil
+	})
+}
