@@ -18,24 +18,35 @@ func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCo
 	if err := f.tidy(ctx, post, users); err != nil {
 		return err
 	}
-	some := doc("$in", valueList(users))
-	open := doc("_id", some, "count", doc("$gte", 0), "from", doc("$lte", post), "ids", doc("$ne", post))
-	late := doc("user", some, "upper", doc("$gt", post), "lower", doc("$lte", post), "ids", doc("$ne", post))
+	open := doc("_id", doc("$in", valueList(users)), "count", doc("$gte", 0), "from", doc("$lte", post), "ids", doc("$ne", post))
 	if _, err := f.docs.UpdateMany(ctx, open, f.pushing(post, copies, true), options.UpdateMany().SetHint(doc("_id", 1))); err != nil {
 		return err
 	}
 	// A part that is closed in between has the post, or is there by now.
-	result, err := f.docs.UpdateMany(ctx, late, f.pushing(post, copies, false), options.UpdateMany().SetHint(byPart))
-	if err != nil || result.ModifiedCount == 0 {
+	late, err := f.pushLate(ctx, post, copies, users)
+	if err != nil || late == 0 {
 		return err
 	}
 	return f.thin(ctx, post, users)
 }
 
-// pushNow puts a post into the open part of one user, without tidying up, unless that is very long.
+// pushLate puts a post into the closed parts of users where it belongs, and says how many these are.
+func (f *keptFeed) pushLate(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID) (int, error) {
+	closed := doc("user", doc("$in", valueList(users)), "upper", doc("$gt", post), "lower", doc("$lte", post), "ids", doc("$ne", post))
+	result, err := f.docs.UpdateMany(ctx, closed, f.pushing(post, copies, false), options.UpdateMany().SetHint(byPart))
+	if err != nil {
+		return 0, err
+	}
+	return int(result.ModifiedCount), nil
+}
+
+// pushNow puts a post into the feed of one user, without tidying up, unless the open part is very long.
 func (f *keptFeed) pushNow(ctx context.Context, post social.PostID, copies []postCopy, user social.UserID) error {
 	open := doc("_id", user, "count", doc("$gte", 0, "$lt", 4*f.size), "from", doc("$lte", post), "ids", doc("$ne", post))
-	_, err := f.docs.UpdateOne(ctx, open, f.pushing(post, copies, true), options.UpdateOne().SetHint(doc("_id", 1)))
+	result, err := f.docs.UpdateOne(ctx, open, f.pushing(post, copies, true), options.UpdateOne().SetHint(doc("_id", 1)))
+	if err == nil && result.MatchedCount == 0 {
+		_, err = f.pushLate(ctx, post, copies, []social.UserID{user})
+	}
 	return err
 }
 
@@ -220,7 +231,7 @@ func (f *keptFeed) closePart(ctx context.Context, open *openPart, inOrder []soci
 	}
 	_, err := f.docs.InsertOne(ctx, c)
 	if mongo.IsDuplicateKeyError(err) {
-		err = f.docs.FindOne(ctx, doc("_id", c.ID)).Decode(&c)
+		err = f.docs.FindOne(ctx, doc("_id", c.ID, "user", c.User)).Decode(&c)
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return nil // the feed is another by now
 		}
