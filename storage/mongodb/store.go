@@ -38,12 +38,12 @@ type Options struct {
 	// for afterwards, for at most 2 s.
 	ConnectTimeout time.Duration
 	// Comments is how comment threads are stored: one of the constants Comments…. "" is what the database has, and
-	// CommentsDocuments where it is empty. Open refuses another one than the database has.
+	// CommentsDocuments where it is empty. Open refuses any but the layout that the database has, or the two that it is moved between.
 	Comments string
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
 	// Feeds is how feeds are stored: [FeedsRead] or [FeedsHybrid]. "" is what the database has, and the default where
-	// it is empty. Open refuses another one than the database has.
+	// it is empty. Open refuses any but the layout that the database has, or the two that it is moved between.
 	Feeds string
 	// MergeAbove is the number of followers above which an author's posts are not pushed to followers' lists but
 	// merged in when they read, for good. It may differ between servers. Default: 10,000.
