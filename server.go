@@ -46,13 +46,14 @@ type commandLine struct {
 	MergeAbove int    `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 
-	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
-	Import importCommand `cmd:"" help:"Load people and circles from files."`
-	Export exportCommand `cmd:"" help:"Write what somebody has stored to the standard output."`
-	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
-	Grant  grantCommand  `cmd:"" help:"Give a user a right."`
-	Revoke revokeCommand `cmd:"" help:"Take a right from a user."`
-	Shard  shardCommand  `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
+	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
+	Import  importCommand  `cmd:"" help:"Load people and circles from files."`
+	Export  exportCommand  `cmd:"" help:"Write what somebody has stored to the standard output."`
+	Work    workCommand    `cmd:"" help:"Look at the database's background work."`
+	Migrate migrateCommand `cmd:"" help:"Bring the database's documents to another form, while servers go on."`
+	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
+	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
+	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
