@@ -54,6 +54,19 @@ cover: $(WITHMONGO) ## measure what the tests cover, into bin/cover.html
 	go tool cover -html=bin/cover.out -o bin/cover.html
 	@go tool cover -func=bin/cover.out | tail -1
 
+# SNAP's ego-facebook networks (plaza import ego-facebook); where they are not, the figures do without.
+NETWORKS ?= $(wildcard ../shared/data/ego-facebook)
+
+# On a machine with nothing else to do; each takes some minutes. make figures FIGURES=comments
+FIGURES ?= feeds comments
+
+.PHONY: figures
+figures: build $(WITHMONGO) ## measure the layouts again, and renew docs/figures
+	for name in $(FIGURES); do \
+		networks=; if [ "$$name" = feeds ] && [ -n '$(NETWORKS)' ]; then networks='--networks=$(NETWORKS)'; fi; \
+		$(WITHMONGO) -- sh -c 'bin/plaza bench "$$@" --mongodb-uri="$$PLAZA_TEST_MONGODB_URI"' sh "$$name" $$networks --out docs/figures; \
+	done
+
 .PHONY: generate
 generate: ## regenerate everything that is generated
 	go generate ./...

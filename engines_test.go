@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -46,6 +47,17 @@ var engines = []engine{
 // watchRouting holds every command of a test to the shard keys of the collections.
 func watchRouting(t testing.TB) *event.CommandMonitor {
 	return mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(nil)
+}
+
+func init() { //nolint:gochecknoinits // only in tests
+	if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); !all {
+		return
+	}
+	for _, layout := range []string{mongodb.FeedsBucket, mongodb.FeedsMonth} {
+		engines = append(engines, engine{"mongodb " + layout, func(t testing.TB) storage.Store {
+			return openMongoDB(t, mongoURI(t), mongodb.Options{Feeds: layout})
+		}})
+	}
 }
 
 // mongoURI names a fresh database.

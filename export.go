@@ -83,7 +83,7 @@ func exportHandler(service *social.Service, authenticate func(context.Context, s
 		err = writeComments(ctx, w, func(ctx context.Context, p social.Page) ([]*social.Comment, bool, error) {
 			_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // for each page; recorders in tests have none
 			list := social.List[social.UserID]{Of: viewer, Page: p}
-			found, err := service.Viewer(viewer).CommentsBy(ctx, []social.List[social.UserID]{list})
+			found, _, err := service.Viewer(viewer).CommentsBy(ctx, []social.List[social.UserID]{list})
 			return found[list].Items, found[list].More, err
 		})
 		if err != nil {

@@ -16,11 +16,6 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// migrateCommand changes how a database keeps things.
-type migrateCommand struct {
-	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written."`
-}
-
 // migrateDocumentsCommand upgrades documents that older servers have written.
 type migrateDocumentsCommand struct {
 	DryRun bool `help:"Say how much there is to do, and write nothing."`
@@ -46,7 +41,7 @@ func (c *migrateDocumentsCommand) Run(ctx context.Context, cli *commandLine) err
 	case c.Rate < 0:
 		return errors.New("--rate must not be negative")
 	}
-	store, err := mongodb.Open(ctx, cli.MongodbURI, mongodb.Options{})
+	store, err := mongodb.Open(ctx, cli.MongodbURI, cli.mongodbOptions())
 	if err != nil {
 		return err
 	}

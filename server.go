@@ -41,19 +41,24 @@ type commandLine struct {
 	Data       string `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
 	MongodbURI string `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
 	Comments   string `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
-	Feeds      string `help:"How MongoDB keeps news feeds: read or hybrid. Recorded in the database by the first server; default: what the database has." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	Feeds      string `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
 	Graph      string `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
 	MergeAbove int    `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
+
+	Heartbeat       time.Duration `help:"How often a server on MongoDB says that it lives." env:"PLAZA_HEARTBEAT" hidden:""`
+	Lease           time.Duration `help:"How long a server on MongoDB goes on without having been heard." env:"PLAZA_LEASE" hidden:""`
+	TransactionLife time.Duration `help:"MongoDB's transactionLifetimeLimitSeconds." env:"PLAZA_TRANSACTION_LIFE" hidden:""`
 
 	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import  importCommand  `cmd:"" help:"Load people and circles from files."`
 	Export  exportCommand  `cmd:"" help:"Write what somebody has stored to the standard output."`
 	Work    workCommand    `cmd:"" help:"Look at the database's background work."`
-	Migrate migrateCommand `cmd:"" help:"Bring the database's documents to another form, while servers go on."`
 	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
 	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
 	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
+	Bench   benchCommand   `cmd:"" help:"Compare what MongoDB's layouts cost."`
+	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database from one layout to another while servers run."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
@@ -93,12 +98,14 @@ func newLogger(level string) *slog.Logger {
 // openStore opens the engine that the configuration names.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	if c.MongodbURI != "" {
-		return c.openMongoDB(ctx)
+		o := c.mongodbOptions()
+		o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
+		return mongodb.Open(ctx, c.MongodbURI, o)
 	}
 	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
 }
 
-// openMongoDB opens the database of a command that only MongoDB has.
+// openMongoDB opens the database of a command that only MongoDB has, whatever its layouts are.
 func (c *commandLine) openMongoDB(ctx context.Context) (*mongodb.Store, error) {
 	if c.MongodbURI == "" {
 		return nil, errors.New("this is about MongoDB, and the embedded database has one file: " +
@@ -107,8 +114,11 @@ func (c *commandLine) openMongoDB(ctx context.Context) (*mongodb.Store, error) {
 	return mongodb.Open(ctx, c.MongodbURI, c.mongodbOptions())
 }
 
+// mongodbOptions are all but the layouts, which the database knows.
 func (c *commandLine) mongodbOptions() mongodb.Options {
-	return mongodb.Options{Comments: c.Comments, Feeds: c.Feeds, MergeAbove: c.MergeAbove, Graph: c.Graph}
+	return mongodb.Options{
+		MergeAbove: c.MergeAbove, Heartbeat: c.Heartbeat, Lease: c.Lease, TransactionLife: c.TransactionLife,
+	}
 }
 
 type serveCommand struct {

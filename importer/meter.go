@@ -8,8 +8,13 @@ import (
 	"time"
 )
 
-// Meter shows how far an import is: as a bar that is drawn over and over on a terminal, or as a line of a log now and then.
+// Meter shows how far an import, or something else that takes long, is: as a bar that is drawn over and over on a terminal, or as a line of a log now and then.
 type Meter struct {
+	// Doing is the first word of a log's lines. Default: importing.
+	Doing string
+	// From is how much was done before the clock started.
+	From int
+
 	out      io.Writer
 	terminal bool
 	now      func() time.Time
@@ -27,7 +32,7 @@ const (
 // NewMeter makes a meter, and starts its clock (now is mostly time.Now).
 func NewMeter(out io.Writer, terminal bool, now func() time.Time) *Meter {
 	began := now()
-	return &Meter{out: out, terminal: terminal, now: now, began: began, shown: began}
+	return &Meter{Doing: "importing", out: out, terminal: terminal, now: now, began: began, shown: began}
 }
 
 // Show shows the progress, unless it has just shown something. The end is always shown on a terminal.
@@ -40,7 +45,7 @@ func (m *Meter) Show(p Progress) {
 	}
 	if !m.terminal && since >= lineEvery {
 		m.shown = now
-		fmt.Fprintf(m.out, "importing: %s\n", m.figures(p, now))
+		fmt.Fprintf(m.out, "%s: %s\n", m.Doing, m.figures(p, now))
 	}
 }
 
@@ -70,8 +75,8 @@ func (m *Meter) figures(p Progress, now time.Time) string {
 		percent = 100 * p.Done / p.Total
 	}
 	text := fmt.Sprintf("%3d %%  %s of %s", percent, Grouped(p.Done), Grouped(p.Total))
-	rate := float64(p.Done) / now.Sub(m.began).Seconds()
-	if p.Done == 0 || now.Equal(m.began) {
+	rate := float64(p.Done-m.From) / now.Sub(m.began).Seconds()
+	if p.Done <= m.From || now.Equal(m.began) {
 		return text
 	}
 	left := time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second))

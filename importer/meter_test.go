@@ -59,6 +59,18 @@ func TestMeterOfNothing(t *testing.T) {
 	}
 }
 
+func TestMeterOfSomethingElse(t *testing.T) {
+	var out strings.Builder
+	c := &clock{time.Unix(1000, 0)}
+	m := importer.NewMeter(&out, false, c.now)
+	m.Doing = "measuring"
+	c.at = c.at.Add(4 * time.Second)
+	m.Show(importer.Progress{Done: 2, Total: 4})
+	if want := "measuring:  50 %  2 of 4  0/s  4s left\n"; out.String() != want {
+		t.Errorf("got\n%q, want\n%q", out.String(), want)
+	}
+}
+
 func TestGrouped(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 176_388: "176,388", 1_234_567: "1,234,567"} {
 		if got := importer.Grouped(n); got != want {

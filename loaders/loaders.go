@@ -35,7 +35,7 @@ type Loaders struct {
 
 // New makes loaders that know nothing yet.
 func New(v *social.Viewer) *Loaders {
-	return &Loaders{
+	l := &Loaders{
 		Viewer:     v,
 		Users:      newLoader(v.Users),
 		Profiles:   newLoader(v.ProfileValues),
@@ -56,8 +56,18 @@ func New(v *social.Viewer) *Loaders {
 		Following:  newLoader(v.Following),
 		Members:    newLoader(v.Members),
 		Threads:    newLoader(v.Threads),
-		CommentsBy: newLoader(v.CommentsBy),
 	}
+	l.CommentsBy = newLoader(l.commentsBy)
+	return l
+}
+
+// commentsBy remembers the posts that were read to find out what the viewer sees.
+func (l *Loaders) commentsBy(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]]social.Slice[*social.Comment], error) {
+	found, posts, err := l.Viewer.CommentsBy(ctx, lists)
+	for id, p := range posts {
+		l.Posts.Prime(ctx, id, p)
+	}
+	return found, err
 }
 
 // pointers tells a missing value from a zero.

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"slices"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -55,17 +56,19 @@ func prefetchAuthors(ctx context.Context, comments []*social.Comment) error {
 	return err
 }
 
-// prefetchPosts reads the posts of a list of comments at once, where the selection needs them.
-func prefetchPosts(ctx context.Context, comments []*social.Comment) error {
+// prefetchWithPosts reads, at once, whom the selection shows of comments and of their posts, which are known already.
+func prefetchWithPosts(ctx context.Context, comments []*social.Comment) error {
 	wanted := selection(ctx)
-	if !wanted["post"] && !wanted["viewerCanReply"] && !wanted["viewerCanDelete"] {
+	if !wanted["post"] || !wanted["author"] && !wanted["wallOwner"] || len(comments) == 0 {
 		return nil
 	}
-	ids := make([]social.PostID, len(comments))
-	for i, c := range comments {
-		ids[i] = c.Post
+	load := loaders.For(ctx)
+	posts, err := together(comments, func(_ int, c *social.Comment) (*social.Post, error) { return load.Posts.Load(ctx, c.Post) })
+	if err != nil {
+		return err
 	}
-	_, err := loaders.For(ctx).Posts.LoadAll(ctx, ids)
+	posts = slices.DeleteFunc(posts, func(p *social.Post) bool { return p == nil })
+	_, err = load.Users.LoadAll(ctx, people(posts, [][]*social.Comment{comments}, wanted))
 	return err
 }
 

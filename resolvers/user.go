@@ -27,7 +27,7 @@ func (r userResolver) Comments(ctx context.Context, obj *model.User, first *int,
 	if err != nil {
 		return nil, err
 	}
-	if err := prefetchPosts(ctx, c.items); err != nil {
+	if err := prefetchWithPosts(ctx, c.items); err != nil {
 		return nil, err
 	}
 	return commentConnection(ctx, c, nil)

@@ -25,7 +25,7 @@ func collect[K comparable, T any](
 	for round := 0; len(pages) > 0; round++ {
 		requests := make([]List[K], 0, len(pages))
 		for list, page := range pages {
-			page.next.Limit = candidates(list.Limit, round)
+			page.next.Limit = page.candidates(list.Limit, round)
 			requests = append(requests, page.next)
 		}
 		read, err := read(ctx, requests)
@@ -55,22 +55,31 @@ func collect[K comparable, T any](
 	return answers, nil
 }
 
-// candidates is how many entries to read for a page of that size: one more than the page, to know whether there are more, and a
-// few for those that are left out; many more where that was not enough.
-func candidates(limit, round int) int {
-	const most = 1_000
-	return min(most, (limit+1+limit/8)<<(2*min(round, 8)))
-}
-
 // partialPage is a page on its way to being full.
 type partialPage[K comparable, T any] struct {
 	next  List[K] // the next candidates
 	kept  []T
+	seen  int  // candidates so far
 	ended bool // there are no more candidates
+}
+
+// candidates is how many entries to read for a page of that size. At first it is one more than the page, to know whether there are more, and
+// a few for those that are left out. Where that was not enough it is twice as many as are likely to fill the page, going by
+// those so far, and more and more of them.
+func (p *partialPage[K, T]) candidates(limit, round int) int {
+	const most = 1_000
+	first := limit + 1 + limit/8
+	if round == 0 || len(p.kept) == 0 {
+		return min(most, first<<(2*min(round, 8)))
+	}
+	lacking := limit + 1 - len(p.kept)
+	likely := 2 * lacking * p.seen / len(p.kept)
+	return min(most, (likely+4)<<(2*min(round-1, 8)))
 }
 
 // add keeps what is visible of the next candidates, and says how many that are.
 func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func(K, T) bool) int {
+	p.seen += len(candidates)
 	p.ended = len(candidates) < p.next.Limit
 	if len(candidates) == 0 {
 		return 0

@@ -64,18 +64,18 @@ func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*Post) (func(Us
 	}
 }
 
-// postRelations reads the relations to all who are named by posts: authors, wall owners and the authors of the latest
-// comments, in one read, so that showing the posts takes no other.
+// postRelations reads the relations to all who are named by posts: authors, wall owners and the authors of the newest
+// comments, in one read, so that showing the posts takes no other, unless one of these is hidden.
 func (v *Viewer) postRelations(ctx context.Context, posts []*Post) (map[UserID]Relation, error) {
 	return v.Relations(ctx, PeopleOf(posts))
 }
 
-// PeopleOf lists the authors, wall owners and authors of the latest comments of posts, with doubles.
+// PeopleOf lists the authors, wall owners and authors of the newest PreviewLen comments of posts, with doubles.
 func PeopleOf(posts []*Post) []UserID {
 	people := make([]UserID, 0, len(posts)*(2+PreviewLen))
 	for _, p := range posts {
 		people = append(people, p.Author, p.WallOwner)
-		people = append(people, authorsOf(p.Latest)...)
+		people = append(people, authorsOf(newest(p))...)
 	}
 	return people
 }

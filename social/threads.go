@@ -269,16 +269,26 @@ func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Th
 	return collect(ctx, v, lists, v.s.store.Thread, CommentKey, see)
 }
 
-// CommentsBy lists the comments of people who exist for the viewer: those on posts that the viewer sees. Of others it lists nothing.
-func (v *Viewer) CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Comment], error) {
+// CommentsBy lists the comments of people who exist for the viewer: those on posts that the viewer sees, which come with them. Of others
+// it lists nothing.
+func (v *Viewer) CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Comment], map[PostID]*Post, error) {
+	all := map[PostID]*Post{}
 	see := func(ctx context.Context, comments []*Comment) (func(UserID, *Comment) bool, error) {
 		posts, relations, err := v.around(ctx, comments)
 		if err != nil {
 			return nil, err
 		}
+		maps.Copy(all, posts)
 		return func(_ UserID, c *Comment) bool { return v.sees(c, posts, relations) }, nil
 	}
-	return collect(ctx, v, lists, v.s.store.CommentsBy, func(_ UserID, c *Comment) Key { return Key(c.ID.Bytes()) }, see)
+	found, err := collect(ctx, v, lists, v.s.store.CommentsBy, func(_ UserID, c *Comment) Key { return Key(c.ID.Bytes()) }, see)
+	seen := map[PostID]*Post{}
+	for _, slice := range found {
+		for _, c := range slice.Items {
+			seen[c.Post] = all[c.Post]
+		}
+	}
+	return found, seen, err
 }
 
 // CommentKey is a comment's key in a thread of that selection.
@@ -304,16 +314,14 @@ const PreviewLen = 3
 // people whom the viewer may not see or mutes, and without those in threads that the viewer mutes. Only where leaving out runs into the
 // end of Post.Latest, or a thread is muted by anybody, does it take a read.
 func (v *Viewer) Previews(ctx context.Context, posts []*Post) (map[PostID][]*Comment, error) {
-	previews := make(map[PostID][]*Comment, len(posts))
-	candidates := make(map[PostID][]*Comment, len(posts))
 	muted, err := v.MutedThreads(ctx, posts)
 	if err != nil {
 		return nil, err
 	}
-	for _, p := range posts {
-		if !muted[p.ID] {
-			candidates[p.ID] = p.Latest
-		}
+	posts = slices.DeleteFunc(slices.Clone(posts), func(p *Post) bool { return muted[p.ID] })
+	previews, candidates, err := v.newestOf(ctx, posts)
+	if err != nil {
+		return nil, err
 	}
 	var hidden []UserID
 	for len(candidates) > 0 {
@@ -344,6 +352,30 @@ func (v *Viewer) Previews(ctx context.Context, posts []*Post) (map[PostID][]*Com
 	}
 	return previews, nil
 }
+
+// newestOf makes previews of the posts' very newest comments. Where one of these is not shown, candidates are all that came with the post.
+func (v *Viewer) newestOf(ctx context.Context, posts []*Post) (previews, candidates map[PostID][]*Comment, err error) {
+	var authors []UserID
+	for _, p := range posts {
+		authors = append(authors, authorsOf(newest(p))...)
+	}
+	relations, err := v.Relations(ctx, authors)
+	if err != nil {
+		return nil, nil, err
+	}
+	previews, candidates = make(map[PostID][]*Comment, len(posts)), map[PostID][]*Comment{}
+	for _, p := range posts {
+		shown, hidden := preview(newest(p), relations)
+		previews[p.ID] = shown
+		if len(hidden) > 0 && len(p.Latest) > PreviewLen {
+			candidates[p.ID] = p.Latest
+		}
+	}
+	return previews, candidates, nil
+}
+
+// newest are the comments of a post's preview, where none of them is hidden.
+func newest(p *Post) []*Comment { return p.Latest[max(0, len(p.Latest)-PreviewLen):] }
 
 // preview splits comments (oldest first) into the newest that are shown, and the authors of those that are not.
 func preview(comments []*Comment, relations map[UserID]Relation) (shown []*Comment, hidden []UserID) {

@@ -2,7 +2,6 @@ package mongodb_test
 
 import (
 	"strconv"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -46,52 +45,6 @@ func BenchmarkNews(b *testing.B) {
 					b.Fatal(len(posts), err)
 				}
 			}
-			reportCPU(b, start)
-		})
-	}
-}
-
-// BenchmarkThread reads a page of 50 comments.
-func BenchmarkThread(b *testing.B) {
-	w := newTown(b, nil)
-	ada := w.people(1)[0].User.ID
-	p := w.post(status(ada, ada, public))
-	for range 100 {
-		w.comment(p, nil, ada)
-	}
-	b.ReportAllocs()
-	start := cpu()
-	for b.Loop() {
-		_, err := w.Thread(w.ctx, lists(social.Page{Limit: 51}, social.Thread{Post: p.ID, Order: social.OrderOldest}))
-		w.ok(err)
-	}
-	reportCPU(b, start)
-}
-
-// BenchmarkInsertComment: 64 writers on one thread, and spread over 64.
-func BenchmarkInsertComment(b *testing.B) {
-	w := newTown(b, nil)
-	ada := w.people(1)[0].User.ID
-	for _, threads := range []int{1, 64} {
-		b.Run(strconv.Itoa(threads), func(b *testing.B) {
-			posts := make([]*social.Post, threads)
-			for i := range posts {
-				posts[i] = w.post(status(ada, ada, public))
-			}
-			var writers sync.WaitGroup
-			start := cpu()
-			b.ResetTimer()
-			for i := range 64 {
-				writers.Go(func() {
-					for n := i; n < b.N; n += 64 {
-						c := newComment(posts[i%threads], nil, ada)
-						if err := w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)); err != nil {
-							b.Error(err)
-						}
-					}
-				})
-			}
-			writers.Wait()
 			reportCPU(b, start)
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// bucketDoc is a document of threads: comments of one post, next to each other in one order. The buckets of a run tile
+// bucketDoc is a document of a collection threads.…: comments of one post, next to each other in one order. The buckets of a run tile
 // it without gaps: each holds the comments whose keys are from its _id up to, but not at, its upper.
 type bucketDoc struct {
 	ID       string        `bson:"_id"` // the run, and the least key that belongs here: it never changes

@@ -287,7 +287,7 @@ func TestAMoveThatBreaksOffChangesNothing(t *testing.T) {
 				w.comment(p, nil, ada)
 			}
 			before := w.thread(p.ID, social.OrderThreaded)
-			broken := failOnce(t, server, "insert", "plaza.threads")
+			broken := failOnce(t, server, "insert", "plaza.threads."+mongodb.TinyAdaptive)
 			if err := w.InsertComment(w.ctx, early, happened(social.EventCommentAdded)); err == nil {
 				t.Error("nothing failed")
 			}
@@ -309,6 +309,7 @@ func TestAMoveThatBreaksOffChangesNothing(t *testing.T) {
 // TestSparsePagesAreJoined deletes most of long threads, in several orders: there are never two neighbours that half a page holds, and
 // nothing else goes.
 func TestSparsePagesAreJoined(t *testing.T) {
+	t.Parallel()
 	for layout, size := range map[string]int{mongodb.SmallPages: 8, mongodb.CommentsPages: 100} {
 		for name, order := range map[string]func(all []*social.Comment){
 			"from the start": func([]*social.Comment) {},

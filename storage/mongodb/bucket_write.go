@@ -358,3 +358,54 @@ func (t bucketThreads) removeThread(ctx context.Context, post social.PostID) err
 	_, err := t.buckets.DeleteMany(ctx, all, options.DeleteMany().SetHint(doc("_id", 1)))
 	return err
 }
+
+func (t bucketThreads) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {
+	inTime := newRun(post, runInTime)
+	filters := []bson.D{doc("_id", doc("$gte", string(inTime), "$lt", inTime.end()))}
+	if t.whole.comments > 0 {
+		filters = append(filters, doc("_id", string(newRun(post, runWhole))))
+	}
+	var comments []commentDoc
+	for _, filter := range filters { // one of them finds nothing
+		buckets, err := findAll[bucketDoc](ctx, t.buckets, filter, inBatch, options.Find().SetSort(doc("_id", 1)).SetHint(doc("_id", 1)))
+		if err != nil {
+			return nil, err
+		}
+		comments = append(comments, commentsOf(buckets)...)
+	}
+	return comments, nil
+}
+
+func (t bucketThreads) store(ctx context.Context, post social.PostID, comments []commentDoc) error {
+	buckets, err := t.bucketsOf(post, comments, t.page)
+	if err != nil {
+		return err
+	}
+	if err := insertMany(ctx, t.buckets, buckets, max(1, storedTogether/max(1, t.page.comments))); err != nil {
+		return err
+	}
+	return insertMany(ctx, t.authors, authorsOf(comments), storedTogether)
+}
+
+// bucketsOf cuts a thread into its buckets, those in the order of the tree up to a limit of their own. ErrThreadFull: it would need
+// more than one, and may not have them.
+func (t bucketThreads) bucketsOf(post social.PostID, comments []commentDoc, inTreeOrder bucketLimit) ([]bucketDoc, error) {
+	if len(comments) == 0 {
+		return nil, nil
+	}
+	comments = slices.Clone(comments)
+	bytes := 0
+	for i := range comments {
+		comments[i].Seq, comments[i].Post = social.CommentID{}, post
+		bytes += weight(&comments[i])
+	}
+	whole, inTime, inTree := newRun(post, runWhole), newRun(post, runInTime), newRun(post, runInTree)
+	switch {
+	case len(comments) <= t.whole.comments && bytes <= t.whole.bytes:
+		return whole.buckets(string(whole), whole.end(), comments, t.whole.chunks), nil
+	case !t.paged:
+		return nil, social.ErrThreadFull
+	}
+	all := inTime.buckets(string(inTime), inTime.end(), comments, t.page.chunks)
+	return append(all, inTree.buckets(string(inTree), inTree.end(), comments, inTreeOrder.chunks)...), nil
+}

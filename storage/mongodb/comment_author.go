@@ -36,7 +36,12 @@ func (d *authorDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func authorsIn(db *mongo.Database) *mongo.Collection { return db.Collection("commentAuthors") }
+// authorsIn is a layout's collection of who wrote what.
+func authorsIn(db *mongo.Database, layout string) *mongo.Collection {
+	return db.Collection(allAuthors + "." + layout)
+}
+
+const allAuthors = "commentAuthors"
 
 func authorIndexes() []mongo.IndexModel {
 	return []mongo.IndexModel{
@@ -47,6 +52,33 @@ func authorIndexes() []mongo.IndexModel {
 
 func newAuthorDoc(c *commentDoc) authorDoc {
 	return authorDoc{ID: c.ID, Version: version, Seq: c.ID, Author: c.Author, Post: c.Post}
+}
+
+// authorsOf are the entries of a thread's live comments.
+func authorsOf(comments []commentDoc) []authorDoc {
+	var authors []authorDoc
+	for i := range comments {
+		if !comments[i].Deleted {
+			authors = append(authors, newAuthorDoc(&comments[i]))
+		}
+	}
+	return authors
+}
+
+// listAuthors makes the entries of all live comments in buckets that are older than entries are.
+func (t bucketThreads) listAuthors(ctx context.Context, buckets *mongo.Collection) error {
+	cursor, err := buckets.Aggregate(ctx, bson.A{
+		doc("$match", doc("main", true)),
+		doc("$unwind", "$comments"),
+		doc("$match", doc("comments.deleted", doc("$exists", false))),
+		doc("$project", doc("_id", "$comments._id", "v", doc("$literal", version), "seq", "$comments._id",
+			"author", "$comments.author", "post", "$post")),
+		doc("$merge", t.authors.Name()),
+	})
+	if err != nil {
+		return err
+	}
+	return cursor.Close(ctx)
 }
 
 func (t bucketThreads) addAuthor(ctx context.Context, c *commentDoc) error {

@@ -12,6 +12,9 @@ import (
 	"plaza/social"
 )
 
+// storedTogether is how many documents of a thread are stored in one command.
+const storedTogether = 5000
+
 // documentThreads keeps one document a comment. Every list of comments is a range of one index.
 type documentThreads struct {
 	comments *mongo.Collection
@@ -93,6 +96,25 @@ func (t documentThreads) branch(ctx context.Context, comment social.CommentID, p
 func (t documentThreads) removeThread(ctx context.Context, post social.PostID) error {
 	_, err := t.comments.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPost))
 	return err
+}
+
+func (t documentThreads) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {
+	inTime := options.Find().SetSort(doc("seq", 1)).SetHint(byPost)
+	return findAll[commentDoc](ctx, t.comments, doc("post", post), inBatch, inTime)
+}
+
+func (t documentThreads) store(ctx context.Context, post social.PostID, comments []commentDoc) error {
+	for some := range slices.Chunk(comments, storedTogether) {
+		docs := make([]any, len(some))
+		for i, c := range some {
+			c.Seq, c.Post = c.ID, post
+			docs[i] = c
+		}
+		if _, err := t.comments.InsertMany(ctx, docs); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (t documentThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {

@@ -106,6 +106,6 @@ func (s *Store) insertComments(ctx context.Context, batch []*newComment) error {
 				return err
 			}
 		}
-		return nil
+		return s.feeds.postChanged(ctx, batch[0].comment.Post)
 	})
 }

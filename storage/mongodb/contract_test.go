@@ -24,7 +24,6 @@ var layouts = []struct {
 	{"embedded", ofComments, mongodb.Options{Comments: mongodb.CommentsEmbedded}},
 	{"pages", ofComments, mongodb.Options{Comments: mongodb.CommentsPages}},
 	{"adaptive", ofComments, mongodb.Options{Comments: mongodb.CommentsAdaptive}},
-	{"tiny pages", ofComments, mongodb.Options{Comments: mongodb.TinyPages}},
 	{"small pages", ofComments, mongodb.Options{Comments: mongodb.SmallPages}},
 }
 
@@ -32,6 +31,9 @@ var (
 	ofComments = []string{"Comments", "Concurrency"}
 	ofGraph    = []string{"Circles", "Graph", "Feeds", "Importer"}
 )
+
+// feedLayouts are the others, of which short runs have what is about feeds, and on the tiny ones, alone.
+var feedLayouts = []string{mongodb.TinyBucket, mongodb.TinyMonth, mongodb.FeedsBucket, mongodb.FeedsMonth}
 
 // merging makes everybody with two followers an author who is merged at read.
 var merging = mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid, MergeAbove: 1, Graph: mongodb.GraphTwo}
@@ -44,6 +46,16 @@ func TestContract(t *testing.T) {
 				storagetest.Run(t, fresh(l.Options))
 			} else {
 				storagetest.RunSome(t, fresh(l.Options), l.nouns...)
+			}
+		})
+	}
+	for i, layout := range feedLayouts {
+		t.Run(layout, func(t *testing.T) {
+			o := mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: layout}
+			if all {
+				storagetest.Run(t, fresh(o))
+			} else if i < 2 {
+				storagetest.RunSome(t, fresh(o), "Feeds")
 			}
 		})
 	}
@@ -62,6 +74,13 @@ func TestContractOnTwoServers(t *testing.T) {
 func TestModel(t *testing.T) {
 	t.Run("documents, read", func(t *testing.T) { storagetest.RunModel(t, fresh(mongodb.Options{})) })
 	t.Run("tiny adaptive, merging, two", func(t *testing.T) { storagetest.RunModel(t, fresh(merging)) })
+	run := storagetest.RunModelBriefly
+	if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); all {
+		run = storagetest.RunModel
+	}
+	for _, layout := range feedLayouts[:2] {
+		t.Run(layout, func(t *testing.T) { run(t, fresh(mongodb.Options{Feeds: layout})) })
+	}
 }
 
 func fresh(o mongodb.Options) storagetest.Open {

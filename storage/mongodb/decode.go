@@ -72,9 +72,10 @@ var fieldNames = func() map[string]string {
 		"commentCount", "latest", "reactions", "votes", "kind", "circles", "text", "url", "title", "caption", "width", "height",
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
-		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
+		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "changes", "upper", "main", "count", "bytes", "last", "comments", "taken",
 		"replyKind", "replyCircles", "commentOrder", "muters", "mutes",
-		"nameOrder", "image", "alt", "ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt",
+		"nameOrder", "image", "alt", "ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt", "homes",
+		"gen", "posts", "month", "from", "parts", "user", "lower", "open", "closed", "found",
 	} {
 		names[name] = name
 	}
@@ -383,8 +384,8 @@ func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
 		r.int(v, &d.Edits)
 	case "revision":
 		r.int(v, &d.Revision)
-	case "threadRevision":
-		r.int(v, &d.ThreadRevision)
+	case "changes":
+		r.int(v, &d.Changes)
 	case "commentCount":
 		r.int(v, &d.CommentCount)
 	case "latest":
@@ -396,6 +397,8 @@ func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
 		readArray(r, v, &d.Votes, (*reading).int)
 	case "inbox":
 		readArray(r, v, &d.Inbox, (*reading).binary)
+	case "homes":
+		readArray(r, v, &d.Homes, (*reading).text)
 	default:
 		d.setSettings(r, field, v)
 	}
@@ -542,7 +545,7 @@ func (d *markDoc) set(r *reading, field string, v bsoncore.Value) {
 func (l *newsListDoc) set(r *reading, field string, v bsoncore.Value) {
 	switch field {
 	case "ids":
-		readArray(r, v, &l.IDs, func(r *reading, v bsoncore.Value, p *social.PostID) { r.id(v, &p.ID) })
+		r.posts(v, &l.IDs)
 	case "merged":
 		readArray(r, v, &l.Merged, func(r *reading, v bsoncore.Value, u *social.UserID) { r.id(v, &u.ID) })
 	case "floor":

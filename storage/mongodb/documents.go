@@ -35,7 +35,7 @@ func registry() *bson.Registry {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[social.UserID](), reflect.TypeFor[social.CircleID](), reflect.TypeFor[social.PostID](),
 		reflect.TypeFor[social.CommentID](), reflect.TypeFor[social.EdgeID](), reflect.TypeFor[social.EventID](),
-		reflect.TypeFor[jobID](), reflect.TypeFor[social.PropertyID](),
+		reflect.TypeFor[jobID](), reflect.TypeFor[stamp](), reflect.TypeFor[social.PropertyID](),
 	} {
 		r.RegisterTypeEncoder(t, bson.ValueEncoderFunc(encodeID))
 		r.RegisterTypeDecoder(t, bson.ValueDecoderFunc(decodeID))
@@ -98,11 +98,26 @@ func utc(t time.Time) time.Time {
 // findAll reads all documents that match, in one command while they are below the server's 16 MB.
 func findAll[D any](ctx context.Context, c *mongo.Collection, filter bson.D, expect int, opts ...options.Lister[options.FindOptions]) ([]D, error) {
 	// One more than is expected: then the first answer also says that there is no more.
-	cursor, err := c.Find(ctx, filter, append(opts, options.Find().SetBatchSize(int32(expect+1)))...)
-	if err != nil {
-		return nil, err
+	opts = append(opts, options.Find().SetBatchSize(int32(expect+1)))
+	return readCurrentSnapshot(ctx, func() ([]D, error) {
+		cursor, err := c.Find(ctx, filter, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return readAll[D](ctx, cursor, expect)
+	})
+}
+
+// readCurrentSnapshot reads, and reads again where the server has chosen a snapshot that was gone before the command was through, as a server
+// may that has too much to do. In a transaction the snapshot is the transaction's.
+func readCurrentSnapshot[D any](ctx context.Context, read func() ([]D, error)) ([]D, error) {
+	const snapshotTooOld = 239
+	docs, err := read()
+	var server mongo.ServerError
+	if mongo.SessionFromContext(ctx) == nil && asServerError(err, &server) && server.HasErrorCode(snapshotTooOld) {
+		return read()
 	}
-	return readAll[D](ctx, cursor, expect)
+	return docs, err
 }
 
 // findIn reads the documents whose field has one of the values, in batches of inBatch.
@@ -120,4 +135,14 @@ func findIn[D any, V any](ctx context.Context, c *mongo.Collection, field string
 		}
 	}
 	return all, nil
+}
+
+// insertMany stores documents, so many of them at once.
+func insertMany[D any](ctx context.Context, c *mongo.Collection, docs []D, together int) error {
+	for some := range slices.Chunk(docs, together) {
+		if _, err := c.InsertMany(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
 }

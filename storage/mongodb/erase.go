@@ -44,10 +44,11 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 		return s.append(ctx, e)
 	})
 	if err != nil {
+		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // whoever leaves while it commits may have begun it
 		return 0, err
 	}
 	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo)
-	if err != nil {
+	if err != nil && ctx.Err() == nil {
 		slog.WarnContext(ctx, "comments will be erased later", "error", err)
 	}
 	if !more {
@@ -154,7 +155,7 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 	post := comments[0].Post
 	err := s.write(ctx, "erase comments", []id.ID{post.ID}, func(ctx context.Context) error {
 		// The post first, as in DeleteComment.
-		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("threadRevision", 1))); err != nil {
+		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("changes", 1))); err != nil {
 			return err
 		}
 		var events []any
@@ -177,6 +178,9 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 			return err
 		}
 		if err := s.refreshLatest(ctx, post); err != nil {
+			return err
+		}
+		if err := s.feeds.postChanged(ctx, post); err != nil {
 			return err
 		}
 		_, err := s.events.InsertMany(ctx, events)

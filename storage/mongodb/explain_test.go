@@ -336,7 +336,7 @@ func callComments(w *town, ada, ben social.NewUser) {
 	for _, c := range []*social.Comment{root, reply} {
 		w.ok(w.DeleteComment(w.ctx, c.ID, happened(social.EventCommentDeleted)))
 	}
-	callErasing(w, p, ada.User.ID)
+	callErasing(w, p, ben.User.ID)
 	w.ok(w.DeletePost(w.ctx, q.ID, happened(social.EventPostDeleted)))
 	root = w.comment(p, nil, ben.User.ID)
 	w.ok(w.DeleteComment(w.ctx, w.comment(p, root, ada.User.ID).ID, happened(social.EventCommentDeleted)))
@@ -382,9 +382,9 @@ func plainClient(tb testing.TB) *mongo.Client {
 	return client
 }
 
-// ignored are the commands that have no plan. "create" and "createIndexes" are Open's.
+// ignored are the commands that have no plan. Those about collections are for when a store is opened, and for migrations.
 var ignored = []string{
-	"hello", "ping", "insert", "create", "createIndexes", "commitTransaction", "abortTransaction", "endSessions", "killCursors",
+	"hello", "ping", "insert", "create", "createIndexes", "drop", "listCollections", "commitTransaction", "abortTransaction", "endSessions", "killCursors",
 }
 
 // explainable are the parts of a command that explain takes: all of it, or each statement of an update or delete.

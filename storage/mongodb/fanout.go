@@ -29,9 +29,10 @@ const jobSize = 500
 const (
 	// reachTime is how long a job tries to write to all its lists at once: some thirty times what it takes.
 	reachTime = time.Second
-	// heldTime is how long it then tries each list alone, so many at a time.
-	heldTime   = 100 * time.Millisecond
-	heldAtOnce = 8
+	// heldTime is how long it then tries a few together, and at last each alone; so many of either at a time.
+	heldTime     = 100 * time.Millisecond
+	heldTogether = 25
+	heldAtOnce   = 8
 )
 
 // do implements feeds.
@@ -41,9 +42,9 @@ func (f *hybridFeeds) do(ctx context.Context, j *jobDoc) error {
 		return f.spread(ctx, j)
 	case jobPromote:
 		return f.promote(ctx, j)
-	case jobErase, jobForget: // the store's own, in every layout
+	default:
+		return unknownJob(j)
 	}
-	return unknownJob(j)
 }
 
 // spread pushes or pulls a post: for the first of the followers, after it has split the others off as a job of their own,
@@ -86,7 +87,7 @@ func (f *hybridFeeds) reach(ctx context.Context, j *jobDoc, users []social.UserI
 	if !mongo.IsTimeout(err) {
 		return err
 	}
-	held, err := f.reachEach(ctx, j, users)
+	held, err := f.reachParts(ctx, j, users, heldTogether)
 	if err != nil || len(held) == 0 {
 		return err
 	}
@@ -95,33 +96,37 @@ func (f *hybridFeeds) reach(ctx context.Context, j *jobDoc, users []social.UserI
 
 // reachHeld tries lists again that were held. As long as one is, the job has failed, and comes back.
 func (f *hybridFeeds) reachHeld(ctx context.Context, j *jobDoc) error {
-	held, err := f.reachEach(ctx, j, j.Users)
+	held, err := f.reachParts(ctx, j, j.Users, 1)
 	if err == nil && len(held) > 0 {
 		err = fmt.Errorf("%d lists are held by open transactions", len(held))
 	}
 	return err
 }
 
-// reachEach does to each list alone what the job says, and returns whose are held.
-func (f *hybridFeeds) reachEach(ctx context.Context, j *jobDoc, users []social.UserID) (held []social.UserID, err error) {
+// reachParts does to so many lists together what the job says, and to each alone where that takes too long; it returns whose
+// are held.
+func (f *hybridFeeds) reachParts(ctx context.Context, j *jobDoc, users []social.UserID, together int) (held []social.UserID, err error) {
 	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
+	group, inGroup := errgroup.WithContext(ctx)
 	group.SetLimit(heldAtOnce)
-	for _, user := range users {
+	for part := range slices.Chunk(users, together) {
 		group.Go(func() error {
-			limited, cancel := context.WithTimeout(ctx, heldTime)
+			limited, cancel := context.WithTimeout(inGroup, heldTime)
 			defer cancel()
-			err := f.change(limited, j, []social.UserID{user})
-			if !mongo.IsTimeout(err) || ctx.Err() != nil {
+			err := f.change(limited, j, part)
+			if !mongo.IsTimeout(err) || inGroup.Err() != nil {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			held = append(held, user)
+			held = append(held, part...)
 			return nil
 		})
 	}
 	err = group.Wait()
+	if err == nil && together > 1 && len(held) > 0 {
+		return f.reachParts(ctx, j, held, 1)
+	}
 	slices.SortFunc(held, func(a, b social.UserID) int { return a.Compare(b.ID) })
 	return held, err
 }
@@ -135,8 +140,8 @@ func (f *hybridFeeds) change(ctx context.Context, j *jobDoc, users []social.User
 }
 
 // followersOf reads the job's followers, newest first, and the oldest one's edge. Whoever follows the author while
-// jobs are under way has a dormant list, and builds it with all posts that were there.
-func (f *hybridFeeds) followersOf(ctx context.Context, j *jobDoc) (followers []social.UserID, last social.EdgeID, err error) {
+// jobs are under way has a feed that is built anew, with all posts that were there.
+func (s *Store) followersOf(ctx context.Context, j *jobDoc) (followers []social.UserID, last social.EdgeID, err error) {
 	bounds := doc("$gt", zeroKey)
 	if !j.After.IsZero() {
 		bounds = append(bounds, bson.E{Key: "$lt", Value: j.After})
@@ -144,7 +149,7 @@ func (f *hybridFeeds) followersOf(ctx context.Context, j *jobDoc) (followers []s
 	if !j.Until.IsZero() {
 		bounds = append(bounds, bson.E{Key: "$gte", Value: j.Until})
 	}
-	docs, err := findAll[edgeDoc](ctx, f.graph.followers(), doc("other", j.Author, "follow", bounds), jobSize,
+	docs, err := findAll[edgeDoc](ctx, s.graph.followers(), doc("other", j.Author, "follow", bounds), jobSize,
 		options.Find().SetSort(doc("follow", -1)).SetLimit(jobSize).SetHint(byFollowed).
 			SetProjection(doc("_id", 0, "owner", 1, "follow", 1)))
 	if len(docs) > 0 {
@@ -155,12 +160,12 @@ func (f *hybridFeeds) followersOf(ctx context.Context, j *jobDoc) (followers []s
 
 // split leaves the followers up to last to the job, and the others to a new one. Where the server dies in between, the
 // job is split again, and some followers are told twice.
-func (f *hybridFeeds) split(ctx context.Context, j *jobDoc, last social.EdgeID) error {
-	err := f.jobs.addNext(ctx, *j, jobDoc{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
+func (s *Store) split(ctx context.Context, j *jobDoc, last social.EdgeID) error {
+	err := s.jobs.addNext(ctx, *j, jobDoc{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
 	if err != nil {
 		return err
 	}
-	_, err = f.jobs.jobs.UpdateOne(ctx, held(j), doc("$set", doc("until", last)))
+	_, err = s.jobs.jobs.UpdateOne(ctx, held(j), doc("$set", doc("until", last)))
 	return err
 }
 

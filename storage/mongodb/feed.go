@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
@@ -27,11 +28,10 @@ func postList(field string, value any, hint string) listQuery {
 	return listQuery{filter: doc(field, value), key: "seq", value: idKey, desc: true, hint: hint}
 }
 
-// Wall implements social.Feeds.
+// Wall implements social.Feeds, as the layout has it.
 func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (walls map[social.List[social.UserID]][]*social.Post, err error) {
-	query := func(list social.List[social.UserID]) listQuery { return postList("wallOwner", list.Of, byWall) }
 	err = s.read(ctx, "wall", func(ctx context.Context) error {
-		walls, err = pagesOf(ctx, s.posts, lists, query, (*postDoc).post)
+		walls, err = s.feeds.walls(ctx, lists)
 		return err
 	})
 	return walls, err
@@ -59,11 +59,22 @@ func (f readFeeds) news(ctx context.Context, viewer social.UserID, p social.Page
 	return mergePosts(ctx, f.Store, "author", append(authors, viewer), byAuthor, p)
 }
 
-func (readFeeds) postAdded(context.Context, *social.Post) error                   { return nil }
-func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID) error { return nil }
-func (readFeeds) followsChanged(context.Context, ...social.UserID) error          { return nil }
-func (readFeeds) postStored(context.Context, *social.Post)                        {}
-func (readFeeds) postGone()                                                       {}
+// walls are ranges of one index.
+func (f readFeeds) walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	query := func(list social.List[social.UserID]) listQuery { return postList("wallOwner", list.Of, byWall) }
+	return pagesOf(ctx, f.posts, lists, query, (*postDoc).post)
+}
+
+func (readFeeds) postAdded(context.Context, *social.Post) error          { return nil }
+func (readFeeds) postChanged(context.Context, social.PostID) error       { return nil }
+func (readFeeds) followsChanged(context.Context, ...social.UserID) error { return nil }
+func (readFeeds) postStored(context.Context, *social.Post)               {}
+func (readFeeds) collections() []*mongo.Collection                       { return nil }
+func (readFeeds) indexes() map[*mongo.Collection][]mongo.IndexModel      { return nil }
+func (readFeeds) build(context.Context, social.UserID) error             { return nil }
+func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID, social.UserID) error {
+	return nil
+}
 
 // do refuses: this layout leaves nothing for later.
 func (readFeeds) do(_ context.Context, j *jobDoc) error { return unknownJob(j) }

@@ -116,16 +116,20 @@ func (f *hybridFeeds) postAdded(ctx context.Context, p *social.Post) error {
 // everybody who pushes to the author; where it fails, the job comes a moment later.
 func (f *hybridFeeds) postStored(ctx context.Context, p *social.Post) {
 	_ = f.push(ctx, p.ID, []social.UserID{p.Author})
-	f.jobs.wake()
 }
-
-// postGone lets the job begin at once.
-func (f *hybridFeeds) postGone() { f.jobs.wake() }
 
 // postDeleted adds the job that takes the post out of lists. Until it is done, readers find nothing under its id.
-func (f *hybridFeeds) postDeleted(ctx context.Context, post social.PostID, author social.UserID) error {
+func (f *hybridFeeds) postDeleted(ctx context.Context, post social.PostID, author, _ social.UserID) error {
 	return f.jobs.add(ctx, jobDoc{Kind: jobPull, Author: author, Post: post})
 }
+
+// collections implements feeds.
+func (f *hybridFeeds) collections() []*mongo.Collection {
+	return []*mongo.Collection{f.newsLists, f.mergedAuthors}
+}
+
+// build implements feeds: lists are made by who reads, and one that is not there is complete.
+func (f *hybridFeeds) build(context.Context, social.UserID) error { return nil }
 
 // followsChanged makes the owners' lists dormant.
 func (f *hybridFeeds) followsChanged(ctx context.Context, owners ...social.UserID) error {

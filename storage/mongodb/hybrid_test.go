@@ -122,20 +122,30 @@ func (w *town) same(got, want []social.PostID, what string, args ...any) {
 	}
 }
 
-// TestNewsBeyondTheList pages through more than a list holds, while it is new, after pushes, and after it was cut; with and
+// TestNewsBeyondTheList pages through more than a layout keeps, while that is new, after pushes, and after it was cut; with and
 // without authors who are merged at read.
 func TestNewsBeyondTheList(t *testing.T) {
-	for _, mergeAbove := range []int{1000, 1} {
-		t.Run(strconv.Itoa(mergeAbove), func(t *testing.T) {
-			w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: mergeAbove})
+	for _, c := range []struct {
+		mongodb.Options
+		posts, more int // what the reader cuts, or closes, comes with more
+	}{
+		{mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1000}, 420, 120},
+		{mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}, 420, 120},
+		{mongodb.Options{Feeds: mongodb.FeedsBucket}, 620, 90},
+		{mongodb.Options{Feeds: mongodb.FeedsMonth}, 220, 40},
+		{mongodb.Options{Feeds: mongodb.TinyBucket}, 90, 13},
+		{mongodb.Options{Feeds: mongodb.TinyMonth}, 90, 13},
+	} {
+		t.Run(c.Feeds+" "+strconv.Itoa(c.MergeAbove), func(t *testing.T) {
+			w := newTownOf(t, nil, c.Options)
 			w.atWork()
 			users := w.people(6)
 			reader, second, authors := users[0], users[1], users[2:]
 			w.follow(reader, authors)
 			w.follow(second, authors[:1]) // so that one author has two followers
-			want := w.posts(authors, 420)
+			want := w.posts(authors, c.posts)
 			w.settle()
-			for _, more := range []int{0, 30, 120, 10} { // the reader cuts the list after 100
+			for _, more := range []int{0, c.more / 4, c.more, 10} {
 				want = newestIDs(want, w.posts(authors, more))
 				w.settle()
 				w.same(w.news(reader, social.Page{Limit: 20}), want[:20], "the first page, %d posts later", more)
@@ -177,8 +187,15 @@ func TestAListThatNobodyReads(t *testing.T) {
 // TestBuildingMeetsPushes is about Socialite's cache, whose building races with fan-out: readers build lists all the time,
 // because their follows change, while people post.
 func TestBuildingMeetsPushes(t *testing.T) {
+	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
+		t.Run(layout, func(t *testing.T) { buildingMeetsPushes(t, layout) })
+	}
+}
+
+func buildingMeetsPushes(t *testing.T, layout string) {
+	t.Helper()
 	const rounds = 40
-	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid})
+	w := newTownOf(t, nil, mongodb.Options{Feeds: layout})
 	w.atWork()
 	users := w.people(9)
 	readers, authors, fickle := users[:4], users[4:8], users[8]
@@ -232,12 +249,14 @@ func TestBuildingMeetsPushes(t *testing.T) {
 // TestNewsCommandCounts: what a page costs on each layout, whatever its size; and how the server finds it.
 func TestNewsCommandCounts(t *testing.T) {
 	for _, c := range []struct {
-		name string
-		o    mongodb.Options
-		want int // commands
+		name                string
+		o                   mongodb.Options
+		newest, large, deep int // commands
 	}{
-		{"hybrid", mongodb.Options{Feeds: mongodb.FeedsHybrid}, 2},
-		{"hybrid, an author merged", mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}, 3},
+		{"hybrid", mongodb.Options{Feeds: mongodb.FeedsHybrid}, 2, 2, 2},
+		{"hybrid, an author merged", mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1}, 3, 3, 3},
+		{"bucket", mongodb.Options{Feeds: mongodb.FeedsBucket}, 1, 1, 2},
+		{"month", mongodb.Options{Feeds: mongodb.FeedsMonth}, 2, 3, 2},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := new(recorder)
@@ -246,7 +265,10 @@ func TestNewsCommandCounts(t *testing.T) {
 			reader, other, authors := users[0], users[1], users[2:]
 			w.follow(reader, authors)
 			w.follow(other, authors[:1])
-			w.posts(authors[:3], 130)
+			w.finish()
+			for i := range 130 { // one after the other: readers of copies expect those that came last to be the newest
+				w.post(status(authors[i%3].User.ID, authors[i%3].User.ID, public))
+			}
 			w.finish()
 			w.news(reader, social.Page{Limit: 1}) // builds the list
 			client := plainClient(t)
@@ -257,8 +279,15 @@ func TestNewsCommandCounts(t *testing.T) {
 					t.Errorf("%d posts, want %d", len(got), p.Limit)
 				}
 				commands := r.take()
-				if len(commands) != c.want {
-					t.Errorf("a page of %d: %d commands, want %d: %s", p.Limit, len(commands), c.want, names(commands))
+				want := c.deep
+				if p.After == "" && !p.Last {
+					want = c.newest
+				}
+				if p.Limit > 100 {
+					want = c.large
+				}
+				if len(commands) != want {
+					t.Errorf("a page of %d: %d commands, want %d: %s", p.Limit, len(commands), want, names(commands))
 				}
 				for _, raw := range commands {
 					plan := explain(t, client, explainable(t, raw)[0], "executionStats")
@@ -269,21 +298,41 @@ func TestNewsCommandCounts(t *testing.T) {
 	}
 }
 
-// TestHybridQueriesUseIndexes: every shape of command, those of background work included.
-func TestHybridQueriesUseIndexes(t *testing.T) {
+// TestFeedQueriesUseIndexes: every shape of command, those of background work included.
+func TestFeedQueriesUseIndexes(t *testing.T) {
+	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
+		t.Run(layout, func(t *testing.T) { feedQueriesUseIndexes(t, layout) })
+	}
+}
+
+func feedQueriesUseIndexes(t *testing.T, layout string) {
+	t.Helper()
 	r := new(recorder)
-	w := newTownOf(t, r, mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1})
+	w := newTownOf(t, r, mongodb.Options{Feeds: layout, MergeAbove: 1})
 	users := w.people(4)
 	w.follow(users[0], users[2:])
 	w.follow(users[1], users[2:])
+	var posts []social.PostID
 	for range 3 {
-		w.posts(users[2:], 40)
+		posts = w.posts(users[2:], 40)
 		w.finish()
 		for _, reader := range users[:2] {
 			w.news(reader, social.Page{Limit: 20})
+			w.walk(reader, 2, false)
+			w.walk(reader, 2, true)
 		}
 	}
+	pages(func(p social.Page) {
+		for _, of := range [][]social.UserID{{users[2].User.ID}, {users[2].User.ID, users[3].User.ID}} {
+			_, err := w.Wall(w.ctx, lists(p, of...))
+			w.ok(err)
+		}
+	})
 	p := w.post(status(users[2].User.ID, users[2].User.ID, public))
+	w.comment(p, nil, users[1].User.ID)
+	w.ok(w.PutReaction(w.ctx, posts[2], users[1].User.ID, social.ReactionLike, happened(social.EventReactionAdded)))
+	w.news(users[0], social.Page{Limit: 20})
+	w.finish()
 	w.ok(w.DeletePost(w.ctx, p.ID, happened(social.EventPostDeleted)))
 	w.finish()
 	_, err := w.Revive(w.ctx)
@@ -291,4 +340,43 @@ func TestHybridQueriesUseIndexes(t *testing.T) {
 	_, err = w.Block(w.ctx, edge(users[0].User.ID, users[2].User.ID), happened(social.EventBlocked))
 	w.ok(err)
 	explainAll(t, r.take(), 30)
+}
+
+// TestKeptFeedsMergeIndexRanges is TestNewsMergesIndexRanges for the building of feeds, and for what lies deeper than they do.
+func TestKeptFeedsMergeIndexRanges(t *testing.T) {
+	r := new(recorder)
+	w := newTownOf(t, r, mongodb.Options{Feeds: mongodb.TinyBucket})
+	users := w.people(5001)
+	for i := range 120 {
+		w.post(status(users[1+i%len(users)].User.ID, users[1+i%len(users)].User.ID, public))
+	}
+	w.finish()
+	client := plainClient(t)
+	for _, n := range []int{10, 199, 201, 5000} {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			viewer := w.people(1)[0]
+			w.follow(viewer, users[1:n+1])
+			r.take()
+			w.finish()
+			const built = 9
+			for _, raw := range r.take() {
+				for _, command := range explainable(t, raw) {
+					if name := command[0].Key; name == "find" || name == "aggregate" {
+						checkMerge(t, explain(t, client, command, "executionStats"), built)
+					}
+				}
+			}
+			all := w.walk(viewer, 100, false)
+			if len(all) != min(n, 120) {
+				t.Errorf("%d posts, want %d", len(all), min(n, 120))
+			}
+			for _, p := range []social.Page{{Limit: 5}, {Limit: 5, After: social.Key(all[min(n, 40)-1].Bytes())}, {Limit: 5, Last: true}} {
+				r.take()
+				w.news(viewer, p)
+				for _, raw := range r.take() {
+					checkMerge(t, explain(t, client, explainable(t, raw)[0], "executionStats"), 20)
+				}
+			}
+		})
+	}
 }

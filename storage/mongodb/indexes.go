@@ -16,6 +16,7 @@ const indexTimeout = 10 * time.Minute
 
 // The indexes that queries name as hints.
 const (
+	byHandle     = "handle"
 	byOwnerID    = "owner_id"
 	byFollower   = "following" // a user's follows, newest first
 	byFollowed   = "followers" // the follows of a user, newest first
@@ -40,7 +41,7 @@ const (
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
 func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users: {having("nameOrder", byName, doc("nameOrder", 1))},
+		s.users: {index(byHandle, doc("handle", 1)), having("nameOrder", byName, doc("nameOrder", 1))},
 		s.profiles: {
 			having("properties", byProperty, doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
 		},
@@ -75,6 +76,9 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		},
 		s.newsLists:     {expiring("usedAt", listLife)},
 		s.mergedAuthors: nil, // _id is the author
+		s.newsBuckets:   partIndexes(),
+		s.monthNews:     partIndexes(),
+		s.monthWalls:    partIndexes(),
 	}
 }
 

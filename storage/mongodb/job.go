@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -21,14 +22,15 @@ type jobKind string
 // jobID names a job.
 type jobID struct{ id.ID }
 
-// jobDoc is a document of jobs. A job is about a part of the followers of Author: those whose follows are older than After
-// (zero: all), down to Until, once it is known; or about Users alone.
+// jobDoc is a document of jobs. A job is about Author alone, or about a part of the followers of Author: those whose follows are
+// older than After (zero: all), down to Until, once it is known; or about Users alone.
 type jobDoc struct {
 	ID      jobID         `bson:"_id"`
 	Version int           `bson:"v"`
 	Kind    jobKind       `bson:"kind"`
 	Author  social.UserID `bson:"author"`
 	Post    social.PostID `bson:"post,omitempty"`
+	Wall    social.UserID `bson:"wall,omitempty"` // the owner of the wall that the post is on
 	After   social.EdgeID `bson:"after,omitempty"`
 	Until   social.EdgeID `bson:"until,omitempty"`
 
@@ -72,6 +74,7 @@ const (
 // jobQueue is the durable queue: documents of the collection jobs.
 type jobQueue struct {
 	jobs  *mongo.Collection
+	made  atomic.Int64  // by this process, so far
 	added chan struct{} // tells an idle worker of this process; other processes poll
 }
 
@@ -79,11 +82,18 @@ func newJobQueue(jobs *mongo.Collection) *jobQueue {
 	return &jobQueue{jobs: jobs, added: make(chan struct{}, workers)}
 }
 
-// add stores a job, inside the transaction of its cause. Call wake when that has committed.
-func (q *jobQueue) add(ctx context.Context, j jobDoc) error {
+// add stores jobs, inside the transaction of their cause.
+func (q *jobQueue) add(ctx context.Context, jobs ...jobDoc) error {
+	if len(jobs) == 0 {
+		return nil
+	}
 	now := time.Now()
-	j.ID, j.Version, j.MadeAt, j.Due = jobID{id.New()}, version, now, now
-	_, err := q.jobs.InsertOne(ctx, j)
+	for i := range jobs {
+		j := &jobs[i]
+		j.ID, j.Version, j.MadeAt, j.Due = jobID{id.New()}, version, now, now
+	}
+	q.made.Add(int64(len(jobs)))
+	_, err := q.jobs.InsertMany(ctx, jobs, options.InsertMany().SetOrdered(false))
 	return err
 }
 

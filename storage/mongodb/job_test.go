@@ -288,35 +288,30 @@ func TestHeldListsHoldNoOthers(t *testing.T) {
 	} {
 		release := hold(t, s, stuck...)
 		c.write()
-		for {
-			j := must(s.jobs.claim(t.Context(), time.Now()))(t)
-			if j == nil {
-				break
-			}
-			if err := s.attemptJob(t.Context(), j); err != nil {
-				if len(j.Users) == 0 {
-					t.Errorf("%s has failed: %v", j.fault().Job, err)
-				}
-				ok(t, s.jobs.postpone(t.Context(), j, err))
-				continue
-			}
-			ok(t, s.jobs.finish(t.Context(), j))
-		}
 		// The held ones are read as they were before the transaction.
-		if got := copies(t, s, p.ID, followers); got[c.then] != n-len(stuck) || got[c.before] != len(stuck) {
-			t.Errorf("lists by the number of copies: %v, want %d in all but %d of %d", got, c.then, len(stuck), n)
-		}
-		b := must(s.Backlog(t.Context()))(t)
-		if b.Waiting == 0 || b.Dead != 0 || len(b.Faults) == 0 || !strings.Contains(b.Faults[0].Error, "held") {
-			t.Errorf("the backlog while lists are held: %+v", b)
-		}
+		tryJobs(t, s, "all lists that are free", func() bool {
+			got := copies(t, s, p.ID, followers)
+			return got[c.then] == n-len(stuck) && got[c.before] == len(stuck)
+		})
+		tryJobs(t, s, "a job for the others", func() bool {
+			b := must(s.Backlog(t.Context()))(t)
+			return b.Waiting > 0 && b.Dead == 0 && len(b.Faults) > 0 && strings.Contains(b.Faults[0].Error, "held")
+		})
 		release()
-		for b.Waiting > 0 {
-			workOff(t, s, 2)
-			b = must(s.Backlog(t.Context()))(t)
-		}
+		tryJobs(t, s, "the end", func() bool { return must(s.Backlog(t.Context()))(t).Waiting == 0 })
 		if got := copies(t, s, p.ID, followers); got[c.then] != n {
 			t.Errorf("lists by the number of copies, afterwards: %v, want %d in each of %d", got, c.then, n)
 		}
+	}
+}
+
+// tryJobs makes attempts at jobs, as a worker does, until the condition holds.
+func tryJobs(t *testing.T, s *Store, what string, condition func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !condition(); {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s has not come: %+v", what, must(s.Backlog(t.Context()))(t))
+		}
+		must(s.workOnce(t.Context()))(t)
 	}
 }

@@ -3,6 +3,8 @@ package mongodb
 import (
 	"context"
 
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
 	"plaza/social"
 )
 
@@ -13,28 +15,44 @@ const (
 	// FeedsHybrid keeps a capped list of post ids for everybody who reads their news now and then. Authors with very
 	// many followers are merged in when somebody reads.
 	FeedsHybrid = "hybrid"
+	// FeedsBucket keeps everybody's newest posts as ids, in buckets.
+	FeedsBucket = "bucket"
+	// FeedsMonth keeps everybody's newest posts in news, and those on everybody's wall, as copies, by the month.
+	FeedsMonth = "month"
 
 	defaultFeeds = FeedsRead
 )
 
-// feeds is one way to keep news.
+// feeds is one way to keep news and walls. A store may have several at the same time.
 type feeds interface {
-	// news implements social.Feeds.News.
+	// news implements social.Feeds.News, and walls implements Wall.
 	news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error)
-	// These three take part in the transactions of writes.
+	walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error)
+	// These four take part in the transactions of writes. What is left for later they add as jobs.
 	postAdded(ctx context.Context, p *social.Post) error
-	postDeleted(ctx context.Context, post social.PostID, author social.UserID) error
+	// postChanged is told of every change of a post that an answer shows: its content, audience, comments and counts.
+	postChanged(ctx context.Context, post social.PostID) error
+	postDeleted(ctx context.Context, post social.PostID, author, wallOwner social.UserID) error
 	// followsChanged is told who begins or ends follows.
 	followsChanged(ctx context.Context, owners ...social.UserID) error
-	// These two are called when the transactions have committed. What they do may fail.
+	// postStored is called when the transaction of postAdded has committed. What it does may fail.
 	postStored(ctx context.Context, p *social.Post)
-	postGone()
-	// do makes an attempt at a job that the layout has added. ctx ends before the job's lease does.
+	// do makes an attempt at a job that the layout has added. ctx ends before the job's lease does. Each layout has kinds of
+	// its own.
 	do(ctx context.Context, j *jobDoc) error
+	// collections are those that this layout alone has.
+	collections() []*mongo.Collection
+	// indexes are those that this layout needs on collections that all have.
+	indexes() map[*mongo.Collection][]mongo.IndexModel
+	// build makes a user's feeds complete, where the layout keeps any for everybody. To do so again changes nothing, and
+	// posts and follows may come meanwhile.
+	build(ctx context.Context, user social.UserID) error
 }
 
 // feedLayouts makes each layout.
 var feedLayouts = map[string]func(s *Store, o Options) feeds{
 	FeedsRead:   func(s *Store, _ Options) feeds { return readFeeds{s} },
+	FeedsBucket: func(s *Store, _ Options) feeds { return newBucketFeeds(s, bucketFeedSize) },
+	FeedsMonth:  func(s *Store, _ Options) feeds { return newMonthFeeds(s, monthFeedSize) },
 	FeedsHybrid: func(s *Store, o Options) feeds { return newHybridFeeds(s, o) },
 }

@@ -22,55 +22,38 @@ const (
 	TinyEmbedded = "tiny embedded" // full with some ten comments
 )
 
+// Layouts of feeds with parts so small that short feeds are closed, trimmed and merged all the time; for tests alone.
+const (
+	TinyBucket = "tiny bucket"
+	TinyMonth  = "tiny month"
+)
+
 func init() { //nolint:gochecknoinits // only in tests
+	feedLayouts[TinyBucket] = func(s *Store, _ Options) feeds {
+		f := newBucketFeeds(s, 3)
+		f.kept.kept = 4
+		return f
+	}
+	feedLayouts[TinyMonth] = func(s *Store, _ Options) feeds {
+		f := newMonthFeeds(s, 3)
+		f.newsOf.kept, f.wallOf.kept = 4, 4
+		return f
+	}
 	tiny := bucketLimit{3, pageLimit.bytes}
 	commentLayouts[SmallPages] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), paged: true, page: bucketLimit{8, 4000}}
+		return bucketThreads{buckets: bucketsIn(db, SmallPages), authors: authorsIn(db, SmallPages), paged: true, page: bucketLimit{8, 4000}}
 	}
 	commentLayouts[TinyPages] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), paged: true, page: tiny}
+		return bucketThreads{buckets: bucketsIn(db, TinyPages), authors: authorsIn(db, TinyPages), paged: true, page: tiny}
 	}
 	commentLayouts[TinyAdaptive] = func(db *mongo.Database) threads {
 		return bucketThreads{
-			buckets: bucketsIn(db), authors: authorsIn(db), whole: bucketLimit{4, pageLimit.bytes}, paged: true, page: tiny,
+			buckets: bucketsIn(db, TinyAdaptive), authors: authorsIn(db, TinyAdaptive), whole: bucketLimit{4, pageLimit.bytes}, paged: true, page: tiny,
 		}
 	}
 	commentLayouts[TinyEmbedded] = func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), whole: bucketLimit{1 << 30, 3000}}
+		return bucketThreads{buckets: bucketsIn(db, TinyEmbedded), authors: authorsIn(db, TinyEmbedded), whole: bucketLimit{1 << 30, 3000}}
 	}
-}
-
-// Fill stores a whole thread at once, as its layout would have it after so many single comments. The post must be there, and
-// have no comments yet. Replies are counted here.
-func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social.Comment) error {
-	if len(comments) == 0 {
-		return nil
-	}
-	docs := newCommentDocs(comments)
-	replies := map[social.CommentID]int{}
-	for _, d := range docs {
-		replies[d.Parent]++
-	}
-	for i := range docs {
-		docs[i].Replies = replies[docs[i].ID]
-	}
-	latest := slices.Clone(docs[max(0, len(docs)-social.PreviewSize):])
-	if err := updateOne(ctx, s.posts, doc("_id", post), doc("$set", doc("commentCount", len(docs), "latest", latest))); err != nil {
-		return err
-	}
-	switch t := s.threads.(type) {
-	case documentThreads:
-		for i := range docs {
-			docs[i].Seq = docs[i].ID
-		}
-		return fillAll(ctx, t.comments, docs)
-	case bucketThreads:
-		if err := fillAll(ctx, t.authors, each(docs, newAuthorDoc)); err != nil {
-			return err
-		}
-		return fillAll(ctx, t.buckets, t.filled(post, docs))
-	}
-	return fmt.Errorf("no layout is known as %T", s.threads)
 }
 
 // Follows are all follows, as edges have them and as the graph's layout has them by the followed: everything about each, by owner
@@ -95,33 +78,12 @@ func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, err
 	return all, err
 }
 
-// fillAll stores documents, so many at a time that the write concern's wait stays short.
-func fillAll[D any](ctx context.Context, c *mongo.Collection, docs []D) error {
-	for some := range slices.Chunk(docs, 10*inBatch) {
-		if _, err := c.InsertMany(ctx, some); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (t bucketThreads) filled(post social.PostID, docs []commentDoc) []bucketDoc {
-	whole, inTime, inTree := newRun(post, runWhole), newRun(post, runInTime), newRun(post, runInTree)
-	if len(docs) <= t.whole.comments {
-		return whole.buckets(string(whole), whole.end(), docs, t.whole.chunks)
-	}
-	const grown = 70 // percent of a bucket in the tree, which grows in its middle
-	partly := bucketLimit{max(1, t.page.comments*grown/100), t.page.bytes}
-	all := inTime.buckets(string(inTime), inTime.end(), docs, t.page.chunks)
-	return append(all, inTree.buckets(string(inTree), inTree.end(), docs, partly.chunks)...)
-}
-
 // CheckBuckets reads a post's buckets, and says what is wrong with them: runs must be tiled, buckets sorted, within their bounds
 // and their limit, and exactly counted, and the two runs of a paged thread must hold the same.
 func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets int, faults []string, err error) {
-	t, ok := s.threads.(bucketThreads)
+	t, ok := s.era(ctx).threads.read.(bucketThreads)
 	if !ok {
-		return 0, nil, fmt.Errorf("%T has no buckets", s.threads)
+		return 0, nil, fmt.Errorf("%T has no buckets", s.era(ctx).threads.read)
 	}
 	own := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
 	docs, err := findAll[bucketDoc](ctx, t.buckets, own, inBatch, options.Find().SetSort(doc("_id", 1)))

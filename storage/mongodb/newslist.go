@@ -53,7 +53,7 @@ func (f *hybridFeeds) list(ctx context.Context, user social.UserID) (*newsListDo
 		return nil, err
 	}
 	if len(docs) == 0 || !docs[0].Ready {
-		return f.build(ctx, user)
+		return f.buildList(ctx, user)
 	}
 	l := &docs[0]
 	return l, f.upkeep(ctx, user, l)
@@ -78,8 +78,8 @@ func (f *hybridFeeds) upkeep(ctx context.Context, user social.UserID, l *newsLis
 	return err
 }
 
-// build makes a list. It is right also where it could not be stored, because somebody else was at it.
-func (f *hybridFeeds) build(ctx context.Context, user social.UserID) (*newsListDoc, error) {
+// buildList makes a list. It is right also where it could not be stored, because somebody else was at it.
+func (f *hybridFeeds) buildList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
 	stamp := jobID{id.New()}
 	if err := f.beginList(ctx, user, stamp); err != nil {
 		return nil, err

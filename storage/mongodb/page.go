@@ -153,11 +153,13 @@ func union(c *mongo.Collection, pipelines []bson.A) bson.A {
 }
 
 func aggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson.A, expect int) ([]D, error) {
-	cursor, err := c.Aggregate(ctx, pipeline, options.Aggregate().SetBatchSize(int32(expect+1)))
-	if err != nil {
-		return nil, err
-	}
-	return readAll[D](ctx, cursor, expect)
+	return readCurrentSnapshot(ctx, func() ([]D, error) {
+		cursor, err := c.Aggregate(ctx, pipeline, options.Aggregate().SetBatchSize(int32(expect+1)))
+		if err != nil {
+			return nil, err
+		}
+		return readAll[D](ctx, cursor, expect)
+	})
 }
 
 // pagesOf reads a page of each list, and makes what the contract names of the documents.

@@ -31,16 +31,17 @@ type postDoc struct {
 	CommentOrder social.CommentOrder `bson:"commentOrder,omitempty"` // absent: oldest first
 	Muters       int                 `bson:"muters,omitempty"`       // how many threadMutes there are
 
-	Type           social.PostType `bson:"type"`
-	Detail         detailDoc       `bson:"detail"`
-	EditedAt       time.Time       `bson:"editedAt,omitempty"`
-	Edits          int             `bson:"edits,omitempty"` // how many postVersions there are
-	Revision       int             `bson:"revision"`
-	ThreadRevision int             `bson:"threadRevision"` // every change of the thread writes the post: see comment.go
-	CommentCount   int             `bson:"commentCount"`
-	Latest         []commentDoc    `bson:"latest"`
-	Reactions      reactionCounts  `bson:"reactions"`
-	Votes          []int           `bson:"votes,omitempty"`
+	Type         social.PostType `bson:"type"`
+	Detail       detailDoc       `bson:"detail"`
+	EditedAt     time.Time       `bson:"editedAt,omitempty"`
+	Edits        int             `bson:"edits,omitempty"` // how many postVersions there are
+	Revision     int             `bson:"revision"`
+	Changes      int             `bson:"changes"`         // every update of the document, and so every change of the thread, is counted
+	Homes        []string        `bson:"homes,omitempty"` // the layouts in which the thread lies, if not in the settled one alone
+	CommentCount int             `bson:"commentCount"`
+	Latest       []commentDoc    `bson:"latest"`
+	Reactions    reactionCounts  `bson:"reactions"`
+	Votes        []int           `bson:"votes,omitempty"`
 }
 
 // reactionCounts may hold zeros.
@@ -210,7 +211,9 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 // InsertPost implements social.Posts.
 func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
 	err := s.write(ctx, "insert post", nil, func(ctx context.Context) error {
-		if _, err := s.posts.InsertOne(ctx, newPostDoc(p)); err != nil {
+		d := newPostDoc(p)
+		d.Homes = s.era(ctx).threads.marks
+		if _, err := s.posts.InsertOne(ctx, d); err != nil {
 			return err
 		}
 		if err := s.feeds.postAdded(ctx, p); err != nil {
@@ -237,12 +240,13 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 	set, unset = setOrUnset(set, unset, "replyCircles", d.ReplyCircles, len(d.ReplyCircles) > 0)
 	set, unset = setOrUnset(set, unset, "commentOrder", d.CommentOrder, d.CommentOrder != "")
 	set, unset = setOrUnset(set, unset, "editedAt", d.EditedAt, !d.EditedAt.IsZero())
-	update := doc("$set", set)
+	count := doc("changes", 1)
+	if replaced != nil {
+		count = append(count, bson.E{Key: "edits", Value: 1})
+	}
+	update := doc("$set", set, "$inc", count)
 	if len(unset) > 0 {
 		update = append(update, bson.E{Key: "$unset", Value: unset})
-	}
-	if replaced != nil {
-		update = append(update, bson.E{Key: "$inc", Value: doc("edits", 1)})
 	}
 	return s.write(ctx, "update post", []id.ID{p.ID.ID}, func(ctx context.Context) error {
 		err := updateOne(ctx, s.posts, doc("_id", p.ID, "revision", p.Revision-1), update)
@@ -256,6 +260,9 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 			if _, err := s.versions.InsertOne(ctx, newVersionDoc(p, replaced)); err != nil {
 				return err
 			}
+		}
+		if err := s.feeds.postChanged(ctx, p.ID); err != nil {
+			return err
 		}
 		return s.append(ctx, e)
 	})
@@ -304,22 +311,20 @@ func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[socia
 
 // DeletePost implements social.Posts.
 func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Event) error {
-	err := s.write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error {
+	return s.write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error {
 		var d postDoc
-		author := options.FindOneAndDelete().SetProjection(doc("author", 1))
-		if err := found(s.posts.FindOneAndDelete(ctx, doc("_id", post), author).Decode(&d)); err != nil {
+		people := options.FindOneAndDelete().SetProjection(doc("author", 1, "wallOwner", 1))
+		if err := found(s.posts.FindOneAndDelete(ctx, doc("_id", post), people).Decode(&d)); err != nil {
 			return err
 		}
 		if err := s.deleteWithPost(ctx, post); err != nil {
 			return err
 		}
-		if err := s.feeds.postDeleted(ctx, post, d.Author); err != nil {
+		if err := s.feeds.postDeleted(ctx, post, d.Author, d.WallOwner); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
 	})
-	s.feeds.postGone()
-	return err
 }
 
 // deleteWithPost removes what hangs on a post.
@@ -373,8 +378,7 @@ func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.Use
 		if before != nil {
 			change = doc(voteField(before.Option), -1, voteField(option), 1)
 		}
-		poll := doc("_id", post, voteField(option), doc("$exists", true))
-		return s.countMark(ctx, poll, change, e)
+		return s.countMark(ctx, post, doc(voteField(option), doc("$exists", true)), change, e)
 	})
 }
 
@@ -389,7 +393,7 @@ func (s *Store) PutReaction(ctx context.Context, post social.PostID, user social
 		if before != nil {
 			change = doc(reactionField(before.Kind), -1, reactionField(kind), 1)
 		}
-		return s.countMark(ctx, doc("_id", post), change, e)
+		return s.countMark(ctx, post, nil, change, e)
 	})
 }
 
@@ -409,9 +413,13 @@ func (s *Store) putMark(ctx context.Context, c *mongo.Collection, post social.Po
 	return &before, upserted(err)
 }
 
-// countMark counts a change of a user's mark at the post.
-func (s *Store) countMark(ctx context.Context, post, change bson.D, e social.Event) error {
-	if err := updateOne(ctx, s.posts, post, doc("$inc", change)); err != nil {
+// countMark counts a change of a user's mark at the post, if it is as only says.
+func (s *Store) countMark(ctx context.Context, post social.PostID, only, change bson.D, e social.Event) error {
+	filter := append(doc("_id", post), only...)
+	if err := updateOne(ctx, s.posts, filter, doc("$inc", append(change, bson.E{Key: "changes", Value: 1}))); err != nil {
+		return err
+	}
+	if err := s.feeds.postChanged(ctx, post); err != nil {
 		return err
 	}
 	return s.append(ctx, e)
@@ -428,7 +436,7 @@ func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user soc
 		if err != nil {
 			return err
 		}
-		return s.countMark(ctx, doc("_id", post), doc(reactionField(before.Kind), -1), e)
+		return s.countMark(ctx, post, nil, doc(reactionField(before.Kind), -1), e)
 	})
 }
 
@@ -444,7 +452,7 @@ func (s *Store) MuteThread(ctx context.Context, post social.PostID, user social.
 			return s.postExists(ctx, post)
 		}
 		muted = true
-		return s.countMark(ctx, doc("_id", post), doc("muters", 1), e)
+		return s.countMark(ctx, post, nil, doc("muters", 1), e)
 	})
 	return muted && err == nil, err
 }
@@ -461,7 +469,7 @@ func (s *Store) UnmuteThread(ctx context.Context, post social.PostID, user socia
 			return s.postExists(ctx, post)
 		}
 		unmuted = true
-		return s.countMark(ctx, doc("_id", post), doc("muters", -1), e)
+		return s.countMark(ctx, post, nil, doc("muters", -1), e)
 	})
 	return unmuted && err == nil, err
 }

@@ -43,7 +43,7 @@ type meeting struct {
 	circle         social.CircleID
 }
 
-func newMeeting(t *testing.T) *meeting {
+func newMeeting(t *testing.T, layout string) *meeting {
 	t.Helper()
 	m := &meeting{t: t}
 	uri, database := mongotest.Database(t)
@@ -54,7 +54,7 @@ func newMeeting(t *testing.T) *meeting {
 		store   **Store
 		monitor *event.CommandMonitor
 	}{{&m.one, &event.CommandMonitor{Started: m.between.started}}, {&m.other, nil}} {
-		s, err := Open(t.Context(), u.String(), Options{Feeds: FeedsHybrid, Monitor: o.monitor})
+		s, err := Open(t.Context(), u.String(), Options{Feeds: layout, Monitor: o.monitor})
 		ok(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 		*o.store = s
@@ -89,6 +89,16 @@ func (m *meeting) unfollow(s *Store) {
 	must(s.Unfollow(m.t.Context(), m.reader, m.fickle, anEvent(social.EventUnfollowed)))(m.t)
 }
 
+// build makes the reader's list or feed anew, as who reads it or a job does.
+func (m *meeting) build(ctx context.Context, s *Store) error {
+	m.t.Helper()
+	if _, ok := feedsOf(s).(*hybridFeeds); ok {
+		_, err := s.News(ctx, m.reader, social.Page{Limit: 10})
+		return err
+	}
+	return keptNews(m.t, s).rebuild(ctx, m.reader)
+}
+
 // forget takes the reader's list away.
 func (m *meeting) forget() {
 	m.t.Helper()
@@ -103,6 +113,9 @@ func (m *meeting) check(what string, args ...any) {
 	post := func(p **social.Post) social.PostID { return (*p).ID }
 	got := each(must(m.other.News(m.t.Context(), m.reader, page))(m.t), post)
 	want := each(must(readFeeds{m.other}.news(m.t.Context(), m.reader, page))(m.t), post)
+	if _, ok := feedsOf(m.other).(*hybridFeeds); !ok {
+		partsOf(m.t, keptNews(m.t, m.other), m.reader)
+	}
 	if !slices.Equal(got, want) {
 		m.t.Errorf("%s: the news are %v, and the truth is %v", fmt.Sprintf(what, args...), got, want)
 	}
@@ -111,9 +124,15 @@ func (m *meeting) check(what string, args ...any) {
 // readCommands is about how many commands it takes to build a list and read a page of it; none of them may be left out here.
 const readCommands = 12
 
-// TestBuildingMeetsEverything lets things happen before each of the commands with which a list is built.
+// TestBuildingMeetsEverything lets things happen before each of the commands with which a list or feed is built.
 func TestBuildingMeetsEverything(t *testing.T) {
-	m := newMeeting(t)
+	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
+		t.Run(layout, func(t *testing.T) { buildingMeetsEverything(t, newMeeting(t, layout)) })
+	}
+}
+
+func buildingMeetsEverything(t *testing.T, m *meeting) {
+	t.Helper()
 	for name, happens := range map[string]struct{ before, meanwhile func() }{
 		"a post":      {func() {}, func() { m.post(m.author) }},
 		"an own post": {func() {}, func() { m.post(m.reader) }},
@@ -123,13 +142,13 @@ func TestBuildingMeetsEverything(t *testing.T) {
 			m.follow(m.other)
 			m.post(m.fickle)
 		}},
-		"another reading": {func() {}, func() {
-			must(m.other.News(t.Context(), m.reader, social.Page{Limit: 10}))(t)
+		"another building": {func() {}, func() {
+			ok(t, m.build(t.Context(), m.other))
 			m.post(m.author)
 		}},
-		"an unfollow and another reading": {func() { m.follow(m.other) }, func() {
+		"an unfollow and another building": {func() { m.follow(m.other) }, func() {
 			m.unfollow(m.other)
-			must(m.other.News(t.Context(), m.reader, social.Page{Limit: 10}))(t)
+			ok(t, m.build(t.Context(), m.other))
 		}},
 	} {
 		interrupted := 0
@@ -138,7 +157,7 @@ func TestBuildingMeetsEverything(t *testing.T) {
 			workOff(t, m.other, 1)
 			m.forget()
 			m.between.set(command, func() { interrupted++; happens.meanwhile() })
-			must(m.one.News(t.Context(), m.reader, social.Page{Limit: 10}))(t)
+			ok(t, m.build(t.Context(), m.one))
 			m.between = interrupter{}
 			m.check("%s before command %d", name, command)
 		}
@@ -148,10 +167,16 @@ func TestBuildingMeetsEverything(t *testing.T) {
 	}
 }
 
-// TestFollowsMeetBuilding lets the reader build a list before each of the commands of a follow's and an unfollow's transaction.
+// TestFollowsMeetBuilding builds the reader's list or feed before each of the commands of a follow's and an unfollow's transaction.
 func TestFollowsMeetBuilding(t *testing.T) {
+	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
+		t.Run(layout, func(t *testing.T) { followsMeetBuilding(t, newMeeting(t, layout)) })
+	}
+}
+
+func followsMeetBuilding(t *testing.T, m *meeting) {
+	t.Helper()
 	const writeCommands = 12
-	m := newMeeting(t)
 	for name, change := range map[string]struct{ before, write func(*Store) }{
 		"follow":   {m.unfollow, m.follow},
 		"unfollow": {m.follow, m.unfollow},
@@ -165,7 +190,7 @@ func TestFollowsMeetBuilding(t *testing.T) {
 				// It may have to wait for the transaction, which waits for it: then it gives up.
 				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 				defer cancel()
-				_, _ = m.other.News(ctx, m.reader, social.Page{Limit: 10})
+				_ = m.build(ctx, m.other)
 			})
 			change.write(m.one)
 			m.between = interrupter{}

@@ -26,6 +26,9 @@ type recorder struct {
 
 func (r *recorder) monitor() *event.CommandMonitor {
 	return &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+		if collection, _ := e.Command.Lookup(e.CommandName).StringValueOK(); collection == "servers" || collection == "settings" {
+			return // the heartbeat
+		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		r.commands = append(r.commands, slices.Clone(e.Command))

@@ -61,20 +61,20 @@ func askHello(ctx context.Context, client *mongo.Client) (hello, error) {
 }
 
 // checkServer waits for a primary, and refuses what has neither transactions nor change streams.
-func checkServer(ctx context.Context, client *mongo.Client, a address, timeout time.Duration) error {
+func checkServer(ctx context.Context, client *mongo.Client, a address, timeout time.Duration) (hello, error) {
 	connecting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	h, err := askHello(connecting, client)
 	switch {
 	case err == nil:
-		return h.check()
+		return h, h.check()
 	case ctx.Err() != nil:
-		return fmt.Errorf("connect to MongoDB at %v: %w", a.hosts, ctx.Err())
+		return h, fmt.Errorf("connect to MongoDB at %v: %w", a.hosts, ctx.Err())
 	case strings.Contains(err.Error(), "auth error"): // the driver has no type for it
-		return fmt.Errorf("MongoDB at %v refuses the user name or the password that the URI gives, "+
+		return h, fmt.Errorf("MongoDB at %v refuses the user name or the password that the URI gives, "+
 			"or its authSource", a.hosts)
 	}
-	return diagnose(ctx, a, err)
+	return h, diagnose(ctx, a, err)
 }
 
 // isRouter says whether it is a mongos, in front of a sharded cluster.

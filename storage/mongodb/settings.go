@@ -15,9 +15,20 @@ import (
 
 // settingDoc is a document of settings: what all servers on a database must agree on.
 type settingDoc struct {
-	Name    string `bson:"_id"`
-	Version int    `bson:"v"`
-	Value   string `bson:"value"`
+	Name       string   `bson:"_id"`
+	Version    int      `bson:"v"`
+	Value      string   `bson:"value"`                // the layout that is read
+	Generation int      `bson:"generation,omitempty"` // grows with each change that servers have to agree on
+	Move       *moveDoc `bson:"move,omitempty"`       // the migration that is under way
+	Driver     string   `bson:"driver,omitempty"`     // the server that moves it just now
+}
+
+// layouts are those that may be in use.
+func (d *settingDoc) layouts() []string {
+	if d.Move == nil {
+		return []string{d.Value}
+	}
+	return []string{d.Move.From, d.Move.To}
 }
 
 // setting is the layout of something. The first server that opens a database decides it.
@@ -53,39 +64,61 @@ func (g setting) check(layout string) error {
 	return fmt.Errorf("there is no layout %q of %s: choose %s", layout, g.name, strings.Join(g.known, " or "))
 }
 
-// settle returns the layout that the database has. A server that is set to another one is refused.
+// settle returns the layout that the database has, and records one where it has none. A server that is set to another one is refused; while the
+// database is moved from one to another, both are right.
 func (s *Store) settle(ctx context.Context, g setting, wanted string) (string, error) {
-	recorded, err := s.recorded(ctx, g, wanted)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	d, err := s.recorded(ctx, g, wanted)
 	if err != nil {
-		return "", fmt.Errorf("settings: %w", err)
+		return "", fmt.Errorf("settings: %w", translate(ctx, "settings", err))
 	}
-	if g.check(recorded) != nil {
-		return "", fmt.Errorf("this database keeps its %s in the layout %q, which this Plaza does not know: run a newer Plaza", g.name, recorded)
+	for _, layout := range d.layouts() {
+		if g.check(layout) != nil {
+			return "", fmt.Errorf("this database keeps its %s in the layout %q, which this Plaza does not know: run a newer Plaza", g.name, layout)
+		}
 	}
-	if wanted != "" && wanted != recorded {
-		return "", fmt.Errorf("this database keeps its %s in the layout %q, and this server is set to %q: "+
-			"start it with --%s=%s (PLAZA_%s=%s), or without that setting",
-			g.name, recorded, wanted, g.name, recorded, strings.ToUpper(g.name), recorded)
+	if wanted == "" || slices.Contains(d.layouts(), wanted) {
+		return d.Value, nil
 	}
-	return recorded, nil
+	return "", fmt.Errorf("this database keeps its %s in the layout %q, and this server is set to %q: "+
+		"start it with --%s=%s (PLAZA_%s=%s), or without that setting; "+
+		"or move the database with \"plaza migrate %s --to %s\" first",
+		g.name, d.Value, wanted, g.name, d.Value, strings.ToUpper(g.name), d.Value, g.name, wanted)
 }
 
-func (s *Store) recorded(ctx context.Context, g setting, wanted string) (layout string, err error) {
-	err = s.read(ctx, "settings", func(ctx context.Context) error {
-		first, err := s.firstLayout(ctx, g, wanted)
-		if err != nil {
-			return err
-		}
-		var d settingDoc
-		err = retry(ctx, func() error {
-			return upserted(s.settings.FindOneAndUpdate(ctx, doc("_id", g.name),
-				doc("$setOnInsert", doc("v", version, "value", first)),
-				options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d))
-		})
-		layout = d.Value
-		return err
+// recorded reads the setting, and records the first one.
+func (s *Store) recorded(ctx context.Context, g setting, wanted string) (*settingDoc, error) {
+	first, err := s.firstLayout(ctx, g, wanted)
+	if err != nil {
+		return nil, err
+	}
+	var d settingDoc
+	err = retry(ctx, func() error {
+		return upserted(s.settings.FindOneAndUpdate(ctx, doc("_id", g.name),
+			doc("$setOnInsert", doc("v", version, "value", first)),
+			options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d))
 	})
-	return layout, err
+	return &d, err
+}
+
+// readSettings reads all settings, by their names.
+func (s *Store) readSettings(ctx context.Context) (map[string]*settingDoc, error) {
+	names := []string{commentsSetting().name, feedsSetting().name}
+	docs, err := findIn[settingDoc](ctx, s.settings, "_id", names, options.Find().SetHint(doc("_id", 1)))
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[string]*settingDoc, len(docs))
+	for i := range docs {
+		all[docs[i].Name] = &docs[i]
+	}
+	for _, name := range names {
+		if all[name] == nil {
+			return nil, fmt.Errorf("the setting %q has gone from the database", name)
+		}
+	}
+	return all, nil
 }
 
 // firstLayout is what is recorded where nothing is: a database with data in it is older than the setting.

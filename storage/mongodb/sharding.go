@@ -19,37 +19,41 @@ import (
 // decides the key; else equal values on two shards would not meet.
 func ShardKeys() map[string]bson.D {
 	own := doc("_id", "hashed")
-	return map[string]bson.D{
-		"users":          own,
-		"handles":        own, // the handle
-		"sessions":       own,
-		"circles":        doc("owner", "hashed"),
-		"edges":          doc("owner", "hashed", "other", 1),
-		"followers":      doc("other", "hashed", "owner", 1),
-		"posts":          own,
-		"postVersions":   doc("post", "hashed"),
-		"reactions":      own, // post and user
-		"votes":          own, // post and user
-		"threadMutes":    own, // post and user
-		"comments":       doc("post", "hashed", "slug", 1),
-		"threads":        doc("post", "hashed", "_id", 1),
-		"commentAuthors": doc("author", "hashed", "seq", 1),
-		"events":         own,
-		"newsLists":      own, // the user
-		"mergedAuthors":  own, // the user
-		"adAdvertisers":  own,
-		"adCampaigns":    own,
-		"adUnits":        own,
-		"adZones":        own, // site and zone
-		"adImpressions":  own, // the choice
-		"adClicks":       own, // the choice
+	keys := map[string]bson.D{
+		"users":         own,
+		"handles":       own, // the handle
+		"sessions":      own,
+		"circles":       doc("owner", "hashed"),
+		"edges":         doc("owner", "hashed", "other", 1),
+		"followers":     doc("other", "hashed", "owner", 1),
+		"posts":         own,
+		"postVersions":  doc("post", "hashed"),
+		"reactions":     own, // post and user
+		"votes":         own, // post and user
+		"threadMutes":   own, // post and user
+		"comments":      doc("post", "hashed", "slug", 1),
+		"events":        own,
+		"newsLists":     own, // the user
+		"mergedAuthors": own, // the user
+		"adAdvertisers": own,
+		"adCampaigns":   own,
+		"adUnits":       own,
+		"adZones":       own, // site and zone
+		"adImpressions": own, // the choice
+		"adClicks":      own, // the choice
 
 		"profiles":   nil, // a search reads them in the order of one index
 		"properties": nil, // at most a hundred
 		"settings":   nil, // a few documents
 		"adKeys":     nil, // one document
+		"servers":    nil, // a document a server
 		"jobs":       nil, // empty most of the time, and taken by the time that they are due
 	}
+	for layout := range commentLayouts {
+		keys[sharedBuckets+"."+layout] = doc("post", "hashed", "_id", 1)
+		keys[allAuthors+"."+layout] = doc("author", "hashed", "seq", 1)
+	}
+	return keys
 }
 
 // errNotSharded is what Shard says without a mongos.
@@ -107,23 +111,25 @@ func shellKey(key bson.D) string {
 // Shard does what ShardCommands say, and tells done of each collection. It refuses what is no sharded cluster, and a collection
 // that is sharded in another way. Where it was stopped, it can go on: what is done stays as it is.
 func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
-	h, err := askHello(ctx, s.client)
-	if err != nil {
-		return translate(ctx, "hello", err)
-	}
-	if !h.isRouter() {
+	if !s.routed {
 		return errNotSharded
 	}
-	admin := s.client.Database("admin")
-	if err := admin.RunCommand(ctx, doc("enableSharding", s.users.Database().Name())).Err(); err != nil {
+	return s.shardBy(ctx, func(command bson.D) error {
+		return s.client.Database("admin").RunCommand(ctx, command).Err()
+	}, done)
+}
+
+// shardBy shards with the cluster's commands as run sends them.
+func (s *Store) shardBy(ctx context.Context, run func(command bson.D) error, done func(collection string)) error {
+	if err := run(doc("enableSharding", s.users.Database().Name())); err != nil {
 		return translate(ctx, "enable sharding", err)
 	}
 	for _, step := range s.shardSteps() {
 		if err := step.createIndex(ctx); err != nil {
 			return translate(ctx, "index of the shard key of "+step.namespace(), err)
 		}
-		// The server finds the collection sharded with this key already, or refuses another one.
-		if err := admin.RunCommand(ctx, doc("shardCollection", step.namespace(), "key", step.key)).Err(); err != nil {
+		// The cluster finds the collection sharded with this key already, or refuses another one.
+		if err := run(doc("shardCollection", step.namespace(), "key", step.key)); err != nil {
 			return translate(ctx, "shard "+step.namespace(), err)
 		}
 		done(step.collection.Name())

@@ -45,25 +45,39 @@ type Options struct {
 	Graph string
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
-	// Feeds is how feeds are stored: [FeedsRead] or [FeedsHybrid]. "" is what the database has, and the default where
+	// Feeds is how feeds are stored: one of the constants Feeds…. "" is what the database has, and the default where
 	// it is empty. Open refuses another one than the database has.
 	Feeds string
 	// MergeAbove is the number of followers above which an author's posts are not pushed to followers' lists but
 	// merged in when they read, for good. It may differ between servers. Default: 10,000.
 	MergeAbove int
+	// Heartbeat is how often the store says that it lives, and looks for changed settings. Default: 1 s.
+	Heartbeat time.Duration
+	// Lease is how long the store works without having been heard; then it answers ErrUnavailable until it is heard
+	// again. Default: 10 s.
+	Lease time.Duration
+	// TransactionLife is how long the database lets a transaction live that nobody ends: its
+	// transactionLifetimeLimitSeconds. A migration waits so long, and the lease, for a server that is silent. Default: 60 s.
+	TransactionLife time.Duration
 }
 
 // Store is a storage.Store on MongoDB.
 type Store struct {
 	client  *mongo.Client
 	timeout time.Duration
+	routed  bool // through a mongos, to shards
 	hot     *locks
-	feeds   feeds
+	feeds   keptFeeds
 	graph   followerGraph
 	jobs    *jobQueue
 	threads threads
 	queue   *commentQueue
 	erasing eraseTimes
+	member  *member
+
+	threadLayouts   map[string]threads
+	feedLayouts     map[string]feeds
+	transactionLife time.Duration
 
 	users     *mongo.Collection
 	profiles  *mongo.Collection
@@ -84,6 +98,9 @@ type Store struct {
 
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection
+	newsBuckets   *mongo.Collection
+	monthNews     *mongo.Collection
+	monthWalls    *mongo.Collection
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -103,12 +120,14 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the MongoDB URI can't be used: %w", err)
 	}
-	if err := checkServer(ctx, client, address, o.ConnectTimeout); err != nil {
+	server, err := checkServer(ctx, client, address, o.ConnectTimeout)
+	if err != nil {
 		return nil, errors.Join(err, disconnect(client))
 	}
-	s := newStore(client, address.database, o.Timeout)
+	s := newStore(client, address.database, o)
+	s.routed = server.isRouter()
 	if err := s.prepare(ctx, o); err != nil {
-		return nil, errors.Join(err, disconnect(client))
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
@@ -118,12 +137,10 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.claimVersions(ctx); err != nil {
 		return err
 	}
-	comments, err := s.settle(ctx, commentsSetting(), o.Comments)
-	if err != nil {
+	if _, err := s.settle(ctx, commentsSetting(), o.Comments); err != nil {
 		return err
 	}
-	feeds, err := s.settle(ctx, feedsSetting(), o.Feeds)
-	if err != nil {
+	if _, err := s.settle(ctx, feedsSetting(), o.Feeds); err != nil {
 		return err
 	}
 	graph, err := s.settle(ctx, graphSetting(), o.Graph)
@@ -131,8 +148,12 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 		return err
 	}
 	s.graph = graphLayouts[graph](s.edges)
-	s.threads = commentLayouts[comments](s.posts.Database())
-	s.feeds = feedLayouts[feeds](s, o)
+	if err := s.renameThreads(ctx); err != nil {
+		return err
+	}
+	if err := s.member.join(ctx); err != nil {
+		return err
+	}
 	return s.createIndexes(ctx)
 }
 
@@ -162,10 +183,10 @@ func clientOptions(uri string, o Options) *options.ClientOptions {
 	return client
 }
 
-func newStore(client *mongo.Client, database string, timeout time.Duration) *Store {
+func newStore(client *mongo.Client, database string, o Options) *Store {
 	db := client.Database(database)
-	return &Store{
-		client: client, timeout: timeout, hot: newLocks(),
+	s := &Store{
+		client: client, timeout: o.Timeout, hot: newLocks(), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
 		users: db.Collection("users"), profiles: db.Collection("profiles"), defined: db.Collection("properties"),
 		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
@@ -177,7 +198,20 @@ func newStore(client *mongo.Client, database string, timeout time.Duration) *Sto
 		erasing: defaultEraseTimes,
 
 		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
+		newsBuckets: db.Collection("newsBuckets"),
+		monthNews:   db.Collection("monthNews"), monthWalls: db.Collection("monthWalls"),
+
+		threadLayouts: map[string]threads{}, feedLayouts: map[string]feeds{},
 	}
+	s.member = newMember(s, db.Collection("servers"), o)
+	for name, layout := range commentLayouts {
+		s.threadLayouts[name] = layout(db)
+	}
+	for name, layout := range feedLayouts {
+		s.feedLayouts[name] = layout(s, o)
+	}
+	s.threads, s.feeds = threadsInHomes{s}, keptFeeds{s}
+	return s
 }
 
 // Ping says whether the primary answers.
@@ -188,7 +222,10 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Close waits up to 5 s for calls under way, and closes all connections.
-func (s *Store) Close() error { return disconnect(s.client) }
+func (s *Store) Close() error {
+	s.member.leave()
+	return disconnect(s.client)
+}
 
 func disconnect(client *mongo.Client) error {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)

@@ -28,6 +28,10 @@ type threads interface {
 	remove(ctx context.Context, post social.PostID, comment social.CommentID) error
 	// removeThread removes all comments of a post.
 	removeThread(ctx context.Context, post social.PostID) error
+	// thread reads all comments of a post, in the order of their ids.
+	thread(ctx context.Context, post social.PostID) ([]commentDoc, error)
+	// store stores a whole thread where there is none. ErrThreadFull.
+	store(ctx context.Context, post social.PostID, comments []commentDoc) error
 
 	// postOf reads which post a comment belongs to. ErrNotFound.
 	postOf(ctx context.Context, comment social.CommentID) (social.PostID, error)
@@ -54,14 +58,14 @@ const (
 var commentLayouts = map[string]func(*mongo.Database) threads{
 	CommentsDocuments: func(db *mongo.Database) threads { return documentThreads{comments: db.Collection("comments")} },
 	CommentsEmbedded: func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), whole: bucketLimit{math.MaxInt, maxEmbedded}}
+		return bucketThreads{buckets: bucketsIn(db, CommentsEmbedded), authors: authorsIn(db, CommentsEmbedded), whole: bucketLimit{math.MaxInt, maxEmbedded}}
 	},
 	CommentsPages: func(db *mongo.Database) threads {
-		return bucketThreads{buckets: bucketsIn(db), authors: authorsIn(db), paged: true, page: pageLimit}
+		return bucketThreads{buckets: bucketsIn(db, CommentsPages), authors: authorsIn(db, CommentsPages), paged: true, page: pageLimit}
 	},
 	CommentsAdaptive: func(db *mongo.Database) threads {
 		return bucketThreads{
-			buckets: bucketsIn(db), authors: authorsIn(db), whole: pageLimit, paged: true, page: pageLimit,
+			buckets: bucketsIn(db, CommentsAdaptive), authors: authorsIn(db, CommentsAdaptive), whole: pageLimit, paged: true, page: pageLimit,
 		}
 	},
 }
@@ -72,8 +76,41 @@ var pageLimit = bucketLimit{comments: 100, bytes: 256 << 10}
 
 const maxEmbedded = 8 << 20 // half of what a document may have
 
-// bucketsIn is the collection of buckets. What is read of it outside of transactions is a snapshot: a command must not meet
-// one bucket before it was cut in two, and the other after.
-func bucketsIn(db *mongo.Database) *mongo.Collection {
-	return db.Collection("threads", options.Collection().SetReadConcern(readconcern.Snapshot()))
+// sharedBuckets is the collection in which all layouts with buckets once kept them.
+const sharedBuckets = "threads"
+
+// bucketsIn is a layout's collection of buckets. What is read of it outside of transactions is a snapshot: a command must
+// not meet one bucket before it was cut in two, and the other after.
+func bucketsIn(db *mongo.Database, layout string) *mongo.Collection {
+	return db.Collection(sharedBuckets+"."+layout, options.Collection().SetReadConcern(readconcern.Snapshot()))
+}
+
+// renameThreads gives buckets that lie in the shared collection to the layout that has made them: the database's. They are older
+// than the entries of their authors, which are made first.
+func (s *Store) renameThreads(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	db := s.posts.Database()
+	names, err := db.ListCollectionNames(ctx, doc("name", sharedBuckets))
+	if err != nil || len(names) == 0 {
+		return translate(ctx, "rename threads", err)
+	}
+	settings, err := s.readSettings(ctx)
+	if err != nil {
+		return translate(ctx, "rename threads", err)
+	}
+	t, ok := s.threadLayouts[settings[commentsSetting().name].Value].(bucketThreads)
+	if !ok {
+		return nil // a migration has left it; nobody reads it
+	}
+	if err := t.listAuthors(ctx, db.Collection(sharedBuckets)); err != nil {
+		return translate(ctx, "list authors", err)
+	}
+	err = s.client.Database("admin").RunCommand(ctx, doc(
+		"renameCollection", db.Name()+"."+sharedBuckets, "to", db.Name()+"."+t.buckets.Name())).Err()
+	const namespaceNotFound = 26
+	if server := mongo.ServerError(nil); asServerError(err, &server) && server.HasErrorCode(namespaceNotFound) {
+		return nil // another server was faster
+	}
+	return translate(ctx, "rename threads", err)
 }

@@ -34,14 +34,26 @@ var unavailableCodes = []int{6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 9001,
 func (s *Store) read(ctx context.Context, op string, fn func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	return translate(ctx, op, fn(limited))
+	era := s.member.enter()
+	defer era.calls.Done()
+	err := fn(inEra(limited, era))
+	if err == nil {
+		err = s.member.mayRead(era)
+	}
+	return translate(ctx, op, err)
 }
 
 // write runs fn in a transaction until it commits, fails for good, or the deadline comes. fn may run more than once:
 // it must set its results anew each time. Writers of the same hot ids in this process wait for one another here,
-// which is far cheaper than the conflicts that they would have in the database.
+// which is far cheaper than the conflicts that they would have in the database. Where fn has made jobs, workers of this
+// process begin at once.
 func (s *Store) write(ctx context.Context, op string, hot []id.ID, fn func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	return s.writeWithin(ctx, s.timeout, op, hot, fn)
+}
+
+// writeWithin is write with a deadline of its own.
+func (s *Store) writeWithin(ctx context.Context, timeout time.Duration, op string, hot []id.ID, fn func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	release, err := s.hot.acquire(limited, hot)
 	if err != nil {
@@ -53,7 +65,16 @@ func (s *Store) write(ctx context.Context, op string, hot []id.ID, fn func(conte
 		return translate(ctx, op, err)
 	}
 	defer session.EndSession(context.WithoutCancel(ctx))
-	return translate(ctx, op, retry(limited, func() error { return attempt(limited, session, fn) }))
+	era := s.member.enter()
+	defer era.calls.Done()
+	mayWrite := func() error { return s.member.mayWrite(era) }
+	limited = inEra(limited, era)
+	jobs := s.jobs.made.Load()
+	err = retry(limited, func() error { return attempt(limited, session, fn, mayWrite) })
+	if err == nil && s.jobs.made.Load() != jobs {
+		s.jobs.wake() // one too often now and then: others make jobs at the same time
+	}
+	return translate(ctx, op, err)
 }
 
 // retry runs fn again, after a growing random pause, for as long as it meets conflicts.
@@ -71,14 +92,21 @@ func retry(ctx context.Context, fn func() error) error {
 	}
 }
 
-// attempt runs one transaction.
-func attempt(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {
+// attempt runs one transaction, and commits it if it still may.
+func attempt(ctx context.Context, session *mongo.Session, fn func(context.Context) error, mayCommit func() error) error {
+	if err := mayCommit(); err != nil {
+		return err
+	}
 	err := session.StartTransaction(options.Transaction().SetReadConcern(readconcern.Snapshot()))
 	if err != nil {
 		return err
 	}
 	inside := mongo.NewSessionContext(ctx, session)
 	if err := fn(inside); err != nil {
+		abort(inside, session)
+		return err
+	}
+	if err := mayCommit(); err != nil {
 		abort(inside, session)
 		return err
 	}
@@ -141,7 +169,7 @@ func translate(ctx context.Context, op string, err error) error {
 func asServerError(err error, target *mongo.ServerError) bool { return errors.As(err, target) }
 
 func isUnavailable(err error) bool {
-	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) || isTransient(err) ||
+	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) || isTransient(err) || errors.Is(err, errLeaseOver) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, mongo.ErrClientDisconnected) ||
 		hasLabel(err, "RetryableWriteError") || hasLabel(err, "UnknownTransactionCommitResult") {
 		return true

@@ -230,7 +230,16 @@ func (a *answers) compareAuthors() {
 		want[person.id] = a.commentEntries(a.m.commentsBy(i), false)
 	}
 	key := func(_ social.UserID, c *social.Comment) social.Key { return keyOf(c.ID.ID) }
-	compareLists(a, "comments by author", want, a.v.CommentsBy, a.textOfComment, key)
+	read := func(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]]social.Slice[*social.Comment], error) {
+		found, posts, err := a.v.CommentsBy(ctx, lists)
+		for _, p := range posts {
+			if !a.m.sees(a.who, a.m.posts[a.m.post(p.ID)]) {
+				a.t.Fatalf("what %d reads: a post comes with comments that they do not see", a.who)
+			}
+		}
+		return found, err
+	}
+	compareLists(a, "comments by author", want, read, a.textOfComment, key)
 }
 
 // compareMutedThreads compares which threads the viewer mutes.

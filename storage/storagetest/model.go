@@ -33,12 +33,29 @@ const (
 //
 // All histories share one store, which saves the making of databases. They do not meet: each has people of its own, and
 // everything else hangs on them.
-func RunModel(t *testing.T, open Open) {
+//
+// Chores are done between the steps.
+func RunModel(t *testing.T, open Open, chores ...Chore) {
 	t.Helper()
+	runModel(t, open, modelTime, modelLeast, chores...)
+}
+
+// RunModelBriefly is RunModel with a fifth of the time.
+func RunModelBriefly(t *testing.T, open Open) {
+	t.Helper()
+	runModel(t, open, modelTime/5, modelLeast/5)
+}
+
+func runModel(t *testing.T, open Open, most time.Duration, least int, chores ...Chore) {
+	t.Helper()
+	known := operations()
+	for _, c := range chores {
+		known = append(known, c.operation())
+	}
 	store := openAtWork(t, open)
-	deadline := time.Now().Add(modelTime)
+	deadline := time.Now().Add(most)
 	if testing.Short() {
-		deadline = time.Now().Add(modelTime / 5)
+		deadline = time.Now().Add(most / 5)
 	}
 	if n, err := strconv.Atoi(os.Getenv(EnvHistories)); err == nil && n > 0 {
 		deadline = time.Time{}
@@ -49,16 +66,34 @@ func RunModel(t *testing.T, open Open) {
 	played, failed := 0, false
 	rapid.Check(t, func(rt *rapid.T) {
 		people := rapid.IntRange(2, 6).Draw(rt, "people")
-		story := rapid.SliceOfN(rapid.SliceOf(steps()), chapters, chapters).Draw(rt, "story")
-		if !failed && played >= modelLeast && !deadline.IsZero() && time.Now().After(deadline) {
+		story := rapid.SliceOfN(rapid.SliceOf(steps(known)), chapters, chapters).Draw(rt, "story")
+		if !failed && played >= least && !deadline.IsZero() && time.Now().After(deadline) {
 			return // never while a failure shrinks
 		}
 		failed = true // until it has ended well
-		play(t.Context(), rt, store, people, slices.Concat(story...))
+		play(t.Context(), rt, store, people, known, slices.Concat(story...))
 		failed = false
 		played++
 	})
 	t.Logf("%d histories", played)
+}
+
+// Chore is what operators do while people go on, a migration say: nobody must notice. It goes on from one history to the
+// next, so that a history which fails because of it may not fail again alone.
+type Chore struct {
+	Name   string
+	Weight int // how often it is done: people's operations have 1 to 14
+	// Do is given a number from 0 to 59 to choose by.
+	Do func(ctx context.Context, n int) error
+}
+
+func (c Chore) operation() operation {
+	return operation{c.Name, c.Weight, func(h *history, s step) {
+		h.tellf("(%s, %d)", c.Name, s.X)
+		if err := c.Do(h.ctx, s.X); err != nil {
+			h.t.Fatalf("%s: %v", c.Name, err)
+		}
+	}}
 }
 
 // history is one run of steps, in the service and in the model.
@@ -71,14 +106,14 @@ type history struct {
 }
 
 // play plays one history, and compares everything at its end.
-func play(ctx context.Context, t *rapid.T, store storage.Store, people int, steps []step) {
+func play(ctx context.Context, t *rapid.T, store storage.Store, people int, known []operation, steps []step) {
 	h := &history{t: t, ctx: ctx, store: store, m: &model{now: now()}}
 	h.service = social.New(store, social.Options{
 		Now: func() time.Time { return h.m.now }, NewSlug: everySlugTwice(), MaxDepth: modelDepth,
 	})
 	h.newPeople(people)
 	run := map[string]func(*history, step){}
-	for _, o := range operations() {
+	for _, o := range known {
 		run[o.name] = o.run
 	}
 	for _, s := range steps {

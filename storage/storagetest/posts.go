@@ -433,8 +433,11 @@ func threadSettingsComeBack(w *world) {
 	w.same(w.getPost(w.insert(plain).ID).Replies.Kind, social.RepliesEveryone, "the reply policy of a post without one")
 	w.same(w.getPost(plain.ID).Order, social.OrderOldest, "the order of a post without one")
 	for _, replies := range []social.ReplyPolicy{
-		{Kind: social.RepliesCircles}, {Kind: social.RepliesListed, Circles: circles}, {Kind: social.RepliesNobody},
-		{Kind: social.RepliesListed, Circles: circles[:1]}, {Kind: social.RepliesEveryone},
+		{Kind: social.RepliesCircles},
+		{Kind: social.RepliesListed, Circles: circles},
+		{Kind: social.RepliesNobody},
+		{Kind: social.RepliesListed, Circles: circles[:1]},
+		{Kind: social.RepliesEveryone},
 	} {
 		for _, order := range []social.CommentOrder{social.OrderThreaded, social.OrderNewest, social.OrderOldest} {
 			fresh := statusBy(ada)

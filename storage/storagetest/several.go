@@ -20,9 +20,12 @@ func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	runNouns(t, func(t *testing.T) storage.Store {
 		t.Helper()
-		return &several{stores: open(t)}
+		return Several(open(t)...)
 	}, nouns()[len(nouns())-3:])
 }
+
+// Several is several stores over one database as one, in which each call goes to the next store.
+func Several(stores ...storage.Store) storage.Store { return &several{stores: stores} }
 
 // several hands each call to the next of its stores.
 type several struct {

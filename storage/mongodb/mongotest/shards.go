@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 
 // Scatter is a kind of query that asks all shards, and why it may.
 type Scatter struct {
-	Collection string
+	Collection string // without the layout that some names end in
 	Command    string // as the server names it
 	By         string // the field that it looks for; "" for none
 	Why        string
@@ -31,6 +32,7 @@ var Scatters = []Scatter{
 	{"posts", "aggregate", "inbox", "the same, for many keys"},
 	{"posts", "find", "", "is the database new? Once, when a server starts"},
 	{"edges", "find", "", "the same"},
+	{"users", "find", "handle", "on a replica set; behind a mongos users are found through handles"},
 	{"edges", "find", "other", "followers on the layout reverse; two has them together"},
 	{"edges", "aggregate", "other", "the same, for many lists"},
 	{"edges", "find", "circles", "members of a circle: its id does not tell its owner"},
@@ -229,7 +231,8 @@ func (q query) reaches(filter any) {
 	}
 	by := names(filter)
 	for _, s := range Scatters {
-		same := s.Collection == q.collection && s.Command == q.command
+		noun, _, _ := strings.Cut(q.collection, ".") // what follows is a layout
+		same := s.Collection == noun && s.Command == q.command
 		if same && (s.By == "" && len(by) == 0 || slices.Contains(by, s.By)) {
 			q.routing.scatters(s)
 			return

@@ -1,0 +1,150 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/storage/mongodb"
+)
+
+// Arena is where rivals have their databases. They are dropped in the end.
+type Arena struct {
+	Meter *Meter
+
+	uri       string
+	database  string // what the names of all databases begin with
+	overwrite bool
+	client    *mongo.Client
+	opened    []*Rival
+}
+
+// Rival is one of those that are compared, with a database of its own.
+type Rival struct {
+	Name  string
+	Store *mongodb.Store
+	Wire  *Wire
+
+	database *mongo.Database
+}
+
+const (
+	defaultDatabase = "plaza_bench"
+	dropTime        = time.Minute
+)
+
+// OpenArena connects to MongoDB. The database in the URI (default: plaza_bench) must be named for benchmarks: "bench" is in its name.
+// With overwrite, databases that earlier runs have left are dropped.
+func OpenArena(ctx context.Context, uri string, overwrite bool) (*Arena, error) {
+	if uri == "" {
+		return nil, errors.New("a benchmark needs a MongoDB: --mongodb-uri=mongodb://host/plaza_bench?replicaSet=rs0")
+	}
+	database := databaseIn(uri)
+	if database == "" {
+		database = defaultDatabase
+	}
+	if !strings.Contains(strings.ToLower(database), "bench") {
+		return nil, fmt.Errorf("the MongoDB URI names the database %q: a benchmark drops its databases, so their name must have \"bench\" in it", database)
+	}
+	client, err := mongo.Connect(options.Client().ApplyURI(uri))
+	if err != nil {
+		return nil, fmt.Errorf("the MongoDB URI can't be used: %w", err)
+	}
+	meter, err := NewMeter(ctx, client)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("MongoDB can't be measured: %w", err), client.Disconnect(ctx))
+	}
+	return &Arena{Meter: meter, uri: uri, database: database, overwrite: overwrite, client: client}, nil
+}
+
+// Open opens a store for a rival, on an empty database of its own.
+func (a *Arena) Open(ctx context.Context, name string, o mongodb.Options) (*Rival, error) {
+	database := a.client.Database(a.database + "_" + strings.NewReplacer(" ", "_", "+", "_").Replace(name))
+	collections, err := database.ListCollectionNames(ctx, bson.D{})
+	if err != nil {
+		return nil, fmt.Errorf("database %s: %w", database.Name(), err)
+	}
+	switch {
+	case len(collections) == 0:
+	case a.overwrite:
+		if err := database.Drop(ctx); err != nil {
+			return nil, fmt.Errorf("database %s: %w", database.Name(), err)
+		}
+	default:
+		return nil, fmt.Errorf("the database %s is not empty: drop it, let --overwrite do that, or name another one in the URI", database.Name())
+	}
+	r := &Rival{Name: name, Wire: &Wire{}, database: database}
+	o.Monitor = r.Wire.Monitor()
+	a.opened = append(a.opened, r) // from here on it is dropped
+	r.Store, err = mongodb.Open(ctx, inDatabase(a.uri, database.Name()), o)
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// Close drops all databases that were opened, also when ctx has ended.
+func (a *Arena) Close(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), dropTime)
+	defer cancel()
+	var failed []error
+	for _, r := range a.opened {
+		if r.Store != nil {
+			failed = append(failed, r.Store.Close())
+		}
+		failed = append(failed, r.database.Drop(ctx))
+	}
+	return errors.Join(append(failed, a.client.Disconnect(ctx))...)
+}
+
+// shrinkCache gives mongod's cache so many MB, until restore is called.
+func (a *Arena) shrinkCache(ctx context.Context, megabytes int) (restore func(context.Context) error, err error) {
+	status, err := a.Meter.status(ctx)
+	if err != nil {
+		return nil, err
+	}
+	resize := func(ctx context.Context, megabytes int64) error {
+		config := fmt.Sprintf("cache_size=%dM", megabytes)
+		return a.Meter.admin.RunCommand(ctx, bson.D{{Key: "setParameter", Value: 1}, {Key: "wiredTigerEngineRuntimeConfig", Value: config}}).Err()
+	}
+	return func(ctx context.Context) error {
+		return resize(context.WithoutCancel(ctx), status.WiredTiger.Cache.Maximum>>20)
+	}, resize(ctx, int64(megabytes))
+}
+
+// version is what mongod says of itself.
+func (a *Arena) version(ctx context.Context) string {
+	s, _ := a.Meter.status(ctx) // it has answered before
+	return s.Version
+}
+
+// afterHosts cuts a URI into what stands before the path, the path without its slash, and the rest.
+func afterHosts(uri string) (before, path, query string) {
+	start := strings.Index(uri, "://") + len("://")
+	if end := strings.IndexAny(uri[start:], "/?"); end >= 0 {
+		before, uri = uri[:start+end], uri[start+end:]
+	} else {
+		before, uri = uri, ""
+	}
+	path, query, found := strings.Cut(strings.TrimPrefix(uri, "/"), "?")
+	if found {
+		query = "?" + query
+	}
+	return before, path, query
+}
+
+func databaseIn(uri string) string {
+	_, path, _ := afterHosts(uri)
+	return path
+}
+
+func inDatabase(uri, database string) string {
+	before, _, query := afterHosts(uri)
+	return before + "/" + database + query
+}

@@ -1,0 +1,198 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Contest lets rivals do the same things in turns.
+type Contest struct {
+	Meter  *Meter
+	Rounds int           // turns that each rival has with each call
+	Turn   time.Duration // how long one takes, about
+	// Only is a part of the names of those calls that are measured. Default: all are.
+	Only string
+	// Progress is told after each turn. Default: nobody is.
+	Progress func(done, total int)
+}
+
+// Call is something that all rivals do.
+type Call struct {
+	Name  string
+	Turns []Turn
+	// Most bounds the calls of one turn, where they change what comes after them. Default: no bound.
+	Most int
+}
+
+// Turn is one rival's way to do a call.
+type Turn struct {
+	Rival string
+	Wire  *Wire // nil: nothing is counted
+	// Each is how many things Do does at once, where a sample is to be about one of them. Default: 1.
+	Each int
+	// Do does it once. n counts on over all rounds, from 0, and is the same for all rivals.
+	Do func(ctx context.Context, n int) error
+	// Rest ends a turn, without being measured: work that Do has left for later. Optional.
+	Rest func(ctx context.Context) error
+}
+
+// Sample is what one call cost, the mean of a turn.
+type Sample struct {
+	Server, Mongod time.Duration // CPU time of this process, and of mongod
+	Wall           time.Duration
+	Slow           time.Duration // what one call in a hundred takes at least, by the clock
+	Commands       float64       // that MongoDB was sent
+	Answered       float64       // bytes that it answered
+	Read           float64       // bytes that it read into its cache
+}
+
+// CPU is all of a sample's CPU time.
+func (s Sample) CPU() time.Duration { return s.Server + s.Mongod }
+
+// Result is what a call cost a rival, round by round.
+type Result struct {
+	Call, Rival string
+	Samples     []Sample
+}
+
+// Run measures all calls, in their order, and calls that were done once before they were measured.
+func (c *Contest) Run(ctx context.Context, calls []Call) ([]Result, error) {
+	calls = slices.DeleteFunc(slices.Clone(calls), func(call Call) bool { return !strings.Contains(call.Name, c.Only) })
+	var results []Result
+	total, done := 0, 0
+	for i := range calls {
+		total += c.Rounds * len(calls[i].Turns)
+	}
+	for i := range calls {
+		measured, err := c.measure(ctx, &calls[i], func() {
+			done++
+			if c.Progress != nil {
+				c.Progress(done, total)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		results = append(results, measured...)
+	}
+	return results, nil
+}
+
+func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]Result, error) {
+	results := make([]Result, len(call.Turns))
+	for i, turn := range call.Turns {
+		results[i] = Result{Call: call.Name, Rival: turn.Rival}
+		err := turn.Do(ctx, 0) // plans are made, connections too
+		if err == nil {
+			err = turn.rest(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s, %s: %w", call.Name, turn.Rival, err)
+		}
+	}
+	next := 1
+	for round := range c.Rounds {
+		calls := call.Most
+		for place := range call.Turns {
+			i := (place + round) % len(call.Turns) // nobody is always the first
+			sample, did, err := c.turn(ctx, call.Turns[i], next, calls)
+			if err != nil {
+				return nil, fmt.Errorf("%s, %s: %w", call.Name, call.Turns[i].Rival, err)
+			}
+			results[i].Samples = append(results[i].Samples, sample)
+			calls = max(calls, did)
+			progress()
+		}
+		next += calls
+	}
+	return results, nil
+}
+
+// turn measures one turn: calls until its time is over, or there were most of them (0: no bound).
+func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, int, error) {
+	before, err := c.Meter.Read(ctx)
+	if err != nil {
+		return Sample{}, 0, err
+	}
+	commands, answered := t.Wire.totals()
+	var took []time.Duration
+	n, wall := 0, time.Duration(0)
+	for began := time.Now(); n == 0 || (most == 0 || n < most) && wall < c.Turn; n++ {
+		if err := t.Do(ctx, first+n); err != nil {
+			return Sample{}, n, err
+		}
+		took = append(took, time.Since(began)-wall)
+		wall = time.Since(began)
+	}
+	slices.Sort(took)
+	commandsAfter, answeredAfter := t.Wire.totals()
+	after, err := c.Meter.Read(ctx)
+	if err != nil {
+		return Sample{}, n, err
+	}
+	used := c.Meter.between(before, after)
+	each := n * max(1, t.Each)
+	return Sample{
+		Server: used.Server / time.Duration(each), Mongod: used.Mongod / time.Duration(each),
+		Wall: wall / time.Duration(each), Slow: took[len(took)*99/100],
+		Commands: float64(commandsAfter-commands) / float64(each), Answered: float64(answeredAfter-answered) / float64(each),
+		Read: float64(used.Read) / float64(each),
+	}, n, t.rest(ctx)
+}
+
+func (t *Turn) rest(ctx context.Context) error {
+	if t.Rest == nil {
+		return ctx.Err()
+	}
+	return errors.Join(ctx.Err(), t.Rest(ctx))
+}
+
+// Median is the middle of what a sample says, over the rounds.
+func (r *Result) Median(of func(Sample) float64) float64 { return r.quantile(0.5, of) }
+
+// Spread is half of the distance between the quartiles: half of the rounds lie so near to the median, about.
+func (r *Result) Spread(of func(Sample) float64) float64 {
+	return (r.quantile(0.75, of) - r.quantile(0.25, of)) / 2
+}
+
+// quantile interpolates linearly between the two nearest rounds.
+func (r *Result) quantile(q float64, of func(Sample) float64) float64 {
+	if len(r.Samples) == 0 {
+		return 0
+	}
+	values := make([]float64, len(r.Samples))
+	for i, s := range r.Samples {
+		values[i] = of(s)
+	}
+	slices.Sort(values)
+	at := q * float64(len(values)-1)
+	low := int(at)
+	high := min(low+1, len(values)-1)
+	return values[low] + (at-float64(low))*(values[high]-values[low])
+}
+
+// Of finds a rival's result of a call; without samples: there is none.
+func Of(results []Result, call, rival string) *Result {
+	for i := range results {
+		if results[i].Call == call && results[i].Rival == rival {
+			return &results[i]
+		}
+	}
+	return &Result{Call: call, Rival: rival}
+}
+
+// Milliseconds of each kind of time, for [Result.Median].
+var (
+	ServerMs = func(s Sample) float64 { return s.Server.Seconds() * 1000 }
+	MongodMs = func(s Sample) float64 { return s.Mongod.Seconds() * 1000 }
+	CPUMs    = func(s Sample) float64 { return s.CPU().Seconds() * 1000 }
+	WallMs   = func(s Sample) float64 { return s.Wall.Seconds() * 1000 }
+	SlowMs   = func(s Sample) float64 { return s.Slow.Seconds() * 1000 }
+	Commands = func(s Sample) float64 { return s.Commands }
+	Answered = func(s Sample) float64 { return s.Answered }
+	ReadIn   = func(s Sample) float64 { return s.Read }
+)

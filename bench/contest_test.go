@@ -1,0 +1,126 @@
+package bench_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/bench"
+	"plaza/storage/mongodb/mongotest"
+)
+
+func newMeter(t *testing.T) *bench.Meter {
+	t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI(mongotest.URI(t)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	meter, err := bench.NewMeter(t.Context(), client)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return meter
+}
+
+// Rivals take turns, nobody is always the first, and all do the same.
+func TestTurns(t *testing.T) {
+	var did []string
+	turn := func(rival string) bench.Turn {
+		return bench.Turn{
+			Rival: rival,
+			Do:    func(_ context.Context, n int) error { did = append(did, fmt.Sprint(rival, n)); return nil },
+			Rest:  func(context.Context) error { did = append(did, "rest"); return nil },
+		}
+	}
+	var progress []int
+	c := bench.Contest{Meter: newMeter(t), Rounds: 2, Turn: time.Minute, Progress: func(done, total int) { progress = append(progress, done, total) }}
+	results, err := c.Run(t.Context(), []bench.Call{{Name: "count", Most: 2, Turns: []bench.Turn{turn("a"), turn("b")}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []string{
+		"a0", "rest", "b0", "rest", // before anything is measured
+		"a1", "a2", "rest", "b1", "b2", "rest",
+		"b3", "b4", "rest", "a3", "a4", "rest",
+	}
+	if !slices.Equal(did, want) {
+		t.Errorf("they did %v, want %v", did, want)
+	}
+	if want := []int{1, 4, 2, 4, 3, 4, 4, 4}; !slices.Equal(progress, want) {
+		t.Errorf("the progress was %v, want %v", progress, want)
+	}
+	if len(results) != 2 || len(results[0].Samples) != 2 || results[1].Rival != "b" {
+		t.Errorf("the results are %+v", results)
+	}
+}
+
+// What is measured is this process's CPU time: as much as is burnt, and not more than there is.
+func TestCPUTime(t *testing.T) {
+	const burnt = 30 * time.Millisecond
+	burn := func(context.Context, int) error {
+		for began := time.Now(); time.Since(began) < burnt; { //nolint:revive // it is there to take time
+		}
+		return nil
+	}
+	c := bench.Contest{Meter: newMeter(t), Rounds: 3, Turn: time.Nanosecond}
+	results, err := c.Run(t.Context(), []bench.Call{
+		{Name: "all", Turns: []bench.Turn{{Rival: "one", Do: burn}, {Rival: "ten", Do: burn, Each: 10}}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, ten := bench.Of(results, "all", "one"), bench.Of(results, "all", "ten")
+	if ms := one.Median(bench.ServerMs); ms <= 0 || ms > 200 {
+		t.Errorf("%v ms of CPU time, want about 30", ms)
+	}
+	if ms := one.Median(bench.SlowMs); ms < 30 {
+		t.Errorf("the slowest call took %v ms, want 30 or more", ms)
+	}
+	if ms := ten.Median(bench.WallMs); ms < 3 {
+		t.Errorf("%v ms each, want 3 or more", ms)
+	}
+}
+
+func TestMeterWithoutMongoDB(t *testing.T) {
+	meter, err := bench.NewMeter(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, err := meter.Read(t.Context()); err != nil || r.Server <= 0 || r.Mongod != 0 {
+		t.Errorf("%+v, %v", r, err)
+	}
+}
+
+func TestContestsEnd(t *testing.T) {
+	broken := errors.New("broken")
+	c := bench.Contest{Meter: newMeter(t), Rounds: 2, Turn: time.Minute}
+	call := func(do func(context.Context, int) error) []bench.Call {
+		return []bench.Call{{Name: "try", Turns: []bench.Turn{{Rival: "one", Do: do}}}}
+	}
+	_, err := c.Run(t.Context(), call(func(_ context.Context, n int) error {
+		if n == 3 {
+			return broken
+		}
+		return nil
+	}))
+	if !errors.Is(err, broken) {
+		t.Errorf("%v, want the call's error", err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	_, err = c.Run(ctx, call(func(_ context.Context, n int) error {
+		if n == 3 {
+			stop()
+		}
+		return ctx.Err()
+	}))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v, want context.Canceled", err)
+	}
+}

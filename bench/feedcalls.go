@@ -1,0 +1,261 @@
+package bench
+
+import (
+	"context"
+	"regexp"
+	"slices"
+
+	"plaza/social"
+)
+
+// postFields are what a page shows of each post: text, author, count, and the last three comments with their authors.
+const postFields = `__typename id text createdAt editedAt commentCount author { id handle name avatarUrl }
+	latestComments { id text createdAt author { handle name } }`
+
+const (
+	newsQuery   = `query($after: String) { viewer { news(first: 20, after: $after) { nodes { ` + postFields + ` } pageInfo { hasNextPage endCursor } } } }`
+	wallQuery   = `query($handle: String!) { user(handle: $handle) { handle wall(first: 20) { nodes { ` + postFields + ` } pageInfo { hasNextPage endCursor } } } }`
+	postQuery   = `mutation($input: CreatePostInput!) { createPost(input: $input) { post { id } userErrors { code message } } }`
+	replyQuery  = `mutation($input: AddCommentInput!) { addComment(input: $input) { comment { id } userErrors { code message } } }`
+	followQuery = `mutation($input: FollowUserInput!) { followUser(input: $input) { user { handle } userErrors { code message } } }`
+	leaveQuery  = `mutation($input: UnfollowUserInput!) { unfollowUser(input: $input) { user { handle } userErrors { code message } } }`
+)
+
+var newsPage1 = body(newsQuery, nil)
+
+// The calls of [Feeds].
+const (
+	callNews       = "news page"
+	callDeeper     = "news, fifth page"
+	callWall       = "wall page"
+	callPost       = "post, no followers"
+	callStar       = "post, very many followers"
+	callFanOut     = "fan-out, each entry"
+	callComment    = "comment"
+	callFollow     = "follow and unfollow"
+	callFollowNews = "follow or unfollow, then news"
+
+	memory = "from memory" // the rival that needs no database
+)
+
+func (s *feedScene) calls(ctx context.Context) ([]Call, error) {
+	if err := s.findDeeper(ctx); err != nil {
+		return nil, err
+	}
+	walls := s.busiest()
+	news := s.each(func(_ *feedRival, n int) (string, []byte) { return s.reader(n), newsPage1 })
+	news = append(news, s.fromMemory())
+	calls := []Call{
+		{Name: callNews, Turns: news},
+		{Name: callDeeper, Turns: s.each(func(r *feedRival, n int) (string, []byte) {
+			return s.reader(n), r.deeper[n%len(r.deeper)]
+		})},
+		{Name: callWall, Turns: s.each(func(_ *feedRival, n int) (string, []byte) {
+			return s.reader(n), walls[n%len(walls)]
+		})},
+		{Name: callPost, Most: 40, Turns: s.writing(func(*feedRival, int) (string, []byte) { return tokenOf(s.loner), aPost })},
+		{Name: callStar, Most: 3, Turns: s.writing(func(*feedRival, int) (string, []byte) { return tokenOf(s.star), aPost })},
+		{Name: callComment, Most: 40, Turns: s.writing(func(_ *feedRival, n int) (string, []byte) {
+			return s.reader(n), s.aReply(n)
+		})},
+		{Name: callFollow, Most: 40, Turns: s.twice(s.toggle)},
+		{Name: callFollowNews, Most: 40, Turns: s.twice(s.toggle, func(n int) (string, []byte) { return s.reader(n / 2), newsPage1 })},
+	}
+	fanOut, err := s.fanOut(ctx)
+	if err == nil && len(fanOut.Turns) > 0 {
+		calls = append(calls, fanOut)
+	}
+	return calls, err
+}
+
+func (s *feedScene) reader(n int) string { return tokenOf(s.readers[n%len(s.readers)]) }
+
+// request says who asks what in the n-th call.
+type request func(r *feedRival, n int) (token string, body []byte)
+
+func (s *feedScene) each(ask request) []Turn {
+	var turns []Turn
+	for _, r := range s.rivals {
+		turns = append(turns, Turn{Rival: r.Name, Wire: r.Wire, Do: func(ctx context.Context, n int) error {
+			token, body := ask(r, n)
+			_, err := r.do(ctx, token, body)
+			return err
+		}})
+	}
+	return turns
+}
+
+// writing is each, with the work that writes leave for later done between the turns.
+func (s *feedScene) writing(ask request) []Turn {
+	turns := s.each(ask)
+	for i, r := range s.rivals {
+		turns[i].Rest = func(ctx context.Context) error { return settle(ctx, r.Store) }
+	}
+	return turns
+}
+
+// fromMemory is the same schema, resolvers, rules and posts, over a store that has all of it in memory.
+func (s *feedScene) fromMemory() Turn {
+	first := s.rivals[0]
+	c := client{s.o.Serve(&remembering{Store: first.Store})}
+	warm := false
+	return Turn{Rival: memory, Wire: first.Wire, Do: func(ctx context.Context, n int) error {
+		if !warm { // everybody's page is read once, before anything is measured
+			for i := range s.readers {
+				if _, err := c.do(ctx, s.reader(i), newsPage1); err != nil {
+					return err
+				}
+			}
+			warm = true
+		}
+		_, err := c.do(ctx, s.reader(n), newsPage1)
+		return err
+	}}
+}
+
+var endCursor = regexp.MustCompile(`"endCursor":"([^"]+)"`)
+
+// findDeeper walks to each reader's fifth page, or the last one.
+func (s *feedScene) findDeeper(ctx context.Context) error {
+	const pages = 4
+	for _, r := range s.rivals {
+		for _, reader := range s.readers {
+			next := newsPage1
+			for range pages {
+				answer, err := r.do(ctx, tokenOf(reader), next)
+				if err != nil {
+					return err
+				}
+				if end := endCursor.FindSubmatch(answer); end != nil {
+					next = body(newsQuery, map[string]any{"after": string(end[1])})
+				}
+			}
+			r.deeper = append(r.deeper, next)
+		}
+	}
+	return nil
+}
+
+// busiest are requests for the walls with the most posts.
+func (s *feedScene) busiest() [][]byte {
+	posts := map[social.UserID]int{}
+	for _, p := range s.posts {
+		posts[p.Author]++
+	}
+	people := make([]int, s.network.people)
+	for i := range people {
+		people[i] = i
+	}
+	slices.SortStableFunc(people, func(a, b int) int { return posts[person(b)] - posts[person(a)] })
+	var walls [][]byte
+	for _, n := range people[:min(maxReaders, len(people))] {
+		walls = append(walls, body(wallQuery, map[string]any{"handle": handle(n)}))
+	}
+	return walls
+}
+
+var aPost = body(postQuery, map[string]any{"input": map[string]any{
+	"content":  map[string]any{"status": map[string]any{"text": "The nine o'clock boat has the good light, and there is room on deck."}},
+	"audience": map[string]any{"kind": social.AudiencePublic},
+}})
+
+func (s *feedScene) aReply(n int) []byte {
+	public := 0
+	for i := range s.posts { // one that everybody sees
+		public = (n*7 + i) % len(s.posts)
+		if s.posts[public].Audience.Kind == social.AudiencePublic {
+			break
+		}
+	}
+	return body(replyQuery, map[string]any{"input": map[string]any{
+		"postId": s.posts[public].ID.String(), "text": "From here on every comment is one more. This is one of them.",
+	}})
+}
+
+// toggle lets a reader follow the loner with each even n, and unfollow with the next.
+func (s *feedScene) toggle(n int) (string, []byte) {
+	reader, query := n/2, followQuery
+	if n%2 == 1 {
+		query = leaveQuery
+	}
+	return s.reader(reader), body(query, map[string]any{"input": map[string]any{"userId": person(s.loner).String()}})
+}
+
+// twice asks several things in the n-th call, after each other, of which the first goes to and fro: calls are in pairs.
+func (s *feedScene) twice(asks ...func(n int) (string, []byte)) []Turn {
+	var turns []Turn
+	for _, r := range s.rivals {
+		turns = append(turns, Turn{
+			Rival: r.Name, Wire: r.Wire,
+			Do: func(ctx context.Context, n int) error {
+				for _, there := range []int{2 * n, 2*n + 1} {
+					for _, ask := range asks {
+						token, body := ask(there)
+						if _, err := r.do(ctx, token, body); err != nil {
+							return err
+						}
+					}
+				}
+				return nil
+			},
+			Each: 2,
+			Rest: func(ctx context.Context) error { return settle(ctx, r.Store) },
+		})
+	}
+	return turns
+}
+
+// fanOut is a post with its way to all fans, in the layouts that bring posts to readers.
+func (s *feedScene) fanOut(ctx context.Context) (Call, error) {
+	call := Call{Name: callFanOut, Most: 3}
+	for _, r := range s.rivals {
+		if _, err := r.do(ctx, tokenOf(s.popular), aPost); err != nil {
+			return call, err
+		}
+		backlog, err := r.Store.Backlog(ctx)
+		if err != nil {
+			return call, err
+		}
+		if backlog.Waiting == 0 {
+			continue
+		}
+		if err := settle(ctx, r.Store); err != nil {
+			return call, err
+		}
+		call.Turns = append(call.Turns, Turn{
+			Rival: r.Name, Wire: r.Wire, Each: len(s.fans),
+			Do: func(ctx context.Context, _ int) error {
+				if _, err := r.do(ctx, tokenOf(s.popular), aPost); err != nil {
+					return err
+				}
+				return settle(ctx, r.Store)
+			},
+		})
+	}
+	return call, nil
+}
+
+const feedsNotes = `A page is 20 posts with author, number of comments and the last three of them with their authors; a request runs through Plaza's HTTP handler, its rules and the
+driver, in one process with the load generator and without a network. *Server* is the CPU time of that process, *mongod* that of the database, for each request (of *fan-out*, for
+each entry); the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *From memory* is the same handler over the same posts in Go's maps. Work that a request leaves for
+later is done between the rounds; *fan-out* is a post with all of it. *Stored* is the database after loading, without the log of events, which is the same in all.`
+
+// remark says how the figures that are aimed at are met.
+func (s *feedScene) remark(section *Section) {
+	of := func(call, rival string) *Result { return Of(section.Results, call, rival) }
+	for _, r := range s.rivals {
+		section.comparef(of(callNews, r.Name), of(callNews, memory), ServerMs,
+			"A page of news takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
+	}
+	for _, r := range s.rivals {
+		section.comparef(of(callStar, r.Name), of(callPost, r.Name), CPUMs,
+			"A post by an author with %[2]s followers takes %.2[1]f times the CPU in %[3]s that one by an author with none takes.",
+			grouped(s.network.followers()[s.star]), r.Name)
+	}
+	for _, r := range s.rivals {
+		if entry := of(callFanOut, r.Name); len(entry.Samples) > 0 {
+			section.remarkf("%s brings a post to its readers at %s entries a CPU-second, the post itself included.",
+				r.Name, grouped(int(1000/entry.Median(CPUMs))))
+		}
+	}
+}

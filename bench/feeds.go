@@ -1,0 +1,268 @@
+package bench
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"plaza/social"
+)
+
+// FeedsOptions say what [Feeds] loads.
+type FeedsOptions struct {
+	Options
+
+	Networks string // folder of ego-facebook; empty: without it
+	Edges    int    // follows of the generated network, before it is scaled; 0: without it
+}
+
+const (
+	usualPosts = 2_000
+	// usualFans is how many followers a post is brought to when its way to them is measured, and usualStars how many an author has
+	// whose posts must not cost more than anybody's.
+	usualFans  = 2_000
+	usualStars = 10_000
+	maxPopular = 1_000 // followers of people whose posts are loaded
+	maxReaders = 50
+	writers    = 32
+)
+
+// Feeds compares the layouts of feeds, and of the follower graph: what requests cost, from GraphQL to MongoDB. It writes its report with each network's
+// table and picture.
+func Feeds(ctx context.Context, o FeedsOptions) (*Report, error) {
+	var networks []*network
+	if o.Networks != "" {
+		n, err := facebook(o.Networks)
+		if err != nil {
+			return nil, err
+		}
+		networks = append(networks, n)
+	}
+	if o.Edges > 0 {
+		networks = append(networks, powerLaw(o.scaled(o.Edges, 500), o.Seed))
+	}
+	report := &Report{Name: "feeds", Title: "Feeds on MongoDB: what requests cost in each layout", Command: o.Command, Notes: feedsNotes}
+	for _, n := range networks {
+		err := o.inArena(ctx, contenders("feeds", "graph"), func(arena *Arena, rivals []*Rival) error {
+			report.Machine = machine(arena.version(ctx))
+			s := newFeedScene(o, n, rivals)
+			return s.run(ctx, arena, report)
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return report, nil
+}
+
+// feedScene is a network with posts, and who does what in it.
+type feedScene struct {
+	o       FeedsOptions
+	network *network
+	rivals  []*feedRival
+	dice    *rand.Rand
+
+	star    int // is followed by very many
+	popular int // is followed by fans, who all read their news
+	loner   int // is followed by nobody
+	fans    []int
+	readers []int // follow twenty or more
+	posts   []*social.Post
+	replies [][]*social.Comment // of each post
+}
+
+type feedRival struct {
+	*Rival
+	client
+
+	deeper [][]byte // requests for the readers' fifth pages
+}
+
+func newFeedScene(o FeedsOptions, n *network, rivals []*Rival) *feedScene {
+	s := &feedScene{
+		o: o, network: n,
+		dice: rand.New(rand.NewPCG(o.Seed, 3)), //nolint:gosec // a benchmark's choices are no secret
+	}
+	for _, r := range rivals {
+		s.rivals = append(s.rivals, &feedRival{Rival: r, client: client{o.Serve(r.Store)}})
+	}
+	crowd := n.people
+	s.readers = s.chooseReaders(crowd)
+	s.star = n.add(min(crowd, o.scaled(usualStars, 20)))
+	s.popular = n.add(min(crowd, o.scaled(usualFans, 20)))
+	s.loner = n.add(0)
+	for _, f := range n.follows {
+		if f[1] == s.popular {
+			s.fans = append(s.fans, f[0])
+		}
+	}
+	s.write(o.scaled(usualPosts, 40), crowd)
+	return s
+}
+
+// chooseReaders chooses people by chance who follow twenty or more, if there are any such.
+func (s *feedScene) chooseReaders(crowd int) []int {
+	const many = 20
+	following := s.network.following()
+	readers := s.dice.Perm(crowd)
+	slices.SortStableFunc(readers, func(a, b int) int { return min(following[b], many) - min(following[a], many) })
+	readers = readers[:min(maxReaders, crowd)]
+	least := min(following[readers[0]], many)
+	return slices.DeleteFunc(readers, func(n int) bool { return following[n] < least })
+}
+
+// write makes posts, the more by people the more they are followed, up to a bound, and a few comments on each.
+func (s *feedScene) write(posts, crowd int) {
+	w := newWriter(s.o.Seed)
+	followers := s.network.followers()
+	for i := range posts {
+		author := s.star
+		for followers[author] > maxPopular || author >= crowd {
+			author = s.network.follows[s.dice.IntN(len(s.network.follows))][1]
+		}
+		at := began.Add(history * time.Duration(i) / time.Duration(posts))
+		p := &social.Post{
+			ID: social.PostID{ID: derived(at, "post", i)}, Author: person(author), WallOwner: person(author),
+			Audience: social.Audience{Kind: social.AudiencePublic},
+			Content:  social.Content{Status: &social.Status{Text: w.text()}},
+		}
+		if s.dice.IntN(10) == 0 {
+			p.Audience.Kind = social.AudienceCircles
+		}
+		s.posts = append(s.posts, p)
+		people := make([]social.UserID, s.dice.IntN(7))
+		for k := range people {
+			people[k] = person(s.dice.IntN(crowd))
+		}
+		s.replies = append(s.replies, thread(p.ID, fmt.Sprint("reply/", i), at, people, len(people), w))
+	}
+}
+
+func (s *feedScene) run(ctx context.Context, arena *Arena, report *Report) error {
+	section := &Section{
+		Name:  "feeds-" + fileName(s.network.name),
+		Title: fmt.Sprintf("%s: %s people, %s follows, %s posts", s.network.name, grouped(s.network.people), grouped(len(s.network.follows)), grouped(len(s.posts))),
+		First: s.rivals[0].Name,
+	}
+	if err := s.load(ctx); err != nil {
+		return err
+	}
+	if err := s.sameNews(ctx); err != nil {
+		return err
+	}
+	for _, r := range s.rivals {
+		stored, err := r.Stored(ctx)
+		if err != nil {
+			return err
+		}
+		section.Stored = append(section.Stored, StoredBy{r.Name, stored})
+	}
+	calls, err := s.calls(ctx)
+	if err != nil {
+		return err
+	}
+	section.Results, err = s.o.contest(arena.Meter, "measuring "+s.network.name).Run(ctx, calls)
+	if err != nil {
+		return err
+	}
+	s.remark(section)
+	report.Sections = append(report.Sections, section)
+	return nil
+}
+
+// load stores the network and its posts for each rival, and lets all who read later read once.
+func (s *feedScene) load(ctx context.Context) error {
+	each := s.network.people + len(s.network.follows) + len(s.posts) + len(s.fans) + len(s.readers)
+	var done atomic.Int64
+	for _, r := range s.rivals {
+		progress := func(n int) {
+			s.o.progress("loading "+s.network.name, int(done.Add(int64(n))), each*len(s.rivals))
+		}
+		if err := s.loadRival(ctx, r, progress); err != nil {
+			return fmt.Errorf("loading %s: %w", r.Name, err)
+		}
+	}
+	return nil
+}
+
+func (s *feedScene) loadRival(ctx context.Context, r *feedRival, progress func(int)) error {
+	if err := s.network.load(ctx, r.Store, progress); err != nil {
+		return err
+	}
+	if err := signIn(ctx, r.Store, append([]int{s.star, s.popular, s.loner}, s.readers...)); err != nil {
+		return err
+	}
+	if err := settle(ctx, r.Store); err != nil {
+		return err
+	}
+	err := inParallel(ctx, len(s.posts), func(ctx context.Context, i int) error {
+		progress(1)
+		e := social.Event{ID: social.EventID{ID: derived(began, "event", i)}, Kind: social.EventPostCreated, Actor: s.posts[i].Author, Post: s.posts[i].ID}
+		if err := r.Store.InsertPost(ctx, s.posts[i], e); err != nil {
+			return err
+		}
+		for _, c := range s.replies[i] {
+			if err := r.Store.InsertComment(ctx, c, happened(social.EventCommentAdded, c.Post)); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if err := settle(ctx, r.Store); err != nil {
+		return err
+	}
+	readers := append(slices.Clone(s.fans), s.readers...)
+	return inParallel(ctx, len(readers), func(ctx context.Context, i int) error {
+		progress(1)
+		_, err := r.Store.News(ctx, person(readers[i]), social.Page{Limit: social.DefaultPageSize})
+		return err
+	})
+}
+
+// inParallel does n things, a few at a time.
+func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	var next atomic.Int64
+	for range writers {
+		group.Go(func() error {
+			for {
+				i := int(next.Add(1)) - 1
+				if i >= n || ctx.Err() != nil {
+					return ctx.Err()
+				}
+				if err := do(ctx, i); err != nil {
+					return err
+				}
+			}
+		})
+	}
+	return group.Wait()
+}
+
+// sameNews makes sure that all rivals give the same answers: what is compared is one thing.
+func (s *feedScene) sameNews(ctx context.Context) error {
+	for _, reader := range s.readers {
+		var first []byte
+		for _, r := range s.rivals {
+			answer, err := r.do(ctx, tokenOf(reader), newsPage1)
+			switch {
+			case err != nil:
+				return fmt.Errorf("news, %s: %w", r.Name, err)
+			case first == nil:
+				first = answer
+			case !bytes.Equal(first, answer):
+				return fmt.Errorf("the news of %s in %s are not those in %s:\n%.2000s\n%.2000s", handle(reader), r.Name, s.rivals[0].Name, answer, first)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// Meter reads the CPU time that this process and mongod have used so far.
+type Meter struct {
+	admin    *mongo.Database // nil: there is no mongod
+	overhead Reading         // of one reading
+}
+
+// Reading is what both have used since they were started.
+type Reading struct {
+	Server, Mongod time.Duration
+	Read           int64 // bytes that mongod has read into its cache
+}
+
+// NewMeter makes a meter of the mongod that a client is connected to, on this machine or another one. Its errors are those
+// of Read. Without a client it is a meter of this process alone.
+func NewMeter(ctx context.Context, client *mongo.Client) (*Meter, error) {
+	m := &Meter{}
+	if client != nil {
+		m.admin = client.Database("admin")
+	}
+	err := m.calibrate(ctx)
+	return m, err
+}
+
+// calibrate finds out what a reading costs, which is in every sample.
+func (m *Meter) calibrate(ctx context.Context) error {
+	const times = 50
+	first, err := m.Read(ctx)
+	last := first
+	for range times {
+		if err == nil {
+			last, err = m.Read(ctx)
+		}
+	}
+	m.overhead = Reading{Server: (last.Server - first.Server) / times, Mongod: (last.Mongod - first.Mongod) / times}
+	return err
+}
+
+// between is what was used between two readings.
+func (m *Meter) between(before, after Reading) Reading {
+	return Reading{
+		Server: max(0, after.Server-before.Server-m.overhead.Server), Mongod: max(0, after.Mongod-before.Mongod-m.overhead.Mongod),
+		Read: after.Read - before.Read,
+	}
+}
+
+// serverStatus is what mongod says of itself. Its CPU time is that of getrusage, in microseconds: /proc has it in ticks of 10 ms.
+type serverStatus struct {
+	Version string `bson:"version"`
+	Extra   struct {
+		User   int64 `bson:"user_time_us"`
+		System int64 `bson:"system_time_us"`
+	} `bson:"extra_info"`
+	WiredTiger struct {
+		Cache struct {
+			Read    int64 `bson:"bytes read into cache"`
+			Maximum int64 `bson:"maximum bytes configured"`
+		} `bson:"cache"`
+	} `bson:"wiredTiger"`
+}
+
+var askStatus = bson.D{
+	{Key: "serverStatus", Value: 1},
+	{Key: "repl", Value: 0},
+	{Key: "metrics", Value: 0},
+	{Key: "locks", Value: 0},
+	{Key: "transactions", Value: 0},
+	{Key: "opLatencies", Value: 0},
+	{Key: "connections", Value: 0},
+	{Key: "network", Value: 0},
+	{Key: "sharding", Value: 0},
+	{Key: "logicalSessionRecordCache", Value: 0},
+	{Key: "twoPhaseCommitCoordinator", Value: 0},
+	{Key: "tcmalloc", Value: 0},
+}
+
+func (m *Meter) status(ctx context.Context) (s serverStatus, err error) {
+	err = m.admin.RunCommand(ctx, askStatus).Decode(&s)
+	return s, err
+}
+
+// Read reads both. It is an error where either is not to be had: mongod says its CPU time on Linux alone.
+func (m *Meter) Read(ctx context.Context) (Reading, error) {
+	if m.admin == nil {
+		own, err := ownCPU()
+		return Reading{Server: own}, err
+	}
+	s, err := m.status(ctx)
+	if err != nil {
+		return Reading{}, err
+	}
+	if s.Extra.User+s.Extra.System == 0 {
+		return Reading{}, errors.New("this mongod does not say how much CPU time it has used: only mongod on Linux does")
+	}
+	own, err := ownCPU()
+	return Reading{
+		Server: own, Mongod: time.Duration(s.Extra.User+s.Extra.System) * time.Microsecond, Read: s.WiredTiger.Cache.Read,
+	}, err
+}

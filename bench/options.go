@@ -1,0 +1,139 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"plaza/storage"
+	"plaza/storage/mongodb"
+)
+
+// Options are what all comparisons on MongoDB have in common.
+type Options struct {
+	URI       string   // of MongoDB; see [OpenArena]
+	Overwrite bool     // drop what earlier runs have left
+	Layouts   []string // that are compared; none: all
+	Rounds    int
+	Turn      time.Duration
+	Scale     float64 // of what is loaded, and of how many: 1 is the usual size
+	Seed      uint64
+	Only      string // a part of the names of the calls that are measured; empty: all
+	Command   string // that the report names
+	// Serve makes Plaza's HTTP handler over a store.
+	Serve func(storage.Store) http.Handler
+	// Progress is told of what is going on. Default: nobody is.
+	Progress func(stage string, done, total int)
+}
+
+func (o *Options) progress(stage string, done, total int) {
+	if o.Progress != nil {
+		o.Progress(stage, done, total)
+	}
+}
+
+// scaled is n in the run's size, but at least some.
+func (o *Options) scaled(n, least int) int { return max(least, int(float64(n)*o.Scale)) }
+
+func (o *Options) contest(meter *Meter, stage string) *Contest {
+	return &Contest{
+		Meter: meter, Rounds: o.Rounds, Turn: o.Turn, Only: o.Only,
+		Progress: func(done, total int) { o.progress(stage, done, total) },
+	}
+}
+
+// contender is a name, and what makes the database so.
+type contender struct {
+	name    string
+	options mongodb.Options
+}
+
+// contenders are the layouts of something, each with the first of everything else, and then the other layouts of what else matters.
+func contenders(of string, others ...string) []contender {
+	var all []contender
+	for _, layout := range mongodb.Layouts(of) {
+		c := contender{name: layout}
+		c.options.SetLayout(of, layout)
+		all = append(all, c)
+	}
+	first := all[0]
+	for _, other := range others {
+		for i, layout := range mongodb.Layouts(other) {
+			if i > 0 {
+				c := contender{name: first.name + "+" + layout, options: first.options}
+				c.options.SetLayout(other, layout)
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}
+
+// chosen are those of the contenders that the options name.
+func (o *Options) chosen(all []contender) ([]contender, error) {
+	if len(o.Layouts) == 0 {
+		return all, nil
+	}
+	var chosen []contender
+	for _, name := range o.Layouts {
+		at := slices.IndexFunc(all, func(c contender) bool { return c.name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("--layouts: there is no %q: choose of %s", name, strings.Join(namesOf(all), ", "))
+		}
+		if slices.ContainsFunc(chosen, func(c contender) bool { return c.name == name }) {
+			return nil, fmt.Errorf("--layouts: %q is named twice", name)
+		}
+		chosen = append(chosen, all[at])
+	}
+	return chosen, nil
+}
+
+func namesOf(all []contender) []string {
+	names := make([]string, len(all))
+	for i, c := range all {
+		names[i] = c.name
+	}
+	return names
+}
+
+// check says what makes no sense.
+func (o *Options) check() error {
+	switch {
+	case o.Rounds < 1:
+		return errors.New("--rounds must be 1 or more")
+	case o.Scale <= 0 || o.Scale > 100:
+		return errors.New("--scale must be above 0, and at most 100")
+	case o.Turn <= 0:
+		return errors.New("--turn must be longer than nothing")
+	}
+	return nil
+}
+
+// inArena opens a rival for each contender, lets run measure them, and drops their databases.
+func (o *Options) inArena(ctx context.Context, all []contender, run func(*Arena, []*Rival) error) (err error) {
+	if err := o.check(); err != nil {
+		return err
+	}
+	chosen, err := o.chosen(all)
+	if err != nil {
+		return err
+	}
+	arena, err := OpenArena(ctx, o.URI, o.Overwrite)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, arena.Close(ctx)) }()
+	var rivals []*Rival
+	for _, c := range chosen {
+		rival, err := arena.Open(ctx, c.name, c.options)
+		if err != nil {
+			return err
+		}
+		rivals = append(rivals, rival)
+	}
+	return run(arena, rivals)
+}

@@ -1,0 +1,41 @@
+package bench
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+)
+
+// Stored is how many bytes something takes in a database.
+type Stored struct {
+	Data    int64 `bson:"size"`           // as documents
+	Disk    int64 `bson:"storageSize"`    // as documents, compressed
+	Indexes int64 `bson:"totalIndexSize"` // in indexes
+}
+
+// eventLog is the collection that is the same in each layout.
+const eventLog = "events"
+
+// Stored measures all that the rival's database has, but for the log of events. Everything is written to the disk before.
+func (r *Rival) Stored(ctx context.Context) (all Stored, err error) {
+	if err := r.database.Client().Database("admin").RunCommand(ctx, bson.D{{Key: "fsync", Value: 1}}).Err(); err != nil {
+		return all, err
+	}
+	names, err := r.database.ListCollectionNames(ctx, bson.D{{Key: "type", Value: "collection"}})
+	if err != nil {
+		return all, err
+	}
+	for _, name := range names {
+		if name == eventLog {
+			continue
+		}
+		var one Stored
+		if err := r.database.RunCommand(ctx, bson.D{{Key: "collStats", Value: name}}).Decode(&one); err != nil {
+			return all, err
+		}
+		all.Data += one.Data
+		all.Disk += one.Disk
+		all.Indexes += one.Indexes
+	}
+	return all, nil
+}

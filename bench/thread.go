@@ -1,0 +1,43 @@
+package bench
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"plaza/social"
+)
+
+// talk is how long a thread goes on: half of its comments come in the first quarter of that.
+const talk = 3 * 24 * time.Hour
+
+// thread makes n comments by some people from a time on, not stored: every fifth replies to the post, the others to one of the last twenty.
+func thread(post social.PostID, name string, from time.Time, people []social.UserID, n int, w *writer) []*social.Comment {
+	dice := rand.New(rand.NewPCG(uint64(n), 4)) //nolint:gosec // a benchmark's choices are no secret
+	all := make([]*social.Comment, n)
+	for i := range all {
+		var parent *social.Comment
+		if i%5 > 0 {
+			parent = all[i-1-dice.IntN(min(i, 20))]
+		}
+		if parent != nil && parent.Depth() >= social.DefaultMaxDepth {
+			parent = nil
+		}
+		done := float64(i) / float64(n)
+		at := from.Add(time.Duration(done * done * float64(talk))).Add(time.Duration(i) * time.Millisecond)
+		own := social.CommentID{ID: derived(at, name, i)}
+		all[i] = newComment(post, parent, own, people[i%len(people)], w.text())
+	}
+	return all
+}
+
+func newComment(post social.PostID, parent *social.Comment, own social.CommentID, author social.UserID, text string) *social.Comment {
+	c := &social.Comment{
+		ID: own, Post: post, Author: author, Text: text, Slug: fmt.Sprintf("%.8s", own.ID.String()[18:]),
+	}
+	c.Path, c.TreePath = c.Slug, social.NewTreePath(parent, c.ID)
+	if parent != nil {
+		c.Parent, c.Path = parent.ID, parent.Path+"/"+c.Slug
+	}
+	return c
+}

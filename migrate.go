@@ -1,0 +1,212 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"golang.org/x/term"
+
+	"plaza/importer"
+	"plaza/storage/mongodb"
+)
+
+// migrateCommand moves a database from one layout to another.
+type migrateCommand struct {
+	Comments  migrateCommentsCommand  `cmd:"" help:"Move comment threads to another layout."`
+	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written."`
+	Status    migrateStatusCommand    `cmd:"" help:"Say which layouts the database has, and how far a migration is."`
+}
+
+type migrateCommentsCommand struct {
+	Move moveFlags `embed:""`
+}
+
+// moveFlags say how far to go.
+type moveFlags struct {
+	To      string `help:"Layout to move to. The old one is kept in step until --finish." placeholder:"LAYOUT"`
+	Finish  bool   `help:"Remove the old layout, for good. With --to: move, and then remove it at once."`
+	BackOut bool   `help:"Go back to the old layout, and remove the new one." name:"back-out"`
+	Rate    int    `help:"How many posts are copied, or compared, in a second at most; 0 for as many as can be." default:"0" placeholder:"N"`
+}
+
+// Help explains the command, below its one-line help.
+func (*migrateCommentsCommand) Help() string {
+	return `Servers go on meanwhile, and nobody notices. With --to, everything is copied and compared while all servers keep both layouts in step; then the new one is read. The old one is still kept in step, so that --back-out can go back at any time, until --finish removes it.
+
+Stop it whenever you like: the same command goes on where it was, also after a crash.`
+}
+
+// Run moves comments.
+func (c *migrateCommentsCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.Move.run(ctx, cli, mongodb.MigrateComments)
+}
+
+func (f *moveFlags) goal() (mongodb.Goal, error) {
+	switch {
+	case f.BackOut && (f.Finish || f.To != ""):
+		return "", errors.New("--back-out goes back: it takes neither --to nor --finish")
+	case f.Rate < 0:
+		return "", errors.New("--rate must not be negative")
+	case f.BackOut:
+		return mongodb.GoalBackOut, nil
+	case f.Finish:
+		return mongodb.GoalFinish, nil
+	case f.To == "":
+		return "", errors.New("say where to: --to LAYOUT, or --finish or --back-out a migration that is under way")
+	}
+	return mongodb.GoalSwitch, nil
+}
+
+func (f *moveFlags) run(ctx context.Context, cli *commandLine, subject mongodb.Subject) error {
+	goal, err := f.goal()
+	if err != nil {
+		return err
+	}
+	store, err := cli.openToMigrate(ctx, subject)
+	if err != nil {
+		return err
+	}
+	report := &moveReport{out: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), now: time.Now}
+	err = store.Migrate(ctx, mongodb.Migration{
+		Subject: subject, To: f.To, Goal: goal, Rate: f.Rate, Progress: report.progress, Waiting: report.waiting,
+	})
+	report.end()
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("the migration was stopped; servers keep both layouts in step, and the same command goes on from there")
+	}
+	if err == nil {
+		err = writeMoved(ctx, os.Stdout, store, subject)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// openToMigrate opens the database of a migration.
+func (c *commandLine) openToMigrate(ctx context.Context, subject mongodb.Subject) (*mongodb.Store, error) {
+	if c.MongodbURI == "" {
+		return nil, fmt.Errorf("the embedded database has one layout of %s: there is nothing to move (name a MongoDB database with --mongodb-uri)", subject)
+	}
+	return c.openMongoDB(ctx)
+}
+
+// moveReport shows what a migration does.
+type moveReport struct {
+	out      io.Writer
+	terminal bool
+	now      func() time.Time
+	phase    string
+	meter    *importer.Meter
+	awaited  string
+	since    time.Time
+}
+
+func (r *moveReport) progress(s mongodb.MigrationState) {
+	if r.meter == nil || r.phase != s.Phase {
+		r.end()
+		r.phase, r.meter = s.Phase, importer.NewMeter(r.out, r.terminal, r.now)
+		r.meter.Doing, r.meter.From = s.Phase, s.Done
+		fmt.Fprintf(r.out, "%s: %s\n", s.Subject, phaseInWords(s))
+	}
+	r.meter.Show(importer.Progress{Done: min(s.Done, s.Total), Total: s.Total})
+}
+
+func phaseInWords(s mongodb.MigrationState) string {
+	switch s.Phase {
+	case "copying":
+		return fmt.Sprintf("copying from %q to %q", s.From, s.To)
+	case "comparing":
+		return fmt.Sprintf("comparing %q with %q", s.From, s.To)
+	case "finishing":
+		return fmt.Sprintf("removing %q", s.From)
+	case "undoing":
+		return fmt.Sprintf("removing %q", s.To)
+	}
+	return s.Phase
+}
+
+// waitQuietly is how long servers may take to agree before they are named.
+const waitQuietly = 3 * time.Second
+
+func (r *moveReport) waiting(processes []string) {
+	names := strings.Join(processes, "; ")
+	if r.since.IsZero() || r.awaited == "" {
+		r.since = r.now()
+	}
+	if names != r.awaited && r.now().Sub(r.since) > waitQuietly {
+		r.end()
+		fmt.Fprintf(r.out, "waiting until other servers agree on the next step: %s\n", names)
+		r.since = r.now()
+	}
+	r.awaited = names
+}
+
+func (r *moveReport) end() {
+	if r.meter != nil {
+		r.meter.End()
+	}
+}
+
+// writeMoved says where a subject lies now, and what can be done next.
+func writeMoved(ctx context.Context, out io.Writer, store *mongodb.Store, subject mongodb.Subject) error {
+	all, err := store.Migrations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Subject == subject {
+			writeState(out, s)
+		}
+	}
+	return nil
+}
+
+func writeState(out io.Writer, s mongodb.MigrationState) {
+	fmt.Fprintf(out, "%s are read from %q", s.Subject, s.Layout)
+	switch {
+	case s.From == "":
+		fmt.Fprintf(out, "\n  Nothing is being moved.\n  Servers that are set to another layout (--%s) must be set to this one, or to none, before they start again.\n", s.Subject)
+		return
+	case s.Phase == "switched":
+		fmt.Fprintf(out, ", and kept in %q as well, since %s\n", s.From, s.Since.Format(time.DateTime))
+		fmt.Fprintf(out, "  plaza migrate %s --finish     removes %q\n", s.Subject, s.From)
+		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
+	case s.Phase == "finishing":
+		fmt.Fprintf(out, "; %q is being removed: %s of about %s posts\n", s.From, importer.Grouped(s.Done), importer.Grouped(s.Total))
+		fmt.Fprintf(out, "  plaza migrate %s --finish     goes on\n", s.Subject)
+	case s.Phase == "undoing" || s.Phase == "returning":
+		fmt.Fprintf(out, "; the migration to %q is being backed out of: %s of about %s\n", s.To, importer.Grouped(s.Done), importer.Grouped(s.Total))
+		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes on\n", s.Subject)
+	default:
+		fmt.Fprintf(out, ", and on the way to %q: %s, %s of about %s\n", s.To, s.Phase, importer.Grouped(s.Done), importer.Grouped(s.Total))
+		fmt.Fprintf(out, "  plaza migrate %s --to %s   goes on\n", s.Subject, s.To)
+		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
+	}
+	if s.Fixed > 0 {
+		fmt.Fprintf(out, "  %s copies differed, and were made again.\n", importer.Grouped(s.Fixed))
+	}
+	if s.Driver != "" {
+		fmt.Fprintf(out, "  At it: %s\n", s.Driver)
+	}
+}
+
+type migrateStatusCommand struct{}
+
+// Run prints all layouts.
+func (*migrateStatusCommand) Run(ctx context.Context, cli *commandLine) error {
+	if cli.MongodbURI == "" {
+		return errors.New("the embedded database has one layout of everything: there is nothing to move (name a MongoDB database with --mongodb-uri)")
+	}
+	store, err := mongodb.Open(ctx, cli.MongodbURI, cli.mongodbOptions())
+	if err != nil {
+		return err
+	}
+	all, err := store.Migrations(ctx)
+	for _, s := range all {
+		writeState(os.Stdout, s)
+	}
+	return errors.Join(err, store.Close())
+}

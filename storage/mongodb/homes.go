@@ -1,0 +1,138 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+)
+
+// threadsInHomes reads threads from the layout of the call's era, and writes them wherever they lie: while threads are moved,
+// that is what their posts say.
+type threadsInHomes struct{ s *Store }
+
+func (t threadsInHomes) indexes() map[*mongo.Collection][]mongo.IndexModel {
+	return t.s.member.now().threads.indexes()
+}
+
+func (t threadsInHomes) read(ctx context.Context) threads { return t.s.era(ctx).threads.read }
+
+// homesDoc is a post's word on where its thread lies.
+type homesDoc struct {
+	Homes []string `bson:"homes"`
+}
+
+// of are the layouts in which a post's thread lies; the first is that which is read. The transaction has written the post, so
+// that nobody changes them before it ends.
+func (t threadsInHomes) of(ctx context.Context, post social.PostID) ([]threads, error) {
+	h := t.s.era(ctx).threads
+	if h.moving == nil {
+		return []threads{h.read}, nil
+	}
+	var d homesDoc
+	only := options.FindOne().SetProjection(doc("homes", 1))
+	if err := found(t.s.posts.FindOne(ctx, doc("_id", post), only).Decode(&d)); err != nil {
+		return nil, err
+	}
+	all := []threads{h.read}
+	for _, layout := range d.Homes {
+		home := h.moving[layout]
+		if home == nil {
+			return nil, fmt.Errorf("post %s says that its thread is kept in the layout %q, which nothing is moved from or to", post.ID, layout)
+		}
+		if home != h.read {
+			all = append(all, home)
+		}
+	}
+	return all, nil
+}
+
+// change does the same in each of a thread's homes.
+func (t threadsInHomes) change(ctx context.Context, post social.PostID, do func(threads) error) error {
+	homes, err := t.of(ctx, post)
+	if err != nil {
+		return err
+	}
+	if err := do(homes[0]); err != nil {
+		return err
+	}
+	for _, home := range homes[1:] {
+		err := do(home)
+		if errors.Is(err, social.ErrNotFound) || errors.Is(err, social.ErrTaken) {
+			err = fmt.Errorf("the two copies of the thread of post %s differ: %v", post.ID, err) //nolint:errorlint // nobody asked for what is missing
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t threadsInHomes) insert(ctx context.Context, c *social.Comment) error {
+	return t.change(ctx, c.Post, func(home threads) error { return home.insert(ctx, c) })
+}
+
+func (t threadsInHomes) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
+	return t.change(ctx, post, func(home threads) error { return home.edit(ctx, post, comment, text, at) })
+}
+
+func (t threadsInHomes) remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
+	return t.change(ctx, post, func(home threads) error { return home.remove(ctx, post, comment) })
+}
+
+// removeThread looks everywhere: the post has gone already.
+func (t threadsInHomes) removeThread(ctx context.Context, post social.PostID) error {
+	h := t.s.era(ctx).threads
+	if h.moving == nil {
+		return h.read.removeThread(ctx, post)
+	}
+	for _, layout := range slices.Sorted(maps.Keys(h.moving)) {
+		if err := h.moving[layout].removeThread(ctx, post); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t threadsInHomes) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {
+	return t.read(ctx).thread(ctx, post)
+}
+
+func (t threadsInHomes) store(ctx context.Context, post social.PostID, comments []commentDoc) error {
+	return t.change(ctx, post, func(home threads) error { return home.store(ctx, post, comments) })
+}
+
+func (t threadsInHomes) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
+	return t.read(ctx).postOf(ctx, comment)
+}
+
+func (t threadsInHomes) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
+	return t.read(ctx).byID(ctx, ids)
+}
+
+func (t threadsInHomes) bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error) {
+	return t.read(ctx).bySlug(ctx, links)
+}
+
+func (t threadsInHomes) pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
+	return t.read(ctx).pages(ctx, lists)
+}
+
+func (t threadsInHomes) by(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error) {
+	return t.read(ctx).by(ctx, lists)
+}
+
+func (t threadsInHomes) countBy(ctx context.Context, author social.UserID, upTo social.CommentID) (int, error) {
+	return t.read(ctx).countBy(ctx, author, upTo)
+}
+
+func (t threadsInHomes) newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error) {
+	return t.read(ctx).newest(ctx, posts, without, n)
+}

@@ -1,0 +1,197 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// stale makes feeds stale, inside a transaction: the new generation makes it a change in any case, so that it is in conflict with whoever builds a
+// feed at the same time.
+func (f *keptFeed) stale(ctx context.Context, users []social.UserID) error {
+	models := make([]mongo.WriteModel, len(users))
+	for i, user := range users {
+		models[i] = mongo.NewUpdateOneModel().SetFilter(doc("_id", user)).SetUpsert(true).SetUpdate(doc(
+			"$set", doc("v", version, "gen", stamp{id.New()}, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
+			"$unset", doc("ids", 1, "posts", 1, "count", 1, "month", 1, "ready", 1)))
+	}
+	_, err := f.docs.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+	return upserted(err)
+}
+
+// build makes a user's feed, unless it is there.
+func (f *keptFeed) build(ctx context.Context, user social.UserID) error {
+	ready, err := f.isReady(ctx, user)
+	if err != nil || ready {
+		return err
+	}
+	return f.rebuild(ctx, user)
+}
+
+func (f *keptFeed) isReady(ctx context.Context, user social.UserID) (bool, error) {
+	err := f.docs.FindOne(ctx, doc("_id", user, "ready", true), options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1))).Err()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// rebuild makes a user's feed anew. Where the user's follows change meanwhile, it stays stale; whoever has changed them has added
+// a job that builds it.
+func (f *keptFeed) rebuild(ctx context.Context, user social.UserID) error {
+	gen := stamp{id.New()}
+	before, err := f.beginGeneration(ctx, user, gen)
+	if err != nil {
+		return err
+	}
+	ids, err := f.truth(ctx, user, f.built)
+	if err != nil {
+		return err
+	}
+	open, closed := f.arrange(user, gen, ids)
+	if err := f.addCopies(ctx, ids, open, closed); err != nil {
+		return err
+	}
+	if len(closed) > 0 {
+		if _, err := f.docs.InsertMany(ctx, closed, options.InsertMany().SetOrdered(false)); err != nil {
+			return err
+		}
+	}
+	done, err := f.endGeneration(ctx, open, closed)
+	if err != nil {
+		return err
+	}
+	if err := f.sweep(ctx, user, gen, before, done); err != nil || !f.copies {
+		return err
+	}
+	copies := slices.Clone(open.Posts)
+	for i := range closed {
+		copies = append(copies, closed[i].Posts...)
+	}
+	return f.refreshStale(ctx, user, copies)
+}
+
+// beginGeneration is step 1. It returns the generation that was there before.
+func (f *keptFeed) beginGeneration(ctx context.Context, user social.UserID, gen stamp) (stamp, error) {
+	var before openPart
+	update := doc(
+		"$set", doc("v", version, "gen", gen, "ids", bson.A{}, "count", 0, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
+		"$unset", doc("posts", 1, "month", 1, "ready", 1))
+	err := retry(ctx, func() error {
+		err := f.docs.FindOneAndUpdate(ctx, doc("_id", user), update,
+			options.FindOneAndUpdate().SetUpsert(true).SetProjection(doc("gen", 1))).Decode(&before)
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			return nil
+		}
+		return upserted(err)
+	})
+	return before.Gen, err
+}
+
+// arrange makes parts of ids that are newest first.
+func (f *keptFeed) arrange(user social.UserID, gen stamp, ids []social.PostID) (*openPart, []closedPart) {
+	open := &openPart{User: user, Gen: gen, Ready: true}
+	if len(ids) == f.built {
+		open.Floor = ids[len(ids)-1]
+	}
+	open.From = open.Floor
+	n := f.run(ids)
+	open.IDs = ids[:n]
+	if n == len(ids) {
+		return open, nil
+	}
+	open.From = ids[n-1]
+	var closed []closedPart
+	for upper := open.From; n < len(ids); upper = closed[len(closed)-1].Lower {
+		some := ids[n : n+f.run(ids[n:])]
+		n += len(some)
+		lower := some[len(some)-1]
+		if n == len(ids) {
+			lower = open.Floor
+		}
+		c := closedPart{
+			ID: partKey(user, gen, lower), Version: version, User: user, Gen: gen, Lower: lower, Upper: upper, IDs: some,
+		}
+		if f.copies {
+			c.Month = monthOf(some[0])
+		}
+		closed = append(closed, c)
+	}
+	open.Parts = len(closed)
+	return open, closed
+}
+
+// run is how many of the first ids go into one part.
+func (f *keptFeed) run(ids []social.PostID) int {
+	n := min(len(ids), f.size)
+	for i := 1; i < n && f.copies; i++ {
+		if monthOf(ids[i]) != monthOf(ids[0]) {
+			return i
+		}
+	}
+	return n
+}
+
+// addCopies puts the copies of ids into the parts.
+func (f *keptFeed) addCopies(ctx context.Context, ids []social.PostID, open *openPart, closed []closedPart) error {
+	if !f.copies {
+		return nil
+	}
+	copies, err := f.copiesOf(ctx, ids)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(copies, func(a, b postCopy) int { return a.id().Compare(b.id().ID) })
+	copies = small(copies)
+	of := func(ids []social.PostID) []postCopy {
+		return slices.DeleteFunc(slices.Clone(copies), func(c postCopy) bool { return !slices.Contains(ids, c.id()) })
+	}
+	open.Posts = of(open.IDs)
+	for i := range closed {
+		closed[i].Posts = of(closed[i].IDs)
+	}
+	return nil
+}
+
+// endGeneration is step 3. It says whether the feed is the one that was begun.
+func (f *keptFeed) endGeneration(ctx context.Context, open *openPart, closed []closedPart) (done bool, err error) {
+	known := slices.Clone(open.IDs)
+	for i := range closed {
+		known = append(known, closed[i].IDs...)
+	}
+	pushed := doc("$setDifference", bson.A{"$ids", idArray(known)})
+	set := doc(
+		"ready", true, "from", open.From, "floor", open.Floor, "parts", open.Parts,
+		"ids", ascending(doc("$setUnion", bson.A{pushed, idArray(open.IDs)})))
+	if f.copies {
+		posts := open.Posts
+		if posts == nil {
+			posts = []postCopy{}
+		}
+		set = append(set, bson.E{Key: "posts", Value: doc("$concatArrays", bson.A{doc("$literal", posts), copiesBut(known)})})
+		if len(open.IDs) > 0 {
+			set = append(set, bson.E{Key: "month", Value: monthOf(open.IDs[0])})
+		}
+	}
+	result, err := f.docs.UpdateOne(ctx, doc("_id", open.User, "gen", open.Gen),
+		pipeline{doc("$set", set), doc("$set", doc("count", doc("$size", "$ids")))})
+	return err == nil && result.MatchedCount > 0, err
+}
+
+// sweep removes closed parts that nobody reads any more: those of the generation before and of older ones, and this one's where it was
+// not done. What two that build at the same time may leave behind goes with a later generation.
+func (f *keptFeed) sweep(ctx context.Context, user social.UserID, gen, before stamp, done bool) error {
+	gone := bson.A{doc("gen", doc("$lt", gen)), doc("gen", before)}
+	if !done {
+		gone = append(gone, doc("gen", gen))
+	}
+	_, err := f.docs.DeleteMany(ctx, doc("user", user, "upper", doc("$gt", zeroKey), "$or", gone), options.DeleteMany().SetHint(byPart))
+	return err
+}

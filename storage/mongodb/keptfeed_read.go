@@ -1,0 +1,462 @@
+package mongodb
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// keptView is what was read of a feed.
+type keptView struct {
+	open   *openPart
+	closed []closedPart                   // in the direction of the page
+	posts  map[social.PostID]*social.Post // as they are now
+	copies map[social.PostID]postCopy
+}
+
+// lastID is behind every id.
+var lastID = social.PostID{ID: id.ID(slices.Repeat([]byte{0xff}, 16))}
+
+// keyID is the post that a key names.
+func keyID(k social.Key, none social.PostID) (post social.PostID) {
+	if k == "" {
+		return none
+	}
+	copy(post.ID[:], k)
+	return post
+}
+
+// page reads a page of a user's feed; deeper reads a page, or the end of one, that is not kept. The first page of ids costs one command, the first one of
+// copies two, and others one more.
+func (f *keptFeed) page(ctx context.Context, user social.UserID, p social.Page, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
+	v, err := f.look(ctx, user, p)
+	if err != nil {
+		return nil, err
+	}
+	if !v.has(p) {
+		return deeper(ctx, p)
+	}
+	ids, ok, err := f.find(ctx, v, p)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return deeper(ctx, p)
+	}
+	posts, err := f.resolve(ctx, v, ids)
+	if err != nil {
+		return nil, err
+	}
+	rest := p
+	rest.Limit -= len(posts)
+	switch {
+	case rest.Limit == 0, len(ids) < p.Limit && (p.Last || v.open.Floor.IsZero() || p.Before >= social.Key(v.open.Floor.Bytes())):
+		return posts, nil
+	case len(ids) < p.Limit:
+		rest.After = social.Key(v.open.Floor.Bytes())
+		more, err := deeper(ctx, rest)
+		return append(posts, more...), err
+	case p.Last: // some of the posts are gone
+		rest.Before = social.Key(ids[0].Bytes())
+		more, err := f.page(ctx, user, rest, deeper)
+		return append(more, posts...), err
+	}
+	rest.After = social.Key(ids[len(ids)-1].Bytes())
+	more, err := f.page(ctx, user, rest, deeper)
+	return append(posts, more...), err
+}
+
+// pages reads pages of many feeds: what open parts have in two commands, or three where some copies are old, and the rest as deeper does.
+func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID],
+	deeper func(context.Context, []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error),
+) (map[social.List[social.UserID]][]*social.Post, error) {
+	longest := 0
+	for _, list := range lists {
+		longest = max(longest, list.Limit)
+	}
+	views, err := f.openViews(ctx, each(lists, func(l *social.List[social.UserID]) social.UserID { return l.Of }), longest)
+	if err != nil {
+		return nil, err
+	}
+	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
+	var rest []social.List[social.UserID]
+	var all []social.PostID
+	for _, list := range lists {
+		if ids, ok := views[list.Of].openPage(list.Page); ok {
+			selected[list] = ids
+			all = append(all, ids...)
+		} else {
+			rest = append(rest, list)
+		}
+	}
+	found, err := f.current(ctx, all, slices.Collect(maps.Values(views))...)
+	if err != nil {
+		return nil, err
+	}
+	answer := make(map[social.List[social.UserID]][]*social.Post, len(lists))
+	for list, ids := range selected {
+		answer[list] = inOrder(ids, found)
+		if len(answer[list]) < len(ids) { // some are gone
+			rest = append(rest, list)
+		}
+	}
+	more, err := deeper(ctx, rest)
+	maps.Copy(answer, more)
+	return answer, err
+}
+
+// openPage selects the page's ids, if the open part is enough for it.
+func (v *keptView) openPage(p social.Page) ([]social.PostID, bool) {
+	if !v.has(p) {
+		return nil, false
+	}
+	s := newSpan(v.open, p)
+	if !s.done() {
+		return nil, false
+	}
+	ids := firstIDs(s.within(), p)
+	return ids, len(ids) == p.Limit || v.open.Floor.IsZero()
+}
+
+// has says whether the feed is kept where the page begins.
+func (v *keptView) has(p social.Page) bool {
+	switch {
+	case v.open == nil || !v.open.Ready:
+		return false
+	case v.open.Floor.IsZero():
+		return true
+	case p.Last:
+		return p.Before >= social.Key(v.open.Floor.Bytes())
+	}
+	return p.After == "" || p.After > social.Key(v.open.Floor.Bytes())
+}
+
+// partsOf is how many closed parts mostly suffice for a page.
+func (f *keptFeed) partsOf(p social.Page) int { return 2 + p.Limit/f.size }
+
+// look reads, in one command, the open part, and what is likely needed beside it: for the newest page the posts themselves, or
+// copies of them; for others the closed parts where the page begins.
+func (f *keptFeed) look(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
+	switch {
+	case p.After != "" || p.Last:
+		return f.lookAround(ctx, user, p)
+	case f.copies:
+		views, err := f.openViews(ctx, []social.UserID{user}, p.Limit)
+		return views[user], err
+	}
+	return f.lookUp(ctx, user, p.Limit)
+}
+
+// slack is how many posts more are read than a page has: they were not all pushed in the order of their ids.
+const slack = 8
+
+// inOneDocument is how many posts surely fit into a document, with their comments, however long these are.
+const inOneDocument = 40
+
+// lookUp reads the open part and its newest posts.
+func (f *keptFeed) lookUp(ctx context.Context, user social.UserID, limit int) (*keptView, error) {
+	own := doc("$match", doc("_id", user))
+	newest := doc("$slice", bson.A{doc("$ifNull", bson.A{"$ids", bson.A{}}), -limit - slack/2})
+	lookup := doc("$lookup", doc("from", f.posts.Name(), "localField", "newest", "foreignField", "_id", "as", "found"))
+	together := bson.A{own, doc("$set", doc("newest", newest)), lookup}
+	if limit+slack/2 > inOneDocument {
+		together = union(f.docs, []bson.A{
+			{own}, {own, doc("$project", doc("_id", 0, "newest", newest)), lookup, doc("$unwind", "$found"), doc("$project", doc("found", bson.A{"$found"}))},
+		})
+	}
+	rows, err := aggregateAll[openPart](ctx, f.docs, together, 1+limit+slack/2)
+	v := &keptView{posts: map[social.PostID]*social.Post{}}
+	for i := range rows {
+		if i == 0 {
+			v.open = &rows[0]
+		}
+		for k := range rows[i].found {
+			v.posts[rows[i].found[k].ID] = rows[i].found[k].post()
+		}
+	}
+	return v, err
+}
+
+// lookAround reads the open part and the closed ones where the page begins, with copies from there on alone.
+func (f *keptFeed) lookAround(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
+	filter, order := closedNear(user, p)
+	open := bson.A{doc("$match", doc("_id", user))}
+	closed := bson.A{doc("$match", filter), doc("$sort", order), doc("$limit", f.partsOf(p))}
+	if f.copies {
+		near := doc("$set", doc("posts", copiesNear(p)))
+		open, closed = append(open, near), append(closed, near)
+	}
+	rows, err := aggregateAll[keptRow](ctx, f.docs, union(f.docs, []bson.A{
+		append(open, doc("$replaceRoot", doc("newRoot", doc("open", "$$ROOT")))),
+		append(closed, doc("$replaceRoot", doc("newRoot", doc("closed", "$$ROOT")))),
+	}), 1+f.partsOf(p))
+	v := &keptView{}
+	for i := range rows {
+		v.add(&rows[i])
+	}
+	return v, err
+}
+
+// copiesNear are a part's copies where a page begins.
+func copiesNear(p social.Page) bson.D {
+	behind, n := doc("$lt", bson.A{"$$this._id", keyID(p.After, lastID)}), -p.Limit-slack
+	if p.Last {
+		behind, n = doc("$gt", bson.A{"$$this._id", keyID(p.Before, social.PostID{})}), p.Limit+slack
+	}
+	stored := doc("$ifNull", bson.A{"$posts", bson.A{}})
+	return doc("$slice", bson.A{doc("$filter", doc("input", stored, "cond", behind)), n})
+}
+
+// openViews reads the open parts of users, each with about so many of its newest copies.
+func (f *keptFeed) openViews(ctx context.Context, users []social.UserID, newest int) (map[social.UserID]*keptView, error) {
+	views := make(map[social.UserID]*keptView, len(users))
+	for _, user := range users {
+		views[user] = &keptView{}
+	}
+	docs, err := findIn[openPart](ctx, f.docs, "_id", users,
+		options.Find().SetProjection(doc("posts", doc("$slice", -newest-slack))).SetHint(doc("_id", 1)))
+	for i := range docs {
+		views[docs[i].User].open = &docs[i]
+		views[docs[i].User].keep(docs[i].Posts)
+	}
+	return views, err
+}
+
+// closedNear selects the closed parts where a page begins, and those behind them.
+func closedNear(user social.UserID, p social.Page) (filter, order bson.D) {
+	if p.Last {
+		return doc("user", user, "upper", doc("$gt", keyID(p.Before, social.PostID{}))), doc("upper", 1)
+	}
+	return doc("user", user, "upper", doc("$gt", zeroKey), "lower", doc("$lt", keyID(p.After, lastID))), doc("upper", -1)
+}
+
+// keptRow is an open part or a closed one.
+type keptRow struct {
+	open   *openPart
+	closed *closedPart
+}
+
+func (row *keptRow) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "open":
+		row.open = &openPart{}
+		r.inner(v, row.open)
+	case "closed":
+		row.closed = &closedPart{}
+		r.inner(v, row.closed)
+	}
+}
+
+func (v *keptView) add(row *keptRow) {
+	switch {
+	case row.open != nil:
+		v.open = row.open
+		v.keep(row.open.Posts)
+	case row.closed != nil:
+		v.closed = append(v.closed, *row.closed)
+	}
+}
+
+// keep takes copies into the view.
+func (v *keptView) keep(copies []postCopy) {
+	if v.copies == nil {
+		v.copies = make(map[social.PostID]postCopy, len(copies))
+	}
+	for _, c := range copies {
+		v.copies[c.id()] = c
+	}
+}
+
+// find selects the page's ids, in list order. Not ok: a part is missing, because the feed has just been built anew.
+func (f *keptFeed) find(ctx context.Context, v *keptView, p social.Page) (ids []social.PostID, ok bool, err error) {
+	s := newSpan(v.open, p)
+	for closed := v.closed; ; {
+		for i := range closed {
+			if closed[i].Gen != v.open.Gen {
+				continue
+			}
+			if !s.add(&closed[i]) {
+				return nil, false, nil
+			}
+			v.keep(closed[i].Posts)
+		}
+		if s.done() {
+			return firstIDs(s.within(), p), true, nil
+		}
+		closed, err = f.next(ctx, s)
+		if err != nil || len(closed) == 0 {
+			return nil, false, err
+		}
+	}
+}
+
+// next reads the next closed parts.
+func (f *keptFeed) next(ctx context.Context, s *span) ([]closedPart, error) {
+	p := s.page
+	if p.Last {
+		p.Before = social.Key(s.reach.Bytes())
+	} else {
+		p.After = social.Key(s.reach.Bytes())
+	}
+	filter, order := closedNear(s.open.User, p)
+	return findAll[closedPart](ctx, f.docs, append(filter, bson.E{Key: "gen", Value: s.open.Gen}), f.partsOf(p),
+		options.Find().SetSort(order).SetLimit(int64(f.partsOf(p))).SetHint(byPart))
+}
+
+// span is a run of a feed that is known without gaps: from one end of a page's bounds to where it reaches.
+type span struct {
+	open          *openPart
+	ids           []social.PostID // some of them elsewhere
+	reach         social.PostID
+	page          social.Page
+	after, before social.PostID
+}
+
+// newSpan is what the open part alone has.
+func newSpan(open *openPart, p social.Page) *span {
+	s := &span{open: open, ids: open.IDs, page: p, after: keyID(p.After, lastID), before: keyID(p.Before, social.PostID{})}
+	switch {
+	case p.Last:
+		s.reach = latest(s.before, open.Floor)
+	case s.after.Compare(open.From.ID) < 0:
+		s.reach = s.after
+	default:
+		s.reach = open.From
+	}
+	return s
+}
+
+func latest(a, b social.PostID) social.PostID {
+	if a.Compare(b.ID) > 0 {
+		return a
+	}
+	return b
+}
+
+// add goes on with a closed part. It says whether that follows without a gap.
+func (s *span) add(c *closedPart) bool {
+	switch {
+	case s.page.Last && c.Upper.Compare(s.reach.ID) <= 0, !s.page.Last && c.Lower.Compare(s.reach.ID) >= 0:
+		return true // known
+	case s.page.Last && c.Lower.Compare(s.reach.ID) > 0, !s.page.Last && c.Upper.Compare(s.reach.ID) < 0:
+		return false
+	case s.page.Last:
+		s.reach = c.Upper
+	default:
+		s.reach = c.Lower
+	}
+	s.ids = slices.Concat(s.ids, c.IDs)
+	return true
+}
+
+// isWhole says whether all that is kept within the bounds is known.
+func (s *span) isWhole() bool {
+	if s.page.Last {
+		return s.reach.Compare(s.open.From.ID) >= 0
+	}
+	return s.reach.Compare(latest(s.before, s.open.Floor).ID) <= 0
+}
+
+// done says whether enough is known for the page.
+func (s *span) done() bool { return s.isWhole() || len(s.within()) >= s.page.Limit }
+
+// within are the known ids in the page's bounds, without doubles.
+func (s *span) within() []social.PostID {
+	isWhole := s.isWhole()
+	ids := slices.DeleteFunc(slices.Clone(s.ids), func(post social.PostID) bool {
+		isBeyond := !isWhole && (s.page.Last && post.Compare(s.reach.ID) >= 0 || !s.page.Last && post.Compare(s.reach.ID) < 0)
+		return isBeyond || post.Compare(s.open.Floor.ID) < 0 || post.Compare(s.after.ID) >= 0 || post.Compare(s.before.ID) <= 0
+	})
+	slices.SortFunc(ids, func(a, b social.PostID) int { return b.Compare(a.ID) })
+	return slices.Compact(ids)
+}
+
+// resolve finds the posts of ids, in their order. Those that are gone are left out.
+func (f *keptFeed) resolve(ctx context.Context, v *keptView, ids []social.PostID) ([]*social.Post, error) {
+	found, err := f.current(ctx, ids, v)
+	return inOrder(ids, found), err
+}
+
+// inOrder are the posts of ids that were found.
+func inOrder(ids []social.PostID, found map[social.PostID]*social.Post) []*social.Post {
+	posts := make([]*social.Post, 0, len(ids))
+	for _, post := range ids {
+		if p := found[post]; p != nil {
+			posts = append(posts, p)
+		}
+	}
+	return posts
+}
+
+// current finds posts as they are now: in the views where these have them, and else in posts.
+func (f *keptFeed) current(ctx context.Context, ids []social.PostID, views ...*keptView) (map[social.PostID]*social.Post, error) {
+	found := make(map[social.PostID]*social.Post, len(ids))
+	for _, v := range views {
+		maps.Copy(found, v.posts)
+	}
+	missing := slices.DeleteFunc(slices.Clone(ids), func(post social.PostID) bool { return found[post] != nil })
+	if f.copies && len(missing) > 0 {
+		var err error
+		if missing, err = f.unchanged(ctx, missing, views, found); err != nil {
+			return nil, err
+		}
+	}
+	if len(missing) == 0 {
+		return found, nil
+	}
+	docs, err := findIn[postDoc](ctx, f.posts, "_id", missing)
+	for i := range docs {
+		found[docs[i].ID] = docs[i].post()
+	}
+	return found, err
+}
+
+// changesDoc is how often a post was changed.
+type changesDoc struct {
+	ID      social.PostID `bson:"_id"`
+	Changes int           `bson:"changes"`
+}
+
+func (d *changesDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.id(v, &d.ID.ID)
+	case "changes":
+		r.int(v, &d.Changes)
+	}
+}
+
+// byChanges is an index from which unchanged looks copies up.
+const byChanges = "id_changes"
+
+// changesOf looks up how often posts were changed. There is no hint: a layout that comes to a database later may lack its index.
+func (f *keptFeed) changesOf(ctx context.Context, posts []social.PostID) ([]changesDoc, error) {
+	return findIn[changesDoc](ctx, f.posts, "_id", posts, options.Find().SetProjection(doc("_id", 1, "changes", 1)))
+}
+
+// unchanged finds the posts whose copies are as the posts are now, and returns those that are there, but have no such copy.
+func (f *keptFeed) unchanged(ctx context.Context, ids []social.PostID, views []*keptView, found map[social.PostID]*social.Post) (missing []social.PostID, err error) {
+	states, err := f.changesOf(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	for _, state := range states {
+		i := slices.IndexFunc(views, func(v *keptView) bool {
+			c, ok := v.copies[state.ID]
+			return ok && c.changes() == state.Changes
+		})
+		if i < 0 {
+			missing = append(missing, state.ID)
+		} else if found[state.ID], err = views[i].copies[state.ID].post(); err != nil {
+			return nil, err
+		}
+	}
+	return missing, nil
+}

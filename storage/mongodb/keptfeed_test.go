@@ -1,0 +1,410 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// feedsOf is the layout that a store reads.
+func feedsOf(s *Store) feeds { return s.member.now().feeds.read }
+
+// keptNews is the news that a store's layout keeps for everybody.
+func keptNews(t *testing.T, s *Store) *keptFeed {
+	t.Helper()
+	switch f := feedsOf(s).(type) {
+	case *bucketFeeds:
+		return f.kept
+	case *monthFeeds:
+		return f.newsOf
+	}
+	t.Fatalf("%T keeps nothing for everybody", feedsOf(s))
+	return nil
+}
+
+// partsOf reads a user's feed as it is stored, and says what is wrong with it: the closed parts must tile what lies before the open one, down to
+// the floor, within their limits, and hold their posts alone, and once.
+func partsOf(t *testing.T, f *keptFeed, user social.UserID) (open openPart, closed []closedPart) {
+	t.Helper()
+	docs := must(findAll[openPart](t.Context(), f.docs, doc("_id", user), 1))(t)
+	if len(docs) != 1 || !docs[0].Ready {
+		t.Fatalf("the feed of %v is not ready: %+v", user, docs)
+	}
+	open = docs[0]
+	newestFirst := options.Find().SetSort(doc("upper", -1))
+	closed = must(findAll[closedPart](t.Context(), f.docs, doc("user", user, "gen", open.Gen), 100, newestFirst))(t)
+	checkIDs(t, f, "the open part", open.IDs, open.Posts)
+	if len(open.IDs) > 2*f.size || open.Count != len(open.IDs) {
+		t.Errorf("the open part has %d posts, and counts %d", len(open.IDs), open.Count)
+	}
+	if len(closed) > f.kept || open.Parts != len(closed) {
+		t.Errorf("%d closed parts, %d are counted, at most %d are kept", len(closed), open.Parts, f.kept)
+	}
+	upper := open.From
+	for i := range closed {
+		c := &closed[i]
+		what := fmt.Sprintf("closed part %d", i)
+		checkIDs(t, f, what, c.IDs, c.Posts)
+		if c.Upper != upper {
+			t.Errorf("%s does not follow the one before", what)
+		}
+		if len(c.IDs) >= 2*f.size {
+			t.Errorf("%s has %d posts", what, len(c.IDs))
+		}
+		for _, post := range c.IDs {
+			if post.Compare(c.Lower.ID) < 0 || post.Compare(c.Upper.ID) >= 0 {
+				t.Errorf("%s has a post that does not belong there", what)
+			}
+		}
+		upper = c.Lower
+	}
+	if upper != open.Floor {
+		t.Errorf("the parts end at %v, the floor is %v", upper, open.Floor)
+	}
+	return open, closed
+}
+
+func checkIDs(t *testing.T, f *keptFeed, what string, ids []social.PostID, copies []postCopy) {
+	t.Helper()
+	seen := map[social.PostID]bool{}
+	for _, post := range ids {
+		if seen[post] {
+			t.Errorf("%s has post %v twice", what, post)
+		}
+		seen[post] = true
+	}
+	if !f.copies && len(copies) > 0 || len(copies) > len(ids) {
+		t.Errorf("%s has %d copies of %d posts", what, len(copies), len(ids))
+	}
+	for _, c := range copies {
+		if !seen[c.id()] || len(c) > maxCopy {
+			t.Errorf("%s has a copy of %v in %d bytes", what, c.id(), len(c))
+		}
+		seen[c.id()] = false // once
+	}
+}
+
+// freshCopies checks that every copy is as its post is.
+func freshCopies(t *testing.T, f *keptFeed, user social.UserID) {
+	t.Helper()
+	open, closed := partsOf(t, f, user)
+	copies := open.Posts
+	for _, c := range closed {
+		copies = slices.Concat(copies, c.Posts)
+	}
+	now := must(f.copiesOf(t.Context(), each(copies, func(c *postCopy) social.PostID { return c.id() })))(t)
+	byID := func(a, b postCopy) int { return a.id().Compare(b.id().ID) }
+	slices.SortFunc(copies, byID)
+	slices.SortFunc(now, byID)
+	if diff := cmp.Diff(texts(now), texts(copies)); diff != "" {
+		t.Errorf("copies are old (-posts +copies):\n%s", diff)
+	}
+}
+
+func texts(copies []postCopy) []string {
+	return each(copies, func(c *postCopy) string {
+		p, err := c.post()
+		if err != nil {
+			return err.Error()
+		}
+		return fmt.Sprintf("%v %d: %+v, %d comments, %d latest, %v, %v", p.ID, c.changes(), p.Content.Status, p.CommentCount, len(p.Latest), p.Reactions, p.Audience)
+	})
+}
+
+// sameAsRead compares the pages of news and wall with those of the read layout.
+func sameAsRead(t *testing.T, s *Store, user social.UserID, what string) {
+	t.Helper()
+	truth := readFeeds{s}
+	for _, p := range []social.Page{{Limit: 100}, {Limit: 5}, {Limit: 4, Last: true}} {
+		got := must(s.News(t.Context(), user, p))(t)
+		want := must(truth.news(t.Context(), user, p))(t)
+		if diff := cmp.Diff(want, got, cmpopts.EquateEmpty()); diff != "" {
+			t.Errorf("the news %s differ (-read +kept):\n%s", what, diff)
+		}
+		for _, owners := range [][]social.UserID{{user}, {user, {ID: id.New()}}} {
+			var lists []social.List[social.UserID]
+			for _, owner := range owners {
+				lists = append(lists, social.List[social.UserID]{Of: owner, Page: p})
+			}
+			walls := must(s.Wall(t.Context(), lists))(t)
+			if diff := cmp.Diff(must(truth.walls(t.Context(), lists))(t), walls, cmpopts.EquateEmpty()); diff != "" {
+				t.Errorf("the walls %s differ (-read +kept):\n%s", what, diff)
+			}
+		}
+	}
+}
+
+// readyFeeds gives users feeds that are ready, and empty, as if their jobs had been done.
+func readyFeeds(t *testing.T, s *Store, users []social.UserID) {
+	t.Helper()
+	must(s.jobs.jobs.DeleteMany(t.Context(), doc()))(t)
+	set := doc("ids", bson.A{}, "posts", bson.A{}, "count", 0, "ready", true)
+	must(keptNews(t, s).docs.UpdateMany(t.Context(), doc("_id", doc("$in", users)), doc("$set", set)))(t)
+}
+
+// TestKeptJobsThatAreRepeatedAddNothing is TestJobsThatAreRepeatedAddNothing for feeds that everybody has.
+func TestKeptJobsThatAreRepeatedAddNothing(t *testing.T) {
+	const n = 2*jobSize + 7
+	for _, layout := range []string{FeedsBucket, FeedsMonth} {
+		t.Run(layout, func(t *testing.T) {
+			s := openInside(t, Options{Feeds: layout})
+			author, followers := fans(t, s, n)
+			readyFeeds(t, s, followers)
+			holding := func(post social.PostID) (n int) {
+				for _, d := range must(findIn[openPart](t.Context(), keptNews(t, s).docs, "_id", followers))(t) {
+					checkIDs(t, keptNews(t, s), "an open part", d.IDs, d.Posts)
+					n += len(slices.DeleteFunc(slices.Clone(d.IDs), func(id social.PostID) bool { return id != post }))
+				}
+				return n
+			}
+			p := newStatus(author)
+			ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+			if jobs := workOff(t, s, 3); jobs < 3 {
+				t.Errorf("%d jobs for %d followers", jobs, n)
+			}
+			if got := holding(p.ID); got != n {
+				t.Errorf("the post is in feeds %d times, want once in each of %d", got, n)
+			}
+			ok(t, s.DeletePost(t.Context(), p.ID, anEvent(social.EventPostDeleted)))
+			workOff(t, s, 3)
+			if got := holding(p.ID); got != 0 {
+				t.Errorf("the post is in feeds %d times after its deletion", got)
+			}
+		})
+	}
+}
+
+// TestPartsStayInOrder posts much more than a feed keeps, some of it late, and looks at the parts again and again. Each job is done twice.
+func TestPartsStayInOrder(t *testing.T) {
+	for _, layout := range []string{TinyBucket, TinyMonth} {
+		t.Run(layout, func(t *testing.T) {
+			s := openInside(t, Options{Feeds: layout})
+			author, followers := fans(t, s, 1)
+			reader := followers[0]
+			month := time.Date(2020, time.January, 30, 12, 0, 0, 0, time.UTC)
+			for i := range 70 {
+				p := newStatus(author)
+				at := month.Add(time.Duration(i) * 17 * time.Hour) // over some ends of months
+				if i%9 == 8 {
+					at = at.Add(-40 * 24 * time.Hour)
+				}
+				p.ID = social.PostID{ID: id.At(at)}
+				ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+				workOff(t, s, 2)
+				if i%11 == 10 {
+					partsOf(t, keptNews(t, s), reader)
+					sameAsRead(t, s, reader, fmt.Sprintf("after %d posts", i+1))
+				}
+			}
+			if open, _ := partsOf(t, keptNews(t, s), reader); open.Floor.IsZero() {
+				t.Error("nothing was trimmed")
+			}
+			ok(t, feedsOf(s).build(t.Context(), reader)) // it is there
+			ok(t, keptNews(t, s).rebuild(t.Context(), reader))
+			_, closed := partsOf(t, keptNews(t, s), reader)
+			if n := must(keptNews(t, s).docs.CountDocuments(t.Context(), doc("user", reader)))(t); int(n) != len(closed) {
+				t.Errorf("%d closed parts are stored, of which %d are read", n, len(closed))
+			}
+		})
+	}
+}
+
+// TestOldCopiesAreNeverShown changes posts in every way while no job is done: readers see it at once. Then the copies are made anew.
+func TestOldCopiesAreNeverShown(t *testing.T) {
+	s, ctx := openInside(t, Options{Feeds: TinyMonth}), t.Context()
+	author, followers := fans(t, s, 1)
+	reader := followers[0]
+	var posts []*social.Post
+	for range 9 {
+		p := newStatus(author)
+		p.WallOwner = reader
+		posts = append(posts, p)
+		ok(t, s.InsertPost(ctx, p, anEvent(social.EventPostCreated)))
+		workOff(t, s, 1)
+	}
+	change := func(i int, what string, write func(p *social.Post) error) {
+		t.Helper()
+		ok(t, write(posts[i]))
+		sameAsRead(t, s, reader, "after "+what)
+	}
+	var comment *social.Comment
+	for _, i := range []int{0, 4, 8} { // in closed parts and in the open one
+		change(i, "a comment", func(p *social.Post) error {
+			comment = &social.Comment{ID: social.CommentID{ID: id.New()}, Post: p.ID, Author: reader, Slug: "s", Path: "s", Text: "hm"}
+			comment.TreePath = social.NewTreePath(nil, comment.ID)
+			return s.InsertComment(ctx, comment, anEvent(social.EventCommentAdded))
+		})
+		change(i, "an edit of a comment", func(*social.Post) error {
+			return s.EditComment(ctx, comment.ID, "ah", time.Now(), anEvent(social.EventCommentEdited))
+		})
+		change(i, "a reaction", func(p *social.Post) error {
+			return s.PutReaction(ctx, p.ID, reader, social.ReactionLike, anEvent(social.EventReactionAdded))
+		})
+	}
+	change(4, "a comment's deletion", func(*social.Post) error {
+		comments := must(s.LatestComments(ctx, []social.PostID{posts[4].ID}, nil, 1))(t)[posts[4].ID]
+		return s.DeleteComment(ctx, comments[0].ID, anEvent(social.EventCommentDeleted))
+	})
+	change(3, "an edit for nobody", func(p *social.Post) error {
+		edited := *p
+		edited.Revision, edited.Audience = 1, social.Audience{Kind: social.AudienceOnlyMe}
+		edited.Content.Status = &social.Status{Text: "no more"}
+		return s.UpdatePost(ctx, &edited, nil, anEvent(social.EventPostEdited))
+	})
+	for _, i := range []int{8, 1} {
+		change(i, "a deletion", func(p *social.Post) error { return s.DeletePost(ctx, p.ID, anEvent(social.EventPostDeleted)) })
+	}
+	workOff(t, s, 2)
+	sameAsRead(t, s, reader, "in the end")
+	freshCopies(t, keptNews(t, s), reader)
+	freshCopies(t, feedsOf(s).(*monthFeeds).wallOf, reader)
+}
+
+// TestCopiesMeetChanges lets a post change before each of the commands that copy it, close a part over it, or build a feed with it.
+func TestCopiesMeetChanges(t *testing.T) {
+	m := newMeeting(t, TinyMonth)
+	var hot social.PostID
+	change := func() {
+		kinds := []social.ReactionKind{social.ReactionLike, social.ReactionWow}
+		for _, kind := range kinds {
+			ok(t, m.other.PutReaction(t.Context(), hot, m.reader, kind, anEvent(social.EventReactionAdded)))
+		}
+		workOff(t, m.other, 1)
+	}
+	for name, do := range map[string]func(){
+		"a push": func() {
+			p := newStatus(m.author)
+			hot = p.ID
+			ok(t, m.other.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+		},
+		"a build": func() { m.follow(m.other); m.unfollow(m.other) },
+	} {
+		interrupted := 0
+		for command := 1; command <= 14; command++ {
+			hot = m.post(m.author)
+			do()
+			m.between.set(command, func() { interrupted++; change() })
+			if j := must(m.one.jobs.claim(t.Context(), time.Now()))(t); j != nil {
+				ok(t, m.one.feeds.do(t.Context(), j))
+				ok(t, m.one.jobs.finish(t.Context(), j))
+			}
+			m.between = interrupter{}
+			m.check("%s, a change before command %d", name, command)
+			freshCopies(t, keptNews(t, m.other), m.reader)
+		}
+		if interrupted < 5 || interrupted == 14 {
+			t.Errorf("%s: %d of up to 14 commands were interrupted", name, interrupted)
+		}
+	}
+}
+
+// TestClosingMeetsClosing lets others close parts, post and delete before each of the commands that close one, as if the first had been slow, or died.
+func TestClosingMeetsClosing(t *testing.T) {
+	for _, layout := range []string{TinyBucket, TinyMonth} {
+		t.Run(layout, func(t *testing.T) {
+			m := newMeeting(t, layout)
+			interrupted := 0
+			for command := 1; command <= 12; command++ {
+				var last social.PostID
+				for open, _ := partsOf(t, keptNews(t, m.other), m.reader); open.Count < 2*3; open, _ = partsOf(t, keptNews(t, m.other), m.reader) {
+					last = m.post(m.author)
+				}
+				m.between.set(command, func() {
+					interrupted++
+					m.post(m.author)
+					ok(t, m.other.DeletePost(t.Context(), last, anEvent(social.EventPostDeleted)))
+					workOff(t, m.other, 1)
+				})
+				ctx, die := context.WithCancel(t.Context())
+				err := keptNews(t, m.one).closeParts(ctx, m.reader, monthOf(last))
+				die()
+				ok(t, err)
+				m.between = interrupter{}
+				m.check("closed in between, before command %d", command)
+			}
+			if interrupted < 3 || interrupted == 12 {
+				t.Errorf("%d of up to 12 commands were interrupted", interrupted)
+			}
+		})
+	}
+}
+
+// TestAPartIsClosedByWhoComesNext is about a server that dies when a closed part is stored, and before the open one has gone on.
+func TestAPartIsClosedByWhoComesNext(t *testing.T) {
+	m := newMeeting(t, TinyBucket)
+	f := keptNews(t, m.other)
+	for open, _ := partsOf(t, f, m.reader); open.Count < 2*3; open, _ = partsOf(t, f, m.reader) {
+		m.post(m.author)
+	}
+	ctx, die := context.WithCancel(t.Context())
+	m.between.set(3, die) // after reading the open part and storing the closed one
+	if err := keptNews(t, m.one).closeParts(ctx, m.reader, monthOf(social.PostID{ID: id.New()})); err == nil {
+		t.Fatal("it did not die")
+	}
+	m.between = interrupter{}
+	sameAsRead(t, m.other, m.reader, "with a part that nobody reads")
+	for range 8 {
+		m.post(m.author)
+		m.check("afterwards")
+	}
+	partsOf(t, f, m.reader)
+}
+
+// TestLongPostsAreNotCopied: a document's length is bounded, whatever is posted.
+func TestLongPostsAreNotCopied(t *testing.T) {
+	s, ctx := openInside(t, Options{Feeds: TinyMonth}), t.Context()
+	author, followers := fans(t, s, 1)
+	for i := range 12 {
+		p := newStatus(author)
+		if i%2 == 0 {
+			p.Content.Status.Text = strings.Repeat("長", social.MaxTextLen)
+		}
+		ok(t, s.InsertPost(ctx, p, anEvent(social.EventPostCreated)))
+		if i%2 == 1 { // it becomes long, and short again
+			for revision, text := range []string{strings.Repeat("長", social.MaxTextLen), "short"} {
+				p.Revision, p.Content.Status = revision+1, &social.Status{Text: text}
+				ok(t, s.UpdatePost(ctx, p, nil, anEvent(social.EventPostEdited)))
+				workOff(t, s, 1)
+				sameAsRead(t, s, followers[0], "with a long post")
+			}
+		}
+	}
+	workOff(t, s, 1)
+	sameAsRead(t, s, followers[0], "with long posts")
+	freshCopies(t, keptNews(t, s), followers[0])
+}
+
+// TestKeptDocumentsReadThemselves is TestDocumentsReadThemselves for what has copies in it.
+func TestKeptDocumentsReadThemselves(t *testing.T) {
+	raw := must(bson.Marshal(doc("_id", 1, "changes", 3)))(t)
+	closed := closedPart{
+		ID: pairKey(id.New(), id.New()), Version: 1, User: social.UserID{ID: id.New()}, Gen: stamp{id.New()},
+		Lower: social.PostID{ID: id.New()}, Upper: social.PostID{ID: id.New()}, Month: "2026-11",
+		IDs: []social.PostID{{ID: id.New()}}, Posts: []postCopy{raw, raw},
+	}
+	open := openPart{
+		User: closed.User, Version: 1, Gen: closed.Gen, IDs: closed.IDs, Posts: closed.Posts, Count: 2, Month: "2026-11",
+		From: closed.Upper, Floor: closed.Lower, Parts: 7, Ready: true,
+	}
+	var readOpen openPart
+	ok(t, readDocument(encode(t, open), &readOpen))
+	if diff := cmp.Diff(open, readOpen, cmpopts.IgnoreUnexported(openPart{})); diff != "" {
+		t.Error(diff)
+	}
+	var readClosed closedPart
+	ok(t, readDocument(encode(t, closed), &readClosed))
+	if diff := cmp.Diff(closed, readClosed); diff != "" {
+		t.Error(diff)
+	}
+}

@@ -1,0 +1,33 @@
+package mongodb
+
+import "slices"
+
+// laidOut is what a database can keep in more than one way.
+var laidOut = []struct {
+	setting func() setting
+	field   func(*Options) *string
+}{
+	{commentsSetting, func(o *Options) *string { return &o.Comments }},
+	{feedsSetting, func(o *Options) *string { return &o.Feeds }},
+	{graphSetting, func(o *Options) *string { return &o.Graph }},
+}
+
+// Layouts lists the ways to keep something ("comments", "feeds"); none, where there is but one. The first is the oldest.
+func Layouts(of string) []string {
+	for _, l := range laidOut {
+		if g := l.setting(); g.name == of {
+			others := slices.DeleteFunc(slices.Clone(g.known), func(layout string) bool { return layout == g.oldest })
+			return append([]string{g.oldest}, others...)
+		}
+	}
+	return nil
+}
+
+// SetLayout chooses how something is kept; what [Layouts] does not know stays as it is.
+func (o *Options) SetLayout(of, layout string) {
+	for _, l := range laidOut {
+		if l.setting().name == of {
+			*l.field(o) = layout
+		}
+	}
+}

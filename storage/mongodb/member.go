@@ -1,0 +1,242 @@
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"log/slog"
+	"maps"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+const (
+	// defaultHeartbeat is how often a server says that it lives, and looks for changed settings.
+	defaultHeartbeat = time.Second
+	// defaultLease is for how long it works on without being heard: longer than an election takes.
+	defaultLease = 10 * time.Second
+	// defaultTransactionLife is the database's transactionLifetimeLimitSeconds.
+	defaultTransactionLife = time.Minute
+)
+
+// serverDoc is a document of servers: one open Store. It is there from before the Store reads its settings until after its last
+// write; who goes on without the Store must be sure that it is gone (migration.agree).
+type serverDoc struct {
+	ID      string         `bson:"_id"`
+	Version int            `bson:"v"`
+	Process string         `bson:"process"` // for people: host and process id
+	Adopted map[string]int `bson:"adopted"` // by setting: the oldest generation that calls still work by
+	Lease   int64          `bson:"lease"`   // in ms: how long after At it may still do something
+	At      time.Time      `bson:"at"`      // the last heartbeat, by the database's clock
+	Silence int64          `bson:"silence"` // in ms: the time since then; only when it is read
+}
+
+// describe is for people.
+func (d *serverDoc) describe() string {
+	if d.Silence < d.Lease {
+		return d.Process
+	}
+	return fmt.Sprintf("%s, silent for %d s", d.Process, d.Silence/1000)
+}
+
+// errLeaseOver: other servers may have gone on without this one.
+var errLeaseOver = fmt.Errorf("%w: this server could not renew its lease in the database", social.ErrUnavailable)
+
+// member is a Store's part in the agreement of all servers on the settings. Its heartbeat renews a lease, and adopts what has
+// changed. Without a lease the Store neither writes nor answers, because it may have missed a change; so whoever
+// changes a setting has to wait only for those who are heard.
+type member struct {
+	store            *Store
+	servers          *mongo.Collection
+	id, process      string
+	heartbeat, lease time.Duration
+	changed          chan struct{} // asks for a heartbeat at once
+	stop             context.CancelFunc
+	stopped          chan struct{}
+
+	mu          sync.Mutex
+	eras        []*era // those that have calls; the last is the current one
+	writesUntil time.Time
+	readsUntil  time.Time
+}
+
+func newMember(s *Store, servers *mongo.Collection, o Options) *member {
+	host, _ := os.Hostname() // for people alone
+	return &member{
+		store: s, servers: servers, id: id.New().String(), process: fmt.Sprintf("%s, process %d", host, os.Getpid()),
+		heartbeat: orDefault(o.Heartbeat, defaultHeartbeat), lease: orDefault(o.Lease, defaultLease),
+		changed: make(chan struct{}, 1),
+	}
+}
+
+// join makes the server known, adopts the settings, and begins the heartbeat.
+func (m *member) join(ctx context.Context) error {
+	if err := m.beat(ctx); err != nil {
+		return translate(ctx, "join servers", err)
+	}
+	running, stop := context.WithCancel(context.Background())
+	m.stop, m.stopped = stop, make(chan struct{})
+	go func() {
+		defer close(m.stopped)
+		m.run(running)
+	}()
+	return nil
+}
+
+// leave waits for calls under way, but not for ever, and makes the server unknown.
+func (m *member) leave() {
+	if m.stop == nil {
+		return
+	}
+	m.stop()
+	<-m.stopped
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
+	defer cancel()
+	idle := make(chan struct{})
+	go func() {
+		defer close(idle)
+		m.now().calls.Wait()
+	}()
+	select {
+	case <-idle:
+		ctx, cancel := context.WithTimeout(ctx, abortTimeout) // the database may be down
+		defer cancel()
+		_, _ = m.servers.DeleteOne(ctx, doc("_id", m.id))
+	case <-ctx.Done(): // others will find out
+	}
+}
+
+func (m *member) run(ctx context.Context) {
+	failing := false
+	for ctx.Err() == nil {
+		rest(ctx, m.heartbeat, m.changed)
+		err := m.beat(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil && !failing:
+			failing = true
+			slog.WarnContext(ctx, "the server's heartbeat fails", "error", err)
+		case err == nil && failing:
+			failing = false
+			slog.InfoContext(ctx, "the server's heartbeat is back")
+		}
+	}
+}
+
+// hurry asks for a heartbeat at once.
+func (m *member) hurry() {
+	select {
+	case m.changed <- struct{}{}:
+	default:
+	}
+}
+
+// beat renews the leases and adopts what has changed. The server says that it is there before it reads the settings: who changes
+// one afterwards waits for it.
+func (m *member) beat(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, m.lease)
+	defer cancel()
+	began := time.Now()
+	notRenewed := m.renew(ctx)
+	settings, err := m.store.readSettings(ctx)
+	if err != nil {
+		return cmp.Or(notRenewed, err)
+	}
+	e, err := m.store.newEra(settings)
+	if err != nil {
+		return err
+	}
+	m.adopt(e, began.Add(m.lease), notRenewed == nil)
+	return notRenewed
+}
+
+func (m *member) renew(ctx context.Context) error {
+	d := doc("v", version, "process", m.process, "adopted", m.adopted(), "lease", m.lease.Milliseconds())
+	_, err := m.servers.UpdateOne(ctx, doc("_id", m.id), doc("$set", d, "$currentDate", doc("at", true)),
+		options.UpdateOne().SetUpsert(true))
+	return err
+}
+
+// adopted are the generations of the oldest era that has calls.
+func (m *member) adopted() map[string]int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.eras) == 0 {
+		return map[string]int{}
+	}
+	return m.eras[0].generations
+}
+
+// adopt begins a new era if a setting has changed, or if the lease was over: what began before that must end.
+func (m *member) adopt(e *era, until time.Time, renewed bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	first := len(m.eras) == 0
+	lapsed := !first && renewed && time.Now().After(m.writesUntil)
+	for _, old := range m.eras {
+		old.ended = old.ended || lapsed
+	}
+	if first || lapsed || !maps.Equal(e.generations, m.eras[len(m.eras)-1].generations) {
+		m.begin(e)
+	}
+	m.readsUntil = until
+	if renewed {
+		m.writesUntil = until
+	}
+}
+
+// begin makes an era the current one; those before it are forgotten when their calls have ended. m.mu is held.
+func (m *member) begin(e *era) {
+	if len(m.eras) > 0 {
+		old := m.eras[len(m.eras)-1]
+		go func() {
+			old.calls.Wait() // no more can begin
+			m.mu.Lock()
+			m.eras = slices.DeleteFunc(m.eras, func(e *era) bool { return e == old })
+			m.mu.Unlock()
+			m.hurry()
+		}()
+	}
+	m.eras = append(m.eras, e)
+}
+
+// now is the current era.
+func (m *member) now() *era {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.eras[len(m.eras)-1]
+}
+
+// enter begins a call: it belongs to the current era. Call calls.Done when it has ended.
+func (m *member) enter() *era {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	e := m.eras[len(m.eras)-1]
+	e.calls.Add(1)
+	return e
+}
+
+// mayWrite is errLeaseOver where a call of the era must not write any more.
+func (m *member) mayWrite(e *era) error { return m.may(e, &m.writesUntil) }
+
+// mayRead is errLeaseOver where what a call of the era has read may be out of date. Who can still look for changes may read, also
+// when no heartbeat can be written.
+func (m *member) mayRead(e *era) error { return m.may(e, &m.readsUntil) }
+
+func (m *member) may(e *era, until *time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if e.ended || time.Now().After(*until) {
+		return errLeaseOver
+	}
+	return nil
+}

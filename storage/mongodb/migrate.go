@@ -1,0 +1,487 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/fault"
+	"plaza/id"
+	"plaza/social"
+)
+
+// Subject is what can be moved from one layout to another while servers run.
+type Subject string
+
+// The subjects of migrations.
+const (
+	MigrateComments Subject = "comments"
+)
+
+// Goal is how far a migration is to go.
+type Goal string
+
+// The goals of a migration.
+const (
+	GoalSwitch  Goal = "switch"   // the new layout is read, and both are kept in step
+	GoalFinish  Goal = "finish"   // the old layout is gone
+	GoalBackOut Goal = "back out" // the new layout is gone
+)
+
+// Migration says what to move.
+type Migration struct {
+	Subject Subject
+	// To is the layout to move to. With GoalFinish and GoalBackOut it may be "": whatever is under way.
+	To   string
+	Goal Goal
+	// Rate is how many posts (of comments) are copied, or compared, in a second at most. 0: as many as can be.
+	Rate int
+	// Progress is told now and then how far it is. Optional.
+	Progress func(MigrationState)
+	// Waiting is told now and then which processes have not agreed on the next step yet. Optional.
+	Waiting func(processes []string)
+}
+
+// MigrationState is where a subject lies, and how far its migration is.
+type MigrationState struct {
+	Subject Subject
+	Layout  string // that is read
+	From    string // "": no migration is under way
+	To      string
+	Phase   string
+	Done    int // how many posts the phase is through
+	Total   int // of about so many
+	Fixed   int // how many copies differed, and were made again
+	Since   time.Time
+	Driver  string // the process that is at it; "": none
+}
+
+// mover is how a subject is moved.
+type mover interface {
+	// prepare makes a layout empty and ready to be written. No server uses it.
+	prepare(ctx context.Context, layout string) error
+	// count is about how many entries copy, compare and remove go through.
+	count(ctx context.Context) (int, error)
+	// copy puts into the new layout what is not there yet. All servers keep both in step.
+	copy(ctx context.Context, m *migration) error
+	// compare compares the two, and makes copies anew that differ.
+	compare(ctx context.Context, m *migration) error
+	// remove takes away a layout that no server reads.
+	remove(ctx context.Context, m *migration, layout string) error
+}
+
+// migration drives a setting from phase to phase.
+type migration struct {
+	Migration
+	s       *Store
+	setting setting
+	mover   mover
+	d       *settingDoc // as this process has last read or written it
+	begun   time.Time   // of the pace
+	passed  int         // since then
+	noted   time.Time
+}
+
+// errOvertaken: this process was silent for so long that another one goes on.
+var errOvertaken = fault.Refusal("another process has taken the migration over")
+
+// Migrate moves comments from one layout to another, as far as the goal says, while servers go on. It can be stopped, or killed,
+// at any time, and goes on where it was when it is called again. Its errors are for people.
+func (s *Store) Migrate(ctx context.Context, what Migration) error {
+	m, err := s.newMigration(what)
+	if err != nil {
+		return err
+	}
+	if err := m.claim(ctx); err != nil {
+		return err
+	}
+	return errors.Join(m.drive(ctx), m.release(ctx))
+}
+
+func (s *Store) newMigration(what Migration) (*migration, error) {
+	m := &migration{Migration: what, s: s}
+	switch what.Subject {
+	case MigrateComments:
+		m.setting, m.mover = commentsSetting(), threadMover{s}
+	default:
+		return nil, fmt.Errorf("%q cannot be moved", what.Subject)
+	}
+	return m, m.setting.check(what.To)
+}
+
+// refusal is why a setting cannot go where it is wanted.
+func (m *migration) refusal(d *settingDoc) error {
+	name, move := d.Name, d.Move
+	switch {
+	case move == nil && m.To == "":
+		return fmt.Errorf("no migration of %s is under way: they lie in the layout %q", name, d.Value)
+	case move == nil && m.Goal == GoalBackOut:
+		return fmt.Errorf("no migration of %s is under way, so there is nothing to back out of: they lie in the layout %q", name, d.Value)
+	case move == nil && m.To == d.Value:
+		return fmt.Errorf("this database keeps its %s in the layout %q already", name, d.Value)
+	case move == nil:
+		return nil
+	case m.To != "" && m.To != move.To:
+		return fmt.Errorf("a migration of %s from %q to %q is under way: finish it (\"plaza migrate %s --finish\"), "+
+			"or go back (\"plaza migrate %s --back-out\"), before you move them to %q", name, move.From, move.To, name, name, m.To)
+	case m.Goal == GoalBackOut && move.Phase == phaseFinishing:
+		return fmt.Errorf("%q is being removed, so the way back is closed: run \"plaza migrate %s --finish\", "+
+			"and then move them to %q", move.From, name, move.From)
+	case m.Goal == GoalSwitch && move.Phase == phaseFinishing:
+		return fmt.Errorf("%s are read from %q already, and %q is being removed: run \"plaza migrate %s --finish\"",
+			name, move.To, move.From, name)
+	case m.Goal != GoalBackOut && (move.Phase == phaseReturning || move.Phase == phaseUndoing):
+		return fmt.Errorf("the migration of %s to %q is being backed out of: run \"plaza migrate %s --back-out\" first", name, move.To, name)
+	case m.Goal == GoalFinish && m.To == "" && move.Phase != phaseSwitched && move.Phase != phaseFinishing:
+		return fmt.Errorf("%s are not read from %q yet: run \"plaza migrate %s --to %s\" first", name, move.To, name, move.To)
+	}
+	return nil
+}
+
+// claim makes this process the one that drives the setting.
+func (m *migration) claim(ctx context.Context) error {
+	for {
+		d, err := m.read(ctx)
+		if err != nil {
+			return err
+		}
+		if err := m.refusal(d); err != nil {
+			return err
+		}
+		if d.Driver != "" && d.Driver != m.s.member.id {
+			alive, err := m.isAlive(ctx, d.Driver)
+			if err != nil {
+				return err
+			}
+			if alive != nil {
+				return fmt.Errorf("%s are being moved by another process just now (%s)", d.Name, alive.Process)
+			}
+		}
+		taken := doc("_id", d.Name, "driver", doc("$in", bson.A{d.Driver, nil}), "generation", doc("$in", bson.A{d.Generation, nil}))
+		err = m.update(ctx, taken, doc("$set", doc("driver", m.s.member.id)))
+		if !errors.Is(err, errOvertaken) {
+			return err
+		}
+	}
+}
+
+// isAlive waits until it is certain whether a server still has a lease: nil where it has not.
+func (m *migration) isAlive(ctx context.Context, server string) (*serverDoc, error) {
+	first := time.Time{}
+	for {
+		all, err := m.s.servers(ctx)
+		if err != nil {
+			return nil, err
+		}
+		i := slices.IndexFunc(all, func(d serverDoc) bool { return d.ID == server })
+		switch {
+		case i < 0 || all[i].Silence > all[i].Lease:
+			return nil, nil
+		case !first.IsZero() && all[i].At.After(first):
+			return &all[i], nil
+		}
+		first = all[i].At
+		if err := m.pause(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// release lets others drive the setting.
+func (m *migration) release(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.s.timeout)
+	defer cancel()
+	_, err := m.s.settings.UpdateOne(ctx, doc("_id", m.setting.name, "driver", m.s.member.id), doc("$unset", doc("driver", 1)))
+	return translate(ctx, "release the migration", err)
+}
+
+// read reads the setting.
+func (m *migration) read(ctx context.Context) (d *settingDoc, err error) {
+	err = m.s.read(ctx, "settings", func(ctx context.Context) error {
+		all, err := m.s.readSettings(ctx)
+		d = all[m.setting.name]
+		return err
+	})
+	return d, err
+}
+
+// update changes the setting where it is as the filter says. errOvertaken: it is not.
+func (m *migration) update(ctx context.Context, filter, update bson.D) error {
+	return m.s.read(ctx, "change a setting", func(ctx context.Context) error {
+		var d settingDoc
+		err := m.s.settings.FindOneAndUpdate(ctx, filter, update, options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&d)
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			return errOvertaken
+		}
+		if err == nil {
+			m.d = &d
+		}
+		return err
+	})
+}
+
+// mine matches the setting as long as nobody else has changed it.
+func (m *migration) mine() bson.D {
+	return doc("_id", m.setting.name, "driver", m.s.member.id, "generation", doc("$in", bson.A{m.d.Generation, nil}))
+}
+
+// enter begins a phase. Where servers have something else to do then, it is a new generation.
+func (m *migration) enter(ctx context.Context, p phase) error {
+	total, err := m.mover.count(ctx)
+	if err != nil {
+		return err
+	}
+	move := moveDoc{From: m.d.Value, To: m.To, Since: time.Now()}
+	if m.d.Move != nil {
+		move = *m.d.Move
+	}
+	move.Phase, move.At, move.Done, move.Total = p, "", 0, total
+	generation := m.d.Generation + 1
+	if p == phaseComparing {
+		generation = m.d.Generation
+	}
+	return m.set(ctx, doc("$set", doc("value", move.value(p), "generation", generation, "move", move)))
+}
+
+// end is the end of the migration.
+func (m *migration) end(ctx context.Context) error {
+	return m.set(ctx, doc("$set", doc("generation", m.d.Generation+1), "$unset", doc("move", 1)))
+}
+
+// set changes the setting, and lets this process find out at once.
+func (m *migration) set(ctx context.Context, update bson.D) error {
+	m.begun, m.passed, m.noted = time.Now(), 0, time.Now()
+	defer m.s.member.hurry()
+	return m.update(ctx, m.mine(), update)
+}
+
+// drive goes from phase to phase. Before anything is done in one, all servers have agreed on it.
+func (m *migration) drive(ctx context.Context) error {
+	for {
+		if err := m.agree(ctx); err != nil {
+			return err
+		}
+		done, err := m.step(ctx)
+		if err != nil || done {
+			return err
+		}
+	}
+}
+
+// step does what is due in the phase, and enters the next one; or says that the goal is reached.
+func (m *migration) step(ctx context.Context) (done bool, err error) {
+	move := m.d.Move
+	switch {
+	case move == nil && m.Goal == GoalBackOut, move == nil && (m.To == "" || m.To == m.d.Value):
+		return true, nil
+	case move == nil:
+		if err := m.mover.prepare(ctx, m.To); err != nil {
+			return false, err
+		}
+		return false, m.enter(ctx, phaseAnnounced)
+	case m.Goal == GoalBackOut:
+		return false, m.stepBack(ctx)
+	}
+	switch move.Phase {
+	case phaseAnnounced:
+		return false, m.enter(ctx, phaseCopying)
+	case phaseCopying:
+		return false, m.then(ctx, m.mover.copy(ctx, m), phaseComparing)
+	case phaseComparing:
+		return false, m.then(ctx, m.mover.compare(ctx, m), phaseSwitched)
+	case phaseSwitched:
+		if m.Goal == GoalSwitch {
+			return true, nil
+		}
+		return false, m.enter(ctx, phaseFinishing)
+	case phaseFinishing:
+		return false, m.remove(ctx, move.From)
+	case phaseReturning, phaseUndoing:
+	}
+	return false, fmt.Errorf("a migration in the phase %q goes nowhere", move.Phase)
+}
+
+func (m *migration) stepBack(ctx context.Context) error {
+	switch m.d.Move.Phase {
+	case phaseSwitched:
+		return m.enter(ctx, phaseReturning)
+	case phaseAnnounced, phaseCopying, phaseComparing, phaseReturning:
+		return m.enter(ctx, phaseUndoing)
+	case phaseUndoing:
+		return m.remove(ctx, m.d.Move.To)
+	case phaseFinishing:
+	}
+	return fmt.Errorf("a migration in the phase %q cannot go back", m.d.Move.Phase)
+}
+
+// then enters a phase if the one before has ended well.
+func (m *migration) then(ctx context.Context, err error, next phase) error {
+	if err != nil {
+		return err
+	}
+	return m.enter(ctx, next)
+}
+
+// remove removes the layout that is not read any more, and ends the migration.
+func (m *migration) remove(ctx context.Context, layout string) error {
+	if err := m.mover.remove(ctx, m, layout); err != nil {
+		return err
+	}
+	return m.end(ctx)
+}
+
+// agree waits until all servers have the current generation, and have ended what they had begun by an older one.
+func (m *migration) agree(ctx context.Context) error {
+	for {
+		all, err := m.s.servers(ctx)
+		if err != nil {
+			return err
+		}
+		var waiting []string
+		for _, d := range all {
+			switch {
+			case d.Adopted[m.setting.name] >= m.d.Generation && len(d.Adopted) > 0:
+			case m.s.isGone(d):
+				if err := m.s.forget(ctx, d); err != nil {
+					return err
+				}
+			default:
+				waiting = append(waiting, d.describe())
+			}
+		}
+		if len(waiting) == 0 {
+			return nil
+		}
+		if m.Waiting != nil {
+			m.Waiting(waiting)
+		}
+		if err := m.pause(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// isGone says that a server has neither a lease nor a transaction that could still be committed: the database looks for old
+// ones twice in a transaction's life.
+func (s *Store) isGone(d serverDoc) bool {
+	return d.Silence > d.Lease+(s.transactionLife+s.transactionLife/2).Milliseconds()
+}
+
+// pause is the time between two looks at the servers.
+func (m *migration) pause(ctx context.Context) error {
+	rest(ctx, m.s.member.heartbeat/4, nil)
+	return ctx.Err()
+}
+
+// servers reads all servers.
+func (s *Store) servers(ctx context.Context) (all []serverDoc, err error) {
+	err = s.read(ctx, "servers", func(ctx context.Context) error {
+		cursor, err := s.member.servers.Aggregate(ctx, bson.A{
+			doc("$match", doc("_id", doc("$gt", ""))),
+			doc("$set", doc("silence", doc("$subtract", bson.A{"$$NOW", "$at"}))),
+		}, options.Aggregate().SetHint(doc("_id", 1)))
+		if err != nil {
+			return err
+		}
+		all, err = readAll[serverDoc](ctx, cursor, 0)
+		return err
+	})
+	return all, err
+}
+
+// forget removes a server that can do nothing any more; one that is heard just now is not meant.
+func (s *Store) forget(ctx context.Context, d serverDoc) error {
+	return s.read(ctx, "forget server", func(ctx context.Context) error {
+		_, err := s.member.servers.DeleteOne(ctx, doc("_id", d.ID, "at", d.At))
+		return err
+	})
+}
+
+// transaction runs fn as write does, as long as the phase is that which this process knows.
+func (m *migration) transaction(ctx context.Context, op string, post social.PostID, fn func(context.Context) error) error {
+	return m.s.writeWithin(ctx, copyTime, op, hotPost(post), func(ctx context.Context) error {
+		if m.s.era(ctx).generations[m.setting.name] != m.d.Generation {
+			return errOvertaken
+		}
+		return fn(ctx)
+	})
+}
+
+// note keeps how far the phase is, and holds the pace.
+func (m *migration) note(ctx context.Context, at id.ID, n int) error {
+	m.d.Move.At = at.String()
+	m.d.Move.Done += n
+	m.passed += n
+	if m.Progress != nil {
+		m.Progress(m.d.state())
+	}
+	if time.Since(m.noted) >= noteEvery {
+		m.noted = time.Now()
+		if err := m.update(ctx, m.mine(), doc("$set", doc("move", m.d.Move))); err != nil {
+			return err
+		}
+	}
+	if m.Rate > 0 {
+		due := m.begun.Add(time.Duration(m.passed) * time.Second / time.Duration(m.Rate))
+		rest(ctx, time.Until(due), nil)
+	}
+	return ctx.Err()
+}
+
+const (
+	// copyTime bounds one transaction of a migration; the database would end it after a minute.
+	copyTime = 50 * time.Second
+	// noteEvery is how much work is done again after a crash, at most.
+	noteEvery = 500 * time.Millisecond
+)
+
+// together is how many entries are gone through between two notes of how far it is.
+func (m *migration) together() int {
+	const most = 100
+	if m.Rate > 0 {
+		return min(m.Rate, most)
+	}
+	return most
+}
+
+func (d *settingDoc) state() MigrationState {
+	state := MigrationState{Subject: Subject(d.Name), Layout: d.Value}
+	if m := d.Move; m != nil {
+		state.From, state.To, state.Phase, state.Since = m.From, m.To, string(m.Phase), utc(m.Since)
+		state.Done, state.Total, state.Fixed = m.Done, m.Total, m.Fixed
+	}
+	return state
+}
+
+// Migrations says where each subject lies, and how far its migration is.
+func (s *Store) Migrations(ctx context.Context) (all []MigrationState, err error) {
+	servers, err := s.servers(ctx)
+	if err != nil {
+		return nil, err
+	}
+	err = s.read(ctx, "settings", func(ctx context.Context) error {
+		settings, err := s.readSettings(ctx)
+		if err != nil {
+			return err
+		}
+		all = nil
+		for _, subject := range []Subject{MigrateComments} {
+			d := settings[string(subject)]
+			state := d.state()
+			for _, server := range servers {
+				if server.ID == d.Driver {
+					state.Driver = server.describe()
+				}
+			}
+			all = append(all, state)
+		}
+		return nil
+	})
+	return all, err
+}

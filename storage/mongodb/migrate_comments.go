@@ -1,0 +1,321 @@
+package mongodb
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"sync/atomic"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/errgroup"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// threadMover moves comment threads. Each post's thread is copied in one transaction, which also writes on the post where its
+// thread lies from then on; so whoever changes the thread, by whatever era, finds out after having written the post, and
+// before anybody else can change it. Posts that are made meanwhile say so from birth.
+type threadMover struct{ s *Store }
+
+const (
+	// copiers is how many threads are copied, or compared, at the same time.
+	copiers = 4
+)
+
+func (v threadMover) count(ctx context.Context) (n int, err error) {
+	err = v.s.read(ctx, "count posts", func(ctx context.Context) error {
+		all, err := v.s.posts.EstimatedDocumentCount(ctx)
+		n = int(all)
+		return err
+	})
+	return n, err
+}
+
+func (v threadMover) prepare(ctx context.Context, layout string) error {
+	if err := v.drop(ctx, layout); err != nil {
+		return err
+	}
+	for c, models := range v.s.threadLayouts[layout].indexes() {
+		if err := ensure(ctx, c, models); err != nil {
+			return translate(ctx, "indexes of "+c.Name(), err)
+		}
+	}
+	return nil
+}
+
+func (v threadMover) drop(ctx context.Context, layout string) error {
+	return v.s.read(ctx, "drop a layout", func(ctx context.Context) error {
+		for c := range v.s.threadLayouts[layout].indexes() {
+			if err := c.Drop(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// threadHead is what a post says of its thread.
+type threadHead struct {
+	ID       social.PostID `bson:"_id"`
+	Comments int           `bson:"commentCount"`
+	Homes    []string      `bson:"homes"`
+}
+
+// walk goes through the posts that are there when it begins, from where the phase was: those that come later are right from birth.
+func (v threadMover) walk(ctx context.Context, m *migration, do func(context.Context, []threadHead) error) error {
+	end, err := v.heads(ctx, doc("$gt", zeroKey), -1, 1)
+	if err != nil || len(end) == 0 {
+		return err
+	}
+	for {
+		after, err := positionOf(m.d.Move)
+		if err != nil {
+			return err
+		}
+		heads, err := v.heads(ctx, doc("$gt", after, "$lte", end[0].ID), 1, m.together())
+		if err != nil || len(heads) == 0 {
+			return err
+		}
+		if err := do(ctx, heads); err != nil {
+			return err
+		}
+		if err := m.note(ctx, heads[len(heads)-1].ID.ID, len(heads)); err != nil {
+			return err
+		}
+	}
+}
+
+// positionOf is the id behind which a phase goes on.
+func positionOf(move *moveDoc) (any, error) {
+	if move.At == "" {
+		return zeroKey, nil
+	}
+	at, err := id.ParseText(move.At)
+	return idKey(social.Key(at.Bytes())), err
+}
+
+// heads reads posts by their ids, upwards (1) or downwards (-1).
+func (v threadMover) heads(ctx context.Context, ids bson.D, direction, limit int) (heads []threadHead, err error) {
+	err = v.s.read(ctx, "posts to move", func(ctx context.Context) error {
+		heads, err = findAll[threadHead](ctx, v.s.posts, doc("_id", ids), limit, options.Find().SetSort(doc("_id", direction)).
+			SetLimit(int64(limit)).SetHint(doc("_id", 1)).SetProjection(doc("commentCount", 1, "homes", 1)))
+		return err
+	})
+	return heads, err
+}
+
+// eachThread does something for several posts at the same time.
+func eachThread(ctx context.Context, heads []threadHead, do func(context.Context, threadHead) error) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(copiers)
+	for _, head := range heads {
+		group.Go(func() error { return do(ctx, head) })
+	}
+	return group.Wait()
+}
+
+func (v threadMover) copy(ctx context.Context, m *migration) error {
+	return v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
+		heads = slices.DeleteFunc(slices.Clone(heads), func(h threadHead) bool { return h.Homes != nil })
+		empty := slices.DeleteFunc(slices.Clone(heads), func(h threadHead) bool { return h.Comments > 0 })
+		if done, err := v.markEmpty(ctx, m, empty); err != nil {
+			return err
+		} else if done {
+			heads = slices.DeleteFunc(heads, func(h threadHead) bool { return h.Comments == 0 })
+		}
+		return eachThread(ctx, heads, func(ctx context.Context, h threadHead) error { return v.copyThread(ctx, m, h.ID, false) })
+	})
+}
+
+// markEmpty marks posts without comments all at once; false where one of them has changed meanwhile.
+func (v threadMover) markEmpty(ctx context.Context, m *migration, heads []threadHead) (done bool, err error) {
+	if len(heads) == 0 {
+		return true, nil
+	}
+	posts := each(heads, func(h *threadHead) social.PostID { return h.ID })
+	filter := doc("_id", doc("$in", valueList(posts)), "commentCount", 0, "homes", doc("$exists", false))
+	err = m.transaction(ctx, "mark posts", social.PostID{}, func(ctx context.Context) error {
+		result, err := v.s.posts.UpdateMany(ctx, filter, doc("$set", doc("homes", m.homes())), options.UpdateMany().SetHint(doc("_id", 1)))
+		done = err == nil && int(result.ModifiedCount) == len(heads)
+		return err
+	})
+	return done, err
+}
+
+// homes is what posts say whose threads lie in both layouts.
+func (m *migration) homes() []string { return []string{m.d.Move.From, m.d.Move.To} }
+
+// hotPost is what writers of a post's thread wait for.
+func hotPost(post social.PostID) []id.ID {
+	if post.IsZero() {
+		return nil
+	}
+	return []id.ID{post.ID}
+}
+
+// copyThread puts the thread of a post into the layout that is not read, unless the post says that it is there, or has gone.
+func (v threadMover) copyThread(ctx context.Context, m *migration, post social.PostID, again bool) error {
+	filter := doc("_id", post)
+	if !again {
+		filter = append(filter, bson.E{Key: "homes", Value: doc("$exists", false)})
+	}
+	move := m.d.Move
+	from, to := v.s.threadLayouts[move.From], v.s.threadLayouts[move.To]
+	comments := 0
+	err := m.transaction(ctx, "copy a thread", post, func(ctx context.Context) error {
+		update := doc("$set", doc("homes", m.homes()), "$inc", doc("moves", 1))
+		if err := updateOne(ctx, v.s.posts, filter, update); err != nil {
+			return err
+		}
+		thread, err := from.thread(ctx, post)
+		if err != nil {
+			return err
+		}
+		comments = len(thread)
+		if err := to.removeThread(ctx, post); err != nil {
+			return err
+		}
+		return to.store(ctx, post, thread)
+	})
+	switch {
+	case errors.Is(err, social.ErrNotFound):
+		return nil
+	case errors.Is(err, social.ErrThreadFull):
+		return fmt.Errorf("the thread of post %s has %d comments, which is more than the layout %q takes: "+
+			"go back with \"plaza migrate comments --back-out\", and choose another one", post.ID, comments, move.To)
+	}
+	return err
+}
+
+func (v threadMover) compare(ctx context.Context, m *migration) error {
+	return v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
+		var fixed atomic.Int64
+		err := eachThread(ctx, heads, func(ctx context.Context, h threadHead) error {
+			why, err := v.difference(ctx, m, h.ID)
+			if err != nil || why == "" {
+				return err
+			}
+			fixed.Add(1)
+			return v.repair(ctx, m, h.ID, why)
+		})
+		m.d.Move.Fixed += int(fixed.Load())
+		return err
+	})
+}
+
+// repair copies a thread again, and refuses to go on where that does not help.
+func (v threadMover) repair(ctx context.Context, m *migration, post social.PostID, why string) error {
+	slog.WarnContext(ctx, "a copied thread differs, and is copied again", "post", post.ID, "difference", why)
+	if err := v.copyThread(ctx, m, post, true); err != nil {
+		return err
+	}
+	why, err := v.difference(ctx, m, post)
+	if err == nil && why != "" {
+		return fmt.Errorf("the copy of the thread of post %s differs, also after it was made again: %s", post.ID, why)
+	}
+	return err
+}
+
+// difference compares both copies of a post's thread as they are at one moment, in both orders, and counts them.
+func (v threadMover) difference(ctx context.Context, m *migration, post social.PostID) (why string, err error) {
+	err = m.transaction(ctx, "compare a thread", post, func(ctx context.Context) error {
+		var head threadHead
+		only := options.FindOne().SetProjection(doc("commentCount", 1, "homes", 1))
+		err := v.s.posts.FindOne(ctx, doc("_id", post), only).Decode(&head)
+		switch {
+		case errors.Is(err, mongo.ErrNoDocuments):
+			why = "" // it was deleted
+			return nil
+		case err != nil:
+			return err
+		case !slices.Equal(head.Homes, m.homes()):
+			why = "the post does not say that there is a copy"
+			return nil
+		}
+		why, err = v.compareHomes(ctx, m.d.Move, head)
+		return err
+	})
+	return why, err
+}
+
+func (v threadMover) compareHomes(ctx context.Context, move *moveDoc, head threadHead) (why string, err error) {
+	for _, order := range []social.CommentOrder{social.OrderOldest, social.OrderThreaded} {
+		from, err := digestOf(ctx, v.s.threadLayouts[move.From], head.ID, order)
+		if err != nil {
+			return "", err
+		}
+		to, err := digestOf(ctx, v.s.threadLayouts[move.To], head.ID, order)
+		switch {
+		case err != nil:
+			return "", err
+		case from.live != head.Comments:
+			return "", fmt.Errorf("post %s counts %d comments, and %q has %d of them", head.ID.ID, head.Comments, move.From, from.live)
+		case from != to:
+			return fmt.Sprintf("%q has %d comments (%s), %q has %d (%s)", move.From, from.live, order, move.To, to.live, order), nil
+		}
+	}
+	return "", nil
+}
+
+// threadDigest is what two copies of a thread have in common.
+type threadDigest struct {
+	live int // comments that are no tombstones
+	sum  [sha256.Size]byte
+}
+
+// digestOf reads a thread as people do, page by page.
+func digestOf(ctx context.Context, layout threads, post social.PostID, order social.CommentOrder) (d threadDigest, err error) {
+	list := social.List[social.Thread]{Of: social.Thread{Post: post, Order: order}, Page: social.Page{Limit: comparedTogether}}
+	sum := sha256.New()
+	for {
+		pages, err := layout.pages(ctx, []social.List[social.Thread]{list})
+		if err != nil {
+			return d, err
+		}
+		comments := pages[list]
+		for _, c := range comments {
+			fmt.Fprintf(sum, "%#v\n", *c)
+			if !c.Deleted {
+				d.live++
+			}
+		}
+		if len(comments) < list.Limit {
+			break
+		}
+		last := comments[len(comments)-1]
+		list.After = social.Key(last.ID.Bytes())
+		if order == social.OrderThreaded {
+			list.After = last.TreePath
+		}
+	}
+	sum.Sum(d.sum[:0])
+	return d, nil
+}
+
+// comparedTogether is how many comments are read at once to compare them.
+const comparedTogether = 2000
+
+func (v threadMover) remove(ctx context.Context, m *migration, layout string) error {
+	err := v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
+		heads = slices.DeleteFunc(slices.Clone(heads), func(h threadHead) bool { return h.Homes == nil })
+		if len(heads) == 0 {
+			return nil
+		}
+		posts := each(heads, func(h *threadHead) social.PostID { return h.ID })
+		return m.transaction(ctx, "unmark posts", social.PostID{}, func(ctx context.Context) error {
+			_, err := v.s.posts.UpdateMany(ctx, doc("_id", doc("$in", valueList(posts))), doc("$unset", doc("homes", 1, "moves", 1)),
+				options.UpdateMany().SetHint(doc("_id", 1)))
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return v.drop(ctx, layout)
+}

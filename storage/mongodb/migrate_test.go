@@ -1,0 +1,326 @@
+package mongodb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+	"plaza/storage/storagetest"
+)
+
+// brisk lets servers agree soon.
+func brisk(o mongodb.Options) mongodb.Options {
+	o.Heartbeat = 10 * time.Millisecond
+	return o
+}
+
+// twoTowns are two servers on one database.
+func twoTowns(t *testing.T, o mongodb.Options) (one, two *town) {
+	t.Helper()
+	uri, database := mongotest.Database(t)
+	uri = inDatabase(t, uri, database)
+	open := func() *town {
+		return &town{Store: openAt(t, uri, brisk(o)), uri: uri, layout: o.Comments, t: t, ctx: t.Context()}
+	}
+	return open(), open()
+}
+
+// migrate moves comments.
+func (w *town) migrate(to string, goal mongodb.Goal) {
+	w.t.Helper()
+	w.ok(w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: to, Goal: goal}))
+}
+
+// readsFrom checks the layout that is read, and that another one is kept in step: "" for none.
+func (w *town) readsFrom(layout, other string) {
+	w.t.Helper()
+	all, err := w.Migrations(w.ctx)
+	w.ok(err)
+	got := all[0]
+	also := got.From
+	if also == got.Layout {
+		also = got.To
+	}
+	if got.Layout != layout || also != other || got.Driver != "" {
+		w.t.Errorf("comments are read from %q, and kept in %q too (%+v); want %q and %q", got.Layout, also, got, layout, other)
+	}
+}
+
+// migrations are chores: they go on with whatever is under way, some of it or all, or go back, or begin something new.
+func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...string) storagetest.Chore {
+	do := func(ctx context.Context, n int) error {
+		store := stores[n%len(stores)].(*mongodb.Store) //nolint:forcetypeassert // twoStores makes no other
+		all, err := store.Migrations(ctx)
+		if err != nil {
+			return err
+		}
+		state := all[slices.IndexFunc(all, func(s mongodb.MigrationState) bool { return s.Subject == subject })]
+		ctx, stop := context.WithCancel(ctx)
+		defer stop()
+		some := n / 2 % 5 // batches; 0 for all
+		m := mongodb.Migration{Subject: subject, Rate: 20, Progress: func(mongodb.MigrationState) {
+			if some--; some == 0 {
+				stop()
+			}
+		}}
+		if some == 0 {
+			m.Rate = 0
+		}
+		m.To, m.Goal = next(state, layouts, n)
+		if err := store.Migrate(ctx, m); !errors.Is(err, context.Canceled) {
+			return err
+		}
+		return nil
+	}
+	return storagetest.Chore{Name: "migrate " + string(subject), Weight: 2, Do: do}
+}
+
+// next is what may come next in a migration.
+func next(s mongodb.MigrationState, layouts []string, n int) (to string, goal mongodb.Goal) {
+	back := n%4 == 3
+	switch s.Phase {
+	case "":
+		others := slices.DeleteFunc(slices.Clone(layouts), func(l string) bool { return l == s.Layout })
+		return others[n%len(others)], mongodb.GoalSwitch
+	case "announced", "copying", "comparing":
+		if !back {
+			return s.To, mongodb.GoalSwitch
+		}
+	case "switched":
+		if !back {
+			return "", mongodb.GoalFinish
+		}
+	case "finishing":
+		return "", mongodb.GoalFinish
+	}
+	return "", mongodb.GoalBackOut
+}
+
+// TestModelWhileCommentsMove plays the model's histories over two servers, with migrations between their steps.
+func TestModelWhileCommentsMove(t *testing.T) {
+	stores := twoStores(t, mongodb.Options{})
+	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, migrations(mongodb.MigrateComments, stores,
+		mongodb.CommentsDocuments, mongodb.TinyPages, mongodb.TinyAdaptive, mongodb.CommentsEmbedded))
+}
+
+// twoStores are two servers on one database.
+func twoStores(t *testing.T, o mongodb.Options) []storage.Store {
+	t.Helper()
+	one, two := twoTowns(t, o)
+	return []storage.Store{one.Store, two.Store}
+}
+
+// story writes into a thread until it is told to stop: comments, replies, edits and deletions. It knows what should be there.
+type story struct {
+	post *social.Post
+	all  []*social.Comment // in the order of their ids; tombstones have no text
+}
+
+func (s *story) write(w *town, author social.UserID, n int) error {
+	var parent *social.Comment
+	if n%3 > 0 && len(s.all) > 0 {
+		parent = s.all[n*7%len(s.all)]
+		if parent.Deleted || parent.Depth() >= 8 {
+			parent = nil
+		}
+	}
+	c := newComment(s.post, parent, author)
+	c.Text = fmt.Sprint("comment ", n)
+	if err := w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)); err != nil {
+		return err
+	}
+	if parent != nil {
+		parent.Replies++
+	}
+	s.all = append(s.all, c)
+	if n%4 == 3 {
+		old := s.all[n*5%len(s.all)]
+		if !old.Deleted {
+			old.Text, old.EditedAt = old.Text+"!", time.Unix(int64(n), 0).UTC()
+			if err := w.EditComment(w.ctx, old.ID, old.Text, old.EditedAt, happened(social.EventCommentEdited)); err != nil {
+				return err
+			}
+		}
+	}
+	if n%5 == 4 {
+		return s.delete(w, s.all[n*3%len(s.all)])
+	}
+	return nil
+}
+
+func (s *story) delete(w *town, c *social.Comment) error {
+	if c.Deleted {
+		return nil
+	}
+	if err := w.DeleteComment(w.ctx, c.ID, happened(social.EventCommentDeleted)); err != nil {
+		return err
+	}
+	c.Deleted, c.Text, c.Author, c.EditedAt = true, "", social.UserID{}, time.Time{}
+	for c != nil && c.Deleted && c.Replies == 0 {
+		i := slices.Index(s.all, c)
+		s.all = slices.Delete(s.all, i, i+1)
+		p := slices.IndexFunc(s.all, func(a *social.Comment) bool { return a.ID == c.Parent })
+		if c.Parent.IsZero() || p < 0 {
+			return nil
+		}
+		c = s.all[p]
+		c.Replies--
+	}
+	return nil
+}
+
+// check compares what people read with what should be there, in both orders and in numbers.
+func (s *story) check(t *testing.T, w *town) {
+	t.Helper()
+	slices.SortFunc(s.all, func(a, b *social.Comment) int { return a.ID.Compare(b.ID.ID) })
+	inTime := w.thread(s.post.ID, social.OrderOldest)
+	if diff := cmp.Diff(s.all, inTime); diff != "" {
+		t.Errorf("the thread of %s differs (-want +got):\n%s", s.post.ID, diff)
+	}
+	inTree := slices.Clone(s.all)
+	slices.SortFunc(inTree, func(a, b *social.Comment) int { return cmpKeys(a.TreePath, b.TreePath) })
+	if diff := cmp.Diff(inTree, w.thread(s.post.ID, social.OrderThreaded)); diff != "" {
+		t.Errorf("the tree of %s differs (-want +got):\n%s", s.post.ID, diff)
+	}
+	live := 0
+	for _, c := range s.all {
+		if !c.Deleted {
+			live++
+		}
+	}
+	posts, err := w.Posts(w.ctx, []social.PostID{s.post.ID})
+	if err != nil || posts[s.post.ID].CommentCount != live {
+		t.Errorf("%d comments are counted, there are %d, %v", posts[s.post.ID].CommentCount, live, err)
+	}
+}
+
+func cmpKeys(a, b social.Key) int {
+	switch {
+	case a < b:
+		return -1
+	case a > b:
+		return 1
+	}
+	return 0
+}
+
+// TestCommentsMoveWhilePeopleWrite moves comments through all layouts, there and back, over two servers, while 64 writers comment,
+// reply, edit, delete, and make posts and delete them. Nothing is lost, doubled or reordered, and every count is exact.
+func TestCommentsMoveWhilePeopleWrite(t *testing.T) {
+	const writers = 64
+	one, two := twoTowns(t, mongodb.Options{Comments: mongodb.CommentsDocuments})
+	users := one.people(writers)
+	stories := make([]*story, writers)
+	for i := range stories {
+		author := users[i].User.ID
+		stories[i] = &story{post: one.post(status(author, author, public))}
+		for n := range 10 + i*2 {
+			one.ok(stories[i].write(one, author, n))
+		}
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	errs := make([]error, writers)
+	turns := make(chan struct{}, 4) // a fair machine for the one that moves
+	var all sync.WaitGroup
+	for i, s := range stories {
+		w := []*town{one, two}[i%2]
+		all.Go(func() {
+			for n := 100; ctx.Err() == nil && errs[i] == nil; n++ {
+				turns <- struct{}{}
+				errs[i] = s.write(w, users[i].User.ID, n)
+				if n%10 == 0 && errs[i] == nil {
+					errs[i] = shortLife(w, users[i].User.ID)
+				}
+				<-turns
+			}
+		})
+	}
+	began := time.Now()
+	for _, to := range []string{mongodb.CommentsPages, mongodb.TinyAdaptive, mongodb.CommentsEmbedded, mongodb.TinyPages, mongodb.CommentsDocuments} {
+		one.migrate(to, mongodb.GoalSwitch)
+		two.migrate("", mongodb.GoalBackOut)
+		two.migrate(to, mongodb.GoalSwitch)
+		one.migrate("", mongodb.GoalFinish)
+		one.readsFrom(to, "")
+		t.Logf("in %q after %v", to, time.Since(began))
+	}
+	stop()
+	all.Wait()
+	for i, s := range stories {
+		if errs[i] != nil {
+			t.Errorf("writer %d: %v", i, errs[i])
+		}
+		s.check(t, two)
+	}
+}
+
+// shortLife is a post that is made, commented and deleted.
+func shortLife(w *town, author social.UserID) error {
+	p := status(author, author, public)
+	if err := w.InsertPost(w.ctx, p, happened(social.EventPostCreated)); err != nil {
+		return err
+	}
+	c := newComment(p, nil, author)
+	if err := w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)); err != nil {
+		return err
+	}
+	if err := w.DeletePost(w.ctx, p.ID, happened(social.EventPostDeleted)); err != nil {
+		return err
+	}
+	left, err := w.Comments(w.ctx, []social.CommentID{c.ID})
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("a comment has outlived its post: %v", left)
+	}
+	return err
+}
+
+// TestMigrationsUseIndexes: every shape of command of a migration, and what people's calls cost while both layouts are kept.
+func TestMigrationsUseIndexes(t *testing.T) {
+	r := new(recorder)
+	w := newTownOf(t, r, brisk(mongodb.Options{Comments: mongodb.CommentsDocuments}))
+	ada := w.people(1)[0].User.ID
+	p := w.post(status(ada, ada, public))
+	first := w.comment(p, nil, ada)
+	for range 230 {
+		w.post(status(ada, ada, public))
+		w.comment(p, first, ada)
+	}
+	costs := func(want int, do func()) {
+		t.Helper()
+		r.take()
+		do()
+		if commands := r.take(); len(commands) != want {
+			t.Errorf("%d commands, want %d: %s", len(commands), want, names(commands))
+		}
+	}
+	thread := func() { w.thread(p.ID, social.OrderThreaded) }
+	comment := func() { w.comment(p, nil, ada) }
+	costs(4, comment)
+	costs(1, thread)
+	r.take()
+	w.migrate(mongodb.CommentsAdaptive, mongodb.GoalSwitch)
+	explainAll(t, r.take(), 15)
+	costs(4+1+3, comment) // where it lies; then what the other layout needs
+	costs(1, thread)
+	w.comment(p, first, ada)
+	w.ok(w.EditComment(w.ctx, first.ID, "else", time.Now(), happened(social.EventCommentEdited)))
+	w.ok(w.DeleteComment(w.ctx, first.ID, happened(social.EventCommentDeleted)))
+	w.ok(w.DeletePost(w.ctx, w.post(status(ada, ada, public)).ID, happened(social.EventPostDeleted)))
+	explainAll(t, r.take(), 15)
+	w.migrate("", mongodb.GoalFinish)
+	w.migrate(mongodb.CommentsEmbedded, mongodb.GoalSwitch)
+	w.migrate("", mongodb.GoalBackOut)
+	explainAll(t, r.take(), 10)
+	costs(6, comment)
+}
