@@ -18,12 +18,13 @@ import (
 // migrateCommand moves a database from one layout to another.
 type migrateCommand struct {
 	Comments  migrateCommentsCommand  `cmd:"" help:"Move comment threads to another layout."`
+	Feeds     migrateFeedsCommand     `cmd:"" help:"Move news feeds to another layout."`
 	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written."`
 	Status    migrateStatusCommand    `cmd:"" help:"Say which layouts the database has, and how far a migration is."`
 }
 
 type migrateCommentsCommand struct {
-	Move moveFlags `embed:""`
+	moveFlags `embed:""`
 }
 
 // moveFlags say how far to go.
@@ -31,11 +32,11 @@ type moveFlags struct {
 	To      string `help:"Layout to move to. The old one is kept in step until --finish." placeholder:"LAYOUT"`
 	Finish  bool   `help:"Remove the old layout, for good. With --to: move, and then remove it at once."`
 	BackOut bool   `help:"Go back to the old layout, and remove the new one." name:"back-out"`
-	Rate    int    `help:"How many posts are copied, or compared, in a second at most; 0 for as many as can be." default:"0" placeholder:"N"`
+	Rate    int    `help:"How many posts, or users for feeds, are gone through in a second at most; 0 for as many as can be." default:"0" placeholder:"N"`
 }
 
 // Help explains the command, below its one-line help.
-func (*migrateCommentsCommand) Help() string {
+func (*moveFlags) Help() string {
 	return `Servers go on meanwhile, and nobody notices. With --to, everything is copied and compared while all servers keep both layouts in step; then the new one is read. The old one is still kept in step, so that --back-out can go back at any time, until --finish removes it.
 
 Stop it whenever you like: the same command goes on where it was, also after a crash.`
@@ -43,7 +44,16 @@ Stop it whenever you like: the same command goes on where it was, also after a c
 
 // Run moves comments.
 func (c *migrateCommentsCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.Move.run(ctx, cli, mongodb.MigrateComments)
+	return c.run(ctx, cli, mongodb.MigrateComments)
+}
+
+type migrateFeedsCommand struct {
+	moveFlags `embed:""`
+}
+
+// Run moves feeds.
+func (c *migrateFeedsCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.run(ctx, cli, mongodb.MigrateFeeds)
 }
 
 func (f *moveFlags) goal() (mongodb.Goal, error) {
@@ -117,6 +127,9 @@ func (r *moveReport) progress(s mongodb.MigrationState) {
 func phaseInWords(s mongodb.MigrationState) string {
 	switch s.Phase {
 	case "copying":
+		if s.Subject == mongodb.MigrateFeeds {
+			return fmt.Sprintf("building %q", s.To)
+		}
 		return fmt.Sprintf("copying from %q to %q", s.From, s.To)
 	case "comparing":
 		return fmt.Sprintf("comparing %q with %q", s.From, s.To)
@@ -175,7 +188,7 @@ func writeState(out io.Writer, s mongodb.MigrationState) {
 		fmt.Fprintf(out, "  plaza migrate %s --finish     removes %q\n", s.Subject, s.From)
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
 	case s.Phase == "finishing":
-		fmt.Fprintf(out, "; %q is being removed: %s of about %s posts\n", s.From, importer.Grouped(s.Done), importer.Grouped(s.Total))
+		fmt.Fprintf(out, "; %q is being removed: %s of about %s\n", s.From, importer.Grouped(s.Done), importer.Grouped(s.Total))
 		fmt.Fprintf(out, "  plaza migrate %s --finish     goes on\n", s.Subject)
 	case s.Phase == "undoing" || s.Phase == "returning":
 		fmt.Fprintf(out, "; the migration to %q is being backed out of: %s of about %s\n", s.To, importer.Grouped(s.Done), importer.Grouped(s.Total))

@@ -61,6 +61,18 @@ func refuseNow(t *testing.T, uri string, args []string, words ...string) {
 	}
 }
 
+// shortLivedURI is a database that ends the transactions of the dead as soon as briskServers expect.
+func shortLivedURI(t *testing.T) string {
+	t.Helper()
+	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=1"))
+	at, err := url.Parse(server.URI())
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.Path = "/plaza"
+	return at.String()
+}
+
 // forum is a store with threads in it, and what they should be.
 type forum struct {
 	t      *testing.T
@@ -135,11 +147,31 @@ func (f *forum) check(when string) {
 	}
 }
 
-func (f *forum) state() mongodb.MigrationState {
+func (f *forum) state() mongodb.MigrationState { return f.stateOf(mongodb.MigrateComments) }
+
+func (f *forum) stateOf(subject mongodb.Subject) mongodb.MigrationState {
 	f.t.Helper()
 	all, err := f.store.Migrations(f.t.Context())
 	f.ok(err)
-	return all[0]
+	return all[slices.IndexFunc(all, func(s mongodb.MigrationState) bool { return s.Subject == subject })]
+}
+
+// killIn starts a migration, does something until it is in the middle of a phase, and kills it (SIGKILL).
+func (f *forum) killIn(uri string, subject mongodb.Subject, phase string, meanwhile func(), args ...string) {
+	f.t.Helper()
+	command, _, said := migrateProcess(f.t, uri, append([]string{string(subject), "--rate=400"}, args...)...)
+	f.ok(command.Start())
+	in := func() bool {
+		s := f.stateOf(subject)
+		return s.Phase == phase && s.Done > 0 && s.Done < s.Total
+	}
+	for deadline := time.Now().Add(time.Minute); !in(); meanwhile() {
+		if time.Now().After(deadline) {
+			f.t.Fatalf("%s has not come: %+v\n%s", phase, f.stateOf(subject), said)
+		}
+	}
+	_ = command.Process.Kill()
+	_ = command.Wait()
 }
 
 // database is the database itself.
@@ -175,26 +207,11 @@ func settled(t *testing.T, uri, gone string) {
 // everything is there at the end.
 func TestAMigrationThatIsKilled(t *testing.T) {
 	const posts = 400
-	uri := mongoURI(t)
+	uri := shortLivedURI(t)
 	f := newForum(t, uri, posts)
 	kill := func(phase string, args ...string) {
 		t.Helper()
-		command, _, said := migrateProcess(t, uri, append([]string{"comments", "--rate=400"}, args...)...)
-		if err := command.Start(); err != nil {
-			t.Fatal(err)
-		}
-		in := func() bool {
-			s := f.state()
-			return s.Phase == phase && s.Done > 0 && s.Done < s.Total
-		}
-		for deadline := time.Now().Add(time.Minute); !in(); {
-			if time.Now().After(deadline) {
-				t.Fatalf("%s has not come: %+v\n%s", phase, f.state(), said)
-			}
-			f.comment(f.posts[posts/2])
-		}
-		_ = command.Process.Kill() // SIGKILL
-		_ = command.Wait()
+		f.killIn(uri, mongodb.MigrateComments, phase, func() { f.comment(f.posts[posts/2]) }, args...)
 		f.comment(f.posts[1])
 		f.comment(f.posts[posts-1])
 		f.check("killed while " + phase)
@@ -217,6 +234,74 @@ func TestAMigrationThatIsKilled(t *testing.T) {
 	settled(t, uri, "threads.adaptive")
 	if s := f.state(); s.Layout != "pages" || s.From != "" {
 		t.Errorf("at the end: %+v", s)
+	}
+}
+
+// TestAMigrationOfFeedsThatIsKilled does the same with feeds; the process that migrates does the background work, too.
+func TestAMigrationOfFeedsThatIsKilled(t *testing.T) {
+	const people = 400
+	uri := mongoURI(t)
+	f := newForum(t, uri, 1)
+	users := make([]social.NewUser, people)
+	for i := range users {
+		user := social.UserID{ID: id.New()}
+		users[i] = social.NewUser{
+			User:      social.User{ID: user, Handle: user.ID.String(), WallPolicy: social.WallEveryone},
+			Following: social.Circle{ID: social.CircleID{ID: id.New()}, Owner: user, Name: "Following", IsDefault: true},
+		}
+	}
+	_, err := f.store.ImportUsers(t.Context(), users)
+	f.ok(err)
+	author := users[0].User.ID
+	var memberships []social.Membership
+	var edges []social.EdgeID
+	for _, u := range users[1:] {
+		memberships = append(memberships, social.Membership{Circle: u.Following.ID, Owner: u.User.ID, Member: author})
+		edges = append(edges, social.EdgeID{ID: id.New()})
+	}
+	_, err = f.store.ImportMemberships(t.Context(), memberships, edges)
+	f.ok(err)
+	var posts []social.PostID
+	post := func() {
+		p := &social.Post{
+			ID: social.PostID{ID: id.New()}, Author: author, WallOwner: author,
+			Audience: social.Audience{Kind: social.AudiencePublic}, Content: social.Content{Status: &social.Status{Text: "hello"}},
+		}
+		f.ok(f.store.InsertPost(t.Context(), p, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostCreated}))
+		posts = append([]social.PostID{p.ID}, posts...)
+	}
+	check := func(when string) {
+		t.Helper()
+		for _, u := range users[:20] {
+			news, err := f.store.News(t.Context(), u.User.ID, social.Page{Limit: 1000})
+			f.ok(err)
+			got := make([]social.PostID, len(news))
+			for i, p := range news {
+				got[i] = p.ID
+			}
+			if !slices.Equal(got, posts) {
+				t.Fatalf("%s: %d posts in the news, want %d", when, len(got), len(posts))
+			}
+		}
+	}
+	post()
+	for _, phase := range []string{"copying", "comparing"} {
+		f.killIn(uri, mongodb.MigrateFeeds, phase, func() {}, "--to=hybrid")
+		post()
+		check("killed while " + phase)
+	}
+	migrateNow(t, uri, "feeds", "--to=hybrid") // it works off what there is to compare
+	check("switched")
+	if said := migrateNow(t, uri, "feeds", "--finish"); !strings.Contains(said, `feeds are read from "hybrid"`) {
+		t.Errorf("it says %s", said)
+	}
+	check("finished")
+	f.killIn(uri, mongodb.MigrateFeeds, "copying", func() {}, "--to=read")
+	migrateNow(t, uri, "feeds", "--to=read", "--finish")
+	check("back")
+	lists, err := database(t, uri).Collection("newsLists").CountDocuments(t.Context(), bson.D{})
+	if err != nil || lists > 0 {
+		t.Errorf("%d lists are left, %v", lists, err)
 	}
 }
 
@@ -310,13 +395,7 @@ func TestCommentingProcess(t *testing.T) {
 // TestAServerThatSleepsThroughASwitch stops a server in the middle of its writes (SIGSTOP), moves and finishes without it, and wakes
 // it: it has written nothing where nobody reads any more, and goes on in the new layout.
 func TestAServerThatSleepsThroughASwitch(t *testing.T) {
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=1"))
-	at, err := url.Parse(server.URI())
-	if err != nil {
-		t.Fatal(err)
-	}
-	at.Path = "/plaza"
-	uri := at.String()
+	uri := shortLivedURI(t)
 	f := newForum(t, uri, 8)
 	post := f.posts[0]
 	sleeper := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCommentingProcess$")

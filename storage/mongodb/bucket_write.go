@@ -376,15 +376,10 @@ func (t bucketThreads) thread(ctx context.Context, post social.PostID) ([]commen
 	return comments, nil
 }
 
-func (t bucketThreads) store(ctx context.Context, post social.PostID, comments []commentDoc) error {
+func (t bucketThreads) parts(post social.PostID, comments []commentDoc) ([]threadPart, error) {
 	buckets, err := t.bucketsOf(post, comments, t.page)
-	if err != nil {
-		return err
-	}
-	if err := insertMany(ctx, t.buckets, buckets, max(1, storedTogether/max(1, t.page.comments))); err != nil {
-		return err
-	}
-	return insertMany(ctx, t.authors, authorsOf(comments), storedTogether)
+	parts := partsOf(t.buckets, buckets, longThread/max(1, t.page.comments))
+	return append(parts, partsOf(t.authors, authorsOf(comments), longThread)...), err
 }
 
 // bucketsOf cuts a thread into its buckets, those in the order of the tree up to a limit of their own. ErrThreadFull: it would need

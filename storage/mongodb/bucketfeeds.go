@@ -80,6 +80,10 @@ func (f *keptFeed) followsChanged(ctx context.Context, build jobKind, owners []s
 	return f.jobs.add(ctx, each(owners, func(owner *social.UserID) jobDoc { return jobDoc{Kind: build, Author: *owner} })...)
 }
 
+func (*bucketFeeds) jobKinds() []jobKind {
+	return []jobKind{jobBucketPush, jobBucketPull, jobBucketBuild}
+}
+
 // do implements feeds.
 func (f *bucketFeeds) do(ctx context.Context, j *jobDoc) error {
 	switch j.Kind {

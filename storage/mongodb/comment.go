@@ -67,7 +67,7 @@ func live(filter bson.D) bson.D {
 func (s *Store) countComment(ctx context.Context, c *social.Comment) error {
 	push := doc("$each", bson.A{newCommentDoc(c)}, "$sort", doc("_id", 1), "$slice", -social.PreviewSize)
 	add := mongo.NewUpdateOneModel().SetFilter(doc("_id", c.Post)).SetUpdate(doc(
-		"$inc", doc("commentCount", 1, "changes", 1), "$push", doc("latest", push)))
+		"$inc", doc("commentCount", 1, "changes", 1, "threadRevision", 1), "$push", doc("latest", push)))
 	models := []mongo.WriteModel{add}
 	if !c.Parent.IsZero() {
 		models = []mongo.WriteModel{
@@ -91,7 +91,7 @@ func (s *Store) EditComment(ctx context.Context, comment social.CommentID, text 
 	return s.write(ctx, "edit comment", []id.ID{post.ID}, func(ctx context.Context) error {
 		copies := options.UpdateOne().SetArrayFilters([]any{doc("c._id", comment)})
 		result, err := s.posts.UpdateOne(ctx, doc("_id", post), doc(
-			"$inc", doc("changes", 1),
+			"$inc", doc("changes", 1, "threadRevision", 1),
 			"$set", doc("latest.$[c].text", text, "latest.$[c].editedAt", at)), copies)
 		if err != nil {
 			return err
@@ -126,7 +126,7 @@ func (s *Store) DeleteComment(ctx context.Context, comment social.CommentID, e s
 	}
 	return s.write(ctx, "delete comment", []id.ID{post.ID}, func(ctx context.Context) error {
 		// The post first: whoever else changes the thread waits or runs again from here on.
-		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("commentCount", -1, "changes", 1))); err != nil {
+		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("commentCount", -1, "changes", 1, "threadRevision", 1))); err != nil {
 			return err
 		}
 		if err := s.threads.remove(ctx, post, comment); err != nil {

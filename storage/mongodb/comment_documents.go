@@ -12,9 +12,6 @@ import (
 	"plaza/social"
 )
 
-// storedTogether is how many documents of a thread are stored in one command.
-const storedTogether = 5000
-
 // documentThreads keeps one document a comment. Every list of comments is a range of one index.
 type documentThreads struct {
 	comments *mongo.Collection
@@ -103,18 +100,12 @@ func (t documentThreads) thread(ctx context.Context, post social.PostID) ([]comm
 	return findAll[commentDoc](ctx, t.comments, doc("post", post), inBatch, inTime)
 }
 
-func (t documentThreads) store(ctx context.Context, post social.PostID, comments []commentDoc) error {
-	for some := range slices.Chunk(comments, storedTogether) {
-		docs := make([]any, len(some))
-		for i, c := range some {
-			c.Seq, c.Post = c.ID, post
-			docs[i] = c
-		}
-		if _, err := t.comments.InsertMany(ctx, docs); err != nil {
-			return err
-		}
+func (t documentThreads) parts(post social.PostID, comments []commentDoc) ([]threadPart, error) {
+	docs := slices.Clone(comments)
+	for i := range docs {
+		docs[i].Seq, docs[i].Post = docs[i].ID, post
 	}
-	return nil
+	return partsOf(t.comments, docs, longThread), nil
 }
 
 func (t documentThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {

@@ -72,7 +72,7 @@ var fieldNames = func() map[string]string {
 		"commentCount", "latest", "reactions", "votes", "kind", "circles", "text", "url", "title", "caption", "width", "height",
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
-		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "changes", "upper", "main", "count", "bytes", "last", "comments", "taken",
+		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "changes", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
 		"replyKind", "replyCircles", "commentOrder", "muters", "mutes",
 		"nameOrder", "image", "alt", "ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt", "homes",
 		"gen", "posts", "month", "from", "parts", "user", "lower", "open", "closed", "found",
@@ -384,6 +384,8 @@ func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
 		r.int(v, &d.Edits)
 	case "revision":
 		r.int(v, &d.Revision)
+	case "threadRevision":
+		r.int(v, &d.ThreadRevision)
 	case "changes":
 		r.int(v, &d.Changes)
 	case "commentCount":

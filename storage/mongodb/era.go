@@ -45,12 +45,27 @@ func (s *Store) newEra(settings map[string]*settingDoc) (*era, error) {
 			e.threads.marks = []string{m.From, m.To}
 		}
 	}
-	read := s.feedLayouts[settings[feedsSetting().name].Value]
-	if read == nil {
-		return nil, fmt.Errorf("this Plaza does not know the layout %q of feeds: run a newer one", settings[feedsSetting().name].Value)
+	feeds := settings[feedsSetting().name]
+	for _, layout := range feeds.layouts() {
+		if s.feedLayouts[layout] == nil {
+			return nil, fmt.Errorf("this Plaza does not know the layout %q of feeds: run a newer one", layout)
+		}
 	}
-	e.feeds = feedsInUse{read: read, kept: []feeds{read}}
+	e.feeds = s.newFeedsInUse(feeds)
 	return e, nil
+}
+
+func (s *Store) newFeedsInUse(d *settingDoc) feedsInUse {
+	read := s.feedLayouts[d.Value]
+	all := feedsInUse{read: read, kept: []feeds{read}}
+	if m := d.Move; m != nil && m.keepsBoth() {
+		for _, layout := range d.layouts() {
+			if layout != d.Value {
+				all.kept = append(all.kept, s.feedLayouts[layout])
+			}
+		}
+	}
+	return all
 }
 
 // indexes are those of all layouts that are in use.

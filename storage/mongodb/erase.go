@@ -155,7 +155,7 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 	post := comments[0].Post
 	err := s.write(ctx, "erase comments", []id.ID{post.ID}, func(ctx context.Context) error {
 		// The post first, as in DeleteComment.
-		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("changes", 1))); err != nil {
+		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("changes", 1, "threadRevision", 1))); err != nil {
 			return err
 		}
 		var events []any

@@ -35,6 +35,10 @@ const (
 	heldAtOnce   = 8
 )
 
+func (*hybridFeeds) jobKinds() []jobKind {
+	return []jobKind{jobPush, jobPull, jobPromote}
+}
+
 // do implements feeds.
 func (f *hybridFeeds) do(ctx context.Context, j *jobDoc) error {
 	switch j.Kind {
@@ -84,7 +88,7 @@ func (f *hybridFeeds) reach(ctx context.Context, j *jobDoc, users []social.UserI
 	limited, cancel := context.WithTimeout(ctx, reachTime)
 	defer cancel()
 	err := f.change(limited, j, users)
-	if !mongo.IsTimeout(err) {
+	if !ranOut(err) {
 		return err
 	}
 	held, err := f.reachParts(ctx, j, users, heldTogether)
@@ -114,7 +118,7 @@ func (f *hybridFeeds) reachParts(ctx context.Context, j *jobDoc, users []social.
 			limited, cancel := context.WithTimeout(inGroup, heldTime)
 			defer cancel()
 			err := f.change(limited, j, part)
-			if !mongo.IsTimeout(err) || inGroup.Err() != nil {
+			if !ranOut(err) || inGroup.Err() != nil {
 				return err
 			}
 			mu.Lock()
@@ -129,6 +133,13 @@ func (f *hybridFeeds) reachParts(ctx context.Context, j *jobDoc, users []social.
 	}
 	slices.SortFunc(held, func(a, b social.UserID) int { return a.Compare(b.ID) })
 	return held, err
+}
+
+// ranOut says whether a write had no time left: to be done, or to reach the majority's journals.
+func ranOut(err error) bool {
+	const maxTimeExpired = 50
+	var server mongo.ServerError
+	return mongo.IsTimeout(err) || asServerError(err, &server) && server.HasErrorCode(maxTimeExpired)
 }
 
 // change pushes or pulls the job's post.

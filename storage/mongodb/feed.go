@@ -76,6 +76,8 @@ func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID, soci
 	return nil
 }
 
+func (readFeeds) jobKinds() []jobKind { return nil }
+
 // do refuses: this layout leaves nothing for later.
 func (readFeeds) do(_ context.Context, j *jobDoc) error { return unknownJob(j) }
 

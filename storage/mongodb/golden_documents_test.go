@@ -28,7 +28,7 @@ func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
 			w := newTownOf(t, nil, o)
 			callEverything(w)
 			writePosts(w)
-			db := databaseOf(t, w)
+			db := databaseOfTown(t, w)
 			collections, err := db.ListCollectionNames(t.Context(), bson.D{})
 			w.ok(err)
 			for _, collection := range collections {
@@ -102,7 +102,7 @@ func writePosts(w *town) {
 	}
 }
 
-func databaseOf(t *testing.T, w *town) *mongo.Database {
+func databaseOfTown(t *testing.T, w *town) *mongo.Database {
 	t.Helper()
 	at, err := url.Parse(w.uri)
 	if err != nil {

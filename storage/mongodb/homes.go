@@ -26,7 +26,15 @@ func (t threadsInHomes) read(ctx context.Context) threads { return t.s.era(ctx).
 
 // homesDoc is a post's word on where its thread lies.
 type homesDoc struct {
-	Homes []string `bson:"homes"`
+	Homes   []string   `bson:"homes"`
+	Copying copyingDoc `bson:"copying"`
+}
+
+// copyingDoc is on a post whose thread is so long that it is copied in several transactions. Until that is done, or Until, nobody
+// else changes the thread.
+type copyingDoc struct {
+	By    string    `bson:"by"` // names one attempt
+	Until time.Time `bson:"until"`
 }
 
 // of are the layouts in which a post's thread lies; the first is that which is read. The transaction has written the post, so
@@ -37,9 +45,12 @@ func (t threadsInHomes) of(ctx context.Context, post social.PostID) ([]threads, 
 		return []threads{h.read}, nil
 	}
 	var d homesDoc
-	only := options.FindOne().SetProjection(doc("homes", 1))
+	only := options.FindOne().SetProjection(doc("homes", 1, "copying", 1))
 	if err := found(t.s.posts.FindOne(ctx, doc("_id", post), only).Decode(&d)); err != nil {
 		return nil, err
+	}
+	if d.Copying.Until.After(time.Now()) {
+		return nil, fmt.Errorf("%w: the thread of post %s is being copied", errAgain, post.ID)
 	}
 	all := []threads{h.read}
 	for _, layout := range d.Homes {
@@ -99,14 +110,6 @@ func (t threadsInHomes) removeThread(ctx context.Context, post social.PostID) er
 		}
 	}
 	return nil
-}
-
-func (t threadsInHomes) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {
-	return t.read(ctx).thread(ctx, post)
-}
-
-func (t threadsInHomes) store(ctx context.Context, post social.PostID, comments []commentDoc) error {
-	return t.change(ctx, post, func(home threads) error { return home.store(ctx, post, comments) })
 }
 
 func (t threadsInHomes) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {

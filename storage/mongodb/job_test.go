@@ -315,3 +315,23 @@ func tryJobs(t *testing.T, s *Store, what string, condition func() bool) {
 		must(s.workOnce(t.Context()))(t)
 	}
 }
+
+// TestWritesThatRunOutOfTime: the driver does not count those as timeouts that only wait for the journals of the majority.
+func TestWritesThatRunOutOfTime(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{mongo.BulkWriteException{WriteConcernError: &mongo.WriteConcernError{Code: 50, Name: "MaxTimeMSExpired"}}, true},
+		{mongo.BulkWriteException{WriteConcernError: &mongo.WriteConcernError{Code: 100}}, false},
+		{mongo.CommandError{Code: 50}, true},
+		{mongo.CommandError{Code: 112}, false},
+		{context.DeadlineExceeded, true},
+		{errAgain, false},
+		{nil, false},
+	} {
+		if ranOut(c.err) != c.want {
+			t.Errorf("%v: %t, want %t", c.err, !c.want, c.want)
+		}
+	}
+}

@@ -33,9 +33,9 @@ func keptNews(t *testing.T, s *Store) *keptFeed {
 	return nil
 }
 
-// partsOf reads a user's feed as it is stored, and says what is wrong with it: the closed parts must tile what lies before the open one, down to
+// storedParts reads a user's feed as it is stored, and says what is wrong with it: the closed parts must tile what lies before the open one, down to
 // the floor, within their limits, and hold their posts alone, and once.
-func partsOf(t *testing.T, f *keptFeed, user social.UserID) (open openPart, closed []closedPart) {
+func storedParts(t *testing.T, f *keptFeed, user social.UserID) (open openPart, closed []closedPart) {
 	t.Helper()
 	docs := must(findAll[openPart](t.Context(), f.docs, doc("_id", user), 1))(t)
 	if len(docs) != 1 || !docs[0].Ready {
@@ -98,7 +98,7 @@ func checkIDs(t *testing.T, f *keptFeed, what string, ids []social.PostID, copie
 // freshCopies checks that every copy is as its post is.
 func freshCopies(t *testing.T, f *keptFeed, user social.UserID) {
 	t.Helper()
-	open, closed := partsOf(t, f, user)
+	open, closed := storedParts(t, f, user)
 	copies := open.Posts
 	for _, c := range closed {
 		copies = slices.Concat(copies, c.Posts)
@@ -203,16 +203,16 @@ func TestPartsStayInOrder(t *testing.T) {
 				ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
 				workOff(t, s, 2)
 				if i%11 == 10 {
-					partsOf(t, keptNews(t, s), reader)
+					storedParts(t, keptNews(t, s), reader)
 					sameAsRead(t, s, reader, fmt.Sprintf("after %d posts", i+1))
 				}
 			}
-			if open, _ := partsOf(t, keptNews(t, s), reader); open.Floor.IsZero() {
+			if open, _ := storedParts(t, keptNews(t, s), reader); open.Floor.IsZero() {
 				t.Error("nothing was trimmed")
 			}
 			ok(t, feedsOf(s).build(t.Context(), reader)) // it is there
 			ok(t, keptNews(t, s).rebuild(t.Context(), reader))
-			_, closed := partsOf(t, keptNews(t, s), reader)
+			_, closed := storedParts(t, keptNews(t, s), reader)
 			if n := must(keptNews(t, s).docs.CountDocuments(t.Context(), doc("user", reader)))(t); int(n) != len(closed) {
 				t.Errorf("%d closed parts are stored, of which %d are read", n, len(closed))
 			}
@@ -317,7 +317,7 @@ func TestClosingMeetsClosing(t *testing.T) {
 			interrupted := 0
 			for command := 1; command <= 12; command++ {
 				var last social.PostID
-				for open, _ := partsOf(t, keptNews(t, m.other), m.reader); open.Count < 2*3; open, _ = partsOf(t, keptNews(t, m.other), m.reader) {
+				for open, _ := storedParts(t, keptNews(t, m.other), m.reader); open.Count < 2*3; open, _ = storedParts(t, keptNews(t, m.other), m.reader) {
 					last = m.post(m.author)
 				}
 				m.between.set(command, func() {
@@ -344,7 +344,7 @@ func TestClosingMeetsClosing(t *testing.T) {
 func TestAPartIsClosedByWhoComesNext(t *testing.T) {
 	m := newMeeting(t, TinyBucket)
 	f := keptNews(t, m.other)
-	for open, _ := partsOf(t, f, m.reader); open.Count < 2*3; open, _ = partsOf(t, f, m.reader) {
+	for open, _ := storedParts(t, f, m.reader); open.Count < 2*3; open, _ = storedParts(t, f, m.reader) {
 		m.post(m.author)
 	}
 	ctx, die := context.WithCancel(t.Context())
@@ -358,7 +358,7 @@ func TestAPartIsClosedByWhoComesNext(t *testing.T) {
 		m.post(m.author)
 		m.check("afterwards")
 	}
-	partsOf(t, f, m.reader)
+	storedParts(t, f, m.reader)
 }
 
 // TestLongPostsAreNotCopied: a document's length is bounded, whatever is posted.

@@ -37,8 +37,8 @@ type feeds interface {
 	followsChanged(ctx context.Context, owners ...social.UserID) error
 	// postStored is called when the transaction of postAdded has committed. What it does may fail.
 	postStored(ctx context.Context, p *social.Post)
-	// do makes an attempt at a job that the layout has added. ctx ends before the job's lease does. Each layout has kinds of
-	// its own.
+	// jobKinds are those of the jobs that this layout alone adds, and do makes an attempt at one. ctx ends before the job's lease does.
+	jobKinds() []jobKind
 	do(ctx context.Context, j *jobDoc) error
 	// collections are those that this layout alone has.
 	collections() []*mongo.Collection

@@ -153,9 +153,9 @@ func (s *Store) EraseSlowly() { s.erasing = eraseTimes{} }
 
 // SparseNeighbours counts the buckets of a post that could be joined with the next.
 func (s *Store) SparseNeighbours(ctx context.Context, post social.PostID) (n int, err error) {
-	t, ok := s.threads.(bucketThreads)
+	t, ok := s.era(ctx).threads.read.(bucketThreads)
 	if !ok {
-		return 0, fmt.Errorf("%T has no buckets", s.threads)
+		return 0, fmt.Errorf("%T has no buckets", s.era(ctx).threads.read)
 	}
 	own := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
 	docs, err := findAll[bucketDoc](ctx, t.buckets, own, inBatch, options.Find().SetSort(doc("_id", 1)))

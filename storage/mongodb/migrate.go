@@ -22,6 +22,7 @@ type Subject string
 // The subjects of migrations.
 const (
 	MigrateComments Subject = "comments"
+	MigrateFeeds    Subject = "feeds"
 )
 
 // Goal is how far a migration is to go.
@@ -40,7 +41,7 @@ type Migration struct {
 	// To is the layout to move to. With GoalFinish and GoalBackOut it may be "": whatever is under way.
 	To   string
 	Goal Goal
-	// Rate is how many posts (of comments) are copied, or compared, in a second at most. 0: as many as can be.
+	// Rate is how many posts (of comments), or users (of feeds), are gone through in a second at most. 0: as many as can be.
 	Rate int
 	// Progress is told now and then how far it is. Optional.
 	Progress func(MigrationState)
@@ -55,7 +56,7 @@ type MigrationState struct {
 	From    string // "": no migration is under way
 	To      string
 	Phase   string
-	Done    int // how many posts the phase is through
+	Done    int // how many posts, or users, the phase is through
 	Total   int // of about so many
 	Fixed   int // how many copies differed, and were made again
 	Since   time.Time
@@ -91,7 +92,7 @@ type migration struct {
 // errOvertaken: this process was silent for so long that another one goes on.
 var errOvertaken = fault.Refusal("another process has taken the migration over")
 
-// Migrate moves comments from one layout to another, as far as the goal says, while servers go on. It can be stopped, or killed,
+// Migrate moves comments or feeds from one layout to another, as far as the goal says, while servers go on. It can be stopped, or killed,
 // at any time, and goes on where it was when it is called again. Its errors are for people.
 func (s *Store) Migrate(ctx context.Context, what Migration) error {
 	m, err := s.newMigration(what)
@@ -109,6 +110,8 @@ func (s *Store) newMigration(what Migration) (*migration, error) {
 	switch what.Subject {
 	case MigrateComments:
 		m.setting, m.mover = commentsSetting(), threadMover{s}
+	case MigrateFeeds:
+		m.setting, m.mover = feedsSetting(), feedMover{s}
 	default:
 		return nil, fmt.Errorf("%q cannot be moved", what.Subject)
 	}
@@ -471,7 +474,7 @@ func (s *Store) Migrations(ctx context.Context) (all []MigrationState, err error
 			return err
 		}
 		all = nil
-		for _, subject := range []Subject{MigrateComments} {
+		for _, subject := range []Subject{MigrateComments, MigrateFeeds} {
 			d := settings[string(subject)]
 			state := d.state()
 			for _, server := range servers {

@@ -8,12 +8,14 @@ import (
 	"log/slog"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
 
+	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
 )
@@ -65,6 +67,7 @@ type threadHead struct {
 	ID       social.PostID `bson:"_id"`
 	Comments int           `bson:"commentCount"`
 	Homes    []string      `bson:"homes"`
+	Copying  *copyingDoc   `bson:"copying"`
 }
 
 // walk goes through the posts that are there when it begins, from where the phase was: those that come later are right from birth.
@@ -104,7 +107,7 @@ func positionOf(move *moveDoc) (any, error) {
 func (v threadMover) heads(ctx context.Context, ids bson.D, direction, limit int) (heads []threadHead, err error) {
 	err = v.s.read(ctx, "posts to move", func(ctx context.Context) error {
 		heads, err = findAll[threadHead](ctx, v.s.posts, doc("_id", ids), limit, options.Find().SetSort(doc("_id", direction)).
-			SetLimit(int64(limit)).SetHint(doc("_id", 1)).SetProjection(doc("commentCount", 1, "homes", 1)))
+			SetLimit(int64(limit)).SetHint(doc("_id", 1)).SetProjection(doc("commentCount", 1, "homes", 1, "copying", 1)))
 		return err
 	})
 	return heads, err
@@ -129,7 +132,7 @@ func (v threadMover) copy(ctx context.Context, m *migration) error {
 		} else if done {
 			heads = slices.DeleteFunc(heads, func(h threadHead) bool { return h.Comments == 0 })
 		}
-		return eachThread(ctx, heads, func(ctx context.Context, h threadHead) error { return v.copyThread(ctx, m, h.ID, false) })
+		return eachThread(ctx, heads, func(ctx context.Context, h threadHead) error { return v.copyThread(ctx, m, h, false) })
 	})
 }
 
@@ -140,7 +143,7 @@ func (v threadMover) markEmpty(ctx context.Context, m *migration, heads []thread
 	}
 	posts := each(heads, func(h *threadHead) social.PostID { return h.ID })
 	filter := doc("_id", doc("$in", valueList(posts)), "commentCount", 0, "homes", doc("$exists", false))
-	err = m.transaction(ctx, "mark posts", social.PostID{}, func(ctx context.Context) error {
+	err = m.transaction(ctx, "mark posts", notHot, func(ctx context.Context) error {
 		result, err := v.s.posts.UpdateMany(ctx, filter, doc("$set", doc("homes", m.homes())), options.UpdateMany().SetHint(doc("_id", 1)))
 		done = err == nil && int(result.ModifiedCount) == len(heads)
 		return err
@@ -151,6 +154,9 @@ func (v threadMover) markEmpty(ctx context.Context, m *migration, heads []thread
 // homes is what posts say whose threads lie in both layouts.
 func (m *migration) homes() []string { return []string{m.d.Move.From, m.d.Move.To} }
 
+// notHot is for transactions that must not wait for writers of this process: of many posts, or while those wait for them.
+var notHot social.PostID
+
 // hotPost is what writers of a post's thread wait for.
 func hotPost(post social.PostID) []id.ID {
 	if post.IsZero() {
@@ -159,38 +165,140 @@ func hotPost(post social.PostID) []id.ID {
 	return []id.ID{post.ID}
 }
 
+const (
+	// longThread is from how many comments on a thread is copied in several transactions: one that is too large for the
+	// database's cache fails.
+	longThread = 5000
+	// copyLease is how long nobody else changes a long thread, after the last part of it.
+	copyLease = 30 * time.Second
+	// copyAttempts is how often copying a long thread is begun again because somebody came in between.
+	copyAttempts = 5
+)
+
 // copyThread puts the thread of a post into the layout that is not read, unless the post says that it is there, or has gone.
-func (v threadMover) copyThread(ctx context.Context, m *migration, post social.PostID, again bool) error {
-	filter := doc("_id", post)
+func (v threadMover) copyThread(ctx context.Context, m *migration, head threadHead, again bool) (err error) {
+	filter := doc("_id", head.ID)
 	if !again {
 		filter = append(filter, bson.E{Key: "homes", Value: doc("$exists", false)})
 	}
-	move := m.d.Move
-	from, to := v.s.threadLayouts[move.From], v.s.threadLayouts[move.To]
-	comments := 0
-	err := m.transaction(ctx, "copy a thread", post, func(ctx context.Context) error {
-		update := doc("$set", doc("homes", m.homes()), "$inc", doc("moves", 1))
-		if err := updateOne(ctx, v.s.posts, filter, update); err != nil {
+	if head.Comments < longThread {
+		err = v.copyAtOnce(ctx, m, filter, head.ID)
+	} else {
+		err = v.copyInParts(ctx, m, filter, head.ID)
+	}
+	switch {
+	case errors.Is(err, social.ErrNotFound):
+		return nil
+	case errors.Is(err, social.ErrThreadFull):
+		return fmt.Errorf("the thread of post %s has %d comments, which is more than the layout %q takes: "+
+			"go back with \"plaza migrate comments --back-out\", and choose another one", head.ID.ID, head.Comments, m.d.Move.To)
+	}
+	return err
+}
+
+func (v threadMover) copyAtOnce(ctx context.Context, m *migration, filter bson.D, post social.PostID) error {
+	from, to := v.s.threadLayouts[m.d.Move.From], v.s.threadLayouts[m.d.Move.To]
+	return m.transaction(ctx, "copy a thread", post, func(ctx context.Context) error {
+		if err := updateOne(ctx, v.s.posts, filter, v.isCopied(m)); err != nil {
 			return err
 		}
 		thread, err := from.thread(ctx, post)
 		if err != nil {
 			return err
 		}
-		comments = len(thread)
+		parts, err := to.parts(post, thread)
+		if err != nil {
+			return err
+		}
 		if err := to.removeThread(ctx, post); err != nil {
 			return err
 		}
-		return to.store(ctx, post, thread)
-	})
-	switch {
-	case errors.Is(err, social.ErrNotFound):
+		for _, part := range parts {
+			if err := part.store(ctx); err != nil {
+				return err
+			}
+		}
 		return nil
-	case errors.Is(err, social.ErrThreadFull):
-		return fmt.Errorf("the thread of post %s has %d comments, which is more than the layout %q takes: "+
-			"go back with \"plaza migrate comments --back-out\", and choose another one", post.ID, comments, move.To)
+	})
+}
+
+// isCopied marks a post whose thread is in both layouts.
+func (v threadMover) isCopied(m *migration) bson.D {
+	return doc("$set", doc("homes", m.homes()), "$inc", doc("threadRevision", 1), "$unset", doc("copying", 1))
+}
+
+// copyInParts copies a long thread, which takes no comments meanwhile.
+func (v threadMover) copyInParts(ctx context.Context, m *migration, filter bson.D, post social.PostID) error {
+	for attempt := 1; ; attempt++ {
+		err := v.copyParts(ctx, m, filter, post)
+		if !errors.Is(err, errChanged) || attempt == copyAttempts {
+			return err
+		}
 	}
-	return err
+}
+
+// errChanged: somebody has changed, or deleted, what is being copied.
+var errChanged = fault.Refusal("the thread has changed while it was copied: try again")
+
+// copyParts makes an attempt. Each transaction finds the post as the first one left it, or the attempt has failed.
+func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D, post social.PostID) error {
+	from, to := v.s.threadLayouts[m.d.Move.From], v.s.threadLayouts[m.d.Move.To]
+	attempt, revision := id.New().String(), 0
+	err := m.transaction(ctx, "begin to copy a thread", notHot, func(ctx context.Context) error {
+		var d postDoc
+		err := found(v.s.posts.FindOneAndUpdate(ctx, filter, doc("$set", doc("copying", newCopying(attempt)), "$unset", doc("homes", 1)),
+			options.FindOneAndUpdate().SetProjection(doc("threadRevision", 1))).Decode(&d))
+		revision = d.ThreadRevision
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	still := doc("_id", post, "copying.by", attempt, "threadRevision", revision)
+	var parts []threadPart
+	err = v.s.read(ctx, "read a thread", func(ctx context.Context) error {
+		thread, err := from.thread(ctx, post)
+		if err != nil {
+			return err
+		}
+		if parts, err = to.parts(post, thread); err != nil {
+			return err
+		}
+		return to.removeThread(ctx, post) // what an earlier attempt has left
+	})
+	if err != nil {
+		return errors.Join(err, v.giveUp(ctx, m, still))
+	}
+	for _, part := range parts {
+		err := v.changeCopying(ctx, m, still, doc("$set", doc("copying", newCopying(attempt))), part.store)
+		if err != nil {
+			return err
+		}
+	}
+	return v.changeCopying(ctx, m, still, v.isCopied(m), func(context.Context) error { return nil })
+}
+
+func newCopying(attempt string) copyingDoc {
+	return copyingDoc{By: attempt, Until: time.Now().Add(copyLease)}
+}
+
+// giveUp lets people change a thread again that is not copied.
+func (v threadMover) giveUp(ctx context.Context, m *migration, still bson.D) error {
+	return v.changeCopying(ctx, m, still, doc("$unset", doc("copying", 1)), func(context.Context) error { return nil })
+}
+
+// changeCopying changes a post that is still as the attempt has it, and does something with it. errChanged: it is not.
+func (v threadMover) changeCopying(ctx context.Context, m *migration, still, update bson.D, do func(context.Context) error) error {
+	return m.transaction(ctx, "copy a part of a thread", notHot, func(ctx context.Context) error {
+		err := updateOne(ctx, v.s.posts, still, update)
+		if errors.Is(err, social.ErrNotFound) {
+			return errChanged
+		}
+		if err != nil {
+			return err
+		}
+		return do(ctx)
+	})
 }
 
 func (v threadMover) compare(ctx context.Context, m *migration) error {
@@ -202,7 +310,7 @@ func (v threadMover) compare(ctx context.Context, m *migration) error {
 				return err
 			}
 			fixed.Add(1)
-			return v.repair(ctx, m, h.ID, why)
+			return v.repair(ctx, m, h, why)
 		})
 		m.d.Move.Fixed += int(fixed.Load())
 		return err
@@ -210,14 +318,14 @@ func (v threadMover) compare(ctx context.Context, m *migration) error {
 }
 
 // repair copies a thread again, and refuses to go on where that does not help.
-func (v threadMover) repair(ctx context.Context, m *migration, post social.PostID, why string) error {
-	slog.WarnContext(ctx, "a copied thread differs, and is copied again", "post", post.ID, "difference", why)
-	if err := v.copyThread(ctx, m, post, true); err != nil {
+func (v threadMover) repair(ctx context.Context, m *migration, head threadHead, why string) error {
+	slog.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
+	if err := v.copyThread(ctx, m, head, true); err != nil {
 		return err
 	}
-	why, err := v.difference(ctx, m, post)
+	why, err := v.difference(ctx, m, head.ID)
 	if err == nil && why != "" {
-		return fmt.Errorf("the copy of the thread of post %s differs, also after it was made again: %s", post.ID, why)
+		return fmt.Errorf("the copy of the thread of post %s differs, also after it was made again: %s", head.ID.ID, why)
 	}
 	return err
 }
@@ -257,7 +365,7 @@ func (v threadMover) compareHomes(ctx context.Context, move *moveDoc, head threa
 		case from.live != head.Comments:
 			return "", fmt.Errorf("post %s counts %d comments, and %q has %d of them", head.ID.ID, head.Comments, move.From, from.live)
 		case from != to:
-			return fmt.Sprintf("%q has %d comments (%s), %q has %d (%s)", move.From, from.live, order, move.To, to.live, order), nil
+			return fmt.Sprintf("%q and %q are not the same (%s; %d and %d live comments)", move.From, move.To, order, from.live, to.live), nil
 		}
 	}
 	return "", nil
@@ -303,13 +411,13 @@ const comparedTogether = 2000
 
 func (v threadMover) remove(ctx context.Context, m *migration, layout string) error {
 	err := v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
-		heads = slices.DeleteFunc(slices.Clone(heads), func(h threadHead) bool { return h.Homes == nil })
+		heads = slices.DeleteFunc(slices.Clone(heads), func(h threadHead) bool { return h.Homes == nil && h.Copying == nil })
 		if len(heads) == 0 {
 			return nil
 		}
 		posts := each(heads, func(h *threadHead) social.PostID { return h.ID })
-		return m.transaction(ctx, "unmark posts", social.PostID{}, func(ctx context.Context) error {
-			_, err := v.s.posts.UpdateMany(ctx, doc("_id", doc("$in", valueList(posts))), doc("$unset", doc("homes", 1, "moves", 1)),
+		return m.transaction(ctx, "unmark posts", notHot, func(ctx context.Context) error {
+			_, err := v.s.posts.UpdateMany(ctx, doc("_id", doc("$in", valueList(posts))), doc("$unset", doc("homes", 1, "copying", 1)),
 				options.UpdateMany().SetHint(doc("_id", 1)))
 			return err
 		})

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/social"
 	"plaza/storage"
@@ -35,10 +37,14 @@ func twoTowns(t *testing.T, o mongodb.Options) (one, two *town) {
 	return open(), open()
 }
 
-// migrate moves comments.
+// migrate moves comments. No copy may differ.
 func (w *town) migrate(to string, goal mongodb.Goal) {
 	w.t.Helper()
-	w.ok(w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: to, Goal: goal}))
+	w.ok(w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: to, Goal: goal, Progress: func(s mongodb.MigrationState) {
+		if s.Fixed > 0 {
+			w.t.Errorf("%d copies had to be made again", s.Fixed)
+		}
+	}}))
 }
 
 // readsFrom checks the layout that is read, and that another one is kept in step: "" for none.
@@ -59,7 +65,7 @@ func (w *town) readsFrom(layout, other string) {
 // migrations are chores: they go on with whatever is under way, some of it or all, or go back, or begin something new.
 func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...string) storagetest.Chore {
 	do := func(ctx context.Context, n int) error {
-		store := stores[n%len(stores)].(*mongodb.Store) //nolint:forcetypeassert // twoStores makes no other
+		store := stores[n%len(stores)].(*mongodb.Store)
 		all, err := store.Migrations(ctx)
 		if err != nil {
 			return err
@@ -68,7 +74,9 @@ func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...stri
 		ctx, stop := context.WithCancel(ctx)
 		defer stop()
 		some := n / 2 % 5 // batches; 0 for all
-		m := mongodb.Migration{Subject: subject, Rate: 20, Progress: func(mongodb.MigrationState) {
+		fixed := 0
+		m := mongodb.Migration{Subject: subject, Rate: 20, Progress: func(s mongodb.MigrationState) {
+			fixed = s.Fixed
 			if some--; some == 0 {
 				stop()
 			}
@@ -77,10 +85,14 @@ func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...stri
 			m.Rate = 0
 		}
 		m.To, m.Goal = next(state, layouts, n)
-		if err := store.Migrate(ctx, m); !errors.Is(err, context.Canceled) {
-			return err
+		err = store.Migrate(ctx, m)
+		switch {
+		case fixed > 0:
+			return fmt.Errorf("%d copies had to be made again", fixed)
+		case errors.Is(err, context.Canceled):
+			return nil
 		}
-		return nil
+		return err
 	}
 	return storagetest.Chore{Name: "migrate " + string(subject), Weight: 2, Do: do}
 }
@@ -111,6 +123,89 @@ func TestModelWhileCommentsMove(t *testing.T) {
 	stores := twoStores(t, mongodb.Options{})
 	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, migrations(mongodb.MigrateComments, stores,
 		mongodb.CommentsDocuments, mongodb.TinyPages, mongodb.TinyAdaptive, mongodb.CommentsEmbedded))
+}
+
+// TestModelWhileFeedsMove is the same for feeds, with authors who are merged at read.
+func TestModelWhileFeedsMove(t *testing.T) {
+	stores := twoStores(t, mongodb.Options{MergeAbove: 1})
+	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) },
+		migrations(mongodb.MigrateFeeds, stores, mongodb.FeedsRead, mongodb.FeedsHybrid))
+}
+
+// TestFeedsMoveWhilePeoplePost moves feeds there and back, over two servers, while people post, delete, follow and unfollow, and
+// read their news: at the end everybody's news are what they should be.
+func TestFeedsMoveWhilePeoplePost(t *testing.T) {
+	const people = 24
+	one, two := twoTowns(t, mongodb.Options{MergeAbove: 8})
+	one.atWork()
+	two.atWork()
+	users := one.people(people)
+	for i, u := range users {
+		one.follow(u, users[i+1:min(people, i+4)])
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	errs := make([]error, people)
+	posts := make([][]social.PostID, people)
+	turns := make(chan struct{}, 4)
+	var all sync.WaitGroup
+	for i := range people {
+		w := []*town{one, two}[i%2]
+		all.Go(func() {
+			for n := 0; ctx.Err() == nil && errs[i] == nil; n++ {
+				turns <- struct{}{}
+				errs[i] = w.live(users, i, n, &posts[i])
+				<-turns
+			}
+		})
+	}
+	for _, to := range []string{mongodb.FeedsHybrid, mongodb.FeedsRead, mongodb.FeedsHybrid} {
+		m := mongodb.Migration{Subject: mongodb.MigrateFeeds, To: to, Goal: mongodb.GoalSwitch}
+		one.ok(one.Migrate(one.ctx, m))
+		two.ok(two.Migrate(two.ctx, mongodb.Migration{Subject: mongodb.MigrateFeeds, Goal: mongodb.GoalBackOut}))
+		m.Goal = mongodb.GoalFinish
+		two.ok(two.Migrate(two.ctx, m))
+	}
+	stop()
+	all.Wait()
+	for i := range errs {
+		one.ok(errs[i])
+	}
+	one.settle()
+	for i, u := range users { // after an even number of changes everybody follows whom they did at first
+		var want []social.PostID
+		for k := i; k < min(people, i+4); k++ {
+			want = append(want, posts[k]...)
+		}
+		one.same(two.walk(u, 50, false), newestIDs(want), "the news of %d", i)
+	}
+}
+
+// live is what one of the users does in one go: nothing of it changes whom they follow in the end.
+func (w *town) live(users []social.NewUser, i, n int, posts *[]social.PostID) error {
+	me := users[i].User.ID
+	p := status(me, me, public)
+	if err := w.InsertPost(w.ctx, p, happened(social.EventPostCreated)); err != nil {
+		return err
+	}
+	*posts = append(*posts, p.ID)
+	if n%3 == 2 {
+		gone := (*posts)[n%len(*posts)]
+		*posts = slices.DeleteFunc(*posts, func(p social.PostID) bool { return p == gone })
+		if err := w.DeletePost(w.ctx, gone, happened(social.EventPostDeleted)); err != nil {
+			return err
+		}
+	}
+	other := users[(i+7)%len(users)]
+	m := social.Membership{Circle: users[i].Following.ID, Owner: me, Member: other.User.ID}
+	if _, err := w.AddToCircle(w.ctx, m, edge(me, me).ID, happened(social.EventMemberAdded)); err != nil {
+		return err
+	}
+	if _, err := w.News(w.ctx, me, social.Page{Limit: 20}); err != nil {
+		return err
+	}
+	_, err := w.Unfollow(w.ctx, me, other.User.ID, happened(social.EventUnfollowed))
+	return err
 }
 
 // twoStores are two servers on one database.
@@ -323,4 +418,114 @@ func TestMigrationsUseIndexes(t *testing.T) {
 	w.migrate("", mongodb.GoalBackOut)
 	explainAll(t, r.take(), 10)
 	costs(6, comment)
+}
+
+// TestAVeryLongThreadMoves moves a thread of 100,000 comments, in one transaction each way.
+func TestAVeryLongThreadMoves(t *testing.T) {
+	size := 100_000
+	if testing.Short() {
+		size /= 20
+	}
+	w := newTownOf(t, nil, brisk(mongodb.Options{Comments: mongodb.CommentsDocuments}))
+	ada := w.people(1)[0].User.ID
+	p := w.post(status(ada, ada, public))
+	w.ok(w.Fill(w.ctx, p.ID, forest(p, ada, size)))
+	want := w.thread(p.ID, social.OrderThreaded)
+	for _, to := range []string{mongodb.CommentsPages, mongodb.CommentsDocuments} {
+		began := time.Now()
+		w.migrate(to, mongodb.GoalSwitch)
+		t.Logf("%d comments moved to %q, and compared, in %v", size, to, time.Since(began))
+		if got := w.thread(p.ID, social.OrderThreaded); !slices.EqualFunc(got, want, func(a, b *social.Comment) bool { return *a == *b }) {
+			t.Errorf("%d comments, want %d, or they differ", len(got), len(want))
+		}
+		w.migrate("", mongodb.GoalFinish)
+	}
+	err := w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: mongodb.CommentsEmbedded, Goal: mongodb.GoalSwitch})
+	if size == 100_000 {
+		refusedFor(t, err, p.ID.ID.String(), strconv.Itoa(size), "--back-out")
+	}
+	w.migrate("", mongodb.GoalBackOut)
+	w.readsFrom(mongodb.CommentsDocuments, "")
+}
+
+// TestALongThreadTakesCommentsWhileItMoves: what comes in while a long thread is copied in parts waits, and is there afterwards.
+func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
+	const size, writers = 11_000, 8
+	one, two := twoTowns(t, mongodb.Options{Comments: mongodb.CommentsDocuments})
+	ada := one.people(1)[0].User.ID
+	p := one.post(status(ada, ada, public))
+	old := forest(p, ada, size)
+	one.ok(one.Fill(one.ctx, p.ID, old))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	var wrote [writers]int
+	var all sync.WaitGroup
+	for i := range writers {
+		w := []*town{one, two}[i%2]
+		all.Go(func() {
+			for ; ctx.Err() == nil; wrote[i]++ {
+				if err := w.InsertComment(w.ctx, newComment(p, old[i], ada), happened(social.EventCommentAdded)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	for _, to := range []string{mongodb.CommentsAdaptive, mongodb.CommentsPages, mongodb.CommentsDocuments} {
+		one.migrate(to, mongodb.GoalFinish)
+	}
+	stop()
+	all.Wait()
+	want := size
+	for _, n := range wrote {
+		want += n
+	}
+	t.Logf("%d comments were added meanwhile", want-size)
+	if inTime, inTree := one.thread(p.ID, social.OrderOldest), two.thread(p.ID, social.OrderThreaded); len(inTime) != want || len(inTree) != want {
+		t.Errorf("%d comments by time and %d in the tree, want %d", len(inTime), len(inTree), want)
+	}
+	wantCount(t, one, p.ID, want)
+}
+
+// TestCopiesThatDifferAreMadeAgain damages the copies between copying and comparing: they are made again before anybody reads them.
+func TestCopiesThatDifferAreMadeAgain(t *testing.T) {
+	w := newTownOf(t, nil, brisk(mongodb.Options{Comments: mongodb.CommentsPages}))
+	ada := w.people(1)[0].User.ID
+	var stories []*story
+	for range 5 {
+		s := &story{post: w.post(status(ada, ada, public))}
+		for n := range 12 {
+			w.ok(s.write(w, ada, n))
+		}
+		stories = append(stories, s)
+	}
+	copied, stop := context.WithCancel(w.ctx)
+	err := w.Migrate(copied, mongodb.Migration{
+		Subject: mongodb.MigrateComments, To: mongodb.CommentsDocuments, Goal: mongodb.GoalSwitch,
+		Progress: func(mongodb.MigrationState) { stop() },
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	copies := plainClient(t).Database(databaseOf(t, w.uri)).Collection("comments")
+	of := func(i int) bson.D { return bson.D{{Key: "post", Value: binaryOf(stories[i].post.ID)}} }
+	_, err = copies.UpdateOne(w.ctx, of(0), bson.D{{Key: "$set", Value: bson.D{{Key: "text", Value: "something else"}}}})
+	w.ok(err)
+	_, err = copies.DeleteOne(w.ctx, of(1))
+	w.ok(err)
+	_, err = copies.UpdateOne(w.ctx, of(2), bson.D{{Key: "$set", Value: bson.D{{Key: "treePath", Value: "0"}}}})
+	w.ok(err)
+	w.ok(w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: mongodb.CommentsDocuments, Goal: mongodb.GoalSwitch}))
+	all, err := w.Migrations(w.ctx)
+	w.ok(err)
+	if all[0].Fixed != 3 || all[0].Layout != mongodb.CommentsDocuments {
+		t.Errorf("%+v; want 3 copies made again, and the switch", all[0])
+	}
+	for _, s := range stories {
+		s.check(t, w)
+	}
+}
+
+func binaryOf(post social.PostID) bson.Binary {
+	return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: post.Bytes()}
 }

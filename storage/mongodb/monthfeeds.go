@@ -96,6 +96,10 @@ func (f *monthFeeds) followsChanged(ctx context.Context, owners ...social.UserID
 	return f.newsOf.followsChanged(ctx, jobMonthBuild, owners)
 }
 
+func (*monthFeeds) jobKinds() []jobKind {
+	return []jobKind{jobMonthPush, jobMonthPull, jobMonthRefresh, jobMonthBuild}
+}
+
 // do implements feeds.
 func (f *monthFeeds) do(ctx context.Context, j *jobDoc) error {
 	switch j.Kind {

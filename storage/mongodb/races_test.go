@@ -114,7 +114,7 @@ func (m *meeting) check(what string, args ...any) {
 	got := each(must(m.other.News(m.t.Context(), m.reader, page))(m.t), post)
 	want := each(must(readFeeds{m.other}.news(m.t.Context(), m.reader, page))(m.t), post)
 	if _, ok := feedsOf(m.other).(*hybridFeeds); !ok {
-		partsOf(m.t, keptNews(m.t, m.other), m.reader)
+		storedParts(m.t, keptNews(m.t, m.other), m.reader)
 	}
 	if !slices.Equal(got, want) {
 		m.t.Errorf("%s: the news are %v, and the truth is %v", fmt.Sprintf(what, args...), got, want)

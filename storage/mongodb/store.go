@@ -67,10 +67,10 @@ type Store struct {
 	timeout time.Duration
 	routed  bool // through a mongos, to shards
 	hot     *locks
-	feeds   keptFeeds
+	feeds   movingFeeds
 	graph   followerGraph
 	jobs    *jobQueue
-	threads threads
+	threads threadsInHomes
 	queue   *commentQueue
 	erasing eraseTimes
 	member  *member
@@ -210,7 +210,7 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 	for name, layout := range feedLayouts {
 		s.feedLayouts[name] = layout(s, o)
 	}
-	s.threads, s.feeds = threadsInHomes{s}, keptFeeds{s}
+	s.threads, s.feeds = threadsInHomes{s}, movingFeeds{s}
 	return s
 }
 

@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"math"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -30,8 +31,8 @@ type threads interface {
 	removeThread(ctx context.Context, post social.PostID) error
 	// thread reads all comments of a post, in the order of their ids.
 	thread(ctx context.Context, post social.PostID) ([]commentDoc, error)
-	// store stores a whole thread where there is none. ErrThreadFull.
-	store(ctx context.Context, post social.PostID, comments []commentDoc) error
+	// parts are what is stored for a whole thread, each of them small enough for one transaction. ErrThreadFull.
+	parts(post social.PostID, comments []commentDoc) ([]threadPart, error)
 
 	// postOf reads which post a comment belongs to. ErrNotFound.
 	postOf(ctx context.Context, comment social.CommentID) (social.PostID, error)
@@ -44,6 +45,30 @@ type threads interface {
 	countBy(ctx context.Context, author social.UserID, upTo social.CommentID) (int, error)
 	// newest reads the newest live comments of each post, newest first.
 	newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error)
+}
+
+// threadPart is some of the documents of a thread.
+type threadPart struct {
+	c    *mongo.Collection
+	docs []any
+}
+
+// partsOf cuts documents into parts of so many.
+func partsOf[D any](c *mongo.Collection, docs []D, size int) []threadPart {
+	var parts []threadPart
+	for some := range slices.Chunk(docs, max(1, size)) {
+		part := threadPart{c: c, docs: make([]any, len(some))}
+		for i := range some {
+			part.docs[i] = some[i]
+		}
+		parts = append(parts, part)
+	}
+	return parts
+}
+
+func (p threadPart) store(ctx context.Context) error {
+	_, err := p.c.InsertMany(ctx, p.docs)
+	return err
 }
 
 // The layouts of comment threads, for Options.Comments.

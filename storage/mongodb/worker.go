@@ -87,14 +87,20 @@ func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
 func (s *Store) attemptJob(ctx context.Context, j *jobDoc) error {
 	ctx, cancel := context.WithTimeout(ctx, jobTime)
 	defer cancel()
+	era := s.member.enter()
+	defer era.calls.Done()
+	if err := s.member.mayWrite(era); err != nil {
+		return err
+	}
+	ctx = inEra(ctx, era)
 	switch j.Kind {
 	case jobErase:
 		return s.eraseNext(ctx, j)
 	case jobForget:
 		return s.forgetProperty(ctx, j)
 	default:
+		return s.feeds.do(ctx, j)
 	}
-	return s.feeds.do(ctx, j)
 }
 
 // Backlog implements social.Worker.

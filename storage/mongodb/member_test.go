@@ -1,0 +1,137 @@
+package mongodb_test
+
+import (
+	"context"
+	"errors"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// within waits for a condition.
+func within(t *testing.T, limit time.Duration, what string, condition func() bool) {
+	t.Helper()
+	again := time.NewTicker(2 * time.Millisecond)
+	defer again.Stop()
+	for deadline := time.Now().Add(limit); !condition(); <-again.C {
+		if time.Now().After(deadline) {
+			t.Fatalf("%s has not come", what)
+		}
+	}
+}
+
+// adminOf is the admin database of the server that a URI names, and databaseOf the name of the URI's own.
+func adminOf(t *testing.T, uri string) *mongo.Database {
+	t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI(uri))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.WithoutCancel(t.Context())) })
+	return client.Database("admin")
+}
+
+func databaseOf(t *testing.T, uri string) string {
+	t.Helper()
+	at, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.TrimPrefix(at.Path, "/")
+}
+
+// TestAServerThatIsNotHeardRefusesWrites fails the heartbeats: writes are refused when the lease is over, reads go on as long as the
+// settings can be read, and all is well again when the server is heard.
+func TestAServerThatIsNotHeardRefusesWrites(t *testing.T) {
+	t.Parallel()
+	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	uri := inDatabase(t, server.URI(), "plaza")
+	o := mongodb.Options{Heartbeat: 10 * time.Millisecond, Lease: time.Second}
+	w := &town{Store: openAt(t, uri, o), uri: uri, t: t, ctx: t.Context()}
+	ada := w.people(1)[0].User.ID
+	write := func() error {
+		return w.InsertPost(w.ctx, status(ada, ada, public), happened(social.EventPostCreated))
+	}
+	read := func() error {
+		_, err := w.Users(w.ctx, []social.UserID{ada})
+		return err
+	}
+	fail := func(mode string, commands bson.A, collection string) {
+		data := bson.D{{Key: "failCommands", Value: commands}, {Key: "namespace", Value: "plaza." + collection}, {Key: "errorCode", Value: 8}}
+		point := bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: mode}, {Key: "data", Value: data}}
+		w.ok(adminOf(t, uri).RunCommand(w.ctx, point).Err())
+	}
+	fail("alwaysOn", bson.A{"update"}, "servers")
+	within(t, time.Minute, "a refusal", func() bool { return errors.Is(write(), social.ErrUnavailable) })
+	w.ok(read())
+	fail("off", bson.A{"update"}, "servers")
+	within(t, time.Minute, "a success", func() bool { return write() == nil })
+	fail("alwaysOn", bson.A{"find"}, "settings")
+	within(t, time.Minute, "a refusal", func() bool { return errors.Is(read(), social.ErrUnavailable) })
+	if err := write(); !errors.Is(err, social.ErrUnavailable) {
+		t.Errorf("a server that cannot read its settings writes: %v", err)
+	}
+	fail("off", bson.A{"find"}, "settings")
+	within(t, time.Minute, "a success", func() bool { return write() == nil && read() == nil })
+}
+
+// TestServersComeAndGo: a store is known while it is open, and no longer.
+func TestServersComeAndGo(t *testing.T) {
+	uri, database := mongotest.Database(t)
+	uri = inDatabase(t, uri, database)
+	servers := plainClient(t).Database(database).Collection("servers")
+	known := func() int64 {
+		n, err := servers.CountDocuments(t.Context(), bson.D{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	stores := make([]*mongodb.Store, 3)
+	for i := range stores {
+		store, err := mongodb.Open(t.Context(), uri, mongodb.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		stores[i] = store
+	}
+	if n := known(); n != 3 {
+		t.Errorf("%d servers are known, want 3", n)
+	}
+	for _, store := range stores {
+		if err := store.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := reopen(t, uri, comments(mongodb.CommentsPages)); err == nil {
+		t.Error("another layout is accepted")
+	}
+	if n := known(); n != 0 {
+		t.Errorf("%d servers are known, want none", n)
+	}
+}
+
+// TestBucketsLeaveTheSharedCollection: what older Plazas kept in one collection belongs to the database's layout.
+func TestBucketsLeaveTheSharedCollection(t *testing.T) {
+	w := newTownIn(t, nil, mongodb.CommentsPages)
+	ada := w.people(1)[0].User.ID
+	p := w.post(status(ada, ada, public))
+	want := w.comment(p, nil, ada)
+	admin, database := adminOf(t, w.uri), databaseOf(t, w.uri)
+	w.ok(admin.RunCommand(w.ctx, bson.D{
+		{Key: "renameCollection", Value: database + ".threads." + mongodb.CommentsPages}, {Key: "to", Value: database + ".threads"},
+	}).Err())
+	again := &town{Store: openAt(t, w.uri, mongodb.Options{}), uri: w.uri, t: t, ctx: t.Context()}
+	if all := again.thread(p.ID, social.OrderThreaded); len(all) != 1 || all[0].ID != want.ID {
+		t.Errorf("the thread has %d comments", len(all))
+	}
+}

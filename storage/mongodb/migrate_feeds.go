@@ -1,0 +1,192 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/errgroup"
+
+	"plaza/social"
+)
+
+// feedMover moves feeds. They are caches, so nothing is copied: once all servers tell the new layout what happens, everybody's
+// feed is built in it, where it keeps feeds for everybody, and then compared with what people read.
+type feedMover struct{ s *Store }
+
+const (
+	// comparedPosts is how many of a user's newest posts are compared.
+	comparedPosts = 100
+	// comparePatience is how long two layouts may differ because posts come faster than they are told to followers.
+	comparePatience = time.Minute
+)
+
+func (v feedMover) count(ctx context.Context) (n int, err error) {
+	err = v.s.read(ctx, "count users", func(ctx context.Context) error {
+		all, err := v.s.users.EstimatedDocumentCount(ctx)
+		n = int(all)
+		return err
+	})
+	return n, err
+}
+
+func (v feedMover) prepare(ctx context.Context, layout string) error { return v.empty(ctx, layout) }
+
+func (v feedMover) remove(ctx context.Context, _ *migration, layout string) error {
+	return v.empty(ctx, layout)
+}
+
+// empty makes a layout's collections anew, and removes what jobs of it are left: by the time it is used again, those would be right no
+// more.
+func (v feedMover) empty(ctx context.Context, layout string) error {
+	if err := v.forgetJobs(ctx, layout); err != nil {
+		return err
+	}
+	indexes := v.s.indexes()
+	for c, models := range v.s.feedLayouts[layout].indexes() {
+		if err := ensure(ctx, c, models); err != nil {
+			return translate(ctx, "indexes of "+c.Name(), err)
+		}
+	}
+	for _, c := range v.s.feedLayouts[layout].collections() {
+		err := v.s.read(ctx, "empty "+c.Name(), func(ctx context.Context) error {
+			if err := c.Drop(ctx); err != nil {
+				return err
+			}
+			return ensure(ctx, c, indexes[c])
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (v feedMover) forgetJobs(ctx context.Context, layout string) error {
+	kinds := v.s.feedLayouts[layout].jobKinds()
+	if len(kinds) == 0 {
+		return nil
+	}
+	return v.s.read(ctx, "forget jobs", func(ctx context.Context) error {
+		_, err := v.s.jobs.jobs.DeleteMany(ctx, doc("_id", doc("$gt", zeroKey), "kind", doc("$in", kinds)),
+			options.DeleteMany().SetHint(doc("_id", 1)))
+		return err
+	})
+}
+
+func (v feedMover) copy(ctx context.Context, m *migration) error {
+	layout := v.s.feedLayouts[m.d.Move.To]
+	return v.walk(ctx, m, func(ctx context.Context, user social.UserID) error {
+		return v.s.read(ctx, "build a feed", func(ctx context.Context) error {
+			if v.s.era(ctx).generations[m.setting.name] != m.d.Generation {
+				return errOvertaken
+			}
+			return layout.build(ctx, user)
+		})
+	})
+}
+
+// userHead is a user's id.
+type userHead struct {
+	ID social.UserID `bson:"_id"`
+}
+
+// walk does something for all users, several at the same time, from where the phase was.
+func (v feedMover) walk(ctx context.Context, m *migration, do func(context.Context, social.UserID) error) error {
+	for {
+		after, err := positionOf(m.d.Move)
+		if err != nil {
+			return err
+		}
+		heads, err := v.heads(ctx, doc("$gt", after), m.together())
+		if err != nil || len(heads) == 0 {
+			return err
+		}
+		group, together := errgroup.WithContext(ctx)
+		group.SetLimit(copiers)
+		for _, head := range heads {
+			group.Go(func() error { return do(together, head.ID) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		if err := m.note(ctx, heads[len(heads)-1].ID.ID, len(heads)); err != nil {
+			return err
+		}
+	}
+}
+
+func (v feedMover) heads(ctx context.Context, ids bson.D, limit int) (heads []userHead, err error) {
+	err = v.s.read(ctx, "users to move", func(ctx context.Context) error {
+		heads, err = findAll[userHead](ctx, v.s.users, doc("_id", ids), limit, options.Find().
+			SetSort(doc("_id", 1)).SetLimit(int64(limit)).SetHint(doc("_id", 1)).SetProjection(doc("_id", 1)))
+		return err
+	})
+	return heads, err
+}
+
+func (v feedMover) compare(ctx context.Context, m *migration) error {
+	if err := v.catchUp(ctx); err != nil {
+		return err
+	}
+	return v.walk(ctx, m, func(ctx context.Context, user social.UserID) error { return v.compareUser(ctx, m.d.Move, user) })
+}
+
+// catchUp waits until the work is done that there was when it began. This process does its part.
+func (v feedMover) catchUp(ctx context.Context) error {
+	began := time.Now()
+	for {
+		backlog, err := v.s.Backlog(ctx)
+		if err != nil || backlog.Waiting == 0 || backlog.Oldest.After(began) {
+			return err
+		}
+		if did, err := v.s.workOnce(ctx); err != nil {
+			return err
+		} else if !did {
+			rest(ctx, v.s.member.heartbeat/4, nil)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+}
+
+// compareUser compares a user's news in both layouts. They change meanwhile, and the new layout may be late.
+func (v feedMover) compareUser(ctx context.Context, move *moveDoc, user social.UserID) error {
+	from, to := v.s.feedLayouts[move.From], v.s.feedLayouts[move.To]
+	for deadline := time.Now().Add(comparePatience); ; {
+		var before, got, after []*social.Post
+		err := v.s.read(ctx, "compare news", func(ctx context.Context) (err error) {
+			page := social.Page{Limit: comparedPosts}
+			if before, err = from.news(ctx, user, page); err != nil {
+				return err
+			}
+			if got, err = to.news(ctx, user, page); err != nil {
+				return err
+			}
+			after, err = from.news(ctx, user, page)
+			return err
+		})
+		switch {
+		case err != nil:
+			return err
+		case samePosts(got, before) || samePosts(got, after):
+			return nil
+		case time.Now().After(deadline):
+			return fmt.Errorf("the news of user %s differ: %d posts in %q, %d in %q, and not the same; "+
+				"look at \"plaza work status\", and try again, or go back with \"plaza migrate feeds --back-out\"",
+				user.ID, len(after), move.From, len(got), move.To)
+		}
+		if err := v.catchUp(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+func samePosts(a, b []*social.Post) bool {
+	return slices.EqualFunc(a, b, func(a, b *social.Post) bool { return reflect.DeepEqual(a, b) })
+}
