@@ -99,26 +99,26 @@ const versionsSetting = "documents"
 // claimVersions refuses a database into which a newer Plaza has written: to change documents whose meaning one does not know
 // would destroy them. Otherwise it says that from now on documents of these versions are there.
 func (s *Store) claimVersions(ctx context.Context) error {
-	return s.read(ctx, "settings", func(ctx context.Context) error {
-		var recorded versionsDoc
-		err := s.settings.FindOne(ctx, doc("_id", versionsSetting)).Decode(&recorded)
-		if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
-			return err
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	var recorded versionsDoc
+	err := s.settings.FindOne(ctx, doc("_id", versionsSetting)).Decode(&recorded)
+	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
+		return translate(ctx, "settings", err)
+	}
+	own := newestVersions()
+	for _, collection := range slices.Sorted(maps.Keys(recorded.Newest)) {
+		if have := recorded.Newest[collection]; have > max(own[collection], version) {
+			return known("the collection "+collection, have, max(own[collection], version))
 		}
-		own := newestVersions()
-		for _, collection := range slices.Sorted(maps.Keys(recorded.Newest)) {
-			if have := recorded.Newest[collection]; have > max(own[collection], version) {
-				return known("the collection "+collection, have, max(own[collection], version))
-			}
-		}
-		newest := bson.D{}
-		for collection, v := range own {
-			newest = append(newest, bson.E{Key: "newest." + collection, Value: v})
-		}
-		return retry(ctx, func() error {
-			_, err := s.settings.UpdateOne(ctx, doc("_id", versionsSetting),
-				doc("$max", newest, "$setOnInsert", doc("v", version)), options.UpdateOne().SetUpsert(true))
-			return upserted(err)
-		})
-	})
+	}
+	newest := bson.D{}
+	for collection, v := range own {
+		newest = append(newest, bson.E{Key: "newest." + collection, Value: v})
+	}
+	return translate(ctx, "settings", retry(ctx, func() error {
+		_, err := s.settings.UpdateOne(ctx, doc("_id", versionsSetting),
+			doc("$max", newest, "$setOnInsert", doc("v", version)), options.UpdateOne().SetUpsert(true))
+		return upserted(err)
+	}))
 }

@@ -28,7 +28,7 @@ var readers = map[string]func() any{
 	"threadMutes": func() any { return &markDoc{} }, "comments": func() any { return &commentDoc{} },
 	"threads": func() any { return &bucketDoc{} }, "commentAuthors": func() any { return &authorDoc{} },
 	"newsLists": func() any { return &newsListDoc{} }, "mergedAuthors": func() any { return &mergedAuthorDoc{} },
-	"events": func() any { return &eventDoc{} }, "jobs": func() any { return &jobDoc{} }, "settings": func() any { return &settingDoc{} },
+	"events": func() any { return &eventDoc{} }, "jobs": func() any { return &jobDoc{} }, "settings": func() any { return &settingDoc{} }, "servers": func() any { return &serverDoc{} },
 }
 
 // goldenDocuments are the kept documents of a file.

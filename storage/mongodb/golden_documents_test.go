@@ -32,8 +32,9 @@ func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
 			collections, err := db.ListCollectionNames(t.Context(), bson.D{})
 			w.ok(err)
 			for _, collection := range collections {
+				name, _, _ := strings.Cut(collection, ".") // each layout of one thing has a collection of its own
 				for version, documents := range someOf(t, db.Collection(collection)) {
-					keepDocuments(t, fmt.Sprintf("%s.v%d.bson", collection, version), documents)
+					keepDocuments(t, fmt.Sprintf("%s.v%d.bson", name, version), documents)
 				}
 			}
 		})
