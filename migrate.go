@@ -110,8 +110,9 @@ type moveReport struct {
 	now      func() time.Time
 	phase    string
 	meter    *importer.Meter
-	awaited  string
-	since    time.Time
+	since    time.Time // when the waiting began
+	waited   time.Time // when it was last told of
+	named    time.Time // when it last said so
 }
 
 func (r *moveReport) progress(s mongodb.MigrationState) {
@@ -141,20 +142,24 @@ func phaseInWords(s mongodb.MigrationState) string {
 	return s.Phase
 }
 
-// waitQuietly is how long servers may take to agree before they are named.
-const waitQuietly = 3 * time.Second
+const (
+	// waitQuietly is how long servers may take to agree before they are named, and nameEvery how often they are.
+	waitQuietly = 3 * time.Second
+	nameEvery   = 10 * time.Second
+)
 
 func (r *moveReport) waiting(processes []string) {
-	names := strings.Join(processes, "; ")
-	if r.since.IsZero() || r.awaited == "" {
-		r.since = r.now()
+	now := r.now()
+	if now.Sub(r.waited) > waitQuietly { // for something else
+		r.since = now
 	}
-	if names != r.awaited && r.now().Sub(r.since) > waitQuietly {
-		r.end()
-		fmt.Fprintf(r.out, "waiting until other servers agree on the next step: %s\n", names)
-		r.since = r.now()
+	r.waited = now
+	if now.Sub(r.since) < waitQuietly || now.Sub(r.named) < nameEvery {
+		return
 	}
-	r.awaited = names
+	r.end()
+	r.named = now
+	fmt.Fprintf(r.out, "waiting until all servers agree on the next step: %s\n", strings.Join(processes, "; "))
 }
 
 func (r *moveReport) end() {
@@ -184,7 +189,7 @@ func writeState(out io.Writer, s mongodb.MigrationState) {
 		fmt.Fprintf(out, "\n  Nothing is being moved.\n  Servers that are set to another layout (--%s) must be set to this one, or to none, before they start again.\n", s.Subject)
 		return
 	case s.Phase == "switched":
-		fmt.Fprintf(out, ", and kept in %q as well, since %s\n", s.From, s.Since.Format(time.DateTime))
+		fmt.Fprintf(out, ", and kept in %q as well, since %s UTC\n", s.From, s.Since.Format(time.DateTime))
 		fmt.Fprintf(out, "  plaza migrate %s --finish     removes %q\n", s.Subject, s.From)
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
 	case s.Phase == "finishing":

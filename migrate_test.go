@@ -365,6 +365,51 @@ func reopen(t *testing.T, uri string, o mongodb.Options) error {
 	return err
 }
 
+// TestMigrationsInWords: what a log has of a migration, and what the command says at its end.
+func TestMigrationsInWords(t *testing.T) {
+	var out strings.Builder
+	now := time.Unix(1000, 0)
+	report := &moveReport{out: &out, now: func() time.Time { return now }}
+	s := mongodb.MigrationState{Subject: mongodb.MigrateComments, Layout: "documents", From: "documents", To: "pages", Phase: "copying", Total: 4000}
+	for range 8 {
+		report.progress(s)
+		now = now.Add(time.Second)
+		s.Done += 500
+	}
+	s.Phase, s.Done = "comparing", 0
+	report.progress(s)
+	for range 20 {
+		report.waiting([]string{"web-1, process 7", "web-2, process 9, silent for 20 s"})
+		now = now.Add(time.Second)
+	}
+	report.end()
+	writeState(&out, s)
+	s.Layout, s.Phase, s.Fixed = "pages", "switched", 2
+	s.Since = time.Date(2026, 11, 22, 4, 0, 0, 0, time.UTC)
+	writeState(&out, s)
+	writeState(&out, mongodb.MigrationState{Subject: mongodb.MigrateFeeds, Layout: "hybrid"})
+	want := `comments: copying from "documents" to "pages"
+copying:  37 %  1,500 of 4,000  500/s  5s left
+copying:  75 %  3,000 of 4,000  500/s  2s left
+comments: comparing "documents" with "pages"
+waiting until all servers agree on the next step: web-1, process 7; web-2, process 9, silent for 20 s
+waiting until all servers agree on the next step: web-1, process 7; web-2, process 9, silent for 20 s
+comments are read from "documents", and on the way to "pages": comparing, 0 of about 4,000
+  plaza migrate comments --to pages   goes on
+  plaza migrate comments --back-out   goes back to "documents"
+comments are read from "pages", and kept in "documents" as well, since 2026-11-22 04:00:00 UTC
+  plaza migrate comments --finish     removes "documents"
+  plaza migrate comments --back-out   goes back to "documents"
+  2 copies differed, and were made again.
+feeds are read from "hybrid"
+  Nothing is being moved.
+  Servers that are set to another layout (--feeds) must be set to this one, or to none, before they start again.
+`
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Errorf("it says (-want +got):\n%s", diff)
+	}
+}
+
 // envCommentOn makes this test program a process that comments on a post of the database.
 const envCommentOn = "PLAZA_TEST_COMMENT_ON"
 

@@ -13,7 +13,7 @@ import (
 	"plaza/social"
 )
 
-// Every change of a thread writes its post's document, if only by changes. So two changes of one thread always
+// Every change of a thread writes its post's document, if only by threadRevision. So two changes of one thread always
 // conflict, one of them runs again on what the other left, and Post.Latest can't go stale.
 
 // commentDoc is a document of comments, and of the copies in a post's latest.

@@ -79,6 +79,8 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.newsBuckets:   partIndexes(),
 		s.monthNews:     partIndexes(),
 		s.monthWalls:    partIndexes(),
+
+		s.member.servers: {expiring("at", silentLife)},
 	}
 }
 

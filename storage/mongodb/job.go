@@ -53,6 +53,8 @@ func (d *jobDoc) fault() social.Fault {
 		what = fmt.Sprintf("%s of %s", d.Kind, d.Property.ID)
 	case d.Post.IsZero():
 		what = fmt.Sprintf("%s of %s", d.Kind, d.Author.ID)
+	case d.Author.IsZero():
+		what = fmt.Sprintf("%s of %s", d.Kind, d.Post.ID)
 	}
 	return social.Fault{Job: what, Error: d.Error, Attempts: d.Attempts, At: utc(d.FailedAt), Dead: d.Due.IsZero()}
 }

@@ -25,6 +25,8 @@ const (
 	defaultLease = 10 * time.Second
 	// defaultTransactionLife is the database's transactionLifetimeLimitSeconds.
 	defaultTransactionLife = time.Minute
+	// silentLife is how long a server is known that died: far longer than anything that it has begun can last.
+	silentLife = 24 * time.Hour
 )
 
 // serverDoc is a document of servers: one open Store. It is there from before the Store reads its settings until after its last
@@ -79,7 +81,7 @@ func newMember(s *Store, servers *mongo.Collection, o Options) *member {
 
 // join makes the server known, adopts the settings, and begins the heartbeat.
 func (m *member) join(ctx context.Context) error {
-	if err := m.beat(ctx); err != nil {
+	if err := m.beat(ctx, m.store.timeout); err != nil {
 		return translate(ctx, "join servers", err)
 	}
 	running, stop := context.WithCancel(context.Background())
@@ -118,7 +120,7 @@ func (m *member) run(ctx context.Context) {
 	failing := false
 	for ctx.Err() == nil {
 		rest(ctx, m.heartbeat, m.changed)
-		err := m.beat(ctx)
+		err := m.beat(ctx, m.lease/2) // so that there is time for another
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -142,8 +144,8 @@ func (m *member) hurry() {
 
 // beat renews the leases and adopts what has changed. The server says that it is there before it reads the settings: who changes
 // one afterwards waits for it.
-func (m *member) beat(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, m.lease)
+func (m *member) beat(ctx context.Context, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	began := time.Now()
 	notRenewed := m.renew(ctx)

@@ -73,7 +73,9 @@ func (f *monthFeeds) postStored(ctx context.Context, p *social.Post) {
 	var raw bytes.Buffer
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(&raw))
 	encoder.SetRegistry(registry())
-	if err := encoder.Encode(newPostDoc(p)); err != nil {
+	d := newPostDoc(p)
+	d.Inbox = nil
+	if err := encoder.Encode(d); err != nil {
 		return
 	}
 	copies := []postCopy{raw.Bytes()}
