@@ -222,6 +222,7 @@ func (w *world) inputFields() map[string][]bad {
 		"CreatePostInput.wallOwnerId":    user(bad{why: "wants no posts", value: w.ids["cyn"], code: "NOT_ALLOWED"}),
 		"StatusInput.text":               text(10_000),
 		"PhotoInput.url":                 append(address(), bad{why: "empty", value: "", code: "BLANK"}),
+		"PhotoInput.alt":                 optionalLine(1_000),
 		"PhotoInput.caption":             optionalText(10_000),
 		"PhotoInput.width":               values("INVALID", 0, -1, 100_001, -1<<31, 1<<31-1),
 		"PhotoInput.height":              values("INVALID", 0, -1, 100_001, -1<<31, 1<<31-1),
@@ -875,14 +876,15 @@ func (w *world) arguments() map[string][]bad {
 		"Query.nodes(ids:)": append(elements,
 			bad{why: "101", value: slices.Repeat([]any{w.ids["ada"]}, 101), code: "BAD_USER_INPUT"},
 			bad{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"}),
-		"Query.users(where:)":        badSearches(),
-		"Query.ads(site:)":           site,
-		"Query.ads(zone:)":           site,
-		"Query.ads(count:)":          values("BAD_USER_INPUT", 0, -1, 11, 1_000, -1<<31),
-		"Post.latestComments(last:)": values("BAD_USER_INPUT", 0, -1, 4, 1_000),
-		"Post.comments(order:)":      {},
-		"Post.comment(slug:)":        values("NOT_FOUND", "", "nowhere", "a/b", "a\x00b", "%00", "'; DROP TABLE comments", megabyte),
-		"Viewer.wall(view:)":         {},
+		"Query.users(where:)":            badSearches(),
+		"Query.usersByName(startsWith:)": badNames(),
+		"Query.ads(site:)":               site,
+		"Query.ads(zone:)":               site,
+		"Query.ads(count:)":              values("BAD_USER_INPUT", 0, -1, 11, 1_000, -1<<31),
+		"Post.latestComments(last:)":     values("BAD_USER_INPUT", 0, -1, 4, 1_000),
+		"Post.comments(order:)":          {},
+		"Post.comment(slug:)":            values("NOT_FOUND", "", "nowhere", "a/b", "a\x00b", "%00", "'; DROP TABLE comments", megabyte),
+		"Viewer.wall(view:)":             {},
 	}
 }
 
@@ -924,10 +926,21 @@ func badSearches() []bad {
 	return cases
 }
 
+func badNames() []bad {
+	cases := line(100)
+	for i := range cases {
+		cases[i].code = "BAD_USER_INPUT"
+	}
+	return cases
+}
+
+const naming = `, startsWith: "a"`
+
 const searching = `, where: [{key: "city", equals: "Ulm"}]`
 
 // beside has what an argument needs beside it.
 var beside = map[string]string{
+	"Query.usersByName(first:)": naming, "Query.usersByName(last:)": naming, "Query.usersByName(after:)": naming, "Query.usersByName(before:)": naming,
 	"Query.users(first:)": searching, "Query.users(after:)": searching,
 	"Query.ads(site:)": `, zone: "sidebar"`, "Query.ads(zone:)": `, site: "example.org"`, "Query.ads(count:)": `, site: "example.org", zone: "sidebar"`,
 }
@@ -980,7 +993,7 @@ func (w *world) wrongArguments(t *testing.T, def *ast.Definition, field *ast.Fie
 		}
 	}
 	if field.Arguments.ForName("first") != nil && field.Arguments.ForName("last") != nil {
-		both := fmt.Sprintf(way, field.Name+`(first: 1, last: 1) { __typename }`)
+		both := fmt.Sprintf(way, field.Name+`(first: 1, last: 1`+beside[fmt.Sprintf("%s.%s(first:)", def.Name, field.Name)]+`) { __typename }`)
 		w.ada.verdict(t, both, nil, "").check(t, "first and last", "BAD_USER_INPUT", "last", "first")
 	}
 }

@@ -17,9 +17,10 @@ import (
 
 // migrateCommand moves a database from one layout to another.
 type migrateCommand struct {
-	Comments migrateCommentsCommand `cmd:"" help:"Move comment threads to another layout."`
-	Feeds    migrateFeedsCommand    `cmd:"" help:"Move news feeds to another layout."`
-	Status   migrateStatusCommand   `cmd:"" help:"Say which layouts the database has, and how far a migration is."`
+	Comments  migrateCommentsCommand  `cmd:"" help:"Move comment threads to another layout."`
+	Feeds     migrateFeedsCommand     `cmd:"" help:"Move news feeds to another layout."`
+	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written."`
+	Status    migrateStatusCommand    `cmd:"" help:"Say which layouts the database has, and how far a migration is."`
 }
 
 type migrateCommentsCommand struct {

@@ -58,7 +58,7 @@ type commandLine struct {
 	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
 	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
 	Bench   benchCommand   `cmd:"" help:"Compare what MongoDB's layouts cost."`
-	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database from one layout to another while servers run."`
+	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database to another layout, or its documents to the newest version, while servers run."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.

@@ -15,6 +15,7 @@ type cursorKind byte
 const (
 	cursorPost    cursorKind = 'p' // a post's id
 	cursorEdge    cursorKind = 'e' // the id of a follow, block or mute
+	cursorName    cursorKind = 'n' // a user's NameOrder
 	cursorProfile cursorKind = 's' // a social.ProfilePoint
 	cursorMember  cursorKind = 'u' // a user's id
 	cursorCircle  cursorKind = 'c' // a circle's id
@@ -42,14 +43,21 @@ func (k cursorKind) decode(argument string, cursor *string) (social.Key, error) 
 }
 
 func (k cursorKind) fits(key []byte) bool {
-	if k == cursorProfile {
+	switch k {
+	case cursorProfile:
 		_, ok := social.ParseProfilePoint(social.Key(key))
 		return ok
-	}
-	if k != cursorTree {
+	case cursorName:
+		return social.IsNameOrder(social.Key(key))
+	case cursorTree:
+		return fitsTree(key)
+	default:
 		_, err := id.FromBytes(key)
 		return err == nil
 	}
+}
+
+func fitsTree(key []byte) bool {
 	if len(key) == 0 || len(key)%id.TextLen != 0 || len(key) > maxTreePath {
 		return false
 	}

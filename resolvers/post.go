@@ -267,7 +267,7 @@ func content(input *model.PostContentInput) social.Content {
 		c.Status = &social.Status{Text: in.Text}
 	}
 	if in := input.Photo; in != nil {
-		c.Photo = &social.Photo{URL: in.URL, Caption: value(in.Caption), Width: pixels(in.Width), Height: pixels(in.Height)}
+		c.Photo = &social.Photo{URL: in.URL, Alt: value(in.Alt), Caption: value(in.Caption), Width: pixels(in.Width), Height: pixels(in.Height)}
 	}
 	if in := input.Link; in != nil {
 		c.Link = &social.Link{URL: in.URL, Title: value(in.Title), Text: value(in.Text)}

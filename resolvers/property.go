@@ -35,6 +35,18 @@ func (r queryResolver) Users(ctx context.Context, where []*model.PropertyConditi
 	return userConnection(c, users), err
 }
 
+// UsersByName resolves Query.usersByName.
+func (r queryResolver) UsersByName(ctx context.Context, startsWith string, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
+	viewer := loaders.For(ctx).Viewer
+	c, err := list[*social.User]{cursorName, func(ctx context.Context, p social.Page) (social.Slice[*social.User], error) {
+		return viewer.UsersNamed(ctx, startsWith, p)
+	}}.connect(ctx, pageArgs{first, after, last, before})
+	if err != nil {
+		return nil, err
+	}
+	return userConnection(c, c.items), nil
+}
+
 // Properties resolves User.properties.
 func (r userResolver) Properties(ctx context.Context, obj *model.User) ([]*model.UserProperty, error) {
 	shown, err := loaders.For(ctx).Profiles.Load(ctx, obj.ID)

@@ -49,6 +49,9 @@ func (p *Photo) check() error {
 	if p.Height < 0 || p.Height > MaxPixels {
 		return fault.Invalidf("content.photo.height", "A height is 1 to %d pixels.", MaxPixels)
 	}
+	if err := fault.CheckLine("content.photo.alt", p.Alt, 0, MaxAltLen); err != nil {
+		return err
+	}
 	return fault.CheckText("content.photo.caption", p.Caption, 0, MaxTextLen)
 }
 

@@ -103,6 +103,7 @@ type Status struct {
 // Photo is a picture that lies elsewhere on the web.
 type Photo struct {
 	URL           string
+	Alt           string // what it shows, for those who do not see it; may be empty
 	Caption       string
 	Width, Height int // pixels; 0: unknown
 }

@@ -83,6 +83,29 @@ func (v *Viewer) Search(ctx context.Context, sought []Sought, p Page) (Slice[Use
 	return people, err
 }
 
+// UsersNamed lists the users whose names begin with a text, whatever its case, by name. Errors: INVALID, BLANK, TOO_LONG, naming startsWith.
+func (v *Viewer) UsersNamed(ctx context.Context, startsWith string, p Page) (Slice[*User], error) {
+	if err := fault.CheckLine("startsWith", startsWith, 1, MaxNamePrefixLen); err != nil {
+		return Slice[*User]{}, err
+	}
+	list := List[string]{NameKey(startsWith), p}
+	read := func(ctx context.Context, lists []List[string]) (map[List[string]][]*User, error) {
+		users, err := v.s.store.UsersNamed(ctx, lists[0].Of, lists[0].Page)
+		return map[List[string]][]*User{lists[0]: users}, err
+	}
+	see := func(ctx context.Context, users []*User) (func(string, *User) bool, error) {
+		others := make([]UserID, len(users))
+		for i, u := range users {
+			others[i] = u.ID
+		}
+		relations, err := v.Relations(ctx, others)
+		return func(_ string, u *User) bool { return CanSeeUser(relations[u.ID]) }, err
+	}
+	key := func(_ string, u *User) Key { return Key(NameOrder(u.Name, u.ID)) }
+	found, err := collect(ctx, v, []List[string]{list}, read, key, see)
+	return found[list], err
+}
+
 // search is one search under way.
 type search struct {
 	v       *Viewer

@@ -13,6 +13,7 @@ import (
 const (
 	MaxHandleLen       = 30
 	MaxNameLen         = 100
+	MaxNamePrefixLen   = 100
 	MaxBioLen          = 1_000
 	MinPasswordLen     = 8
 	MaxPasswordLen     = 128
@@ -20,6 +21,7 @@ const (
 	MaxCircles         = 200 // an owner
 	MaxListedCircles   = 50  // an audience
 	MaxTextLen         = 10_000
+	MaxAltLen          = 1_000
 	MaxTitleLen        = 300
 	MaxPlaceLen        = 200
 	MaxPixels          = 100_000

@@ -2,7 +2,11 @@ package social
 
 import (
 	"context"
+	"strings"
 	"time"
+	"unicode/utf8"
+
+	"plaza/id"
 )
 
 // User is a person's account and profile.
@@ -20,6 +24,20 @@ type User struct {
 
 // CreatedAt is when the user signed up.
 func (u *User) CreatedAt() time.Time { return u.ID.Time() }
+
+// NameOrder orders users by the NameKeys of their names, and then by id. Engines store it beside the name, and look for
+// the beginnings of names in it.
+func NameOrder(name string, user UserID) string { return NameKey(name) + "\x00" + user.ID.String() }
+
+// IsNameOrder says whether a key is that of a list by NameOrder.
+func IsNameOrder(k Key) bool {
+	name, rest, ok := strings.Cut(string(k), "\x00")
+	if !ok || !utf8.ValidString(name) || len(name) > 16*MaxNameLen {
+		return false
+	}
+	_, err := id.ParseText(rest)
+	return err == nil
+}
 
 // WallPolicy says who may put posts on a user's wall, apart from blocked and muted users, who never may.
 type WallPolicy string
@@ -55,6 +73,8 @@ type Users interface {
 	Users(ctx context.Context, ids []UserID) (map[UserID]*User, error)
 	// UsersByHandle reads by handle (lower case); absent users are missing in the map.
 	UsersByHandle(ctx context.Context, handles []string) (map[string]*User, error)
+	// UsersNamed lists the users whose NameKey begins with the prefix (a NameKey), by NameOrder, ascending; keys are NameOrders.
+	UsersNamed(ctx context.Context, prefix string, p Page) ([]*User, error)
 	// PasswordHash reads what InsertUser stored. ErrNotFound: no such handle.
 	PasswordHash(ctx context.Context, handle string) (UserID, string, error)
 }

@@ -3373,6 +3373,35 @@ func (ec *executionContext) fieldContext_PhotoPost_url(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _PhotoPost_alt(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PhotoPost_alt,
+		func(ctx context.Context) (any, error) {
+			return obj.Alt(), nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_PhotoPost_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PhotoPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _PhotoPost_caption(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -6513,7 +6542,7 @@ func (ec *executionContext) unmarshalInputPhotoInput(ctx context.Context, obj an
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"url", "caption", "width", "height"}
+	fieldsInOrder := [...]string{"url", "alt", "caption", "width", "height"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -6527,6 +6556,13 @@ func (ec *executionContext) unmarshalInputPhotoInput(ctx context.Context, obj an
 				return it, err
 			}
 			it.URL = data
+		case "alt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alt"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Alt = data
 		case "caption":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("caption"))
 			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
@@ -8432,6 +8468,11 @@ func (ec *executionContext) _PhotoPost(ctx context.Context, sel ast.SelectionSet
 			}
 		case "url":
 			out.Values[i] = ec._PhotoPost_url(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "alt":
+			out.Values[i] = ec._PhotoPost_alt(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}

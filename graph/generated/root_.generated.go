@@ -802,6 +802,8 @@ type PhotoPost implements Post & Node {
   viewerCanDelete: Boolean!
   "Where the picture lies."
   url: String!
+  "What the picture shows, in words for those who do not see it; may be empty."
+  alt: String!
   "What it shows, in the author's words; may be empty."
   caption: String!
   "The picture's width in pixels, where it is known."
@@ -1205,6 +1207,8 @@ input StatusInput {
 input PhotoInput {
   "An http(s) address of up to 2,048 characters."
   url: String!
+  "What the picture shows, in words for those who do not see it: a line of up to 1,000 characters."
+  alt: String
   "Up to 10,000 characters."
   caption: String
   "In pixels: 1 to 100,000."
@@ -1499,6 +1503,19 @@ extend type User {
 }
 
 extend type Query {
+  "The people whose names begin with a text, whatever its case, by name."
+  usersByName(
+    "1 to 100 characters."
+    startsWith: String!
+    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only what stands before this cursor."
+    before: String
+  ): UserConnection!
   "What profiles have in this community, in the order of definition."
   profileProperties: [ProfileProperty!]!
   """

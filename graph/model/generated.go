@@ -380,6 +380,8 @@ type MuteUserPayload struct {
 type PhotoInput struct {
 	// An http(s) address of up to 2,048 characters.
 	URL string `json:"url"`
+	// What the picture shows, in words for those who do not see it: a line of up to 1,000 characters.
+	Alt *string `json:"alt,omitempty"`
 	// Up to 10,000 characters.
 	Caption *string `json:"caption,omitempty"`
 	// In pixels: 1 to 100,000.

@@ -118,6 +118,9 @@ func (b BasePost) ReactionCounts() []*ReactionCount {
 // URL is where the picture lies.
 func (p *PhotoPost) URL() string { return p.Content.Photo.URL }
 
+// Alt is what the picture shows, for those who do not see it.
+func (p *PhotoPost) Alt() string { return p.Content.Photo.Alt }
+
 // Caption is what the picture shows.
 func (p *PhotoPost) Caption() string { return p.Content.Photo.Caption }
 

@@ -47,6 +47,9 @@ func (r *reading) document(raw []byte, d document) {
 	if !ok || len(rest) != 1 || rest[0] != 0 {
 		r.failf("is no document")
 	}
+	if e, ok := d.(evolving); ok && r.err == nil {
+		r.err = e.evolve()
+	}
 }
 
 func (r *reading) element(e bsoncore.Element, d document) {
@@ -71,7 +74,7 @@ var fieldNames = func() map[string]string {
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
 		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "changes", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
 		"replyKind", "replyCircles", "commentOrder", "muters", "mutes",
-		"ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt", "homes",
+		"nameOrder", "image", "alt", "ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt", "homes",
 		"gen", "posts", "month", "from", "parts", "user", "lower", "open", "closed", "found",
 	} {
 		names[name] = name
@@ -261,6 +264,8 @@ func (d *userDoc) set(r *reading, field string, v bsoncore.Value) {
 		r.text(v, &d.Handle)
 	case "name":
 		r.text(v, &d.Name)
+	case "nameOrder":
+		r.text(v, &d.NameOrder)
 	case "bio":
 		r.text(v, &d.Bio)
 	case "avatarUrl":
@@ -452,6 +457,9 @@ func (d *detailDoc) set(r *reading, field string, v bsoncore.Value) {
 	switch field {
 	case "text":
 		r.text(v, &d.Text)
+	case "image":
+		d.Image = &imageDoc{}
+		r.inner(v, d.Image)
 	case "url":
 		r.text(v, &d.URL)
 	case "title":
@@ -474,6 +482,19 @@ func (d *detailDoc) set(r *reading, field string, v bsoncore.Value) {
 		readArray(r, v, &d.Options, (*reading).text)
 	case "closesAt":
 		r.time(v, &d.ClosesAt)
+	}
+}
+
+func (d *imageDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "url":
+		r.text(v, &d.URL)
+	case "alt":
+		r.text(v, &d.Alt)
+	case "width":
+		r.int(v, &d.Width)
+	case "height":
+		r.int(v, &d.Height)
 	}
 }
 

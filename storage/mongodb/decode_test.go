@@ -64,6 +64,17 @@ func encode(t *testing.T, d any) []byte {
 	return b.Bytes()
 }
 
+// newestOf is the version of a document that is written.
+func newestOf(d any) int {
+	switch d.(type) {
+	case *userDoc:
+		return usersVersion
+	case *postDoc, *versionDoc:
+		return postsVersion
+	}
+	return version
+}
+
 // fill sets every field to something.
 func fill(t *testing.T, v reflect.Value) {
 	t.Helper()
@@ -80,9 +91,14 @@ func fill(t *testing.T, v reflect.Value) {
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		for _, field := range v.Fields() {
-			fill(t, field)
+		for described, field := range v.Fields() {
+			if fill(t, field); described.Name == "Version" {
+				field.SetInt(int64(newestOf(v.Addr().Interface())))
+			}
 		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem())
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		fill(t, v.Index(0))

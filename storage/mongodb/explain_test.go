@@ -144,6 +144,14 @@ func callUsers(w *town, ada social.NewUser) {
 	w.ok(err)
 	_, err = w.RevokeRight(w.ctx, eve.User.ID, social.RightAdmin, happened(social.EventRightRevoked))
 	w.ok(err)
+	pages(func(p social.Page) {
+		p.After, p.Before = "", ""
+		_, err = w.UsersNamed(w.ctx, "e", p)
+		w.ok(err)
+		p.After, p.Before = "ea", "ez"
+		_, err = w.UsersNamed(w.ctx, "e", p)
+		w.ok(err)
+	})
 	_, _, err = w.PasswordHash(w.ctx, "eve")
 	w.ok(err)
 	s := social.Session{TokenHash: [32]byte{1}, User: ada.User.ID, ExpiresAt: time.Now().Add(time.Hour)}

@@ -34,13 +34,14 @@ const (
 	byDue        = "due"
 	byFailure    = "failedAt"
 	byProperty   = "properties"
+	byName       = "nameOrder"
 )
 
 // indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
 func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users: {index(byHandle, doc("handle", 1))},
+		s.users: {index(byHandle, doc("handle", 1)), having("nameOrder", byName, doc("nameOrder", 1))},
 		s.profiles: {
 			having("properties", byProperty, doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
 		},

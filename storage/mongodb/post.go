@@ -58,15 +58,24 @@ type detailDoc struct {
 	Text      string    `bson:"text,omitempty"`
 	URL       string    `bson:"url,omitempty"`
 	Title     string    `bson:"title,omitempty"`
+	Image     *imageDoc `bson:"image,omitempty"` // of a photo; in version 1 its fields stood beside the caption
 	Caption   string    `bson:"caption,omitempty"`
-	Width     int       `bson:"width,omitempty"`
-	Height    int       `bson:"height,omitempty"`
+	Width     int       `bson:"width,omitempty"`  // until version 1
+	Height    int       `bson:"height,omitempty"` // until version 1
 	Place     string    `bson:"place,omitempty"`
 	Latitude  float64   `bson:"latitude,omitempty"`
 	Longitude float64   `bson:"longitude,omitempty"`
 	Question  string    `bson:"question,omitempty"`
 	Options   []string  `bson:"options,omitempty"`
 	ClosesAt  time.Time `bson:"closesAt,omitempty"`
+}
+
+// imageDoc is a picture, in one piece.
+type imageDoc struct {
+	URL    string `bson:"url"`
+	Alt    string `bson:"alt,omitempty"`
+	Width  int    `bson:"width,omitempty"`
+	Height int    `bson:"height,omitempty"`
 }
 
 // versionDoc is a document of postVersions: what a post said before an edit. It lies apart from the post, which is read often.
@@ -82,7 +91,7 @@ type versionDoc struct {
 
 func newPostDoc(p *social.Post) postDoc {
 	d := postDoc{
-		ID: p.ID, Version: version, Seq: p.ID, Author: p.Author, WallOwner: p.WallOwner,
+		ID: p.ID, Version: postsVersion, Seq: p.ID, Author: p.Author, WallOwner: p.WallOwner,
 		Audience: audienceDoc(p.Audience), Inbox: inboxOf(p),
 		EditedAt: p.EditedAt, Revision: p.Revision,
 		CommentCount: p.CommentCount, Latest: newCommentDocs(p.Latest), Reactions: p.Reactions, Votes: p.Votes,
@@ -144,7 +153,7 @@ func inboxKey(kind byte, of id.ID) bson.Binary {
 
 func newVersionDoc(p *social.Post, v *social.Version) versionDoc {
 	d := versionDoc{
-		Version: version, Post: p.ID, Number: p.Revision, Audience: audienceDoc(v.Audience), EditedAt: v.EditedAt,
+		Version: postsVersion, Post: p.ID, Number: p.Revision, Audience: audienceDoc(v.Audience), EditedAt: v.EditedAt,
 	}
 	d.Type, d.Detail = newDetail(v.Content)
 	return d
@@ -162,7 +171,8 @@ func newDetail(c social.Content) (social.PostType, detailDoc) {
 		return social.TypeStatus, detailDoc{Text: c.Status.Text}
 	case c.Photo != nil:
 		return social.TypePhoto, detailDoc{
-			URL: c.Photo.URL, Caption: c.Photo.Caption, Width: c.Photo.Width, Height: c.Photo.Height,
+			Image:   &imageDoc{URL: c.Photo.URL, Alt: c.Photo.Alt, Width: c.Photo.Width, Height: c.Photo.Height},
+			Caption: c.Photo.Caption,
 		}
 	case c.Link != nil:
 		return social.TypeLink, detailDoc{URL: c.Link.URL, Title: c.Link.Title, Text: c.Link.Text}
@@ -183,7 +193,10 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 	case social.TypeStatus:
 		return social.Content{Status: &social.Status{Text: d.Text}}
 	case social.TypePhoto:
-		return social.Content{Photo: &social.Photo{URL: d.URL, Caption: d.Caption, Width: d.Width, Height: d.Height}}
+		image := cmp.Or(d.Image, &imageDoc{}) // never nil: see evolve
+		return social.Content{Photo: &social.Photo{
+			URL: image.URL, Alt: image.Alt, Caption: d.Caption, Width: image.Width, Height: image.Height,
+		}}
 	case social.TypeLink:
 		return social.Content{Link: &social.Link{URL: d.URL, Title: d.Title, Text: d.Text}}
 	case social.TypeCheckin:
@@ -221,7 +234,7 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 // UpdatePost implements social.Posts.
 func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
 	d := newPostDoc(p)
-	set := doc("audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
+	set := doc("v", d.Version, "audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
 	unset := bson.D{}
 	set, unset = setOrUnset(set, unset, "inbox", d.Inbox, len(d.Inbox) > 0)
 	set, unset = setOrUnset(set, unset, "replyKind", d.ReplyKind, d.ReplyKind != "")

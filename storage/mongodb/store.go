@@ -27,7 +27,7 @@ const (
 	closeTimeout          = 5 * time.Second
 )
 
-// version is the version of the documents that this package writes. Readers will upgrade older ones.
+// version is the version of documents that have not changed yet; evolution.go has the others.
 const version = 1
 
 // Options changes how Open connects. The zero value is good.
@@ -134,6 +134,9 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 
 // prepare finds out how the database keeps things, and makes it ready for that.
 func (s *Store) prepare(ctx context.Context, o Options) error {
+	if err := s.claimVersions(ctx); err != nil {
+		return err
+	}
 	if _, err := s.settle(ctx, commentsSetting(), o.Comments); err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type userDoc struct {
 	Version    int               `bson:"v"`
 	Handle     string            `bson:"handle"`
 	Name       string            `bson:"name"`
+	NameOrder  string            `bson:"nameOrder"` // social.NameOrder; since version 2
 	Bio        string            `bson:"bio,omitempty"`
 	AvatarURL  string            `bson:"avatarUrl,omitempty"`
 	WallPolicy social.WallPolicy `bson:"wallPolicy"`
@@ -37,7 +38,7 @@ type handleDoc struct {
 
 func newUserDoc(u *social.User) userDoc {
 	return userDoc{
-		ID: u.ID, Version: version, Handle: u.Handle, Name: u.Name, Bio: u.Bio, AvatarURL: u.AvatarURL,
+		ID: u.ID, Version: usersVersion, Handle: u.Handle, Name: u.Name, NameOrder: social.NameOrder(u.Name, u.ID), Bio: u.Bio, AvatarURL: u.AvatarURL,
 		WallPolicy: u.WallPolicy, Followers: u.FollowersCount, Following: u.FollowingCount, Rights: u.Rights,
 	}
 }
@@ -72,7 +73,7 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 
 // UpdateProfile implements social.Users.
 func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change social.ProfileChange, e social.Event) error {
-	profile := doc("v", version)
+	profile := doc()
 	for name, value := range map[string]*string{
 		"name": change.Name, "bio": change.Bio, "avatarUrl": change.AvatarURL, "wallPolicy": (*string)(change.WallPolicy),
 	} {
@@ -80,8 +81,15 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 			profile = append(profile, bson.E{Key: name, Value: *value})
 		}
 	}
+	if change.Name != nil {
+		profile = append(profile, bson.E{Key: "nameOrder", Value: social.NameOrder(*change.Name, user)})
+	}
+	update := doc("$set", profile)
+	if len(profile) == 0 {
+		update = doc("$setOnInsert", doc("v", usersVersion)) // nothing: it only has to be there
+	}
 	return s.write(ctx, "update profile", []id.ID{user.ID}, func(ctx context.Context) error {
-		if err := updateOne(ctx, s.users, doc("_id", user), doc("$set", profile)); err != nil {
+		if err := updateOne(ctx, s.users, doc("_id", user), update); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -167,6 +175,24 @@ func (s *Store) usersNamed(ctx context.Context, handles []string) ([]userDoc, er
 		doc("$unwind", "$user"),
 		doc("$replaceRoot", doc("newRoot", "$user")),
 	}, len(handles))
+}
+
+// UsersNamed implements social.Users.
+func (s *Store) UsersNamed(ctx context.Context, prefix string, p social.Page) ([]*social.User, error) {
+	q := listQuery{
+		key: "nameOrder", value: func(k social.Key) any { return string(k) }, hint: byName, page: p,
+		bounds: doc("$gte", prefix, "$lt", prefix+"\U0010ffff"), // greater than the runes of all names
+	}
+	if string(p.Before) > prefix+"\U0010ffff" {
+		q.page.Before = ""
+	}
+	var users []*social.User
+	err := s.read(ctx, "users by name", func(ctx context.Context) error {
+		docs, err := readList[userDoc](ctx, s.users, q)
+		users = each(docs, (*userDoc).user)
+		return err
+	})
+	return users, err
 }
 
 // PasswordHash implements social.Users.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"io/fs"
 	"path/filepath"
 	"testing"
 	"time"
@@ -73,12 +72,7 @@ func migrateWith(t *testing.T, path string, do func(context.Context, *sql.DB, *g
 	if err := claim(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		t.Fatal(err)
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files,
-		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	provider, err := newMigrations(db)
 	if err != nil {
 		t.Fatal(err)
 	}

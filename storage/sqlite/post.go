@@ -446,6 +446,7 @@ type (
 	}
 	photoDetail struct {
 		URL     string `json:"url"`
+		Alt     string `json:"alt,omitempty"`
 		Caption string `json:"caption,omitempty"`
 		Width   int    `json:"width,omitempty"`
 		Height  int    `json:"height,omitempty"`

@@ -8,11 +8,9 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"embed"
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -21,15 +19,11 @@ import (
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
-	"github.com/pressly/goose/v3"
 
 	"plaza/storage"
 )
 
 var _ storage.Store = (*Store)(nil)
-
-//go:embed migrations/*.sql
-var migrations embed.FS
 
 // applicationID marks a file as Plaza's: "Plza", in SQLite's header.
 const applicationID = 0x506c7a61
@@ -167,12 +161,7 @@ func claim(ctx context.Context, db *sql.DB) error {
 }
 
 func migrate(ctx context.Context, db *sql.DB) error {
-	files, err := fs.Sub(migrations, "migrations")
-	if err != nil {
-		return err
-	}
-	provider, err := goose.NewProvider(goose.DialectSQLite3, db, files,
-		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+	provider, err := newMigrations(db)
 	if err != nil {
 		return err
 	}

@@ -12,14 +12,15 @@ import (
 const userColumns = `id, handle, name, bio, avatar_url, wall_policy, followers_count, following_count, rights`
 
 var (
-	insertUser = define(`INSERT INTO users (id, handle, name, bio, avatar_url, wall_policy, password_hash, rights)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)`)
-	updateProfile = define(`UPDATE users SET name = coalesce(?, name), bio = coalesce(?, bio),
+	insertUser = define(`INSERT INTO users (id, handle, name, bio, avatar_url, wall_policy, password_hash, rights, name_order)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+	updateProfile = define(`UPDATE users SET name = coalesce(?, name), name_order = coalesce(?, name_order), bio = coalesce(?, bio),
 		avatar_url = coalesce(?, avatar_url), wall_policy = coalesce(?, wall_policy) WHERE id = ?`)
 	rightsOf       = define(`SELECT rights FROM users WHERE id = ?`)
 	setRights      = define(`UPDATE users SET rights = ? WHERE id = ?`)
 	usersByID      = define(`SELECT ` + userColumns + ` FROM users WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	usersByHandle  = define(`SELECT ` + userColumns + ` FROM users WHERE handle IN (SELECT value FROM json_each(?))`)
+	usersNamed     = defineDirected(`SELECT ` + userColumns + ` FROM users WHERE name_order > ? AND name_order < ? ORDER BY name_order $order LIMIT ?`)
 	userExists     = define(`SELECT 1 FROM users WHERE id = ?`)
 	passwordHash   = define(`SELECT id, password_hash FROM users WHERE handle = ?`)
 	countFollowers = define(`UPDATE users SET followers_count = followers_count + ? WHERE id = ?`)
@@ -38,7 +39,7 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 
 func (w *work) insertUser(u social.NewUser) error {
 	p := u.User
-	_, err := w.exec(insertUser, p.ID.Bytes(), p.Handle, p.Name, p.Bio, p.AvatarURL, string(p.WallPolicy), u.PasswordHash, joinRights(p.Rights))
+	_, err := w.exec(insertUser, p.ID.Bytes(), p.Handle, p.Name, p.Bio, p.AvatarURL, string(p.WallPolicy), u.PasswordHash, joinRights(p.Rights), social.NameOrder(p.Name, p.ID))
 	if err != nil {
 		return taken(err)
 	}
@@ -47,8 +48,13 @@ func (w *work) insertUser(u social.NewUser) error {
 
 // UpdateProfile implements social.Users.
 func (s *Store) UpdateProfile(ctx context.Context, id social.UserID, change social.ProfileChange, e social.Event) error {
+	var order *string
+	if change.Name != nil {
+		name := social.NameOrder(*change.Name, id)
+		order = &name
+	}
 	return s.update(ctx, func(w *work) error {
-		rows, err := w.exec(updateProfile, change.Name, change.Bio, change.AvatarURL, (*string)(change.WallPolicy), id.Bytes())
+		rows, err := w.exec(updateProfile, change.Name, order, change.Bio, change.AvatarURL, (*string)(change.WallPolicy), id.Bytes())
 		if err := changed(rows, err, social.ErrNotFound); err != nil {
 			return err
 		}
@@ -131,6 +137,25 @@ func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string
 		}, string(list))
 	})
 }
+
+// UsersNamed implements social.Users.
+func (s *Store) UsersNamed(ctx context.Context, prefix string, p social.Page) ([]*social.User, error) {
+	after, before := prefix, prefix+lastRune
+	if p.After != "" {
+		after = max(after, string(p.After))
+	}
+	if p.Before != "" {
+		before = min(before, string(p.Before))
+	}
+	return read(ctx, s, func(w *work) ([]*social.User, error) {
+		sp := span{descending: p.Last, reverse: p.Last}
+		users, err := all(w, usersNamed.along(sp), scanUser, after, before, p.Limit)
+		return inListOrder(sp, users), err
+	})
+}
+
+// lastRune is greater than the runes of all names.
+const lastRune = "\U0010ffff"
 
 func scanUser(scan scan) (*social.User, error) {
 	u, rights := &social.User{}, ""

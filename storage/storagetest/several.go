@@ -75,6 +75,10 @@ func (all *several) UsersByHandle(ctx context.Context, handles []string) (map[st
 	return all.next().UsersByHandle(ctx, handles)
 }
 
+func (all *several) UsersNamed(ctx context.Context, prefix string, p social.Page) ([]*social.User, error) {
+	return all.next().UsersNamed(ctx, prefix, p)
+}
+
 func (all *several) PasswordHash(ctx context.Context, handle string) (social.UserID, string, error) {
 	return all.next().PasswordHash(ctx, handle)
 }

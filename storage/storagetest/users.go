@@ -14,6 +14,7 @@ var userCases = []testCase{
 	{"UpdateProfileStoresTheProfileAlone", updateProfileStoresTheProfileAlone},
 	{"UpdateProfileLeavesTheRest", updateProfileLeavesTheRest},
 	{"RightsAreHeldUntilTheyAreRevoked", rightsAreHeldUntilTheyAreRevoked},
+	{"UsersNamedListsByName", usersNamedListsByName},
 	{"UsersReadsByID", usersReadsByID},
 	{"UsersByHandleReadsByHandle", usersByHandleReadsByHandle},
 	{"PasswordHashReadsWhatWasStored", passwordHashReadsWhatWasStored},
@@ -150,6 +151,63 @@ func rightsAreHeldUntilTheyAreRevoked(w *world) {
 	_, err = w.RevokeRight(w.ctx, nobody, social.RightAdmin, event(social.EventRightRevoked))
 	w.fails(err, social.ErrNotFound, "nobody's right")
 	absent(w, "user who never signed up", w.Users, nobody)
+}
+
+func usersNamedListsByName(w *world) {
+	var order []*social.User
+	for i, name := range []string{"Ada", "ada b", "ADAM", "Adá", "Bob", "Ad", "Ada", "Åda", "Straße", "STRASSE", "stra%", "x", ""} {
+		u := newUser()
+		u.User.Name = name
+		w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
+		if i%2 == 0 { // a name that was given later is found as well
+			given := name + "!"
+			w.ok(w.UpdateProfile(w.ctx, u.User.ID, social.ProfileChange{Name: &given}, event(social.EventProfileUpdated)), "UpdateProfile")
+			u.User.Name = given
+		}
+		bio := "A bio leaves the name alone."
+		w.ok(w.UpdateProfile(w.ctx, u.User.ID, social.ProfileChange{Bio: &bio}, event(social.EventProfileUpdated)), "UpdateProfile")
+		u.User.Bio = bio
+		order = append(order, &u.User)
+	}
+	key := func(u *social.User) string { return social.NameOrder(u.Name, u.ID) }
+	slices.SortFunc(order, func(a, b *social.User) int { return strings.Compare(key(a), key(b)) })
+	for _, prefix := range []string{"a", "ada", "ad", "strasse", "stra", "bob!", "x!", "zz", "ada%", "_"} {
+		var want []*social.User
+		for _, u := range order {
+			if strings.HasPrefix(key(u), prefix) {
+				want = append(want, u)
+			}
+		}
+		for _, limit := range []int{1, 2, 100} {
+			for _, last := range []bool{false, true} {
+				w.same(w.pagesNamed(prefix, limit, last), want, "who is named %q, in pages of %d", prefix, limit)
+			}
+		}
+	}
+}
+
+// pagesNamed reads all pages of a list of names, from its start or from its end.
+func (w *world) pagesNamed(prefix string, limit int, last bool) (all []*social.User) {
+	w.t.Helper()
+	p := social.Page{Limit: limit, Last: last}
+	for {
+		some, err := w.UsersNamed(w.ctx, prefix, p)
+		w.ok(err, "UsersNamed")
+		if last {
+			all = append(some, all...)
+		} else {
+			all = append(all, some...)
+		}
+		if len(some) < limit {
+			return all
+		}
+		key := func(u *social.User) social.Key { return social.Key(social.NameOrder(u.Name, u.ID)) }
+		if last {
+			p.Before = key(some[0])
+		} else {
+			p.After = key(some[len(some)-1])
+		}
+	}
 }
 
 func usersReadsByID(w *world) {

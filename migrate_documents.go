@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"time"
+
+	"golang.org/x/term"
+
+	"plaza/importer"
+	"plaza/storage/mongodb"
+)
+
+// migrateDocumentsCommand upgrades documents that older servers have written.
+type migrateDocumentsCommand struct {
+	DryRun bool `help:"Say how much there is to do, and write nothing."`
+	Status bool `help:"Say how many documents there are of each version."`
+	Batch  int  `help:"Documents at a time." default:"500" placeholder:"N"`
+	Rate   int  `help:"Documents a second at most; 0 for as many as can be." default:"0" placeholder:"N"`
+}
+
+// Help explains the command, below its one-line help.
+func (*migrateDocumentsCommand) Help() string {
+	return `Servers read documents of all earlier versions, and write the newest, so nothing has to wait for this. But what a version is for (such as finding people by name) is complete only when all documents have it. Run it when all servers are of the newest version.
+
+Stop it whenever you like: the same command goes on where it was, also after a crash.`
+}
+
+// Run upgrades the documents of a MongoDB database. SQLite's tables are brought up to date when the file is opened.
+func (c *migrateDocumentsCommand) Run(ctx context.Context, cli *commandLine) error {
+	switch {
+	case cli.MongodbURI == "":
+		return errors.New("the embedded database is brought up to date when it is opened: there is nothing to do (name a MongoDB database with --mongodb-uri)")
+	case c.Batch < 1 || c.Batch > 10_000:
+		return errors.New("--batch must be between 1 and 10,000")
+	case c.Rate < 0:
+		return errors.New("--rate must not be negative")
+	}
+	store, err := mongodb.Open(ctx, cli.MongodbURI, cli.mongodbOptions())
+	if err != nil {
+		return err
+	}
+	if !c.Status {
+		err = c.migrate(ctx, store)
+	}
+	if err == nil {
+		err = writeVersions(ctx, os.Stdout, store)
+	}
+	return errors.Join(err, store.Close())
+}
+
+func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.Store) error {
+	var meter *importer.Meter
+	collection, upgraded := "", map[string]int{}
+	show := func(p mongodb.DocumentProgress) {
+		if p.Collection != collection {
+			if meter != nil {
+				meter.End()
+			}
+			collection = p.Collection
+			meter = importer.NewMeter(os.Stderr, term.IsTerminal(int(os.Stderr.Fd())), time.Now)
+			fmt.Fprintln(os.Stderr, collection)
+		}
+		upgraded[collection] = p.Upgraded
+		meter.Show(importer.Progress{Done: min(p.Done, p.Total), Total: p.Total})
+	}
+	err := store.MigrateDocuments(ctx, mongodb.DocumentMigration{Batch: c.Batch, Rate: c.Rate, DryRun: c.DryRun, Progress: show})
+	if meter != nil {
+		meter.End()
+	}
+	if errors.Is(err, context.Canceled) {
+		return errors.New("the migration was stopped; the same command goes on from there")
+	}
+	if err != nil {
+		return err
+	}
+	verb := "upgraded"
+	if c.DryRun {
+		verb = "to upgrade"
+	}
+	for _, name := range slices.Sorted(maps.Keys(upgraded)) {
+		fmt.Fprintf(os.Stdout, "%-14s %12s %s\n", name, importer.Grouped(upgraded[name]), verb)
+	}
+	return nil
+}
+
+func writeVersions(ctx context.Context, out io.Writer, store *mongodb.Store) error {
+	all, err := store.DocumentVersions(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%-14s %8s %12s %12s\n", "collection", "version", "documents", "")
+	for _, c := range all {
+		for _, v := range slices.Sorted(maps.Keys(c.Counts)) {
+			state := ""
+			if v == c.Newest {
+				state = "the newest"
+			}
+			fmt.Fprintf(out, "%-14s %8d %12s %12s\n", c.Collection, v, importer.Grouped(c.Counts[v]), state)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,145 @@
+package mongodb
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/social"
+)
+
+// readers read a document of each collection that has files in testdata/documents.
+var readers = map[string]func() any{
+	"users": func() any { return &userDoc{} }, "handles": func() any { return &handleDoc{} },
+	"sessions": func() any { return &sessionDoc{} }, "circles": func() any { return &circleDoc{} },
+	"edges": func() any { return &edgeDoc{} }, "followers": func() any { return &edgeDoc{} },
+	"profiles": func() any { return &profileDoc{} }, "properties": func() any { return &propertyDoc{} },
+	"posts": func() any { return &postDoc{} }, "postVersions": func() any { return &versionDoc{} },
+	"reactions": func() any { return &markDoc{} }, "votes": func() any { return &markDoc{} },
+	"threadMutes": func() any { return &markDoc{} }, "comments": func() any { return &commentDoc{} },
+	"threads": func() any { return &bucketDoc{} }, "commentAuthors": func() any { return &authorDoc{} },
+	"newsLists": func() any { return &newsListDoc{} }, "mergedAuthors": func() any { return &mergedAuthorDoc{} },
+	"events": func() any { return &eventDoc{} }, "jobs": func() any { return &jobDoc{} }, "settings": func() any { return &settingDoc{} }, "servers": func() any { return &serverDoc{} },
+}
+
+// goldenDocuments are the kept documents of a file.
+func goldenDocuments(t *testing.T, path string) (documents []bson.Raw) {
+	t.Helper()
+	rest, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(rest) > 0 {
+		n := binary.LittleEndian.Uint32(rest)
+		documents, rest = append(documents, bson.Raw(rest[:n])), rest[n:]
+	}
+	return documents
+}
+
+// TestEveryVersionIsRead reads the documents of all versions that were ever written.
+func TestEveryVersionIsRead(t *testing.T) {
+	files, err := filepath.Glob("testdata/documents/*.bson")
+	if err != nil || len(files) < 18 {
+		t.Fatalf("%d files, %v", len(files), err)
+	}
+	for _, path := range files {
+		collection, _, _ := strings.Cut(filepath.Base(path), ".")
+		newReader, ok := readers[collection]
+		if !ok {
+			t.Errorf("add the type of %s to readers", collection)
+			continue
+		}
+		for _, raw := range goldenDocuments(t, path) {
+			if err := readAny(raw, newReader()); err != nil {
+				t.Errorf("%s: %v in %v", path, err, raw)
+			}
+		}
+	}
+}
+
+func readAny(raw bson.Raw, to any) error {
+	if d, ok := to.(document); ok {
+		return readDocument(raw, d)
+	}
+	decoder := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(raw)))
+	decoder.SetRegistry(registry())
+	return decoder.Decode(to)
+}
+
+// TestOldDocumentsMeanTheSame: what a reader makes of an old document is what is written of it today.
+func TestOldDocumentsMeanTheSame(t *testing.T) {
+	var photos int
+	for _, raw := range goldenDocuments(t, "testdata/documents/posts.v1.bson") {
+		var old, today postDoc
+		if err := readDocument(raw, &old); err != nil {
+			t.Fatal(err)
+		}
+		post := old.post()
+		if photo := post.Content.Photo; photo != nil {
+			photos++
+			want := social.Photo{URL: "https://example.org/photo.png", Caption: "a photo", Width: 640, Height: 480}
+			if *photo != want {
+				t.Errorf("the photo is read as %+v", photo)
+			}
+		}
+		if err := readDocument(encode(t, newPostDoc(post)), &today); err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(post, today.post(), cmpopts.IgnoreFields(social.Post{}, "Edits")); diff != "" {
+			t.Errorf("a post of version 1 differs from what is written of it (-read +written):\n%s", diff)
+		}
+		if today.Version != postsVersion || old.Version != postsVersion {
+			t.Errorf("the versions are %d and %d", old.Version, today.Version)
+		}
+	}
+	if photos == 0 {
+		t.Error("there is no photo among the posts")
+	}
+	for _, raw := range goldenDocuments(t, "testdata/documents/users.v1.bson") {
+		var old userDoc
+		if err := readDocument(raw, &old); err != nil || old.NameOrder != social.NameOrder(old.Name, old.ID) {
+			t.Errorf("a user of version 1 is read as %+v, %v", old, err)
+		}
+	}
+}
+
+// TestNewerDocumentsAreRefused: each kind of document, one version on.
+func TestNewerDocumentsAreRefused(t *testing.T) {
+	for collection, newReader := range readers {
+		d, ok := newReader().(evolving)
+		if !ok {
+			continue
+		}
+		raw, err := bson.Marshal(doc("v", newestVersions()[collection]+2))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := readAny(raw, d); !errors.Is(err, errTooNew) {
+			t.Errorf("%s: a newer document is read: %v", collection, err)
+		}
+	}
+}
+
+// PutRaw stores a document as it is, as another server would.
+func (s *Store) PutRaw(ctx context.Context, collection string, document any) error {
+	_, err := s.users.Database().Collection(collection).InsertOne(ctx, document)
+	return err
+}
+
+// Change changes documents as another server would.
+func (s *Store) Change(ctx context.Context, collection string, filter, update bson.D) error {
+	_, err := s.users.Database().Collection(collection).UpdateMany(ctx, filter, update)
+	return err
+}
+
+// NewestVersion is the version of a collection's documents that is written.
+func NewestVersion(collection string) int { return max(newestVersions()[collection], version) }

@@ -1,0 +1,159 @@
+package mongodb_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb"
+)
+
+// oldUser stores a user as servers did that wrote version 1.
+func (w *town) oldUser(name string) social.UserID {
+	user := social.UserID{ID: id.New()}
+	w.ok(w.PutRaw(w.ctx, "users", bson.D{
+		{Key: "_id", Value: user},
+		{Key: "v", Value: 1},
+		{Key: "handle", Value: "u" + user.ID.String()},
+		{Key: "name", Value: name},
+		{Key: "wallPolicy", Value: "EVERYONE"},
+		{Key: "followers", Value: 0},
+		{Key: "following", Value: 0},
+	}))
+	return user
+}
+
+// oldRename is how those servers changed a name.
+func (w *town) oldRename(user social.UserID, name string) error {
+	return w.Change(w.ctx, "users", bson.D{{Key: "_id", Value: user}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: 1}, {Key: "name", Value: name}}}})
+}
+
+func (w *town) named(prefix string) int {
+	found, err := w.UsersNamed(w.ctx, prefix, social.Page{Limit: 1_000})
+	w.ok(err)
+	return len(found)
+}
+
+// left is how many documents are older than the newest version.
+func (w *town) left() (n int) {
+	all, err := w.DocumentVersions(w.ctx)
+	w.ok(err)
+	for _, c := range all {
+		for version, count := range c.Counts {
+			if version < c.Newest {
+				n += count
+			}
+		}
+	}
+	return n
+}
+
+// TestMigrateDocumentsGoesOnWhereItWasStopped: a dry run changes nothing; a run that is cut off is taken up by the next.
+func TestMigrateDocumentsGoesOnWhereItWasStopped(t *testing.T) {
+	w := newTown(t, nil)
+	const old = 95
+	for range old {
+		w.oldUser("Ölaf")
+	}
+	w.people(5)
+	dry := 0
+	w.ok(w.MigrateDocuments(w.ctx, mongodb.DocumentMigration{Batch: 10, DryRun: true, Progress: func(p mongodb.DocumentProgress) {
+		if p.Collection == "users" {
+			dry = p.Upgraded
+		}
+	}}))
+	if dry != old || w.left() != old || w.named("öl") != 0 {
+		t.Errorf("a dry run finds %d, and leaves %d", dry, w.left())
+	}
+	first := 0
+	ctx, kill := context.WithCancel(w.ctx)
+	err := w.MigrateDocuments(ctx, mongodb.DocumentMigration{Batch: 10, Progress: func(p mongodb.DocumentProgress) {
+		if first = p.Upgraded; p.Collection == "users" && p.Done >= 30 {
+			kill()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || first == 0 || w.left() == 0 {
+		t.Fatalf("the first run ends with %v, after %d", err, first)
+	}
+	began, second := 0, 0
+	w.ok(w.MigrateDocuments(w.ctx, mongodb.DocumentMigration{Batch: 10, Progress: func(p mongodb.DocumentProgress) {
+		if p.Collection == "users" {
+			if began == 0 {
+				began = p.Done
+			}
+			second = p.Upgraded
+		}
+	}}))
+	if began < 30 || first+second != old || w.left() != 0 || w.named("öl") != old {
+		t.Errorf("the second run begins at %d; %d and %d are upgraded, %d left, %d found by name", began, first, second, w.left(), w.named("öl"))
+	}
+	again := 0
+	w.ok(w.MigrateDocuments(w.ctx, mongodb.DocumentMigration{Progress: func(p mongodb.DocumentProgress) { again += p.Upgraded }}))
+	if again != 0 {
+		t.Errorf("a third run upgrades %d", again)
+	}
+}
+
+// TestOldServersWriteMeanwhile lets servers of version 1 and of today rename people while documents are migrated: no name
+// is lost, and once the old ones have stopped all are found by their last name.
+func TestOldServersWriteMeanwhile(t *testing.T) {
+	w := newTown(t, nil)
+	var people []social.UserID
+	for range 60 {
+		people = append(people, w.oldUser("first"))
+	}
+	var writers sync.WaitGroup
+	rename := func(n int, do func(user social.UserID, name string) error) {
+		writers.Go(func() {
+			for i := n; i < len(people); i += 2 {
+				for round := range 5 {
+					if err := do(people[i], fmt.Sprintf("name %d of %d", round, n)); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	rename(0, w.oldRename)
+	rename(1, func(user social.UserID, name string) error {
+		return w.UpdateProfile(w.ctx, user, social.ProfileChange{Name: &name}, happened(social.EventProfileUpdated))
+	})
+	w.ok(w.MigrateDocuments(w.ctx, mongodb.DocumentMigration{Batch: 7}))
+	writers.Wait()
+	read, err := w.Users(w.ctx, people)
+	w.ok(err)
+	for i, user := range people {
+		if want := fmt.Sprintf("name 4 of %d", i%2); read[user].Name != want {
+			t.Errorf("%v is named %q, want %q", user, read[user].Name, want)
+		}
+	}
+	w.ok(w.MigrateDocuments(w.ctx, mongodb.DocumentMigration{}))
+	if w.left() != 0 || w.named("name 4 of 0") != 30 || w.named("name 4 of 1") != 30 || w.named("name") != 60 {
+		t.Errorf("%d are left; found are %d and %d of 30", w.left(), w.named("name 4 of 0"), w.named("name 4 of 1"))
+	}
+}
+
+// TestANewerDatabaseIsRefused: a server that was rolled back neither opens what a newer one has written, nor reads a
+// single document of it.
+func TestANewerDatabaseIsRefused(t *testing.T) {
+	w := newTown(t, nil)
+	user := w.oldUser("Ada")
+	w.ok(w.Change(w.ctx, "users", bson.D{{Key: "_id", Value: user}}, bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: 3}}}}))
+	if _, err := w.Users(w.ctx, []social.UserID{user}); err == nil || !strings.Contains(err.Error(), "newer Plaza") {
+		t.Errorf("a newer user is read: %v", err)
+	}
+	w.ok(w.Change(w.ctx, "settings", bson.D{{Key: "_id", Value: "documents"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "newest.users", Value: 3}}}}))
+	st, err := mongodb.Open(w.ctx, w.uri, mongodb.Options{})
+	if err == nil {
+		_ = st.Close()
+	}
+	refusedFor(t, err, "users", "version 3", "newer Plaza")
+}

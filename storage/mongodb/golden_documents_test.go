@@ -1,0 +1,113 @@
+package mongodb_test
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+)
+
+var updateDocuments = flag.Bool("update-documents", false, "write what is missing in testdata/documents")
+
+// TestDocumentsOfEveryVersionAreKept: testdata/documents has documents of each version of each collection, as some server has
+// written them: NAME.vN.bson, one after the other. Files that are there never change; a new version, or a new collection, adds one.
+func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
+	for name, o := range routedLayouts {
+		t.Run(name, func(t *testing.T) {
+			w := newTownOf(t, nil, o)
+			callEverything(w)
+			writePosts(w)
+			db := databaseOfTown(t, w)
+			collections, err := db.ListCollectionNames(t.Context(), bson.D{})
+			w.ok(err)
+			for _, collection := range collections {
+				name, _, _ := strings.Cut(collection, ".") // each layout of one thing has a collection of its own
+				for version, documents := range someOf(t, db.Collection(collection)) {
+					keepDocuments(t, fmt.Sprintf("%s.v%d.bson", name, version), documents)
+				}
+			}
+		})
+	}
+}
+
+func keepDocuments(t *testing.T, name string, documents []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", "documents", name)
+	_, err := os.Stat(path)
+	switch {
+	case err == nil:
+	case *updateDocuments:
+		if err := os.WriteFile(path, documents, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s is missing: run go test ./storage/mongodb -run %s -update-documents, and commit it", path, t.Name())
+	}
+}
+
+// someOf are some documents of each version.
+func someOf(t *testing.T, c *mongo.Collection) map[int64][]byte {
+	t.Helper()
+	cursor, err := c.Find(t.Context(), bson.D{}, options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(200))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cursor.Close(context.Background()) }()
+	found, types := map[int64][]byte{}, map[string]int{}
+	for cursor.Next(t.Context()) {
+		version, ok := cursor.Current.Lookup("v").AsInt64OK()
+		if !ok {
+			t.Errorf("a document of %s has no version: %v", c.Name(), cursor.Current)
+			continue
+		}
+		kind := fmt.Sprint(version, cursor.Current.Lookup("type"))
+		if types[kind]++; types[kind] <= 2 {
+			found[version] = append(found[version], cursor.Current...)
+		}
+	}
+	return found
+}
+
+// writePosts writes posts of all types, each with an earlier version.
+func writePosts(w *town) {
+	author := w.people(1)[0]
+	w.ok(w.InsertSession(w.ctx, social.Session{TokenHash: [32]byte{7}, User: author.User.ID, ExpiresAt: time.UnixMilli(1 << 42)}))
+	for i, content := range []social.Content{
+		{Status: &social.Status{Text: "status"}},
+		{Photo: &social.Photo{URL: "https://example.org/photo.png", Caption: "a photo", Width: 640, Height: 480}},
+		{Link: &social.Link{URL: "https://example.org/", Title: "a link", Text: "look"}},
+		{Checkin: &social.Checkin{Place: "Ulm", Latitude: 48.4, Longitude: 9.99, Text: "here"}},
+		{Poll: &social.Poll{Question: "?", Options: []string{"a", "b"}, ClosesAt: time.UnixMilli(1 << 42).UTC()}},
+	} {
+		p := status(author.User.ID, author.User.ID, public)
+		p.Content = content
+		w.post(p)
+		w.ok(w.PutReaction(w.ctx, p.ID, author.User.ID, social.ReactionLove, happened(social.EventReactionAdded)))
+		if content.Poll != nil {
+			w.ok(w.PutVote(w.ctx, p.ID, author.User.ID, 1, happened(social.EventPollVoted)))
+		}
+		edited := *p
+		edited.Revision, edited.EditedAt = 1, time.UnixMilli(1<<41+int64(i)).UTC()
+		w.ok(w.UpdatePost(w.ctx, &edited, &social.Version{Content: content, Audience: p.Audience, EditedAt: edited.EditedAt}, happened(social.EventPostEdited)))
+	}
+}
+
+func databaseOfTown(t *testing.T, w *town) *mongo.Database {
+	t.Helper()
+	at, err := url.Parse(w.uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return plainClient(t).Database(strings.TrimPrefix(at.Path, "/"))
+}

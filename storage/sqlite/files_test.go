@@ -1,0 +1,165 @@
+package sqlite
+
+import (
+	"compress/gzip"
+	"context"
+	"database/sql"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/pressly/goose/v3"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// firstFile is the version of the oldest file in testdata/files; TestHistoriesMoveOver has one of before.
+const firstFile = 3
+
+// TestEveryEarlierFileIsBroughtUpToDate opens copies of files that servers of every earlier version have written (the
+// demo's community): they become what a new file is, and all that was in them is there.
+func TestEveryEarlierFileIsBroughtUpToDate(t *testing.T) {
+	fresh := filepath.Join(t.TempDir(), "plaza.sqlite")
+	openAndClose(t, fresh)
+	want := schemaOf(t, fresh)
+	for v := firstFile; v < newestFile(t, fresh); v++ {
+		t.Run(fmt.Sprint(v), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "plaza.sqlite")
+			unpack(t, fmt.Sprintf("testdata/files/v%d.sqlite.gz", v), path)
+			users, posts := idsIn(t, path, "users"), idsIn(t, path, "posts")
+			if len(users) < 10 || len(posts) < 40 {
+				t.Fatalf("the file has %d users and %d posts", len(users), len(posts))
+			}
+			openAndClose(t, path)
+			if diff := cmp.Diff(want, schemaOf(t, path)); diff != "" {
+				t.Errorf("the tables are not those of a new file (-new +old):\n%s", diff)
+			}
+			checkContent(t, path, users, posts)
+		})
+	}
+}
+
+func checkContent(t *testing.T, path string, users, posts []id.ID) {
+	t.Helper()
+	store, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	var wanted []social.PostID
+	for _, post := range posts {
+		wanted = append(wanted, social.PostID{ID: post})
+	}
+	found, err := store.Posts(t.Context(), wanted)
+	if err != nil || len(found) != len(posts) {
+		t.Errorf("%d of %d posts are read: %v", len(found), len(posts), err)
+	}
+	for _, user := range users {
+		read, err := store.Users(t.Context(), []social.UserID{{ID: user}})
+		if err != nil || read[social.UserID{ID: user}] == nil {
+			t.Fatalf("the user %v is gone: %v", user, err)
+		}
+		name := read[social.UserID{ID: user}].Name
+		named, err := store.UsersNamed(t.Context(), social.NameKey(name), social.Page{Limit: 100})
+		if err != nil || len(named) == 0 || named[0].Name != name {
+			t.Errorf("%s is not found by name: %d, %v", name, len(named), err)
+		}
+	}
+}
+
+func unpack(t *testing.T, packed, path string) {
+	t.Helper()
+	from, err := os.Open(packed)
+	if err != nil {
+		t.Fatalf("%v: put a file that the last release has written there (plaza --data DIR --demo; gzip -9 -n)", err)
+	}
+	defer func() { _ = from.Close() }()
+	unpacked, err := gzip.NewReader(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := io.ReadAll(unpacked)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func openAndClose(t *testing.T, path string) {
+	t.Helper()
+	store, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newestFile(t *testing.T, path string) (version int) {
+	t.Helper()
+	migrateWith(t, path, func(ctx context.Context, _ *sql.DB, p *goose.Provider) {
+		have, _, err := p.GetVersions(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		version = int(have)
+	})
+	return version
+}
+
+// query calls do for each row of a query on a file that nobody has open.
+func query(t *testing.T, path, text string, do func(scan)) {
+	t.Helper()
+	db, err := openDB(path, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	rows, err := db.QueryContext(t.Context(), text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		do(rows.Scan)
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func idsIn(t *testing.T, path, table string) (ids []id.ID) {
+	t.Helper()
+	query(t, path, `SELECT id FROM `+table, func(scan scan) {
+		var found id.ID
+		if err := scan(into(&found)); err != nil {
+			t.Fatal(err)
+		}
+		ids = append(ids, found)
+	})
+	return ids
+}
+
+// schemaOf has the columns of all tables, and the columns of all indexes.
+func schemaOf(t *testing.T, path string) map[string]bool {
+	t.Helper()
+	schema := map[string]bool{}
+	add := func(scan scan) {
+		var of, column string
+		if err := scan(&of, &column); err != nil {
+			t.Fatal(err)
+		}
+		schema[of+"."+column] = true
+	}
+	query(t, path, `SELECT s.name, c.name || ' ' || c.type || ' ' || c."notnull" || ' ' || coalesce(c.dflt_value, '')
+		FROM sqlite_schema AS s, pragma_table_info(s.name) AS c WHERE s.type = 'table'`, add)
+	query(t, path, `SELECT s.name, c.seqno || ' ' || coalesce(c.name, '') FROM sqlite_schema AS s, pragma_index_info(s.name) AS c WHERE s.type = 'index'`, add)
+	return schema
+}
