@@ -7,7 +7,7 @@ import (
 
 // Worker does what an engine leaves for later, such as telling an author's followers of a post. No write waits for it. A job is
 // stored in the transaction of the write that causes it, and done at least once, by any server on the database; to
-// do one again changes nothing. While there is work left, News may lack its newest entries.
+// do one again changes nothing. While there is work left, News and Wall may lack their newest entries.
 type Worker interface {
 	// Work does jobs until ctx ends, and returns when those under way are done, a few seconds later at most.
 	Work(ctx context.Context)

@@ -95,6 +95,9 @@ func insertAll(ctx context.Context, all ...into) error {
 
 // ImportMemberships implements social.Importer.
 func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Membership, edges []social.EdgeID) (added int, err error) {
+	if len(memberships) == 0 {
+		return 0, nil
+	}
 	err = s.write(ctx, "import memberships", nil, func(ctx context.Context) error {
 		batch, err := s.newImport(ctx, memberships, edges)
 		if err != nil {

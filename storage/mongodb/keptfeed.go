@@ -139,12 +139,21 @@ func nextMonth(post social.PostID) (first social.PostID) {
 	return first
 }
 
+// openOf matches the open part of a user. It has the user twice, since the closed ones are on the same shard by that field.
+func openOf(user social.UserID) bson.D { return doc("_id", user, "user", user) }
+
+// openOfAll matches the open parts of users.
+func openOfAll(users []social.UserID) bson.D {
+	some := doc("$in", valueList(users))
+	return doc("_id", some, "user", some)
+}
+
 // byPart finds the closed parts of users.
 const byPart = "user_upper_lower"
 
 // partIndexes are those of a kept feed's collection.
 func partIndexes() []mongo.IndexModel {
-	return []mongo.IndexModel{having("user", byPart, doc("user", 1, "upper", 1, "lower", 1))}
+	return []mongo.IndexModel{having("upper", byPart, doc("user", 1, "upper", 1, "lower", 1))}
 }
 
 func (d *openPart) set(r *reading, field string, v bsoncore.Value) {

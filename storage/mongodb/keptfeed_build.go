@@ -18,7 +18,7 @@ import (
 func (f *keptFeed) stale(ctx context.Context, users []social.UserID) error {
 	models := make([]mongo.WriteModel, len(users))
 	for i, user := range users {
-		models[i] = mongo.NewUpdateOneModel().SetFilter(doc("_id", user)).SetUpsert(true).SetUpdate(doc(
+		models[i] = mongo.NewUpdateOneModel().SetFilter(openOf(user)).SetUpsert(true).SetUpdate(doc(
 			"$set", doc("v", version, "gen", stamp{id.New()}, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
 			"$unset", doc("ids", 1, "posts", 1, "count", 1, "month", 1, "ready", 1)))
 	}
@@ -36,7 +36,7 @@ func (f *keptFeed) build(ctx context.Context, user social.UserID) error {
 }
 
 func (f *keptFeed) isReady(ctx context.Context, user social.UserID) (bool, error) {
-	err := f.docs.FindOne(ctx, doc("_id", user, "ready", true), options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1))).Err()
+	err := f.docs.FindOne(ctx, append(openOf(user), bson.E{Key: "ready", Value: true}), options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1))).Err()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, nil
 	}
@@ -85,7 +85,7 @@ func (f *keptFeed) beginGeneration(ctx context.Context, user social.UserID, gen 
 		"$set", doc("v", version, "gen", gen, "ids", bson.A{}, "count", 0, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
 		"$unset", doc("posts", 1, "month", 1, "ready", 1))
 	err := retry(ctx, func() error {
-		err := f.docs.FindOneAndUpdate(ctx, doc("_id", user), update,
+		err := f.docs.FindOneAndUpdate(ctx, openOf(user), update,
 			options.FindOneAndUpdate().SetUpsert(true).SetProjection(doc("gen", 1))).Decode(&before)
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return nil
@@ -180,7 +180,7 @@ func (f *keptFeed) endGeneration(ctx context.Context, open *openPart, closed []c
 			set = append(set, bson.E{Key: "month", Value: monthOf(open.IDs[0])})
 		}
 	}
-	result, err := f.docs.UpdateOne(ctx, doc("_id", open.User, "gen", open.Gen),
+	result, err := f.docs.UpdateOne(ctx, append(openOf(open.User), bson.E{Key: "gen", Value: open.Gen}),
 		pipeline{doc("$set", set), doc("$set", doc("count", doc("$size", "$ids")))})
 	return err == nil && result.MatchedCount > 0, err
 }

@@ -162,7 +162,7 @@ const inOneDocument = 40
 
 // lookUp reads the open part and its newest posts.
 func (f *keptFeed) lookUp(ctx context.Context, user social.UserID, limit int) (*keptView, error) {
-	own := doc("$match", doc("_id", user))
+	own := doc("$match", openOf(user))
 	newest := doc("$slice", bson.A{doc("$ifNull", bson.A{"$ids", bson.A{}}), -limit - slack/2})
 	lookup := doc("$lookup", doc("from", f.posts.Name(), "localField", "newest", "foreignField", "_id", "as", "found"))
 	together := bson.A{own, doc("$set", doc("newest", newest)), lookup}
@@ -187,7 +187,7 @@ func (f *keptFeed) lookUp(ctx context.Context, user social.UserID, limit int) (*
 // lookAround reads the open part and the closed ones where the page begins, with copies from there on alone.
 func (f *keptFeed) lookAround(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
 	filter, order := closedNear(user, p)
-	open := bson.A{doc("$match", doc("_id", user))}
+	open := bson.A{doc("$match", openOf(user))}
 	closed := bson.A{doc("$match", filter), doc("$sort", order), doc("$limit", f.partsOf(p))}
 	if f.copies {
 		near := doc("$set", doc("posts", copiesNear(p)))
@@ -220,7 +220,7 @@ func (f *keptFeed) openViews(ctx context.Context, users []social.UserID, newest 
 	for _, user := range users {
 		views[user] = &keptView{}
 	}
-	docs, err := findIn[openPart](ctx, f.docs, "_id", users,
+	docs, err := findAll[openPart](ctx, f.docs, openOfAll(users), len(users),
 		options.Find().SetProjection(doc("posts", doc("$slice", -newest-slack))).SetHint(doc("_id", 1)))
 	for i := range docs {
 		views[docs[i].User].open = &docs[i]

@@ -18,24 +18,35 @@ func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCo
 	if err := f.tidy(ctx, post, users); err != nil {
 		return err
 	}
-	some := doc("$in", valueList(users))
-	open := doc("_id", some, "count", doc("$gte", 0), "from", doc("$lte", post), "ids", doc("$ne", post))
-	late := doc("user", some, "upper", doc("$gt", post), "lower", doc("$lte", post), "ids", doc("$ne", post))
+	open := slices.Concat(openOfAll(users), doc("count", doc("$gte", 0), "from", doc("$lte", post), "ids", doc("$ne", post)))
 	if _, err := f.docs.UpdateMany(ctx, open, f.pushing(post, copies, true), options.UpdateMany().SetHint(doc("_id", 1))); err != nil {
 		return err
 	}
 	// A part that is closed in between has the post, or is there by now.
-	result, err := f.docs.UpdateMany(ctx, late, f.pushing(post, copies, false), options.UpdateMany().SetHint(byPart))
-	if err != nil || result.ModifiedCount == 0 {
+	late, err := f.pushLate(ctx, post, copies, users)
+	if err != nil || late == 0 {
 		return err
 	}
 	return f.thin(ctx, post, users)
 }
 
-// pushNow puts a post into the open part of one user, without tidying up, unless that is very long.
+// pushLate puts a post into the closed parts of users where it belongs, and says how many these are.
+func (f *keptFeed) pushLate(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID) (int, error) {
+	closed := doc("user", doc("$in", valueList(users)), "upper", doc("$gt", post), "lower", doc("$lte", post), "ids", doc("$ne", post))
+	result, err := f.docs.UpdateMany(ctx, closed, f.pushing(post, copies, false), options.UpdateMany().SetHint(byPart))
+	if err != nil {
+		return 0, err
+	}
+	return int(result.ModifiedCount), nil
+}
+
+// pushNow puts a post into the feed of one user, without tidying up, unless the open part is very long.
 func (f *keptFeed) pushNow(ctx context.Context, post social.PostID, copies []postCopy, user social.UserID) error {
-	open := doc("_id", user, "count", doc("$gte", 0, "$lt", 4*f.size), "from", doc("$lte", post), "ids", doc("$ne", post))
-	_, err := f.docs.UpdateOne(ctx, open, f.pushing(post, copies, true), options.UpdateOne().SetHint(doc("_id", 1)))
+	open := slices.Concat(openOf(user), doc("count", doc("$gte", 0, "$lt", 4*f.size), "from", doc("$lte", post), "ids", doc("$ne", post)))
+	result, err := f.docs.UpdateOne(ctx, open, f.pushing(post, copies, true), options.UpdateOne().SetHint(doc("_id", 1)))
+	if err == nil && result.MatchedCount == 0 {
+		_, err = f.pushLate(ctx, post, copies, []social.UserID{user})
+	}
 	return err
 }
 
@@ -88,9 +99,8 @@ func (f *keptFeed) refresh(ctx context.Context, c postCopy, users []social.UserI
 
 // updateParts changes the parts of users that match and in which the post belongs, and the open ones as openAlso says, too.
 func (f *keptFeed) updateParts(ctx context.Context, post social.PostID, users []social.UserID, match, update, openAlso bson.D) error {
-	some := doc("$in", valueList(users))
-	open := append(doc("_id", some), match...)
-	closed := append(doc("user", some, "upper", doc("$gt", post), "lower", doc("$lte", post)), match...)
+	open := append(openOfAll(users), match...)
+	closed := append(doc("user", doc("$in", valueList(users)), "upper", doc("$gt", post), "lower", doc("$lte", post)), match...)
 	_, err := f.docs.BulkWrite(ctx, []mongo.WriteModel{
 		mongo.NewUpdateManyModel().SetFilter(open).SetUpdate(slices.Concat(update, openAlso)).SetHint(doc("_id", 1)),
 		mongo.NewUpdateManyModel().SetFilter(closed).SetUpdate(update).SetHint(byPart),
@@ -125,7 +135,7 @@ func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.
 	if f.copies {
 		due = doc("$or", bson.A{due, doc("month", doc("$lt", monthOf(post)))})
 	}
-	filter := append(doc("_id", doc("$in", valueList(users)), "ready", true), due...)
+	filter := slices.Concat(openOfAll(users), doc("ready", true), due)
 	full, err := findAll[openPart](ctx, f.docs, filter, len(users), options.Find().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1)))
 	for i := 0; i < len(full) && err == nil; i++ {
 		err = f.closeParts(ctx, full[i].User, monthOf(post))
@@ -137,7 +147,7 @@ func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.
 // too many posts came while parts were closed over them.
 func (f *keptFeed) closeParts(ctx context.Context, user social.UserID, month string) error {
 	for {
-		docs, err := findAll[openPart](ctx, f.docs, doc("_id", user), 1, options.Find().SetHint(doc("_id", 1)))
+		docs, err := findAll[openPart](ctx, f.docs, openOf(user), 1, options.Find().SetHint(doc("_id", 1)))
 		if err != nil || len(docs) == 0 || !docs[0].Ready {
 			return err
 		}
@@ -166,7 +176,7 @@ func (f *keptFeed) label(ctx context.Context, open *openPart, inOrder []social.P
 	if !f.copies || len(inOrder) == 0 || open.Month == monthOf(inOrder[0]) {
 		return nil
 	}
-	_, err := f.docs.UpdateOne(ctx, doc("_id", open.User, "gen", open.Gen, "from", open.From), doc("$set", doc("month", monthOf(inOrder[0]))))
+	_, err := f.docs.UpdateOne(ctx, append(openOf(open.User), doc("gen", open.Gen, "from", open.From)...), doc("$set", doc("month", monthOf(inOrder[0]))))
 	return err
 }
 
@@ -220,7 +230,7 @@ func (f *keptFeed) closePart(ctx context.Context, open *openPart, inOrder []soci
 	}
 	_, err := f.docs.InsertOne(ctx, c)
 	if mongo.IsDuplicateKeyError(err) {
-		err = f.docs.FindOne(ctx, doc("_id", c.ID)).Decode(&c)
+		err = f.docs.FindOne(ctx, doc("_id", c.ID, "user", c.User)).Decode(&c)
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return nil // the feed is another by now
 		}
@@ -244,7 +254,7 @@ func (f *keptFeed) goOn(ctx context.Context, open *openPart, c *closedPart) erro
 			bson.E{Key: "month", Value: "$$REMOVE"}, // pushes say it anew
 			bson.E{Key: "posts", Value: copiesBut(c.IDs)})
 	}
-	_, err := f.docs.UpdateOne(ctx, doc("_id", open.User, "gen", open.Gen, "from", open.From),
+	_, err := f.docs.UpdateOne(ctx, append(openOf(open.User), doc("gen", open.Gen, "from", open.From)...),
 		pipeline{doc("$set", set), doc("$set", doc("count", doc("$size", "$ids")))})
 	return err
 }
@@ -266,7 +276,7 @@ func (f *keptFeed) trim(ctx context.Context, open *openPart) error {
 		return err
 	}
 	floor := parts[f.kept-1].Lower
-	_, err = f.docs.UpdateOne(ctx, doc("_id", open.User, "gen", open.Gen), doc("$max", doc("floor", floor), "$set", doc("parts", f.kept)))
+	_, err = f.docs.UpdateOne(ctx, append(openOf(open.User), bson.E{Key: "gen", Value: open.Gen}), doc("$max", doc("floor", floor), "$set", doc("parts", f.kept)))
 	if err != nil {
 		return err
 	}

@@ -35,6 +35,9 @@ func ShardKeys() map[string]bson.D {
 		"events":        own,
 		"newsLists":     own, // the user
 		"mergedAuthors": own, // the user
+		"newsBuckets":   doc("user", "hashed"),
+		"monthNews":     doc("user", "hashed"),
+		"monthWalls":    doc("user", "hashed"),
 		"adAdvertisers": own,
 		"adCampaigns":   own,
 		"adUnits":       own,

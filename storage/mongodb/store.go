@@ -38,7 +38,7 @@ type Options struct {
 	// for afterwards, for at most 2 s.
 	ConnectTimeout time.Duration
 	// Comments is how comment threads are stored: one of the constants Comments…. "" is what the database has, and
-	// CommentsDocuments where it is empty. Open refuses another one than the database has.
+	// CommentsDocuments where it is empty. Open refuses any but the layout that the database has, or the two that it is moved between.
 	Comments string
 	// Graph is how the follower graph is stored: [GraphReverse] or [GraphTwo]. "" is what the database has, and
 	// GraphReverse where it is empty. Open refuses another one than the database has.
@@ -46,7 +46,7 @@ type Options struct {
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
 	// Feeds is how feeds are stored: one of the constants Feeds…. "" is what the database has, and the default where
-	// it is empty. Open refuses another one than the database has.
+	// it is empty. Open refuses any but the layout that the database has, or the two that it is moved between.
 	Feeds string
 	// MergeAbove is the number of followers above which an author's posts are not pushed to followers' lists but
 	// merged in when they read, for good. It may differ between servers. Default: 10,000.
