@@ -1,0 +1,67 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+
+	"plaza/storage"
+	"plaza/storage/mongodb"
+)
+
+// TestHiddenMatches searches for people of whom all that match are hidden: the answer, and what it costs, is as where nobody matches.
+func TestHiddenMatches(t *testing.T) {
+	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
+		s := newSecrets(t, servePlaza(t, st), sent)
+		for handle, city := range map[string]string{"eve": "Oslo", "fay": "Bergen"} {
+			s.act(t, handle, `mutation { a: setProfileProperty(input: {key: "city", value: "`+city+`"}) { userErrors { code } }
+				b: setProfileProperty(input: {key: "height", value: 190}) { userErrors { code } } }`)
+		}
+		s.act(t, "gil", `mutation { a: setProfileProperty(input: {key: "city", value: "Rome", visibility: CIRCLES}) { userErrors { code } }
+			b: setProfileProperty(input: {key: "birthday", value: "1990-05-17", visibility: ONLY_ME}) { userErrors { code } } }`)
+		names := `query($of: String!) { usersByName(startsWith: $of) { nodes { id } pageInfo { endCursor hasNextPage } } }`
+		lastNames := `query($of: String!) { usersByName(startsWith: $of, last: 5) { nodes { id } pageInfo { endCursor hasPreviousPage } } }`
+		cities := `query($of: PropertyValue!) { users(where: [{key: "city", equals: $of}]) { nodes { id } pageInfo { endCursor hasNextPage } } }`
+		anyCity := `query($of: PropertyValue!) { users(where: [{key: "city", in: [$of, "Nowhere"]}]) { nodes { id } pageInfo { endCursor hasNextPage } } }`
+		heights := `query($of: PropertyValue!) { users(where: [{key: "height", equals: $of}]) { nodes { id } pageInfo { endCursor } } }`
+		births := `query($of: PropertyValue!) { users(where: [{key: "birthday", equals: $of}]) { nodes { id } pageInfo { endCursor } } }`
+		for name, asked := range map[string]struct {
+			operation       string
+			hidden, missing any
+		}{
+			"name of who is blocked":   {names, "eve", "nobody"},
+			"name of who blocks":       {names, "FAY", "nobody"},
+			"name from the end":        {lastNames, "eve", "nobody"},
+			"value of who is blocked":  {cities, "Oslo", "Paris"},
+			"value of who blocks":      {cities, "bergen", "Paris"},
+			"values":                   {anyCity, "Oslo", "Paris"},
+			"value of both":            {heights, 190, 191},
+			"value for others circles": {cities, "Rome", "Paris"},
+			"value for nobody":         {births, "1990-05-17", "1990-05-18"},
+		} {
+			s.mustBeAlike(t, s.ada, question{name, asked.operation, map[string]any{"of": asked.hidden}, map[string]any{"of": asked.missing}})
+		}
+	})
+}
+
+// TestHiddenComments lists the comments of somebody who has written on hidden posts alone: it is as where they never wrote anything.
+func TestHiddenComments(t *testing.T) {
+	run := func(t *testing.T, st storage.Store, sent *commands) {
+		s := newSecrets(t, servePlaza(t, st), sent)
+		s.add(t, "hal", "hal", `{ viewer { user { id } } }`)
+		for _, query := range []string{
+			`query($handle: String!) { user(handle: $handle) { comments { nodes { id author { id } post { id } } pageInfo { endCursor hasNextPage } } } }`,
+			`query($handle: String!) { user(handle: $handle) { comments(last: 20) { nodes { id } pageInfo { endCursor hasPreviousPage } } } }`,
+		} {
+			for _, p := range []person{s.ada, {url: s.plaza.url}} {
+				s.mustBeAlike(t, p, question{"gil's comments", query, map[string]any{"handle": "gil"}, map[string]any{"handle": "hal"}})
+			}
+		}
+	}
+	forEachCounted(t, run)
+	for _, layout := range []string{mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive} {
+		t.Run(fmt.Sprint("mongodb ", layout), func(t *testing.T) {
+			sent := &commands{}
+			run(t, openMongoDB(t, mongoURI(t), mongodb.Options{Comments: layout, Monitor: sent.monitor()}), sent)
+		})
+	}
+}
