@@ -43,6 +43,20 @@ func TestHiddenMatches(t *testing.T) {
 	})
 }
 
+// TestHiddenWalls shows walls on which all posts are hidden, with comments of several: they are as empty ones.
+func TestHiddenWalls(t *testing.T) {
+	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
+		s := newSecrets(t, servePlaza(t, st), sent)
+		s.add(t, "hal", "hal", `{ viewer { user { id } } }`)
+		s.add(t, "onGils", "bob", `mutation { createPost(input: {content: {status: {text: "secret"}}, audience: {kind: ONLY_ME}, wallOwnerId: "$gil"}) { post { id } } }`)
+		s.act(t, "gil", `mutation { addComment(input: {postId: "$onGils", text: "secret"}) { userErrors { code } } }`)
+		query := `query($handle: String!) { user(handle: $handle) { wall { nodes { id author { id } latestComments { text } } pageInfo { endCursor hasNextPage } } } }`
+		for _, p := range []person{s.ada, {url: s.plaza.url}} {
+			s.mustBeAlike(t, p, question{"gil's wall", query, map[string]any{"handle": "gil"}, map[string]any{"handle": "hal"}})
+		}
+	})
+}
+
 // TestHiddenComments lists the comments of somebody who has written on hidden posts alone: it is as where they never wrote anything.
 func TestHiddenComments(t *testing.T) {
 	run := func(t *testing.T, st storage.Store, sent *commands) {
