@@ -2,6 +2,8 @@ package main
 
 import (
 	"fmt"
+	"strings"
+	"sync"
 	"testing"
 
 	"plaza/storage"
@@ -78,4 +80,24 @@ func TestHiddenComments(t *testing.T) {
 			run(t, openMongoDB(t, mongoURI(t), mongodb.Options{Comments: layout, Monitor: sent.monitor()}), sent)
 		})
 	}
+}
+
+// TestVisibilityMeetsValue hides a value while another request changes what it says: it is hidden in the end, whoever comes first.
+func TestVisibilityMeetsValue(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		s := newWorld(t, startPlaza(t, e))
+		set := func(value, visibility string) {
+			s.plaza.as(t, "bob").raw(t, fmt.Sprintf(`mutation { setProfileProperty(input: {key: "city", value: %q%s}) { userErrors { code } } }`, value, visibility))
+		}
+		for range 20 {
+			set("Ulm", ", visibility: PUBLIC")
+			var both sync.WaitGroup
+			both.Go(func() { set("Bonn", "") })
+			both.Go(func() { set("Ulm", ", visibility: ONLY_ME") })
+			both.Wait()
+			if answer := s.ada.raw(t, `{ user(handle: "bob") { properties { value } } }`); !strings.Contains(answer, `"properties": []`) && !strings.Contains(answer, `"properties":[]`) {
+				t.Fatalf("what was hidden is seen: %s", answer)
+			}
+		}
+	})
 }
