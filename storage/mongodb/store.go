@@ -70,7 +70,7 @@ type Store struct {
 	feeds   movingFeeds
 	graph   followerGraph
 	jobs    *jobQueue
-	threads threadsInHomes
+	threads movingThreads
 	queue   *commentQueue
 	erasing eraseTimes
 	member  *member
@@ -210,7 +210,7 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 	for name, layout := range feedLayouts {
 		s.feedLayouts[name] = layout(s, o)
 	}
-	s.threads, s.feeds = threadsInHomes{s}, movingFeeds{s}
+	s.threads, s.feeds = movingThreads{s}, movingFeeds{s}
 	return s
 }
 
