@@ -8,11 +8,8 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"time"
 
-	"golang.org/x/term"
-
-	"plaza/importer"
+	"plaza/internal/progress"
 	"plaza/storage/mongodb"
 )
 
@@ -55,24 +52,19 @@ func (c *migrateDocumentsCommand) Run(ctx context.Context, cli *commandLine) err
 }
 
 func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.Store) error {
-	var meter *importer.Meter
+	meter := progress.OnStderr()
 	collection, upgraded := "", map[string]int{}
 	show := func(p mongodb.DocumentProgress) {
 		if p.Collection != collection {
-			if meter != nil {
-				meter.End()
-			}
 			collection = p.Collection
-			meter = importer.NewMeter(os.Stderr, term.IsTerminal(int(os.Stderr.Fd())), time.Now)
+			meter.Begin(collection, 0)
 			fmt.Fprintln(os.Stderr, collection)
 		}
 		upgraded[collection] = p.Upgraded
-		meter.Show(importer.Progress{Done: min(p.Done, p.Total), Total: p.Total})
+		meter.Show(min(p.Done, p.Total), p.Total)
 	}
 	err := store.MigrateDocuments(ctx, mongodb.DocumentMigration{Batch: c.Batch, Rate: c.Rate, DryRun: c.DryRun, Progress: show})
-	if meter != nil {
-		meter.End()
-	}
+	meter.End()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("the migration was stopped; the same command goes on from there")
 	}
@@ -84,7 +76,7 @@ func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.St
 		verb = "to upgrade"
 	}
 	for _, name := range slices.Sorted(maps.Keys(upgraded)) {
-		fmt.Fprintf(os.Stdout, "%-14s %12s %s\n", name, importer.Grouped(upgraded[name]), verb)
+		fmt.Fprintf(os.Stdout, "%-14s %12s %s\n", name, progress.Grouped(upgraded[name]), verb)
 	}
 	return nil
 }
@@ -101,7 +93,7 @@ func writeVersions(ctx context.Context, out io.Writer, store *mongodb.Store) err
 			if v == c.Newest {
 				state = "the newest"
 			}
-			fmt.Fprintf(out, "%-14s %8d %12s %12s\n", c.Collection, v, importer.Grouped(c.Counts[v]), state)
+			fmt.Fprintf(out, "%-14s %8d %12s %12s\n", c.Collection, v, progress.Grouped(c.Counts[v]), state)
 		}
 	}
 	return nil
