@@ -75,7 +75,7 @@ func (f *moveFlags) run(ctx context.Context, cli *commandLine, subject mongodb.S
 	if err != nil {
 		return err
 	}
-	store, err := cli.openToMigrate(ctx, subject)
+	store, err := cli.openMongoDB(ctx, fmt.Sprintf("has one layout of %s: there is nothing to move", subject))
 	if err != nil {
 		return err
 	}
@@ -91,14 +91,6 @@ func (f *moveFlags) run(ctx context.Context, cli *commandLine, subject mongodb.S
 		err = writeMoved(ctx, os.Stdout, store, subject)
 	}
 	return errors.Join(err, store.Close())
-}
-
-// openToMigrate opens the database of a migration.
-func (c *commandLine) openToMigrate(ctx context.Context, subject mongodb.Subject) (*mongodb.Store, error) {
-	if c.MongodbURI == "" {
-		return nil, fmt.Errorf("the embedded database has one layout of %s: there is nothing to move (name a MongoDB database with --mongodb-uri)", subject)
-	}
-	return c.openMongoDB(ctx)
 }
 
 // moveReport shows what a migration does.
@@ -205,10 +197,7 @@ type migrateStatusCommand struct{}
 
 // Run prints all layouts.
 func (*migrateStatusCommand) Run(ctx context.Context, cli *commandLine) error {
-	if cli.MongodbURI == "" {
-		return errors.New("the embedded database has one layout of everything: there is nothing to move (name a MongoDB database with --mongodb-uri)")
-	}
-	store, err := mongodb.Open(ctx, cli.MongodbURI, cli.mongodbOptions())
+	store, err := cli.openMongoDB(ctx, "has one layout of everything: there is nothing to move")
 	if err != nil {
 		return err
 	}

@@ -31,14 +31,12 @@ Stop it whenever you like: the same command goes on where it was, also after a c
 // Run upgrades the documents of a MongoDB database. SQLite's tables are brought up to date when the file is opened.
 func (c *migrateDocumentsCommand) Run(ctx context.Context, cli *commandLine) error {
 	switch {
-	case cli.MongodbURI == "":
-		return errors.New("the embedded database is brought up to date when it is opened: there is nothing to do (name a MongoDB database with --mongodb-uri)")
 	case c.Batch < 1 || c.Batch > 10_000:
 		return errors.New("--batch must be between 1 and 10,000")
 	case c.Rate < 0:
 		return errors.New("--rate must not be negative")
 	}
-	store, err := mongodb.Open(ctx, cli.MongodbURI, cli.mongodbOptions())
+	store, err := cli.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to do")
 	if err != nil {
 		return err
 	}
