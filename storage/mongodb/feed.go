@@ -21,8 +21,6 @@ const (
 	FeedsBucket = "bucket"
 	// FeedsMonth keeps everybody's newest posts in news, and those on everybody's wall, as copies, by the month.
 	FeedsMonth = "month"
-
-	defaultFeeds = FeedsRead
 )
 
 // feeds is one way to keep news and walls. A store may have several at the same time.

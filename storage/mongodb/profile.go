@@ -70,7 +70,7 @@ func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v socia
 	own := doc("$literal", newProfileValueDoc(v)) // what users write is data, also where it begins with a dollar
 	set := doc("$set", doc("v", version, "properties", doc("$concatArrays", bson.A{others, bson.A{own}})))
 	return s.write(ctx, "set profile value", []id.ID{user.ID}, func(ctx context.Context) error {
-		if err := found(s.defined.FindOne(ctx, doc("_id", v.Property), options.FindOne().SetProjection(doc("_id", 1))).Err()); err != nil {
+		if err := found(s.properties.FindOne(ctx, doc("_id", v.Property), options.FindOne().SetProjection(doc("_id", 1))).Err()); err != nil {
 			return err
 		}
 		if _, err := s.profiles.UpdateOne(ctx, doc("_id", user), pipeline{set}, options.UpdateOne().SetUpsert(true)); err != nil {
@@ -271,7 +271,7 @@ func (d *propertyDoc) property() *social.Property {
 // InsertProperty implements social.Properties.
 func (s *Store) InsertProperty(ctx context.Context, p *social.Property, e social.Event) error {
 	return s.write(ctx, "insert property", []id.ID{p.ID.ID}, func(ctx context.Context) error {
-		if _, err := s.defined.InsertOne(ctx, newPropertyDoc(p)); err != nil {
+		if _, err := s.properties.InsertOne(ctx, newPropertyDoc(p)); err != nil {
 			return inserted(err)
 		}
 		return s.append(ctx, e)
@@ -282,7 +282,7 @@ func (s *Store) InsertProperty(ctx context.Context, p *social.Property, e social
 func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social.Event) error {
 	change := doc("v", version, "label", p.Label, "choices", p.Choices, "searchable", p.Searchable, "visibility", p.Visibility)
 	return s.write(ctx, "update property", []id.ID{p.ID.ID}, func(ctx context.Context) error {
-		if err := updateOne(ctx, s.defined, doc("_id", p.ID), doc("$set", change)); err != nil {
+		if err := updateOne(ctx, s.properties, doc("_id", p.ID), doc("$set", change)); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -292,7 +292,7 @@ func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social
 // DeleteProperty implements social.Properties.
 func (s *Store) DeleteProperty(ctx context.Context, property social.PropertyID, e social.Event) error {
 	err := s.write(ctx, "delete property", []id.ID{property.ID}, func(ctx context.Context) error {
-		result, err := s.defined.DeleteOne(ctx, doc("_id", property))
+		result, err := s.properties.DeleteOne(ctx, doc("_id", property))
 		if err != nil {
 			return err
 		}
@@ -314,7 +314,7 @@ func (s *Store) DeleteProperty(ctx context.Context, property social.PropertyID, 
 func (s *Store) Properties(ctx context.Context) ([]*social.Property, error) {
 	var all []*social.Property
 	err := s.read(ctx, "properties", func(ctx context.Context) error {
-		docs, err := findAll[propertyDoc](ctx, s.defined, doc(), social.MaxProperties,
+		docs, err := findAll[propertyDoc](ctx, s.properties, doc(), social.MaxProperties,
 			options.Find().SetSort(doc("_id", 1)).SetHint("_id_"))
 		all = each(docs, (*propertyDoc).property)
 		return err

@@ -41,7 +41,7 @@ type setting struct {
 }
 
 func feedsSetting() setting {
-	return newSetting("feeds", "posts", defaultFeeds, FeedsRead, feedLayouts)
+	return newSetting("feeds", "posts", FeedsRead, FeedsRead, feedLayouts)
 }
 
 func commentsSetting() setting {
