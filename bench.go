@@ -13,7 +13,7 @@ import (
 	"golang.org/x/term"
 
 	"plaza/bench"
-	"plaza/importer"
+	"plaza/internal/progress"
 	"plaza/storage"
 	"plaza/web"
 )
@@ -49,16 +49,16 @@ func (f *benchFlags) run(cli *commandLine, compare func(bench.Options) (*bench.R
 	if err != nil {
 		return err
 	}
-	progress := &stageMeter{}
+	stages := &stageMeter{meter: progress.OnStderr()}
 	o := bench.Options{
 		URI: cli.MongodbURI, Overwrite: f.Overwrite, Layouts: f.Layouts, Rounds: f.Rounds, Turn: f.Turn, Scale: f.Scale, Seed: f.Seed,
-		Only: f.Only, Command: commandSaid(os.Args[1:]), Serve: benchHandler, Progress: progress.show,
+		Only: f.Only, Command: commandSaid(os.Args[1:]), Serve: benchHandler, Progress: stages.show,
 	}
 	if f.Quick {
 		o.Rounds, o.Turn, o.Scale = 2, 5*time.Millisecond, f.Scale/100
 	}
 	report, err := compare(o)
-	progress.end()
+	stages.meter.End()
 	stop()
 	return f.deliver(report, err)
 }
@@ -121,26 +121,18 @@ func (f *benchFlags) deliver(report *bench.Report, err error) error {
 // stageMeter shows one stage after the other.
 type stageMeter struct {
 	stage string
-	meter *importer.Meter
+	meter *progress.Meter
 }
 
 func (m *stageMeter) show(stage string, done, total int) {
 	if stage != m.stage {
-		m.end()
-		terminal := term.IsTerminal(int(os.Stderr.Fd()))
-		if terminal {
+		m.stage = stage
+		m.meter.Begin(stage, 0)
+		if term.IsTerminal(int(os.Stderr.Fd())) {
 			fmt.Fprintf(os.Stderr, "%s …\n", stage)
 		}
-		m.stage, m.meter = stage, importer.NewMeter(os.Stderr, terminal, time.Now)
-		m.meter.Doing = stage
 	}
-	m.meter.Show(importer.Progress{Done: done, Total: total})
-}
-
-func (m *stageMeter) end() {
-	if m.meter != nil {
-		m.meter.End()
-	}
+	m.meter.Show(done, total)
 }
 
 type benchFeedsCommand struct {

@@ -52,7 +52,7 @@ const postFields = `__typename id text createdAt editedAt commentCount audience 
 	latestComments { id text author { handle } }
 	reactionCounts { kind count } viewerReaction viewerCanComment viewerIsMutingThread commentOrder viewerCanEdit viewerCanDelete`
 
-// plainFields are what other servers were measured with: DESIGN, section 8.
+// plainFields are what other servers were measured with.
 const plainFields = `__typename id text createdAt commentCount author { id handle name } latestComments { id text author { handle name } }`
 
 // mostForNews and mostForWall are how many commands a page may take on each layout, the session's look-up among them.

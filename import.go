@@ -8,11 +8,10 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/term"
-
 	"plaza/fault"
 	"plaza/id"
 	"plaza/importer"
+	"plaza/internal/progress"
 	"plaza/social"
 )
 
@@ -48,8 +47,10 @@ func (c *egoFacebookCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	meter := importer.NewMeter(os.Stderr, term.IsTerminal(int(os.Stderr.Fd())), time.Now)
-	summary, err := importer.Load(ctx, st, networks, importer.Options{PasswordHash: hash, Progress: meter.Show})
+	meter := progress.OnStderr()
+	meter.Begin("importing", 0)
+	show := func(p importer.Progress) { meter.Show(p.Done, p.Total) }
+	summary, err := importer.Load(ctx, st, networks, importer.Options{PasswordHash: hash, Progress: show})
 	meter.End()
 	err = errors.Join(stopped(err), st.Close())
 	if err != nil {
@@ -101,7 +102,7 @@ func (p *faultPrinter) print(f importer.Fault) {
 
 func (p *faultPrinter) end() {
 	if more := p.count - maxFaultsShown; more > 0 {
-		fmt.Fprintf(p.out, "… and %s more\n", importer.Grouped(more))
+		fmt.Fprintf(p.out, "… and %s more\n", progress.Grouped(more))
 	}
 }
 
@@ -109,14 +110,14 @@ func writeSummary(out io.Writer, n *importer.Networks, s importer.Summary, leftO
 	fmt.Fprintf(out, "Read %d networks; %s.\n\n", n.Count, linesLeftOut(leftOut))
 	fmt.Fprintf(out, "%-20s %9s %15s\n", "", "added", "already there")
 	row := func(name string, c importer.Count) {
-		fmt.Fprintf(out, "%-20s %9s %15s\n", name, importer.Grouped(c.Added), importer.Grouped(c.Existing()))
+		fmt.Fprintf(out, "%-20s %9s %15s\n", name, progress.Grouped(c.Added), progress.Grouped(c.Existing()))
 	}
 	row("users", s.Users)
 	row("follows", s.Follows)
 	row("circles", s.Circles)
 	row("members in circles", s.Memberships)
 	if refused := s.Follows.Refused + s.Memberships.Refused; refused > 0 {
-		fmt.Fprintf(out, "\n%s were not added, because one of the two blocks the other.\n", importer.Grouped(refused))
+		fmt.Fprintf(out, "\n%s were not added, because one of the two blocks the other.\n", progress.Grouped(refused))
 	}
 	fmt.Fprintf(out, "\nTook %s. Now start plaza and look at somebody in GraphiQL:\n\n  %s\n",
 		took.Round(10*time.Millisecond), lookAt(n))
@@ -129,7 +130,7 @@ func linesLeftOut(n int) string {
 	case 1:
 		return "1 line was left out"
 	default:
-		return importer.Grouped(n) + " lines were left out"
+		return progress.Grouped(n) + " lines were left out"
 	}
 }
 

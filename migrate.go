@@ -9,9 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
-	"plaza/importer"
+	"plaza/internal/progress"
 	"plaza/storage/mongodb"
 )
 
@@ -77,15 +75,15 @@ func (f *moveFlags) run(ctx context.Context, cli *commandLine, subject mongodb.S
 	if err != nil {
 		return err
 	}
-	store, err := cli.openToMigrate(ctx, subject)
+	store, err := cli.openMongoDB(ctx, fmt.Sprintf("has one layout of %s: there is nothing to move", subject))
 	if err != nil {
 		return err
 	}
-	report := &moveReport{out: os.Stderr, terminal: term.IsTerminal(int(os.Stderr.Fd())), now: time.Now}
+	report := &moveReport{out: os.Stderr, now: time.Now, meter: progress.OnStderr()}
 	err = store.Migrate(ctx, mongodb.Migration{
 		Subject: subject, To: f.To, Goal: goal, Rate: f.Rate, Progress: report.progress, Waiting: report.waiting,
 	})
-	report.end()
+	report.meter.End()
 	if errors.Is(err, context.Canceled) {
 		err = errors.New("the migration was stopped; servers keep both layouts in step, and the same command goes on from there")
 	}
@@ -95,34 +93,24 @@ func (f *moveFlags) run(ctx context.Context, cli *commandLine, subject mongodb.S
 	return errors.Join(err, store.Close())
 }
 
-// openToMigrate opens the database of a migration.
-func (c *commandLine) openToMigrate(ctx context.Context, subject mongodb.Subject) (*mongodb.Store, error) {
-	if c.MongodbURI == "" {
-		return nil, fmt.Errorf("the embedded database has one layout of %s: there is nothing to move (name a MongoDB database with --mongodb-uri)", subject)
-	}
-	return c.openMongoDB(ctx)
-}
-
 // moveReport shows what a migration does.
 type moveReport struct {
-	out      io.Writer
-	terminal bool
-	now      func() time.Time
-	phase    string
-	meter    *importer.Meter
-	since    time.Time // when the waiting began
-	waited   time.Time // when it was last told of
-	named    time.Time // when it last said so
+	out    io.Writer
+	now    func() time.Time
+	meter  *progress.Meter
+	phase  string
+	since  time.Time // when the waiting began
+	waited time.Time // when it was last told of
+	named  time.Time // when it last said so
 }
 
 func (r *moveReport) progress(s mongodb.MigrationState) {
-	if r.meter == nil || r.phase != s.Phase {
-		r.end()
-		r.phase, r.meter = s.Phase, importer.NewMeter(r.out, r.terminal, r.now)
-		r.meter.Doing, r.meter.From = s.Phase, s.Done
+	if r.phase != s.Phase {
+		r.phase = s.Phase
+		r.meter.Begin(s.Phase, s.Done)
 		fmt.Fprintf(r.out, "%s: %s\n", s.Subject, phaseInWords(s))
 	}
-	r.meter.Show(importer.Progress{Done: min(s.Done, s.Total), Total: s.Total})
+	r.meter.Show(min(s.Done, s.Total), s.Total)
 }
 
 func phaseInWords(s mongodb.MigrationState) string {
@@ -157,15 +145,9 @@ func (r *moveReport) waiting(processes []string) {
 	if now.Sub(r.since) < waitQuietly || now.Sub(r.named) < nameEvery {
 		return
 	}
-	r.end()
+	r.meter.End()
 	r.named = now
 	fmt.Fprintf(r.out, "waiting until all servers agree on the next step: %s\n", strings.Join(processes, "; "))
-}
-
-func (r *moveReport) end() {
-	if r.meter != nil {
-		r.meter.End()
-	}
 }
 
 // writeMoved says where a subject lies now, and what can be done next.
@@ -193,18 +175,18 @@ func writeState(out io.Writer, s mongodb.MigrationState) {
 		fmt.Fprintf(out, "  plaza migrate %s --finish     removes %q\n", s.Subject, s.From)
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
 	case s.Phase == "finishing":
-		fmt.Fprintf(out, "; %q is being removed: %s of about %s\n", s.From, importer.Grouped(s.Done), importer.Grouped(s.Total))
+		fmt.Fprintf(out, "; %q is being removed: %s of about %s\n", s.From, progress.Grouped(s.Done), progress.Grouped(s.Total))
 		fmt.Fprintf(out, "  plaza migrate %s --finish     goes on\n", s.Subject)
 	case s.Phase == "undoing" || s.Phase == "returning":
-		fmt.Fprintf(out, "; the migration to %q is being backed out of: %s of about %s\n", s.To, importer.Grouped(s.Done), importer.Grouped(s.Total))
+		fmt.Fprintf(out, "; the migration to %q is being backed out of: %s of about %s\n", s.To, progress.Grouped(s.Done), progress.Grouped(s.Total))
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes on\n", s.Subject)
 	default:
-		fmt.Fprintf(out, ", and on the way to %q: %s, %s of about %s\n", s.To, s.Phase, importer.Grouped(s.Done), importer.Grouped(s.Total))
+		fmt.Fprintf(out, ", and on the way to %q: %s, %s of about %s\n", s.To, s.Phase, progress.Grouped(s.Done), progress.Grouped(s.Total))
 		fmt.Fprintf(out, "  plaza migrate %s --to %s   goes on\n", s.Subject, s.To)
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
 	}
 	if s.Fixed > 0 {
-		fmt.Fprintf(out, "  %s copies differed, and were made again.\n", importer.Grouped(s.Fixed))
+		fmt.Fprintf(out, "  %s copies differed, and were made again.\n", progress.Grouped(s.Fixed))
 	}
 	if s.Driver != "" {
 		fmt.Fprintf(out, "  At it: %s\n", s.Driver)
@@ -215,10 +197,7 @@ type migrateStatusCommand struct{}
 
 // Run prints all layouts.
 func (*migrateStatusCommand) Run(ctx context.Context, cli *commandLine) error {
-	if cli.MongodbURI == "" {
-		return errors.New("the embedded database has one layout of everything: there is nothing to move (name a MongoDB database with --mongodb-uri)")
-	}
-	store, err := mongodb.Open(ctx, cli.MongodbURI, cli.mongodbOptions())
+	store, err := cli.openMongoDB(ctx, "has one layout of everything: there is nothing to move")
 	if err != nil {
 		return err
 	}

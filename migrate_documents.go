@@ -8,11 +8,8 @@ import (
 	"maps"
 	"os"
 	"slices"
-	"time"
 
-	"golang.org/x/term"
-
-	"plaza/importer"
+	"plaza/internal/progress"
 	"plaza/storage/mongodb"
 )
 
@@ -34,14 +31,12 @@ Stop it whenever you like: the same command goes on where it was, also after a c
 // Run upgrades the documents of a MongoDB database. SQLite's tables are brought up to date when the file is opened.
 func (c *migrateDocumentsCommand) Run(ctx context.Context, cli *commandLine) error {
 	switch {
-	case cli.MongodbURI == "":
-		return errors.New("the embedded database is brought up to date when it is opened: there is nothing to do (name a MongoDB database with --mongodb-uri)")
 	case c.Batch < 1 || c.Batch > 10_000:
 		return errors.New("--batch must be between 1 and 10,000")
 	case c.Rate < 0:
 		return errors.New("--rate must not be negative")
 	}
-	store, err := mongodb.Open(ctx, cli.MongodbURI, cli.mongodbOptions())
+	store, err := cli.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to do")
 	if err != nil {
 		return err
 	}
@@ -55,24 +50,19 @@ func (c *migrateDocumentsCommand) Run(ctx context.Context, cli *commandLine) err
 }
 
 func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.Store) error {
-	var meter *importer.Meter
+	meter := progress.OnStderr()
 	collection, upgraded := "", map[string]int{}
 	show := func(p mongodb.DocumentProgress) {
 		if p.Collection != collection {
-			if meter != nil {
-				meter.End()
-			}
 			collection = p.Collection
-			meter = importer.NewMeter(os.Stderr, term.IsTerminal(int(os.Stderr.Fd())), time.Now)
+			meter.Begin(collection, 0)
 			fmt.Fprintln(os.Stderr, collection)
 		}
 		upgraded[collection] = p.Upgraded
-		meter.Show(importer.Progress{Done: min(p.Done, p.Total), Total: p.Total})
+		meter.Show(min(p.Done, p.Total), p.Total)
 	}
 	err := store.MigrateDocuments(ctx, mongodb.DocumentMigration{Batch: c.Batch, Rate: c.Rate, DryRun: c.DryRun, Progress: show})
-	if meter != nil {
-		meter.End()
-	}
+	meter.End()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("the migration was stopped; the same command goes on from there")
 	}
@@ -84,7 +74,7 @@ func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.St
 		verb = "to upgrade"
 	}
 	for _, name := range slices.Sorted(maps.Keys(upgraded)) {
-		fmt.Fprintf(os.Stdout, "%-14s %12s %s\n", name, importer.Grouped(upgraded[name]), verb)
+		fmt.Fprintf(os.Stdout, "%-14s %12s %s\n", name, progress.Grouped(upgraded[name]), verb)
 	}
 	return nil
 }
@@ -101,7 +91,7 @@ func writeVersions(ctx context.Context, out io.Writer, store *mongodb.Store) err
 			if v == c.Newest {
 				state = "the newest"
 			}
-			fmt.Fprintf(out, "%-14s %8d %12s %12s\n", c.Collection, v, importer.Grouped(c.Counts[v]), state)
+			fmt.Fprintf(out, "%-14s %8d %12s %12s\n", c.Collection, v, progress.Grouped(c.Counts[v]), state)
 		}
 	}
 	return nil

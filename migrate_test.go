@@ -20,6 +20,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/id"
+	"plaza/internal/progress"
 	"plaza/social"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -369,7 +370,8 @@ func reopen(t *testing.T, uri string, o mongodb.Options) error {
 func TestMigrationsInWords(t *testing.T) {
 	var out strings.Builder
 	now := time.Unix(1000, 0)
-	report := &moveReport{out: &out, now: func() time.Time { return now }}
+	clock := func() time.Time { return now }
+	report := &moveReport{out: &out, now: clock, meter: progress.NewMeter(&out, false, clock)}
 	s := mongodb.MigrationState{Subject: mongodb.MigrateComments, Layout: "documents", From: "documents", To: "pages", Phase: "copying", Total: 4000}
 	for range 8 {
 		report.progress(s)
@@ -382,7 +384,7 @@ func TestMigrationsInWords(t *testing.T) {
 		report.waiting([]string{"web-1, process 7", "web-2, process 9, silent for 20 s"})
 		now = now.Add(time.Second)
 	}
-	report.end()
+	report.meter.End()
 	writeState(&out, s)
 	s.Layout, s.Phase, s.Fixed = "pages", "switched", 2
 	s.Since = time.Date(2026, 11, 22, 4, 0, 0, 0, time.UTC)

@@ -105,11 +105,11 @@ func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
 }
 
-// openMongoDB opens the database of a command that only MongoDB has, whatever its layouts are.
-func (c *commandLine) openMongoDB(ctx context.Context) (*mongodb.Store, error) {
+// openMongoDB opens the database of a command that only MongoDB has, whatever its layouts are; embedded says why the embedded
+// database has not.
+func (c *commandLine) openMongoDB(ctx context.Context, embedded string) (*mongodb.Store, error) {
 	if c.MongodbURI == "" {
-		return nil, errors.New("this is about MongoDB, and the embedded database has one file: " +
-			"say with --mongodb-uri (PLAZA_MONGODB_URI) which database is meant")
+		return nil, fmt.Errorf("the embedded database %s (name a MongoDB database with --mongodb-uri or PLAZA_MONGODB_URI)", embedded)
 	}
 	return mongodb.Open(ctx, c.MongodbURI, c.mongodbOptions())
 }

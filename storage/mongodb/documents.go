@@ -136,13 +136,3 @@ func findIn[D any, V any](ctx context.Context, c *mongo.Collection, field string
 	}
 	return all, nil
 }
-
-// insertMany stores documents, so many of them at once.
-func insertMany[D any](ctx context.Context, c *mongo.Collection, docs []D, together int) error {
-	for some := range slices.Chunk(docs, together) {
-		if _, err := c.InsertMany(ctx, some); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -2,7 +2,6 @@ package mongodb
 
 import (
 	"context"
-	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -11,21 +10,51 @@ import (
 	"plaza/social"
 )
 
+// The layouts of feeds. The choice is recorded in the database.
 const (
-	// mergeWidth is how many values one $in has: the server merges the index ranges of up to 199 of them in the
-	// index's order, and beyond that it reads them all and sorts.
-	mergeWidth = 190
-	// mergesInBatch is how many such merges go into one command.
-	mergesInBatch = 30
-	// mergeAttempts bounds how often a page is read again because posts went while it was read.
-	mergeAttempts = 3
-	// listedIDs is how many ids a first answer may hold: 16 MB of about 40 bytes each, rounded down.
-	listedIDs = 100_000
+	// FeedsRead keeps no feeds: they are merged when somebody reads.
+	FeedsRead = "read"
+	// FeedsHybrid keeps a capped list of post ids for everybody who reads their news now and then. Authors with very
+	// many followers are merged in when somebody reads.
+	FeedsHybrid = "hybrid"
+	// FeedsBucket keeps everybody's newest posts as ids, in buckets.
+	FeedsBucket = "bucket"
+	// FeedsMonth keeps everybody's newest posts in news, and those on everybody's wall, as copies, by the month.
+	FeedsMonth = "month"
 )
 
-// postList lists posts by the indexed field, newest first.
-func postList(field string, value any, hint string) listQuery {
-	return listQuery{filter: doc(field, value), key: "seq", value: idKey, desc: true, hint: hint}
+// feeds is one way to keep news and walls. A store may have several at the same time.
+type feeds interface {
+	// news implements social.Feeds.News, and walls implements Wall.
+	news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error)
+	walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error)
+	// These four take part in the transactions of writes. What is left for later they add as jobs.
+	postAdded(ctx context.Context, p *social.Post) error
+	// postChanged is told of every change of a post that an answer shows: its content, audience, comments and counts.
+	postChanged(ctx context.Context, post social.PostID) error
+	postDeleted(ctx context.Context, post social.PostID, author, wallOwner social.UserID) error
+	// followsChanged is told who begins or ends follows.
+	followsChanged(ctx context.Context, owners ...social.UserID) error
+	// postStored is called when the transaction of postAdded has committed. What it does may fail.
+	postStored(ctx context.Context, p *social.Post)
+	// jobKinds are those of the jobs that this layout alone adds, and do makes an attempt at one. ctx ends before the job's lease does.
+	jobKinds() []jobKind
+	do(ctx context.Context, j *jobDoc) error
+	// collections are those that this layout alone has.
+	collections() []*mongo.Collection
+	// indexes are those that this layout needs on collections that all have.
+	indexes() map[*mongo.Collection][]mongo.IndexModel
+	// build makes a user's feeds complete, where the layout keeps any for everybody. To do so again changes nothing, and
+	// posts and follows may come meanwhile.
+	build(ctx context.Context, user social.UserID) error
+}
+
+// feedLayouts makes each layout.
+var feedLayouts = map[string]func(s *Store, o Options) feeds{
+	FeedsRead:   func(s *Store, _ Options) feeds { return readFeeds{s} },
+	FeedsBucket: func(s *Store, _ Options) feeds { return newBucketFeeds(s, bucketFeedSize) },
+	FeedsMonth:  func(s *Store, _ Options) feeds { return newMonthFeeds(s, monthFeedSize) },
+	FeedsHybrid: func(s *Store, o Options) feeds { return newHybridFeeds(s, o) },
 }
 
 // Wall implements social.Feeds, as the layout has it.
@@ -44,54 +73,6 @@ func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (
 		return err
 	})
 	return posts, err
-}
-
-// readFeeds is the layout that keeps no feeds.
-type readFeeds struct{ *Store }
-
-// news reads whom the viewer follows, and then the newest posts by them. That is two commands for up to 189 followed
-// people, three up to about 5,700, and one more for each further 5,700.
-func (f readFeeds) news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
-	authors, err := f.followed(ctx, viewer)
-	if err != nil {
-		return nil, err
-	}
-	return mergePosts(ctx, f.Store, "author", append(authors, viewer), byAuthor, p)
-}
-
-// walls are ranges of one index.
-func (f readFeeds) walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
-	query := func(list social.List[social.UserID]) listQuery { return postList("wallOwner", list.Of, byWall) }
-	return pagesOf(ctx, f.posts, lists, query, (*postDoc).post)
-}
-
-func (readFeeds) postAdded(context.Context, *social.Post) error          { return nil }
-func (readFeeds) postChanged(context.Context, social.PostID) error       { return nil }
-func (readFeeds) followsChanged(context.Context, ...social.UserID) error { return nil }
-func (readFeeds) postStored(context.Context, *social.Post)               {}
-func (readFeeds) collections() []*mongo.Collection                       { return nil }
-func (readFeeds) indexes() map[*mongo.Collection][]mongo.IndexModel      { return nil }
-func (readFeeds) build(context.Context, social.UserID) error             { return nil }
-func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID, social.UserID) error {
-	return nil
-}
-
-func (readFeeds) jobKinds() []jobKind { return nil }
-
-// do refuses: this layout leaves nothing for later.
-func (readFeeds) do(_ context.Context, j *jobDoc) error { return unknownJob(j) }
-
-// otherDoc is whom an edge leads to, read from an index.
-type otherDoc struct {
-	Other social.UserID `bson:"other"`
-}
-
-// followed reads the ids of all whom the viewer follows, from the index alone.
-func (s *Store) followed(ctx context.Context, viewer social.UserID) ([]social.UserID, error) {
-	filter := doc("owner", viewer, "follow", doc("$gt", zeroKey))
-	docs, err := findAll[otherDoc](ctx, s.edges, filter, listedIDs,
-		options.Find().SetProjection(doc("_id", 0, "other", 1)).SetHint(byFollower))
-	return each(docs, func(d *otherDoc) social.UserID { return d.Other }), err
 }
 
 // Incoming implements social.Feeds: the circles that hold the viewer, and then the newest posts whose inbox names them
@@ -121,74 +102,4 @@ func (s *Store) inboxKeys(ctx context.Context, viewer social.UserID) ([]bson.Bin
 		}
 	}
 	return keys, err
-}
-
-// mergePosts reads the page of all posts that have one of the values. Up to mergeWidth values it is one find; beyond,
-// the ids are merged first, chunk by chunk, so that no post is read that is not on the page.
-func mergePosts[V any](ctx context.Context, s *Store, field string, values []V, hint string, p social.Page) ([]*social.Post, error) {
-	if len(values) <= mergeWidth {
-		q := postList(field, doc("$in", valueList(values)), hint)
-		q.page = p
-		docs, err := readList[postDoc](ctx, s.posts, q)
-		return each(docs, (*postDoc).post), err
-	}
-	for attempt := 1; ; attempt++ {
-		ids, err := mergeIDs(ctx, s, field, values, p)
-		if err != nil {
-			return nil, err
-		}
-		posts, err := s.postsInOrder(ctx, ids)
-		if err != nil || len(posts) == len(ids) || attempt == mergeAttempts {
-			return posts, err
-		}
-	}
-}
-
-// seqDoc is a post's id, read from an index.
-type seqDoc struct {
-	Seq social.PostID `bson:"seq"`
-}
-
-// mergeIDs merges the chunks' first ids, in list order.
-func mergeIDs[V any](ctx context.Context, s *Store, field string, values []V, p social.Page) ([]social.PostID, error) {
-	var ids []social.PostID
-	chunks := slices.Collect(slices.Chunk(values, mergeWidth))
-	for batch := range slices.Chunk(chunks, mergesInBatch) {
-		pipelines := make([]bson.A, len(batch))
-		for i, chunk := range batch {
-			q := postList(field, doc("$in", valueList(chunk)), "")
-			q.page = p
-			pipelines[i] = bson.A{
-				doc("$match", q.match()), doc("$sort", q.sort()), doc("$limit", p.Limit),
-				doc("$project", doc("_id", 0, "seq", 1)),
-			}
-		}
-		docs, err := aggregateAll[seqDoc](ctx, s.posts, union(s.posts, pipelines), len(batch)*p.Limit)
-		if err != nil {
-			return nil, err
-		}
-		ids = firstIDs(append(ids, each(docs, func(d *seqDoc) social.PostID { return d.Seq })...), p)
-	}
-	return ids, nil
-}
-
-// firstIDs sorts ids as the list is, and keeps the page's.
-func firstIDs(ids []social.PostID, p social.Page) []social.PostID {
-	slices.SortFunc(ids, func(a, b social.PostID) int { return b.Compare(a.ID) })
-	ids = slices.Compact(ids)
-	if p.Last {
-		return ids[max(0, len(ids)-p.Limit):]
-	}
-	return ids[:min(len(ids), p.Limit)]
-}
-
-// postsInOrder reads posts, newest first.
-func (s *Store) postsInOrder(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
-	if len(ids) == 0 {
-		return nil, nil
-	}
-	docs, err := findIn[postDoc](ctx, s.posts, "_id", ids)
-	posts := each(docs, (*postDoc).post)
-	slices.SortFunc(posts, newestFirst)
-	return posts, err
 }

@@ -91,3 +91,13 @@ func (s *Store) filled(ctx context.Context, post social.PostID, docs []commentDo
 	}
 	return nil, nil, fmt.Errorf("no layout is known as %T", s.era(ctx).threads.read)
 }
+
+// insertMany stores documents, so many of them at once.
+func insertMany[D any](ctx context.Context, c *mongo.Collection, docs []D, together int) error {
+	for some := range slices.Chunk(docs, together) {
+		if _, err := c.InsertMany(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -45,9 +45,9 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.profiles: {
 			having("properties", byProperty, doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
 		},
-		s.defined:  {unique("key", doc("key", 1))},
-		s.handles:  nil, // _id is the handle: unique also when users are sharded by id
-		s.sessions: {expiring("expiresAt", 0)},
+		s.properties: {unique("key", doc("key", 1))},
+		s.handles:    nil, // _id is the handle: unique also when users are sharded by id
+		s.sessions:   {expiring("expiresAt", 0)},
 		s.circles: {
 			index(byOwnerID, doc("owner", 1, "_id", 1)),
 			unique("owner_nameKey", doc("owner", 1, "nameKey", 1)),

@@ -68,8 +68,12 @@ func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v socia
 	others := doc("$filter", doc("input", doc("$ifNull", bson.A{"$properties", bson.A{}}),
 		"cond", doc("$ne", bson.A{"$$this.k", v.Property})))
 	return s.write(ctx, "set profile value", []id.ID{user.ID}, func(ctx context.Context) error {
+<<<<<<< HEAD
 		var p propertyDoc
 		if err := found(s.defined.FindOne(ctx, doc("_id", v.Property), options.FindOne().SetProjection(doc("visibility", 1))).Decode(&p)); err != nil {
+=======
+		if err := found(s.properties.FindOne(ctx, doc("_id", v.Property), options.FindOne().SetProjection(doc("_id", 1))).Err()); err != nil {
+>>>>>>> review3
 			return err
 		}
 		own := doc("$literal", newProfileValueDoc(v)) // what users write is data, also where it begins with a dollar
@@ -281,7 +285,7 @@ func (d *propertyDoc) property() *social.Property {
 // InsertProperty implements social.Properties.
 func (s *Store) InsertProperty(ctx context.Context, p *social.Property, e social.Event) error {
 	return s.write(ctx, "insert property", []id.ID{p.ID.ID}, func(ctx context.Context) error {
-		if _, err := s.defined.InsertOne(ctx, newPropertyDoc(p)); err != nil {
+		if _, err := s.properties.InsertOne(ctx, newPropertyDoc(p)); err != nil {
 			return inserted(err)
 		}
 		return s.append(ctx, e)
@@ -292,7 +296,7 @@ func (s *Store) InsertProperty(ctx context.Context, p *social.Property, e social
 func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social.Event) error {
 	change := doc("v", version, "label", p.Label, "choices", p.Choices, "searchable", p.Searchable, "visibility", p.Visibility)
 	return s.write(ctx, "update property", []id.ID{p.ID.ID}, func(ctx context.Context) error {
-		if err := updateOne(ctx, s.defined, doc("_id", p.ID), doc("$set", change)); err != nil {
+		if err := updateOne(ctx, s.properties, doc("_id", p.ID), doc("$set", change)); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -302,7 +306,7 @@ func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social
 // DeleteProperty implements social.Properties.
 func (s *Store) DeleteProperty(ctx context.Context, property social.PropertyID, e social.Event) error {
 	err := s.write(ctx, "delete property", []id.ID{property.ID}, func(ctx context.Context) error {
-		result, err := s.defined.DeleteOne(ctx, doc("_id", property))
+		result, err := s.properties.DeleteOne(ctx, doc("_id", property))
 		if err != nil {
 			return err
 		}
@@ -324,7 +328,7 @@ func (s *Store) DeleteProperty(ctx context.Context, property social.PropertyID, 
 func (s *Store) Properties(ctx context.Context) ([]*social.Property, error) {
 	var all []*social.Property
 	err := s.read(ctx, "properties", func(ctx context.Context) error {
-		docs, err := findAll[propertyDoc](ctx, s.defined, doc(), social.MaxProperties,
+		docs, err := findAll[propertyDoc](ctx, s.properties, doc(), social.MaxProperties,
 			options.Find().SetSort(doc("_id", 1)).SetHint("_id_"))
 		all = each(docs, (*propertyDoc).property)
 		return err

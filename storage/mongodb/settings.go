@@ -41,7 +41,7 @@ type setting struct {
 }
 
 func feedsSetting() setting {
-	return newSetting("feeds", "posts", defaultFeeds, FeedsRead, feedLayouts)
+	return newSetting("feeds", "posts", FeedsRead, FeedsRead, feedLayouts)
 }
 
 func commentsSetting() setting {
@@ -82,9 +82,17 @@ func (s *Store) settle(ctx context.Context, g setting, wanted string) (string, e
 		return d.Value, nil
 	}
 	return "", fmt.Errorf("this database keeps its %s in the layout %q, and this server is set to %q: "+
-		"start it with --%s=%s (PLAZA_%s=%s), or without that setting; "+
-		"or move the database with \"plaza migrate %s --to %s\" first",
-		g.name, d.Value, wanted, g.name, d.Value, strings.ToUpper(g.name), d.Value, g.name, wanted)
+		"start it with --%s=%s (PLAZA_%s=%s), or without that setting%s",
+		g.name, d.Value, wanted, g.name, d.Value, strings.ToUpper(g.name), d.Value, g.wayTo(wanted))
+}
+
+// wayTo says how a database gets another layout, where it can.
+func (g setting) wayTo(layout string) string {
+	switch Subject(g.name) {
+	case MigrateComments, MigrateFeeds:
+		return fmt.Sprintf("; or move the database with \"plaza migrate %s --to %s\" first", g.name, layout)
+	}
+	return ""
 }
 
 // recorded reads the setting, and records the first one.

@@ -45,8 +45,8 @@ type Options struct {
 	Graph string
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
-	// Feeds is how feeds are stored: one of the constants Feeds…. "" is what the database has, and the default where
-	// it is empty. Open refuses any but the layout that the database has, or the two that it is moved between.
+	// Feeds is how feeds are stored: one of the constants Feeds…. "" is what the database has, and
+	// FeedsRead where it is empty. Open refuses any but the layout that the database has, or the two that it is moved between.
 	Feeds string
 	// MergeAbove is the number of followers above which an author's posts are not pushed to followers' lists but
 	// merged in when they read, for good. It may differ between servers. Default: 10,000.
@@ -70,7 +70,7 @@ type Store struct {
 	feeds   movingFeeds
 	graph   followerGraph
 	jobs    *jobQueue
-	threads threadsInHomes
+	threads movingThreads
 	queue   *commentQueue
 	erasing eraseTimes
 	member  *member
@@ -79,17 +79,17 @@ type Store struct {
 	feedLayouts     map[string]feeds
 	transactionLife time.Duration
 
-	users     *mongo.Collection
-	profiles  *mongo.Collection
-	defined   *mongo.Collection // properties
-	handles   *mongo.Collection
-	sessions  *mongo.Collection
-	circles   *mongo.Collection
-	edges     *mongo.Collection
-	posts     *mongo.Collection
-	versions  *mongo.Collection
-	reactions *mongo.Collection
-	votes     *mongo.Collection
+	users      *mongo.Collection
+	profiles   *mongo.Collection
+	properties *mongo.Collection
+	handles    *mongo.Collection
+	sessions   *mongo.Collection
+	circles    *mongo.Collection
+	edges      *mongo.Collection
+	posts      *mongo.Collection
+	versions   *mongo.Collection
+	reactions  *mongo.Collection
+	votes      *mongo.Collection
 
 	threadMutes *mongo.Collection
 
@@ -187,7 +187,7 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 	db := client.Database(database)
 	s := &Store{
 		client: client, timeout: o.Timeout, hot: newLocks(), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
-		users: db.Collection("users"), profiles: db.Collection("profiles"), defined: db.Collection("properties"),
+		users: db.Collection("users"), profiles: db.Collection("profiles"), properties: db.Collection("properties"),
 		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
 		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
@@ -210,7 +210,7 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 	for name, layout := range feedLayouts {
 		s.feedLayouts[name] = layout(s, o)
 	}
-	s.threads, s.feeds = threadsInHomes{s}, movingFeeds{s}
+	s.threads, s.feeds = movingThreads{s}, movingFeeds{s}
 	return s
 }
 

@@ -12,7 +12,7 @@ import (
 )
 
 // hybridFeeds is the layout with lists for active users (newsListDoc). A post is pushed to the lists of its author's
-// followers by jobs (fanout.go), unless its author has very many: then the list names the author, whose posts are
+// followers by jobs (feed_hybrid_fanout.go), unless its author has very many: then the list names the author, whose posts are
 // merged in when somebody reads.
 type hybridFeeds struct {
 	readFeeds

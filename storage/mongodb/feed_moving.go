@@ -19,6 +19,19 @@ type feedsInUse struct {
 	kept []feeds // all that are kept in step; the first is read
 }
 
+func (s *Store) newFeedsInUse(d *settingDoc) feedsInUse {
+	read := s.feedLayouts[d.Value]
+	all := feedsInUse{read: read, kept: []feeds{read}}
+	if m := d.Move; m != nil && m.keepsBoth() {
+		for _, layout := range d.layouts() {
+			if layout != d.Value {
+				all.kept = append(all.kept, s.feedLayouts[layout])
+			}
+		}
+	}
+	return all
+}
+
 func (f movingFeeds) inUse(ctx context.Context) feedsInUse { return f.s.era(ctx).feeds }
 
 func (f movingFeeds) news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {

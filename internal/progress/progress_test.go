@@ -1,11 +1,11 @@
-package importer_test
+package progress_test
 
 import (
 	"strings"
 	"testing"
 	"time"
 
-	"plaza/importer"
+	"plaza/internal/progress"
 )
 
 // clock is a time that tests move.
@@ -16,13 +16,13 @@ func (c *clock) now() time.Time { return c.at }
 func TestMeterOnATerminal(t *testing.T) {
 	var out strings.Builder
 	c := &clock{time.Unix(1000, 0)}
-	m := importer.NewMeter(&out, true, c.now)
-	m.Show(importer.Progress{Done: 1, Total: 2000}) // too early
+	m := progress.NewMeter(&out, true, c.now)
+	m.Show(1, 2000) // too early
 	c.at = c.at.Add(2 * time.Second)
-	m.Show(importer.Progress{Done: 500, Total: 2000})
-	m.Show(importer.Progress{Done: 501, Total: 2000}) // too soon after
+	m.Show(500, 2000)
+	m.Show(501, 2000) // too soon after
 	c.at = c.at.Add(2 * time.Second)
-	m.Show(importer.Progress{Done: 2000, Total: 2000})
+	m.Show(2000, 2000)
 	m.End()
 	want := "\r██████░░░░░░░░░░░░░░░░░░  25 %  500 of 2,000  250/s  6s left\x1b[K" +
 		"\r████████████████████████ 100 %  2,000 of 2,000  500/s  0s left\x1b[K\n"
@@ -34,9 +34,10 @@ func TestMeterOnATerminal(t *testing.T) {
 func TestMeterInALog(t *testing.T) {
 	var out strings.Builder
 	c := &clock{time.Unix(1000, 0)}
-	m := importer.NewMeter(&out, false, c.now)
+	m := progress.NewMeter(&out, false, c.now)
+	m.Begin("importing", 0)
 	for i := range 8 {
-		m.Show(importer.Progress{Done: 1000 * i, Total: 10_000})
+		m.Show(1000*i, 10_000)
 		c.at = c.at.Add(time.Second)
 	}
 	m.End()
@@ -52,28 +53,29 @@ func TestMeterInALog(t *testing.T) {
 
 func TestMeterOfNothing(t *testing.T) {
 	var out strings.Builder
-	m := importer.NewMeter(&out, true, time.Now)
-	m.Show(importer.Progress{})
+	m := progress.NewMeter(&out, true, time.Now)
+	m.Show(0, 0)
 	if !strings.Contains(out.String(), "100 %  0 of 0") {
 		t.Errorf("got %q", out.String())
 	}
 }
 
-func TestMeterOfSomethingElse(t *testing.T) {
+func TestBeginStartsTheClockAnew(t *testing.T) {
 	var out strings.Builder
 	c := &clock{time.Unix(1000, 0)}
-	m := importer.NewMeter(&out, false, c.now)
-	m.Doing = "measuring"
+	m := progress.NewMeter(&out, false, c.now)
+	c.at = c.at.Add(time.Minute)
+	m.Begin("measuring", 2)
 	c.at = c.at.Add(4 * time.Second)
-	m.Show(importer.Progress{Done: 2, Total: 4})
-	if want := "measuring:  50 %  2 of 4  0/s  4s left\n"; out.String() != want {
+	m.Show(3, 7)
+	if want := "measuring:  42 %  3 of 7  0/s  16s left\n"; out.String() != want {
 		t.Errorf("got\n%q, want\n%q", out.String(), want)
 	}
 }
 
 func TestGrouped(t *testing.T) {
 	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 176_388: "176,388", 1_234_567: "1,234,567"} {
-		if got := importer.Grouped(n); got != want {
+		if got := progress.Grouped(n); got != want {
 			t.Errorf("Grouped(%d) = %q, want %q", n, got, want)
 		}
 	}

@@ -14,15 +14,42 @@ import (
 	"plaza/social"
 )
 
-// threadsInHomes reads threads from the layout of the call's era, and writes them wherever they lie: while threads are moved,
+// movingThreads reads threads from the layout of the call's era, and writes them wherever they lie: while threads are moved,
 // that is what their posts say.
-type threadsInHomes struct{ s *Store }
+type movingThreads struct{ s *Store }
 
-func (t threadsInHomes) indexes() map[*mongo.Collection][]mongo.IndexModel {
+// threadsInUse are an era's layouts of threads.
+type threadsInUse struct {
+	read   threads            // what is read; and where a thread lies whose post does not say anything else
+	moving map[string]threads // while threads are moved: the two layouts that posts may name
+	marks  []string           // what new posts say
+}
+
+func (s *Store) newThreadsInUse(d *settingDoc) threadsInUse {
+	all := threadsInUse{read: s.threadLayouts[d.Value]}
+	if m := d.Move; m != nil {
+		all.moving = map[string]threads{m.From: s.threadLayouts[m.From], m.To: s.threadLayouts[m.To]}
+		if m.keepsBoth() {
+			all.marks = []string{m.From, m.To}
+		}
+	}
+	return all
+}
+
+// indexes are those of all layouts that are in use.
+func (t threadsInUse) indexes() map[*mongo.Collection][]mongo.IndexModel {
+	all := t.read.indexes()
+	for _, layout := range t.moving {
+		maps.Copy(all, layout.indexes())
+	}
+	return all
+}
+
+func (t movingThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return t.s.member.now().threads.indexes()
 }
 
-func (t threadsInHomes) read(ctx context.Context) threads { return t.s.era(ctx).threads.read }
+func (t movingThreads) read(ctx context.Context) threads { return t.s.era(ctx).threads.read }
 
 // homesDoc is a post's word on where its thread lies.
 type homesDoc struct {
@@ -39,7 +66,7 @@ type copyingDoc struct {
 
 // of are the layouts in which a post's thread lies; the first is that which is read. The transaction has written the post, so
 // that nobody changes them before it ends.
-func (t threadsInHomes) of(ctx context.Context, post social.PostID) ([]threads, error) {
+func (t movingThreads) of(ctx context.Context, post social.PostID) ([]threads, error) {
 	h := t.s.era(ctx).threads
 	if h.moving == nil {
 		return []threads{h.read}, nil
@@ -66,7 +93,7 @@ func (t threadsInHomes) of(ctx context.Context, post social.PostID) ([]threads, 
 }
 
 // change does the same in each of a thread's homes.
-func (t threadsInHomes) change(ctx context.Context, post social.PostID, do func(threads) error) error {
+func (t movingThreads) change(ctx context.Context, post social.PostID, do func(threads) error) error {
 	homes, err := t.of(ctx, post)
 	if err != nil {
 		return err
@@ -86,20 +113,20 @@ func (t threadsInHomes) change(ctx context.Context, post social.PostID, do func(
 	return nil
 }
 
-func (t threadsInHomes) insert(ctx context.Context, c *social.Comment) error {
+func (t movingThreads) insert(ctx context.Context, c *social.Comment) error {
 	return t.change(ctx, c.Post, func(home threads) error { return home.insert(ctx, c) })
 }
 
-func (t threadsInHomes) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
+func (t movingThreads) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
 	return t.change(ctx, post, func(home threads) error { return home.edit(ctx, post, comment, text, at) })
 }
 
-func (t threadsInHomes) remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
+func (t movingThreads) remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
 	return t.change(ctx, post, func(home threads) error { return home.remove(ctx, post, comment) })
 }
 
 // removeThread looks everywhere: the post has gone already.
-func (t threadsInHomes) removeThread(ctx context.Context, post social.PostID) error {
+func (t movingThreads) removeThread(ctx context.Context, post social.PostID) error {
 	h := t.s.era(ctx).threads
 	if h.moving == nil {
 		return h.read.removeThread(ctx, post)
@@ -112,30 +139,30 @@ func (t threadsInHomes) removeThread(ctx context.Context, post social.PostID) er
 	return nil
 }
 
-func (t threadsInHomes) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
+func (t movingThreads) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
 	return t.read(ctx).postOf(ctx, comment)
 }
 
-func (t threadsInHomes) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
+func (t movingThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
 	return t.read(ctx).byID(ctx, ids)
 }
 
-func (t threadsInHomes) bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error) {
+func (t movingThreads) bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error) {
 	return t.read(ctx).bySlug(ctx, links)
 }
 
-func (t threadsInHomes) pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
+func (t movingThreads) pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
 	return t.read(ctx).pages(ctx, lists)
 }
 
-func (t threadsInHomes) by(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error) {
+func (t movingThreads) by(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error) {
 	return t.read(ctx).by(ctx, lists)
 }
 
-func (t threadsInHomes) countBy(ctx context.Context, author social.UserID, upTo social.CommentID) (int, error) {
+func (t movingThreads) countBy(ctx context.Context, author social.UserID, upTo social.CommentID) (int, error) {
 	return t.read(ctx).countBy(ctx, author, upTo)
 }
 
-func (t threadsInHomes) newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error) {
+func (t movingThreads) newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error) {
 	return t.read(ctx).newest(ctx, posts, without, n)
 }

@@ -1,23 +1,24 @@
-package importer
+// Package progress tells people how far something is that takes long.
+package progress
 
 import (
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"time"
+
+	"golang.org/x/term"
 )
 
-// Meter shows how far an import, or something else that takes long, is: as a bar that is drawn over and over on a terminal, or as a line of a log now and then.
+// Meter shows progress as a bar that is drawn over and over on a terminal, or as a line of a log now and then.
 type Meter struct {
-	// Doing is the first word of a log's lines. Default: importing.
-	Doing string
-	// From is how much was done before the clock started.
-	From int
-
 	out      io.Writer
 	terminal bool
 	now      func() time.Time
+	doing    string // the first word of a log's lines
+	from     int    // how much was done when the clock was started
 	began    time.Time
 	shown    time.Time
 	drawn    bool // a bar stands on the terminal's line
@@ -32,20 +33,30 @@ const (
 // NewMeter makes a meter, and starts its clock (now is mostly time.Now).
 func NewMeter(out io.Writer, terminal bool, now func() time.Time) *Meter {
 	began := now()
-	return &Meter{Doing: "importing", out: out, terminal: terminal, now: now, began: began, shown: began}
+	return &Meter{out: out, terminal: terminal, now: now, began: began, shown: began}
+}
+
+// OnStderr makes a meter on the standard error.
+func OnStderr() *Meter { return NewMeter(os.Stderr, term.IsTerminal(int(os.Stderr.Fd())), time.Now) }
+
+// Begin starts the clock anew, for something of which so much is done already. Its name is the first word of a log's lines.
+func (m *Meter) Begin(doing string, done int) {
+	m.End()
+	m.doing, m.from, m.began = doing, done, m.now()
+	m.shown = m.began
 }
 
 // Show shows the progress, unless it has just shown something. The end is always shown on a terminal.
-func (m *Meter) Show(p Progress) {
+func (m *Meter) Show(done, total int) {
 	now := m.now()
 	since := now.Sub(m.shown)
-	if m.terminal && (since >= barEvery || p.Done == p.Total) {
+	if m.terminal && (since >= barEvery || done == total) {
 		m.shown, m.drawn = now, true
-		fmt.Fprintf(m.out, "\r%s %s\x1b[K", bar(p), m.figures(p, now))
+		fmt.Fprintf(m.out, "\r%s %s\x1b[K", bar(done, total), m.figures(done, total, now))
 	}
 	if !m.terminal && since >= lineEvery {
 		m.shown = now
-		fmt.Fprintf(m.out, "%s: %s\n", m.Doing, m.figures(p, now))
+		fmt.Fprintf(m.out, "%s: %s\n", m.doing, m.figures(done, total, now))
 	}
 }
 
@@ -60,26 +71,26 @@ func (m *Meter) End() {
 // Took is the time since the clock was started.
 func (m *Meter) Took() time.Duration { return m.now().Sub(m.began) }
 
-func bar(p Progress) string {
+func bar(done, total int) string {
 	full := barCells
-	if p.Total > 0 {
-		full = barCells * p.Done / p.Total
+	if total > 0 {
+		full = barCells * done / total
 	}
 	return strings.Repeat("█", full) + strings.Repeat("░", barCells-full)
 }
 
 // figures are the percentage, the counts, the rate, and the time that is left at this rate.
-func (m *Meter) figures(p Progress, now time.Time) string {
+func (m *Meter) figures(done, total int, now time.Time) string {
 	percent := 100
-	if p.Total > 0 {
-		percent = 100 * p.Done / p.Total
+	if total > 0 {
+		percent = 100 * done / total
 	}
-	text := fmt.Sprintf("%3d %%  %s of %s", percent, Grouped(p.Done), Grouped(p.Total))
-	rate := float64(p.Done-m.From) / now.Sub(m.began).Seconds()
-	if p.Done <= m.From || now.Equal(m.began) {
+	text := fmt.Sprintf("%3d %%  %s of %s", percent, Grouped(done), Grouped(total))
+	rate := float64(done-m.from) / now.Sub(m.began).Seconds()
+	if done <= m.from || now.Equal(m.began) {
 		return text
 	}
-	left := time.Duration(float64(p.Total-p.Done) / rate * float64(time.Second))
+	left := time.Duration(float64(total-done) / rate * float64(time.Second))
 	return fmt.Sprintf("%s  %s/s  %s left", text, Grouped(int(rate)), left.Round(time.Second))
 }
 
