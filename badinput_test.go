@@ -267,6 +267,25 @@ func badOptions() []bad {
 	return cases
 }
 
+// badKeywords are answered with these codes: malformed, too many or too long, blank.
+func badKeywords(malformed, tooLong, blank string) []bad {
+	many := make([]any, 10_000)
+	for i := range many {
+		many[i] = fmt.Sprint("keyword ", i)
+	}
+	return []bad{
+		{why: "10,000", value: many, code: tooLong},
+		{why: "51", value: many[:51], code: tooLong},
+		{why: "51 characters", value: []any{strings.Repeat("é", 51)}, code: tooLong},
+		{why: "1 MB", value: []any{megabyte}, code: tooLong},
+		{why: "empty", value: []any{""}, code: blank},
+		{why: "a comma", value: []any{"a,b"}, code: malformed},
+		{why: "NUL", value: []any{"a\x00b"}, code: malformed},
+		{why: "two lines", value: []any{"a\nb"}, code: malformed},
+		{why: "null in it", value: []any{"a", nil}, code: "BAD_USER_INPUT"},
+	}
+}
+
 func (w *world) badCircles() []bad {
 	many := make([]any, 51)
 	for i := range many {
@@ -785,6 +804,8 @@ func (w *world) arguments() map[string][]bad {
 			bad{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"}),
 		"Query.ads(site:)":           site,
 		"Query.ads(zone:)":           site,
+		"Query.ads(keywords:)":       badKeywords("BAD_USER_INPUT", "BAD_USER_INPUT", "BAD_USER_INPUT"),
+		"Query.ads(visitor:)":        values("BAD_USER_INPUT", "a b", "ä", "a\x00", "a/b", strings.Repeat("a", 129), megabyte),
 		"Query.ads(count:)":          values("BAD_USER_INPUT", 0, -1, 11, 1_000, -1<<31),
 		"Post.latestComments(last:)": values("BAD_USER_INPUT", 0, -1, 4, 1_000),
 		"Post.comments(order:)":      {},
@@ -796,6 +817,7 @@ func (w *world) arguments() map[string][]bad {
 // beside has what an argument needs beside it.
 var beside = map[string]string{
 	"Query.ads(site:)": `, zone: "sidebar"`, "Query.ads(zone:)": `, site: "example.org"`, "Query.ads(count:)": `, site: "example.org", zone: "sidebar"`,
+	"Query.ads(keywords:)": `, site: "example.org", zone: "sidebar"`, "Query.ads(visitor:)": `, site: "example.org", zone: "sidebar"`,
 }
 
 func TestBadInputOfArguments(t *testing.T) {

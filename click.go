@@ -3,14 +3,18 @@ package main
 import (
 	"errors"
 	"log/slog"
+	"net"
 	"net/http"
 
 	"plaza/ads"
 	"plaza/fault"
 )
 
-// clickPath is where clickHandler is reached; a click token follows.
-const clickPath = "/ads/click/"
+// Where the handlers of ads are reached; a token follows.
+const (
+	clickPath      = "/ads/click/"
+	impressionPath = "/ads/impression/"
+)
 
 // clickHandler counts clicks and leads on to the landing page of the ad. Its pattern is clickPath and {token}.
 //
@@ -25,7 +29,7 @@ func clickHandler(service *ads.Service, logger *slog.Logger) http.HandlerFunc {
 		var err error
 		switch token := r.PathValue("token"); r.Method {
 		case http.MethodGet:
-			landing, _, err = service.RecordClick(r.Context(), token)
+			landing, _, err = service.RecordClick(r.Context(), token, addressOf(r))
 		case http.MethodHead:
 			landing, err = service.Landing(r.Context(), token)
 		default:
@@ -54,7 +58,37 @@ func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, er
 		http.Error(w, "There is no such ad.", http.StatusNotFound)
 	case r.Context().Err() != nil: // nobody is there any more
 	default:
-		logger.ErrorContext(r.Context(), "an ad's click was not recorded", "error", err)
+		logger.ErrorContext(r.Context(), "an ad was not recorded", "error", err)
 		http.Error(w, "This does not work just now. Please try again.", http.StatusInternalServerError)
+	}
+}
+
+// addressOf is where a request came from, without the port.
+func addressOf(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}
+
+// impressionHandler counts impressions, for pages that show ads without GraphQL: as the address of a picture, or by a beacon. Its pattern is
+// impressionPath and {token}.
+//
+// It answers 204 to a GET or POST, once for each token, and again for each repetition. Refusals are those of clickHandler.
+func impressionHandler(service *ads.Service, logger *slog.Logger) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Access-Control-Allow-Origin", "*") // a beacon's answer has nothing to hide
+		if r.Method != http.MethodGet && r.Method != http.MethodPost {
+			w.Header().Set("Allow", "GET, POST")
+			http.Error(w, "An impression is a GET or a POST.", http.StatusMethodNotAllowed)
+			return
+		}
+		if _, err := service.RecordImpression(r.Context(), r.PathValue("token")); err != nil {
+			refuseClick(w, r, logger, err)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
 	}
 }

@@ -86,11 +86,11 @@ func runGolden(t *testing.T, e engine, file string) {
 func seedAds(t *testing.T, st storage.Store) {
 	t.Helper()
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Babbage & Sons"}
-	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn"}
-	zone := ads.Zone{ID: ads.ZoneID{Site: "example.org", Name: "sidebar"}, Currency: "EUR"}
+	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn", State: ads.Active}
+	zone := ads.Zone{ID: ads.ZoneID{Site: "example.org", Name: "sidebar"}, Currency: "EUR", Design: ads.ByKeywords}
 	unit := func(headline, image string, price ads.Micros) ads.Unit {
 		return ads.Unit{
-			ID: ads.UnitID{ID: id.New()}, Campaign: campaign.ID, Zones: []ads.ZoneID{zone.ID},
+			ID: ads.UnitID{ID: id.New()}, Campaign: campaign.ID, State: ads.Active, Zones: []ads.ZoneID{zone.ID},
 			Creative: ads.Creative{Headline: headline, Body: "By steam.", ImageURL: image, LandingURL: "https://example.org/" + headline},
 			Bid:      ads.Bid{Model: ads.CPM, Price: price, Currency: zone.Currency},
 		}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	_ "time/tzdata" // campaigns have time zones, and machines may have none
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/alecthomas/kong"
@@ -142,6 +143,7 @@ func (c *serveCommand) prepareDemo(ctx context.Context, st storage.Store) (web.C
 // server is the API with everything around it.
 type server struct {
 	store    storage.Store
+	ads      *ads.Service
 	hub      *live.Hub
 	graphql  *transport.Server
 	handler  http.Handler
@@ -149,12 +151,11 @@ type server struct {
 }
 
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
-	s := &server{store: st, shutting: make(chan struct{})}
+	s := &server{store: st, ads: ads.New(st.Ads(), ads.Options{}), shutting: make(chan struct{})}
 	service := social.New(st, social.Options{})
-	adService := ads.New(st.Ads(), ads.Options{})
 	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
 	resolver := &resolvers.Resolver{
-		Social: service, Ads: adService, Hub: s.hub, Logger: slog.Default(),
+		Social: service, Ads: s.ads, Hub: s.hub, Logger: slog.Default(),
 		ClickURL:        strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		EndSubscription: transport.EndSubscription,
 		RequestID:       transport.RequestID,
@@ -170,7 +171,8 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", c.cors().Handler(gzhttp.GzipHandler(s.graphql)))
-	mux.Handle(clickPath+"{token}", clickHandler(adService, slog.Default()))
+	mux.Handle(clickPath+"{token}", clickHandler(s.ads, slog.Default()))
+	mux.Handle(impressionPath+"{token}", impressionHandler(s.ads, slog.Default()))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("/", web.GraphiQL(site))
@@ -223,7 +225,8 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 	}
 	working, rest := context.WithCancel(ctx) // jobs are durable: nobody waits for them
 	worked := inBackground(working, s.store.Work)
-	defer func() { rest(); <-worked }()
+	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
+	defer func() { rest(); <-worked; <-kept }()
 	httpServer := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,

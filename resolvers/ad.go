@@ -5,11 +5,16 @@ import (
 
 	"plaza/ads"
 	"plaza/graph/model"
+	"plaza/social"
 )
 
 // Ads resolves Query.ads.
-func (r queryResolver) Ads(ctx context.Context, site, zone string, count int) ([]*model.AdChoice, error) {
-	choices, err := r.Resolver.Ads.Choose(ctx, site, zone, count)
+func (r queryResolver) Ads(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error) {
+	request, err := adRequest(ctx, site, zone, keywords, count, visitor)
+	if err != nil {
+		return nil, err
+	}
+	choices, err := r.Resolver.Ads.Choose(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -18,6 +23,22 @@ func (r queryResolver) Ads(ctx context.Context, site, zone string, count int) ([
 		wrapped[i] = r.wrapChoice(c)
 	}
 	return wrapped, nil
+}
+
+// adRequest asks for ads for whoever is signed in, or else for a visitor.
+func adRequest(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) (ads.Request, error) {
+	request := ads.Request{Site: site, Zone: zone, Keywords: keywords, Count: count}
+	if visitor != nil {
+		request.Visitor = *visitor
+	}
+	viewer := viewerOf(ctx)
+	if viewer.IsZero() {
+		return request, nil
+	}
+	request.User = viewer.String()
+	user, err := loadUser(ctx, viewer)
+	request.Staff = user != nil && user.Has(social.RightManageAds)
+	return request, err
 }
 
 func (r *Resolver) wrapChoice(c ads.Choice) *model.AdChoice {

@@ -155,3 +155,23 @@ func (c ProfileChange) check() error {
 	}
 	return nil
 }
+
+// SetRight gives a user a right, or takes it away: the operator's, and nobody else's, to call. changed is false where that was
+// so already. Errors: INVALID for "right"; NOT_FOUND for "handle".
+func (s *Service) SetRight(ctx context.Context, handle string, right Right, has bool) (changed bool, err error) {
+	if right != RightManageAds {
+		return false, fault.Invalidf("right", "There is no such right. There is: %s.", RightManageAds)
+	}
+	normal, ok := normalHandle(handle)
+	if !ok {
+		return false, fault.NotFound("handle", "user")
+	}
+	users, err := s.store.UsersByHandle(ctx, []string{normal})
+	if err != nil {
+		return false, err
+	}
+	if users[normal] == nil {
+		return false, fault.NotFound("handle", "user")
+	}
+	return s.store.SetRight(ctx, users[normal].ID, right, has, s.event(EventRightsChanged, users[normal].ID))
+}

@@ -10,6 +10,7 @@ const (
 	EventUserSignedUp    EventKind = "user.signed_up"
 	EventSessionEnded    EventKind = "session.ended"
 	EventProfileUpdated  EventKind = "profile.updated"
+	EventRightsChanged   EventKind = "user.rights_changed"
 	EventCircleCreated   EventKind = "circle.created"
 	EventCircleRenamed   EventKind = "circle.renamed"
 	EventCircleDeleted   EventKind = "circle.deleted"

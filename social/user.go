@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -13,9 +14,19 @@ type User struct {
 	Bio            string
 	AvatarURL      string // http(s), or empty
 	WallPolicy     WallPolicy
-	FollowersCount int // counts everybody
+	Rights         []Right // sorted; few have any
+	FollowersCount int     // counts everybody
 	FollowingCount int
 }
+
+// Right is what the operator of the server lets some people do.
+type Right string
+
+// RightManageAds is the right to see and change everything about ads.
+const RightManageAds Right = "ads:manage"
+
+// Has says whether the user has a right.
+func (u *User) Has(right Right) bool { return slices.Contains(u.Rights, right) }
 
 // CreatedAt is when the user signed up.
 func (u *User) CreatedAt() time.Time { return u.ID.Time() }
@@ -46,6 +57,9 @@ type Users interface {
 	// UpdateProfile stores what the change gives, leaves the rest as it is (also what others change at the same time), and
 	// appends the event. ErrNotFound.
 	UpdateProfile(ctx context.Context, id UserID, change ProfileChange, e Event) error
+	// SetRight gives the user a right, or takes it away, and appends the event; it does nothing (changed is false) where that
+	// is so already. ErrNotFound.
+	SetRight(ctx context.Context, id UserID, right Right, has bool, e Event) (changed bool, err error)
 	// Users reads by id; absent users are missing in the map.
 	Users(ctx context.Context, ids []UserID) (map[UserID]*User, error)
 	// UsersByHandle reads by handle (lower case); absent users are missing in the map.

@@ -1353,8 +1353,12 @@ type Query {
     site: String!
     "The zone's name on that site."
     zone: String!
+    "What the page is about: up to 50 keywords. They count in zones of the design ` + "`" + `KEYWORDS` + "`" + `."
+    keywords: [String!]! = []
     "How many ads: 1 to 10."
     count: Int! = 1
+    "Who looks, where nobody is signed in: an id that the page has made up, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is for frequency caps, and is not stored."
+    visitor: String
   ): [AdChoice!]!
 }
 

@@ -64,7 +64,7 @@ type QueryResolver interface {
 	Post(ctx context.Context, id string) (model.Post, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
-	Ads(ctx context.Context, site string, zone string, count int) ([]*model.AdChoice, error)
+	Ads(ctx context.Context, site string, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error)
 }
 type SubscriptionResolver interface {
 	NewsItemAdded(ctx context.Context) (<-chan *live.Item, error)
@@ -374,11 +374,21 @@ func (ec *executionContext) field_Query_ads_args(ctx context.Context, rawArgs ma
 		return nil, err
 	}
 	args["zone"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "count", ec.unmarshalNInt2int)
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "keywords", ec.unmarshalNString2ᚕstringᚄ)
 	if err != nil {
 		return nil, err
 	}
-	args["count"] = arg2
+	args["keywords"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "count", ec.unmarshalNInt2int)
+	if err != nil {
+		return nil, err
+	}
+	args["count"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "visitor", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["visitor"] = arg4
 	return args, nil
 }
 
@@ -2244,7 +2254,7 @@ func (ec *executionContext) _Query_ads(ctx context.Context, field graphql.Collec
 		ec.fieldContext_Query_ads,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Query().Ads(ctx, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["count"].(int))
+			return ec.resolvers.Query().Ads(ctx, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["keywords"].([]string), fc.Args["count"].(int), fc.Args["visitor"].(*string))
 		},
 		nil,
 		ec.marshalNAdChoice2ᚕᚖplazaᚋgraphᚋmodelᚐAdChoiceᚄ,

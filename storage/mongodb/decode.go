@@ -69,7 +69,7 @@ var fieldNames = func() map[string]string {
 		"commentCount", "latest", "reactions", "votes", "kind", "circles", "text", "url", "title", "caption", "width", "height",
 		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
 		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
-		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
+		"wallPolicy", "rights", "followers", "following", "isDefault", "members", "option", "list", "inbox", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
 		"ids", "merged", "floor", "pushed", "ready", "usedAt",
 	} {
 		names[name] = name
@@ -265,6 +265,8 @@ func (d *userDoc) set(r *reading, field string, v bsoncore.Value) {
 		r.text(v, &d.AvatarURL)
 	case "wallPolicy":
 		readText(r, v, &d.WallPolicy)
+	case "rights":
+		readArray(r, v, &d.Rights, readText[social.Right])
 	case "followers":
 		r.int(v, &d.Followers)
 	case "following":

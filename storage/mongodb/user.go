@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -20,6 +21,7 @@ type userDoc struct {
 	Bio        string            `bson:"bio,omitempty"`
 	AvatarURL  string            `bson:"avatarUrl,omitempty"`
 	WallPolicy social.WallPolicy `bson:"wallPolicy"`
+	Rights     []social.Right    `bson:"rights,omitempty"`
 	Followers  int               `bson:"followers"`
 	Following  int               `bson:"following"`
 }
@@ -35,14 +37,14 @@ type handleDoc struct {
 func newUserDoc(u *social.User) userDoc {
 	return userDoc{
 		ID: u.ID, Version: version, Handle: u.Handle, Name: u.Name, Bio: u.Bio, AvatarURL: u.AvatarURL,
-		WallPolicy: u.WallPolicy, Followers: u.FollowersCount, Following: u.FollowingCount,
+		WallPolicy: u.WallPolicy, Rights: u.Rights, Followers: u.FollowersCount, Following: u.FollowingCount,
 	}
 }
 
 func (d *userDoc) user() *social.User {
 	return &social.User{
 		ID: d.ID, Handle: d.Handle, Name: d.Name, Bio: d.Bio, AvatarURL: d.AvatarURL,
-		WallPolicy: d.WallPolicy, FollowersCount: d.Followers, FollowingCount: d.Following,
+		WallPolicy: d.WallPolicy, Rights: d.Rights, FollowersCount: d.Followers, FollowingCount: d.Following,
 	}
 }
 
@@ -83,6 +85,30 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 		}
 		return s.append(ctx, e)
 	})
+}
+
+// SetRight implements social.Users.
+func (s *Store) SetRight(ctx context.Context, user social.UserID, right social.Right, has bool, e social.Event) (changed bool, err error) {
+	err = s.write(ctx, "set right", []id.ID{user.ID}, func(ctx context.Context) error {
+		changed = false
+		var d userDoc
+		if err := found(s.users.FindOne(ctx, doc("_id", user)).Decode(&d)); err != nil {
+			return err
+		}
+		if slices.Contains(d.Rights, right) == has {
+			return nil
+		}
+		update := doc("$pull", doc("rights", right))
+		if has {
+			update = doc("$push", doc("rights", doc("$each", []social.Right{right}, "$sort", 1)))
+		}
+		if err := updateOne(ctx, s.users, doc("_id", user), update); err != nil {
+			return err
+		}
+		changed = true
+		return s.append(ctx, e)
+	})
+	return changed && err == nil, err
 }
 
 // updateOne is ErrNotFound where nothing matches.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -94,7 +95,7 @@ func TestReopenedFileHasEverything(t *testing.T) {
 	store = openAt(t, path)
 	defer shut(t, store)
 	users, err := store.Users(t.Context(), []social.UserID{u.User.ID})
-	if err != nil || *users[u.User.ID] != u.User {
+	if err != nil || !reflect.DeepEqual(*users[u.User.ID], u.User) {
 		t.Errorf("the user is read as %v, %v", users, err)
 	}
 }

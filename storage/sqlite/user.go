@@ -3,11 +3,12 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"plaza/social"
 )
 
-const userColumns = `id, handle, name, bio, avatar_url, wall_policy, followers_count, following_count`
+const userColumns = `id, handle, name, bio, avatar_url, wall_policy, followers_count, following_count, rights`
 
 var (
 	insertUser = define(`INSERT INTO users (id, handle, name, bio, avatar_url, wall_policy, password_hash)
@@ -18,6 +19,7 @@ var (
 	usersByHandle  = define(`SELECT ` + userColumns + ` FROM users WHERE handle IN (SELECT value FROM json_each(?))`)
 	userExists     = define(`SELECT 1 FROM users WHERE id = ?`)
 	passwordHash   = define(`SELECT id, password_hash FROM users WHERE handle = ?`)
+	setRights      = define(`UPDATE users SET rights = ? WHERE id = ?`)
 	countFollowers = define(`UPDATE users SET followers_count = followers_count + ? WHERE id = ?`)
 	countFollowing = define(`UPDATE users SET following_count = following_count + ? WHERE id = ?`)
 )
@@ -52,6 +54,35 @@ func (s *Store) UpdateProfile(ctx context.Context, id social.UserID, change soci
 	})
 }
 
+// noRights is the column of those who have none.
+const noRights = "[]"
+
+// SetRight implements social.Users.
+func (s *Store) SetRight(ctx context.Context, id social.UserID, right social.Right, has bool, e social.Event) (changed bool, err error) {
+	err = s.update(ctx, func(w *work) error {
+		users, err := all(w, usersByID, scanUser, hexList([]social.UserID{id}))
+		if err != nil {
+			return err
+		}
+		if len(users) == 0 {
+			return social.ErrNotFound
+		}
+		if changed = users[0].Has(right) != has; !changed {
+			return nil
+		}
+		rights := slices.DeleteFunc(users[0].Rights, func(r social.Right) bool { return r == right })
+		if has {
+			rights = append(rights, right)
+		}
+		slices.Sort(rights)
+		if _, err := w.exec(setRights, asJSON(append([]social.Right{}, rights...)), id.Bytes()); err != nil {
+			return err
+		}
+		return w.append(e)
+	})
+	return changed && err == nil, err
+}
+
 // Users implements social.Users.
 func (s *Store) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
 	return read(ctx, s, func(w *work) (map[social.UserID]*social.User, error) {
@@ -77,8 +108,12 @@ func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string
 }
 
 func scanUser(scan scan) (*social.User, error) {
-	u := &social.User{}
-	return u, scan(into(&u.ID.ID), &u.Handle, &u.Name, &u.Bio, &u.AvatarURL, &u.WallPolicy, &u.FollowersCount, &u.FollowingCount)
+	u, rights := &social.User{}, ""
+	err := scan(into(&u.ID.ID), &u.Handle, &u.Name, &u.Bio, &u.AvatarURL, &u.WallPolicy, &u.FollowersCount, &u.FollowingCount, &rights)
+	if err == nil && rights != noRights {
+		err = json.Unmarshal([]byte(rights), &u.Rights)
+	}
+	return u, err
 }
 
 // PasswordHash implements social.Users.

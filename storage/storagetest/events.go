@@ -126,6 +126,7 @@ func (w *world) writes() []func(e social.Event) error {
 		func(e social.Event) error { return w.InsertUser(ctx, ada, e) },
 		func(e social.Event) error { return w.InsertUser(ctx, ben, e) },
 		func(e social.Event) error { return w.UpdateProfile(ctx, ada.User.ID, profileOf(&ada.User), e) },
+		func(e social.Event) error { return did(w.SetRight(ctx, ada.User.ID, social.RightManageAds, true, e)) },
 		func(e social.Event) error {
 			w.ok(w.InsertSession(ctx, session), "InsertSession")
 			return w.DeleteSession(ctx, session.TokenHash, e)

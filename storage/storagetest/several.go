@@ -56,6 +56,10 @@ func (all *several) UpdateProfile(ctx context.Context, id social.UserID, change 
 	return all.next().UpdateProfile(ctx, id, change, e)
 }
 
+func (all *several) SetRight(ctx context.Context, id social.UserID, right social.Right, has bool, e social.Event) (bool, error) {
+	return all.next().SetRight(ctx, id, right, has, e)
+}
+
 func (all *several) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
 	return all.next().Users(ctx, ids)
 }

@@ -12,6 +12,7 @@ var userCases = []testCase{
 	{"InsertUserRefusesATakenHandle", insertUserRefusesATakenHandle},
 	{"UpdateProfileStoresTheProfileAlone", updateProfileStoresTheProfileAlone},
 	{"UpdateProfileLeavesTheRest", updateProfileLeavesTheRest},
+	{"RightsAreGivenAndTaken", rightsAreGivenAndTaken},
 	{"UsersReadsByID", usersReadsByID},
 	{"UsersByHandleReadsByHandle", usersByHandleReadsByHandle},
 	{"PasswordHashReadsWhatWasStored", passwordHashReadsWhatWasStored},
@@ -233,4 +234,17 @@ func deleteSessionEndsOneSession(w *world) {
 	}
 	_, err := w.Session(w.ctx, other.TokenHash, now())
 	w.ok(err, "the other session of the same user")
+}
+
+func rightsAreGivenAndTaken(w *world) {
+	ada, ben := w.user(), w.user()
+	for _, step := range []struct{ has, changed bool }{{false, false}, {true, true}, {true, false}, {false, true}, {false, false}, {true, true}} {
+		changed, err := w.SetRight(w.ctx, ada.ID, social.RightManageAds, step.has, event(social.EventRightsChanged))
+		w.ok(err, "SetRight")
+		w.same(changed, step.changed, "whether it changed")
+		w.same(w.getUser(ada.ID).Has(social.RightManageAds), step.has, "whether she has it")
+	}
+	w.same(len(w.getUser(ben.ID).Rights), 0, "the rights of somebody else")
+	_, err := w.SetRight(w.ctx, newUserID(), social.RightManageAds, true, event(social.EventRightsChanged))
+	w.fails(err, social.ErrNotFound, "SetRight of nobody")
 }

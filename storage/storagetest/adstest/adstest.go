@@ -20,6 +20,10 @@ func Run(t *testing.T, open Open) {
 		{"Catalogue", catalogueCases},
 		{"Campaigns", campaignCases},
 		{"Zones", zoneCases},
+		{"Revisions", revisionCases},
+		{"Lists", listCases},
+		{"Budgets", budgetCases},
+		{"Profiles", profileCases},
 		{"Recorder", recorderCases},
 		{"Keys", keyCases},
 	} {
