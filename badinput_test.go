@@ -583,7 +583,7 @@ func (v verdict) check(t *testing.T, what, code string, arguments ...string) {
 
 func documented(code string) bool {
 	return model.UserErrorCode(code).IsValid() || slices.Contains([]string{
-		string(fault.CodeUnauthenticated), string(fault.CodeNotFound), transport.CodeBadUserInput, transport.CodeValidationFailed,
+		string(fault.CodeUnauthenticated), string(fault.CodeForbidden), string(fault.CodeNotFound), transport.CodeBadUserInput, transport.CodeValidationFailed,
 		transport.CodeParseFailed, transport.CodeQueryTooComplex, transport.CodePayloadTooLarge,
 	}, code)
 }

@@ -48,6 +48,9 @@ type commandLine struct {
 	Serve  serveCommand  `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import importCommand `cmd:"" help:"Load people and circles from files."`
 	Work   workCommand   `cmd:"" help:"Look at the database's background work."`
+	Grant  grantCommand  `cmd:"" help:"Give somebody a right, such as ads:manage."`
+	Revoke revokeCommand `cmd:"" help:"Take a right away."`
+	Ads    adsCommand    `cmd:"" help:"Load ads from a file."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.

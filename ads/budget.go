@@ -98,7 +98,7 @@ type LeaseRequest struct {
 // Grant takes a portion out of the ledger, of about a 200th of the budget and at least what is needed. nil: nothing is to be
 // had just now, since the budget is used up, on lease, or spent as far as the even pace goes.
 func (c *Campaign) Grant(l *Ledger, r LeaseRequest) *Lease {
-	day := c.Schedule.day(r.Now)
+	day := c.Schedule.Day(r.Now)
 	l.turn(day)
 	amount := min(max(r.Need, c.Budget.portion()), l.free(&c.Budget), c.paced(l, r.Now))
 	if amount < r.Need || amount <= 0 || !c.Schedule.Runs(r.Now) {
@@ -141,7 +141,7 @@ func part(amount Micros, share float64) Micros { return Micros(float64(amount) *
 // Charge spends a cost: from the lease while it has enough, else from what is free in the budget. billed is false where
 // neither has it, and then nothing has changed. lease may be nil.
 func (c *Campaign) Charge(l *Ledger, lease *Lease, cost Micros, now time.Time) (billed bool) {
-	l.turn(c.Schedule.day(now))
+	l.turn(c.Schedule.Day(now))
 	switch {
 	case lease != nil && lease.Spent+cost <= lease.Amount:
 		lease.Spent += cost

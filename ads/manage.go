@@ -250,21 +250,29 @@ func (s *Service) Ledgers(ctx context.Context, ids []CampaignID) (map[CampaignID
 	return found, present(err)
 }
 
+// Owner is whose the units of a campaign are.
+type Owner struct {
+	Campaign   *Campaign
+	Advertiser *Advertiser
+}
+
+// Owner reads whose the units of a campaign are. Error: NOT_FOUND.
+func (s *Service) Owner(ctx context.Context, campaign CampaignID) (*Owner, error) {
+	c, err := s.Campaign(ctx, "", campaign)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.Advertiser(ctx, "", c.Advertiser)
+	return &Owner{c, a}, err
+}
+
 // Preview is a unit as viewers see it. Its tokens are good, and count nothing.
-func (s *Service) Preview(ctx context.Context, u *Unit) (*Choice, error) {
-	campaign, err := s.Campaign(ctx, "", u.Campaign)
-	if err != nil {
-		return nil, err
-	}
-	advertiser, err := s.Advertiser(ctx, "", campaign.Advertiser)
-	if err != nil {
-		return nil, err
-	}
+func (s *Service) Preview(ctx context.Context, u *Unit, o *Owner) (*Choice, error) {
 	key, err := s.signingKey(ctx)
 	if err != nil {
 		return nil, err
 	}
-	running := Running(u, campaign, advertiser)
+	running := Running(u, o.Campaign, o.Advertiser)
 	c := contender{RunningUnit: &running, choice: ChoiceID{id.At(s.now())}}
 	shown := c.chosen(ZoneID{Site: "preview", Name: "preview"}, ProfileID{}, false, s.now())
 	shown.token.Flags = flagPreview

@@ -86,8 +86,8 @@ func (s *Schedule) local(now time.Time) time.Time {
 	return now.In(where)
 }
 
-// day is the campaign's day at a moment: "2026-11-22".
-func (s *Schedule) day(now time.Time) string { return s.local(now).Format(time.DateOnly) }
+// Day is the campaign's day at a moment: "2026-11-22".
+func (s *Schedule) Day(now time.Time) string { return s.local(now).Format(time.DateOnly) }
 
 // dayElapsed is how much of the run time of the campaign's day is over, 0 to 1.
 func (s *Schedule) dayElapsed(now time.Time) float64 {

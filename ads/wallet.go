@@ -143,3 +143,15 @@ func (p *purse) left() Micros {
 	}
 	return sum
 }
+
+// has says whether a cost is at hand.
+func (w *wallet) has(campaign CampaignID, cost Micros) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	p := w.purses[campaign]
+	if p == nil {
+		return false
+	}
+	p.forget(w.now())
+	return p.left() >= cost
+}

@@ -25,6 +25,7 @@ const (
 	CodeTooDeep         Code = "TOO_DEEP"          // a reply below the depth limit
 	CodeThreadFull      Code = "THREAD_FULL"       // the thread has as many comments as its storage takes
 	CodeUnauthenticated Code = "UNAUTHENTICATED"   // nobody is signed in, or the token is void
+	CodeForbidden       Code = "FORBIDDEN"         // it takes a right that the viewer does not have
 	CodeBadCredentials  Code = "BAD_CREDENTIALS"   // unknown handle or wrong password, never said which
 	CodeUnavailable     Code = "UNAVAILABLE"       // the database does not answer just now; try again
 	CodeTooComplex      Code = "QUERY_TOO_COMPLEX" // it would cost too much to answer

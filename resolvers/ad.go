@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"strings"
 
 	"plaza/ads"
 	"plaza/graph/model"
@@ -44,12 +45,20 @@ func adRequest(ctx context.Context, site, zone string, keywords []string, count 
 func (r *Resolver) wrapChoice(c ads.Choice) *model.AdChoice {
 	choice := &model.AdChoice{
 		ID: c.ID.String(), AdID: c.Unit.String(), Headline: c.Headline, Body: c.Body, LandingURL: c.LandingURL,
-		ClickURL: r.ClickURL + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser,
+		ClickURL: r.ClickURL + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser, Why: why(c.Matched),
 	}
 	if c.ImageURL != "" {
 		choice.ImageURL = &c.ImageURL
 	}
 	return choice
+}
+
+// why says to whoever sees an ad what it was chosen by.
+func why(matched []string) string {
+	if len(matched) == 0 {
+		return "It was placed here by the site. Nothing about you was looked at, but for how often you have seen it."
+	}
+	return "The page is about: " + strings.Join(matched, ", ") + ". Nothing about you was looked at, but for how often you have seen it."
 }
 
 // RecordAdImpression resolves Mutation.recordAdImpression.

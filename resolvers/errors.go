@@ -107,7 +107,7 @@ func (r *Resolver) log(ctx context.Context, err error) {
 // topLevelCode is the code of a mistake outside of a payload: all that is wrong with an argument is one code there.
 func topLevelCode(code fault.Code) string {
 	switch code {
-	case fault.CodeUnauthenticated, fault.CodeNotFound, fault.CodeTooComplex:
+	case fault.CodeUnauthenticated, fault.CodeForbidden, fault.CodeNotFound, fault.CodeTooComplex:
 		return string(code)
 	default:
 		return codeBadUserInput

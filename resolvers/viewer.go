@@ -74,3 +74,16 @@ func (r viewerResolver) WallPolicy(ctx context.Context, obj *model.Viewer) (soci
 	}
 	return user.WallPolicy, nil
 }
+
+// Rights resolves Viewer.rights.
+func (r viewerResolver) Rights(ctx context.Context, obj *model.Viewer) ([]string, error) {
+	user, err := r.User(ctx, obj)
+	if err != nil {
+		return nil, err
+	}
+	rights := make([]string, len(user.Rights))
+	for i, right := range user.Rights {
+		rights[i] = string(right)
+	}
+	return rights, nil
+}

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"plaza/ads"
 	"plaza/graph/scalars"
 	"plaza/social"
 	"strconv"
@@ -1912,6 +1913,54 @@ func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.S
 	return graphql.WrapContextMarshaler(ctx, res)
 }
 
+func (ec *executionContext) unmarshalNID2plazaᚋadsᚐAdvertiserID(ctx context.Context, v any) (ads.AdvertiserID, error) {
+	res, err := scalars.UnmarshalAdvertiserID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2plazaᚋadsᚐAdvertiserID(ctx context.Context, sel ast.SelectionSet, v ads.AdvertiserID) graphql.Marshaler {
+	_ = sel
+	res := scalars.MarshalAdvertiserID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNID2plazaᚋadsᚐCampaignID(ctx context.Context, v any) (ads.CampaignID, error) {
+	res, err := scalars.UnmarshalCampaignID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2plazaᚋadsᚐCampaignID(ctx context.Context, sel ast.SelectionSet, v ads.CampaignID) graphql.Marshaler {
+	_ = sel
+	res := scalars.MarshalCampaignID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNID2plazaᚋadsᚐUnitID(ctx context.Context, v any) (ads.UnitID, error) {
+	res, err := scalars.UnmarshalUnitID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2plazaᚋadsᚐUnitID(ctx context.Context, sel ast.SelectionSet, v ads.UnitID) graphql.Marshaler {
+	_ = sel
+	res := scalars.MarshalUnitID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
 func (ec *executionContext) unmarshalNID2plazaᚋsocialᚐCircleID(ctx context.Context, v any) (social.CircleID, error) {
 	res, err := scalars.UnmarshalCircleID(v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -2437,6 +2486,42 @@ func (ec *executionContext) marshalOInt2ᚖint(ctx context.Context, sel ast.Sele
 	_ = ctx
 	res := scalars.MarshalInt(*v)
 	return res
+}
+
+func (ec *executionContext) unmarshalOString2ᚕstringᚄ(ctx context.Context, v any) ([]string, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]string, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNString2string(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
+}
+
+func (ec *executionContext) marshalOString2ᚕstringᚄ(ctx context.Context, sel ast.SelectionSet, v []string) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := make(graphql.Array, len(v))
+	for i := range v {
+		ret[i] = ec.marshalNString2string(ctx, sel, v[i])
+	}
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
 }
 
 func (ec *executionContext) unmarshalOString2ᚖstring(ctx context.Context, v any) (*string, error) {
