@@ -22,6 +22,7 @@ import (
 	"plaza/ads"
 	"plaza/graph/generated"
 	"plaza/id"
+	"plaza/social"
 	"plaza/storage"
 )
 
@@ -32,7 +33,7 @@ var update = flag.Bool("update", false, "write the golden answers anew")
 //
 // Actors are people who have signed up with that handle (and that name, and the password "password of <handle>");
 // "anyone" is not signed in, and "<token 1>" is whose token that is. "SEED: ads" is no operation: it places ads (see
-// seedAds), and has no answer. In answers each id, cursor, token and time is replaced by a name (<post 1>), numbered in order of
+// seedAds), and has no answer; "SEED: manager ada" lets ada manage ads. In answers each id, cursor, token and time is replaced by a name (<post 1>), numbered in order of
 // appearance, and steps use those names. "VARIABLES {…}" on the first line of a step gives variables.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/golden/*.txtar")
@@ -62,7 +63,7 @@ func runGolden(t *testing.T, e engine, file string) {
 			t.Fatalf("%s: a step is named actor: what, not %q", file, step.Name)
 		}
 		if actor == "SEED" {
-			seedAds(t, plaza.store)
+			seed(t, plaza, strings.TrimSpace(step.Name[len("SEED:"):]))
 			continue
 		}
 		got := names.hide(names.person(t, plaza, actor).raw(t, names.reveal(string(step.Data))))
@@ -79,6 +80,25 @@ func runGolden(t *testing.T, e engine, file string) {
 		if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// seed does what no operation can.
+func seed(t *testing.T, plaza *plaza, what string) {
+	t.Helper()
+	if handle, ok := strings.CutPrefix(what, "manager "); ok {
+		plaza.as(t, handle)
+		letManageAds(t, plaza, handle)
+		return
+	}
+	seedAds(t, plaza.store)
+}
+
+// letManageAds gives somebody the right.
+func letManageAds(t *testing.T, plaza *plaza, handle string) {
+	t.Helper()
+	if _, err := social.New(plaza.store, social.Options{}).SetRight(t.Context(), handle, social.RightManageAds, true); err != nil {
+		t.Fatal(err)
 	}
 }
 
@@ -186,7 +206,7 @@ func (c coverage) missing(schema *ast.Schema) []string {
 	}
 	for _, def := range schema.Types {
 		switch {
-		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "UserErrorCode"}, def.Name):
+		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "UserErrorCode", "AdVerdict"}, def.Name):
 		case def.Kind == ast.Object:
 			for _, f := range def.Fields {
 				if strings.HasPrefix(f.Name, "__") {
@@ -231,7 +251,7 @@ func newNames() *names {
 
 var (
 	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
-	idText   = regexp.MustCompile(`^(user|circle|post|comment|ad|adchoice)_[0-9a-z]{26}$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|ad|adchoice|advertiser|campaign)_[0-9a-z]{26}$`)
 	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )
