@@ -24,6 +24,7 @@ func Run(t *testing.T, open Open) {
 		{"Lists", listCases},
 		{"Budgets", budgetCases},
 		{"Profiles", profileCases},
+		{"Serving", servingCases},
 		{"Recorder", recorderCases},
 		{"Keys", keyCases},
 	} {
