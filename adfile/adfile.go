@@ -24,21 +24,21 @@ import (
 // MaxEntries is how many entries of each kind a file has at most.
 const MaxEntries = 100_000
 
-// Fault is a mistake in a file.
-type Fault struct {
+// Error is a mistake in a file.
+type Error struct {
 	Line    int    // 0 where it is about no line
 	Field   string // "units.3.landingUrl"; empty where it is about none
 	Message string
 }
 
-func (f *Fault) Error() string {
+func (e *Error) Error() string {
 	switch {
-	case f.Line == 0:
-		return strings.TrimPrefix(f.Field+": "+f.Message, ": ")
-	case f.Field == "":
-		return fmt.Sprintf("line %d: %s", f.Line, f.Message)
+	case e.Line == 0:
+		return strings.TrimPrefix(e.Field+": "+e.Message, ": ")
+	case e.Field == "":
+		return fmt.Sprintf("line %d: %s", e.Line, e.Message)
 	default:
-		return fmt.Sprintf("line %d: %s: %s", f.Line, f.Field, f.Message)
+		return fmt.Sprintf("line %d: %s: %s", e.Line, e.Field, e.Message)
 	}
 }
 
@@ -116,7 +116,7 @@ type (
 	}
 )
 
-// Parse reads a file. Its error is a *Fault with the first mistake: of the YAML, an unknown field, or a value that no ad can have.
+// Parse reads a file. Its error is a *Error with the first mistake: of the YAML, an unknown field, or a value that no ad can have.
 func Parse(text []byte) (*File, error) {
 	tree, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -137,9 +137,9 @@ func Parse(text []byte) (*File, error) {
 }
 
 // yamlFault takes the line out of the library's "[3:5] message".
-func yamlFault(err error) *Fault {
+func yamlFault(err error) *Error {
 	text, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
-	found := &Fault{Message: text}
+	found := &Error{Message: text}
 	var column int
 	if at, rest, ok := strings.Cut(text, "] "); ok {
 		if n, _ := fmt.Sscanf(at, "[%d:%d", &found.Line, &column); n == 2 {
@@ -259,7 +259,7 @@ func (f *File) Locate(err error) error {
 	if !ok {
 		return err
 	}
-	return &Fault{Line: f.line(mistake.Path()), Field: mistake.Field, Message: mistake.Message}
+	return &Error{Line: f.line(mistake.Path()), Field: mistake.Field, Message: mistake.Message}
 }
 
 // line is where a field is, or else what it should be in.

@@ -96,7 +96,7 @@ func TestMistakesNameLineAndField(t *testing.T) {
 		field         string
 	}{
 		"no YAML":               {"advertisers:", "advertisers: [", 6, ""},
-		"an unknown field":      {"name: Acme", "nmae: Acme", 4, ""},
+		"an unknown field":      {"name: Acme", "title: Acme", 4, ""},
 		"a wrong type":          {"fromHour: 8", "fromHour: early", 18, ""},
 		"no name":               {"name: Acme", "name: ''", 4, "advertisers.0.name"},
 		"a cap of nothing":      {"count: 9", "count: 0", 5, "advertisers.0.caps.0.count"},
@@ -127,7 +127,7 @@ func TestMistakesNameLineAndField(t *testing.T) {
 				}
 				return
 			}
-			mistake, ok := errors.AsType[*adfile.Fault](err)
+			mistake, ok := errors.AsType[*adfile.Error](err)
 			if !ok || mistake.Line != c.line || mistake.Field != c.field || mistake.Message == "" {
 				t.Errorf("the error is %v (%+v), want line %d, field %q", err, mistake, c.line, c.field)
 			}

@@ -22,7 +22,7 @@ func (s *Summary) add(c ads.Changes) {
 }
 
 // Load stores what of a file is new or has changed, in the order in which entries need each other, and tells progress after each
-// transaction. When it is stopped, or fails, what is stored so far stays, and loading again goes on from there. A mistake is a *Fault with its line.
+// transaction. When it is stopped, or fails, what is stored so far stays, and loading again goes on from there. A mistake is a *Error with its line.
 func Load(ctx context.Context, service *ads.Service, f *File, progress func(done, all int)) (Summary, error) {
 	var sum Summary
 	done, all := 0, len(f.Advertisers)+len(f.Zones)+len(f.Campaigns)+len(f.Units)

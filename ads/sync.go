@@ -69,19 +69,18 @@ func compare[K comparable, V any](ctx context.Context, entries []V, counts *Chan
 	}
 	for i := range entries {
 		entry, stored := entries[i], known[keys[i]]
-		switch {
-		case stored == nil:
+		if stored == nil {
 			counts.Added++
 			different = append(different, entry)
-		default:
-			adopt(&entry, stored)
-			if reflect.DeepEqual(&entry, stored) {
-				counts.Unchanged++
-				continue
-			}
-			counts.Changed++
-			different = append(different, entry)
+			continue
 		}
+		adopt(&entry, stored)
+		if reflect.DeepEqual(&entry, stored) {
+			counts.Unchanged++
+			continue
+		}
+		counts.Changed++
+		different = append(different, entry)
 	}
 	return different, nil
 }

@@ -241,7 +241,7 @@ func (r adManagerResolver) Explain(ctx context.Context, _ *model.AdManager, site
 }
 
 // saveAd makes one change for those who may, and then reads what was changed.
-func saveAd[ID, T any](ctx context.Context, r mutationResolver, load func(context.Context, ID) (*T, error), do func() (ID, error)) (saved *T, mistakes []*model.UserError, err error) {
+func saveAd[ID, T any](ctx context.Context, load func(context.Context, ID) (*T, error), do func() (ID, error)) (saved *T, mistakes []*model.UserError, err error) {
 	if err := mustManageAds(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -256,7 +256,7 @@ func saveAd[ID, T any](ctx context.Context, r mutationResolver, load func(contex
 
 // CreateAdvertiser resolves Mutation.createAdvertiser.
 func (r mutationResolver) CreateAdvertiser(ctx context.Context, input model.CreateAdvertiserInput) (*model.CreateAdvertiserPayload, error) {
-	saved, mistakes, err := saveAd(ctx, r, r.loadAdvertiser, func() (ads.AdvertiserID, error) {
+	saved, mistakes, err := saveAd(ctx, r.loadAdvertiser, func() (ads.AdvertiserID, error) {
 		a := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: input.Name, Caps: capsOf(input.Caps)}
 		return a.ID, r.Resolver.Ads.CreateAdvertiser(ctx, a)
 	})
@@ -265,7 +265,7 @@ func (r mutationResolver) CreateAdvertiser(ctx context.Context, input model.Crea
 
 // UpdateAdvertiser resolves Mutation.updateAdvertiser.
 func (r mutationResolver) UpdateAdvertiser(ctx context.Context, input model.UpdateAdvertiserInput) (*model.UpdateAdvertiserPayload, error) {
-	saved, mistakes, err := saveAd(ctx, r, r.loadAdvertiser, func() (ads.AdvertiserID, error) {
+	saved, mistakes, err := saveAd(ctx, r.loadAdvertiser, func() (ads.AdvertiserID, error) {
 		i, err := advertiserID("advertiserId", input.AdvertiserID)
 		if err != nil {
 			return i, err
@@ -280,7 +280,7 @@ func (r mutationResolver) UpdateAdvertiser(ctx context.Context, input model.Upda
 
 // CreateAdCampaign resolves Mutation.createAdCampaign.
 func (r mutationResolver) CreateAdCampaign(ctx context.Context, input model.CreateAdCampaignInput) (*model.CreateAdCampaignPayload, error) {
-	saved, mistakes, err := saveAd(ctx, r, r.loadCampaign, func() (ads.CampaignID, error) {
+	saved, mistakes, err := saveAd(ctx, r.loadCampaign, func() (ads.CampaignID, error) {
 		c := ads.Campaign{
 			ID: ads.CampaignID{ID: id.New()}, Name: input.Name, State: ads.Active, House: input.IsHouse, Caps: capsOf(input.Caps),
 		}
@@ -298,7 +298,7 @@ func (r mutationResolver) CreateAdCampaign(ctx context.Context, input model.Crea
 
 // UpdateAdCampaign resolves Mutation.updateAdCampaign.
 func (r mutationResolver) UpdateAdCampaign(ctx context.Context, input model.UpdateAdCampaignInput) (*model.UpdateAdCampaignPayload, error) {
-	saved, mistakes, err := saveAd(ctx, r, r.loadCampaign, func() (ads.CampaignID, error) {
+	saved, mistakes, err := saveAd(ctx, r.loadCampaign, func() (ads.CampaignID, error) {
 		i, err := campaignID("campaignId", input.CampaignID)
 		if err == nil {
 			err = setTerms(&ads.Campaign{}, input.Schedule, input.Budget)
@@ -317,7 +317,7 @@ func (r mutationResolver) UpdateAdCampaign(ctx context.Context, input model.Upda
 
 // SetAdCampaignState resolves Mutation.setAdCampaignState.
 func (r mutationResolver) SetAdCampaignState(ctx context.Context, input model.SetAdCampaignStateInput) (*model.SetAdCampaignStatePayload, error) {
-	saved, mistakes, err := saveAd(ctx, r, r.loadCampaign, func() (ads.CampaignID, error) {
+	saved, mistakes, err := saveAd(ctx, r.loadCampaign, func() (ads.CampaignID, error) {
 		i, err := campaignID("campaignId", input.CampaignID)
 		if err != nil {
 			return i, err
@@ -329,7 +329,7 @@ func (r mutationResolver) SetAdCampaignState(ctx context.Context, input model.Se
 
 // CreateAdZone resolves Mutation.createAdZone.
 func (r mutationResolver) CreateAdZone(ctx context.Context, input model.CreateAdZoneInput) (*model.CreateAdZonePayload, error) {
-	saved, mistakes, err := saveAd(ctx, r, r.loadAdZone, func() (ads.ZoneID, error) {
+	saved, mistakes, err := saveAd(ctx, r.loadAdZone, func() (ads.ZoneID, error) {
 		z := ads.Zone{ID: ads.ZoneID{Site: input.Site, Name: input.Zone}, Currency: ads.Currency(input.Currency), Design: input.Design}
 		return z.ID, r.Resolver.Ads.CreateZone(ctx, z)
 	})
@@ -338,7 +338,7 @@ func (r mutationResolver) CreateAdZone(ctx context.Context, input model.CreateAd
 
 // UpdateAdZone resolves Mutation.updateAdZone.
 func (r mutationResolver) UpdateAdZone(ctx context.Context, input model.UpdateAdZoneInput) (*model.UpdateAdZonePayload, error) {
-	saved, mistakes, err := saveAd(ctx, r, r.loadAdZone, func() (ads.ZoneID, error) {
+	saved, mistakes, err := saveAd(ctx, r.loadAdZone, func() (ads.ZoneID, error) {
 		zone := ads.ZoneID{Site: input.Site, Name: input.Zone}
 		return zone, r.Resolver.Ads.UpdateZone(ctx, zone, input.Design)
 	})
@@ -347,7 +347,7 @@ func (r mutationResolver) UpdateAdZone(ctx context.Context, input model.UpdateAd
 
 // CreateAdUnit resolves Mutation.createAdUnit.
 func (r mutationResolver) CreateAdUnit(ctx context.Context, input model.CreateAdUnitInput) (*model.CreateAdUnitPayload, error) {
-	saved, mistakes, err := saveAd(ctx, r, r.loadAdUnit, func() (ads.UnitID, error) {
+	saved, mistakes, err := saveAd(ctx, r.loadAdUnit, func() (ads.UnitID, error) {
 		u := ads.Unit{
 			ID: ads.UnitID{ID: id.New()}, State: ads.Active, Bid: bidOf(input.Bid), Zones: placesOf(input.Zones), Caps: capsOf(input.Caps),
 			Creative: ads.Creative{Headline: input.Headline, Body: input.Body, LandingURL: input.LandingURL},
@@ -368,7 +368,7 @@ func (r mutationResolver) CreateAdUnit(ctx context.Context, input model.CreateAd
 
 // UpdateAdUnit resolves Mutation.updateAdUnit.
 func (r mutationResolver) UpdateAdUnit(ctx context.Context, input model.UpdateAdUnitInput) (*model.UpdateAdUnitPayload, error) {
-	saved, mistakes, err := saveAd(ctx, r, r.loadAdUnit, func() (ads.UnitID, error) {
+	saved, mistakes, err := saveAd(ctx, r.loadAdUnit, func() (ads.UnitID, error) {
 		i, err := adUnitID("unitId", input.UnitID)
 		if err != nil {
 			return i, err
@@ -398,7 +398,7 @@ func (r mutationResolver) UpdateAdUnit(ctx context.Context, input model.UpdateAd
 
 // SetAdUnitState resolves Mutation.setAdUnitState.
 func (r mutationResolver) SetAdUnitState(ctx context.Context, input model.SetAdUnitStateInput) (*model.SetAdUnitStatePayload, error) {
-	saved, mistakes, err := saveAd(ctx, r, r.loadAdUnit, func() (ads.UnitID, error) {
+	saved, mistakes, err := saveAd(ctx, r.loadAdUnit, func() (ads.UnitID, error) {
 		i, err := adUnitID("unitId", input.UnitID)
 		if err != nil {
 			return i, err
