@@ -3,8 +3,9 @@ package main
 import (
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
+	"net/netip"
+	"strings"
 
 	"plaza/ads"
 	"plaza/fault"
@@ -22,14 +23,14 @@ const (
 // for each token, and leads on as often as it is repeated; a HEAD leads on and counts nothing. A token that is forged or
 // edited is answered 404, one that has expired 410, other methods 405, a database that does not answer 503, each with a
 // sentence in plain text; an internal error is logged and answered 500. No answer may be stored by caches.
-func clickHandler(service *ads.Service, logger *slog.Logger) http.HandlerFunc {
+func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		var landing string
 		var err error
 		switch token := r.PathValue("token"); r.Method {
 		case http.MethodGet:
-			landing, _, err = service.RecordClick(r.Context(), token, addressOf(r))
+			landing, _, err = service.RecordClick(r.Context(), token, addressOf(r, behindProxy))
 		case http.MethodHead:
 			landing, err = service.Landing(r.Context(), token)
 		default:
@@ -63,13 +64,23 @@ func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, er
 	}
 }
 
-// addressOf is where a request came from, without the port.
-func addressOf(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
+// addressOf is where a request came from, without the port; "" where that says nothing about the client: what comes from this
+// machine or its own network has most likely come through a proxy, and then all have that address. A proxy that is known of
+// adds the client's address to the header as its last entry.
+func addressOf(r *http.Request, behindProxy bool) string {
+	if behindProxy {
+		all := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+		last, err := netip.ParseAddr(strings.TrimSpace(all[len(all)-1]))
+		if err != nil {
+			return ""
+		}
+		return last.String()
 	}
-	return host
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || from.Addr().IsLoopback() || from.Addr().IsPrivate() {
+		return ""
+	}
+	return from.Addr().String()
 }
 
 // impressionHandler counts impressions, for pages that show ads without GraphQL: as the address of a picture, or by a beacon. Its pattern is

@@ -99,6 +99,7 @@ type serveCommand struct {
 	Addr           string   `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	PublicURL      string   `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
 	AllowedOrigins []string `help:"Web origins whose pages may use the API; * for all, which is safe because no cookie signs anybody in." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
+	BehindProxy    bool     `help:"All requests come through a proxy that adds the client's address to X-Forwarded-For: count clicks on ads by that." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
 	Demo           bool     `help:"Start with a small lively community, where the database is still empty." env:"PLAZA_DEMO"`
 }
 
@@ -174,7 +175,7 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", c.cors().Handler(gzhttp.GzipHandler(s.graphql)))
-	mux.Handle(clickPath+"{token}", clickHandler(s.ads, slog.Default()))
+	mux.Handle(clickPath+"{token}", clickHandler(s.ads, c.BehindProxy, slog.Default()))
 	mux.Handle(impressionPath+"{token}", impressionHandler(s.ads, slog.Default()))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
