@@ -17,6 +17,7 @@ type Store interface {
 	Budgets
 	Profiles
 	Recorder
+	Reports
 	Keys
 }
 

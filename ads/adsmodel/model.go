@@ -22,6 +22,8 @@ type Store struct {
 	ledgers    map[ads.CampaignID]ads.Ledger
 	leases     map[ads.LeaseID]ads.Lease
 	profiles   map[ads.ProfileID]*ads.Profile
+	tallies    []tally
+	rolledUp   time.Time
 	key        []byte
 }
 
@@ -401,6 +403,88 @@ func (m *Store) charge(campaign ads.CampaignID, r *ads.Recording) ads.Micros {
 		m.leases[r.Lease] = *from
 	}
 	return r.Cost
+}
+
+// tally is what was recorded, once for itself and once for each keyword.
+type tally struct {
+	event
+	campaign ads.CampaignID
+	currency ads.Currency
+	keyword  string
+}
+
+// RollUp implements ads.Reports.
+func (m *Store) RollUp(ctx context.Context, from, to, until time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	within := func(at time.Time) bool { return !at.Before(from) && at.Before(to) }
+	m.tallies = slices.DeleteFunc(m.tallies, func(t tally) bool { return within(t.At) })
+	for _, e := range m.recordings {
+		if !within(e.At) {
+			continue
+		}
+		u := m.units[e.Unit]
+		for _, keyword := range append([]string{""}, e.Keywords...) {
+			m.tallies = append(m.tallies, tally{e, u.Campaign, u.Bid.Currency, keyword})
+		}
+	}
+	m.rolledUp = until
+	return ctx.Err()
+}
+
+// RolledUp implements ads.Reports.
+func (m *Store) RolledUp(ctx context.Context) (time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.rolledUp, ctx.Err()
+}
+
+// Report implements ads.Reports.
+func (m *Store) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportRow, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rows := map[[2]string]*ads.ReportRow{}
+	for _, t := range m.tallies {
+		other := !r.Campaign.IsZero() && t.campaign != r.Campaign
+		if other || t.At.Before(r.From) || !t.At.Before(r.To) || (t.keyword != "") != (r.By == ads.PerKeyword) {
+			continue
+		}
+		at := [2]string{t.key(r.By), string(t.currency)}
+		if rows[at] == nil {
+			rows[at] = &ads.ReportRow{Key: at[0], Currency: t.currency}
+		}
+		rows[at].Spend += t.Billed
+		switch {
+		case t.Invalid != "":
+			rows[at].Invalid++
+		case t.Kind == ads.Click:
+			rows[at].Clicks++
+		default:
+			rows[at].Impressions++
+		}
+	}
+	var list []ads.ReportRow
+	for _, row := range rows {
+		list = append(list, *row)
+	}
+	return list, ctx.Err()
+}
+
+func (t *tally) key(by ads.Dimension) string {
+	switch by {
+	case ads.PerHour:
+		return ads.HourKey(t.At.Truncate(time.Hour))
+	case ads.PerDay:
+		return ads.HourKey(t.At.Truncate(24 * time.Hour))
+	case ads.PerCampaign:
+		return t.campaign.String()
+	case ads.PerUnit:
+		return t.Unit.String()
+	case ads.PerZone:
+		return t.Zone.String()
+	default:
+		return t.keyword
+	}
 }
 
 // SigningKey implements ads.Keys.

@@ -28,6 +28,7 @@ type adStore struct {
 	profiles    *mongo.Collection
 	impressions *mongo.Collection
 	clicks      *mongo.Collection
+	tallies     *mongo.Collection
 	keys        *mongo.Collection
 }
 
@@ -43,7 +44,8 @@ func (s *Store) ads() *adStore {
 		ledgers: db.Collection("adLedgers", withIDs), leases: db.Collection("adLeases", withIDs),
 		profiles:    db.Collection("adProfiles", withIDs),
 		impressions: db.Collection("adImpressions", withIDs), clicks: db.Collection("adClicks", withIDs),
-		keys: db.Collection("adKeys", withIDs),
+		tallies: db.Collection("adTallies", withIDs),
+		keys:    db.Collection("adKeys", withIDs),
 	}
 }
 
@@ -77,13 +79,15 @@ func (s *Store) adIndexes() map[*mongo.Collection][]mongo.IndexModel {
 		a.ledgers:     nil,
 		a.leases:      {index("settleAt", doc("settleAt", 1))},
 		a.profiles:    {expiring("keepUntil", 0)},
-		a.impressions: {expiring("keepUntil", 0)},
+		a.impressions: {expiring("keepUntil", 0), index("at", doc("at", 1))},
 		a.clicks: {
 			expiring("keepUntil", 0),
+			index("at", doc("at", 1)),
 			having("profile", "profile_at", doc("profile", 1, "at", 1)),
 			having("address", "address_at", doc("address", 1, "at", 1)),
 		},
-		a.keys: nil,
+		a.tallies: {index("hour", doc("hour", 1))},
+		a.keys:    nil,
 	}
 }
 

@@ -113,6 +113,16 @@ func (s *turns) Profile(ctx context.Context, p ads.ProfileID) (*ads.Profile, err
 	return s.next().Profile(ctx, p)
 }
 
+func (s *turns) RollUp(ctx context.Context, from, to, until time.Time) error {
+	return s.next().RollUp(ctx, from, to, until)
+}
+
+func (s *turns) RolledUp(ctx context.Context) (time.Time, error) { return s.next().RolledUp(ctx) }
+
+func (s *turns) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportRow, error) {
+	return s.next().Report(ctx, r)
+}
+
 func (s *turns) Record(ctx context.Context, r ads.Recording) (ads.Receipt, error) {
 	return s.next().Record(ctx, r)
 }

@@ -67,7 +67,7 @@ func (w *work) insertRecording(campaign ads.CampaignID, r *ads.Recording, receip
 		profile, address = orNull(r.Profile.ID), orNull(r.Address.ID)
 	}
 	_, err := w.exec(insertRecording, r.Choice.Bytes(), string(r.Kind), r.Unit.Bytes(), campaign.Bytes(), r.Zone.String(),
-		moment(r.At), moment(r.KeepUntil), int64(receipt.Billed), string(receipt.Invalid), asJSON(r.Keywords), profile, address)
+		moment(r.At), moment(r.KeepUntil), int64(receipt.Billed), string(receipt.Invalid), asJSON(append([]string{}, r.Keywords...)), profile, address)
 	return err
 }
 

@@ -30,7 +30,7 @@ var (
 func (w *work) saveAdUnit(u *ads.Unit) (saved bool, err error) {
 	values := []any{
 		u.Headline, u.Body, u.ImageURL, u.LandingURL, string(u.Bid.Model), int64(u.Bid.Price), string(u.Bid.Currency),
-		string(u.State), asJSON(u.Keywords), u.Weight, capRows(u.Caps), u.ID.Bytes(),
+		string(u.State), asJSON(append([]string{}, u.Keywords...)), u.Weight, capRows(u.Caps), u.ID.Bytes(),
 	}
 	if u.Revision == 0 {
 		saved, err = w.insertAd(insertAdUnit, append(values, u.Campaign.Bytes())...)

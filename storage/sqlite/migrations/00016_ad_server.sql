@@ -72,8 +72,33 @@ CREATE TABLE ad_sightings (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX ad_sightings_by_end ON ad_sightings (until);
 
+CREATE INDEX ad_recordings_by_time ON ad_recordings (at);
+
+-- What was recorded in an hour: of each unit in each zone, and, with a keyword, of each campaign.
+CREATE TABLE ad_tallies (
+	hour        INTEGER NOT NULL,
+	campaign    BLOB NOT NULL,
+	unit        BLOB NOT NULL, -- empty with a keyword
+	zone        TEXT NOT NULL, -- the same
+	keyword     TEXT NOT NULL, -- empty: none
+	currency    TEXT NOT NULL,
+	impressions INTEGER NOT NULL,
+	clicks      INTEGER NOT NULL,
+	invalid     INTEGER NOT NULL,
+	spend       INTEGER NOT NULL,
+	PRIMARY KEY (hour, campaign, unit, zone, keyword, currency)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ad_rollups (
+	name  TEXT PRIMARY KEY NOT NULL,
+	until INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
 -- +goose Down
 
+DROP TABLE ad_rollups;
+DROP TABLE ad_tallies;
+DROP INDEX ad_recordings_by_time;
 ALTER TABLE users DROP COLUMN rights;
 DROP TABLE ad_sightings;
 DROP TABLE ad_leases;

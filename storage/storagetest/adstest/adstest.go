@@ -25,6 +25,7 @@ func Run(t *testing.T, open Open) {
 		{"Budgets", budgetCases},
 		{"Profiles", profileCases},
 		{"Serving", servingCases},
+		{"Reports", reportCases},
 		{"Recorder", recorderCases},
 		{"Keys", keyCases},
 	} {

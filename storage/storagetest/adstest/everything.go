@@ -2,6 +2,7 @@ package adstest
 
 import (
 	"testing"
+	"time"
 
 	"plaza/ads"
 	"plaza/id"
@@ -48,6 +49,13 @@ func CallEverything(t *testing.T, store ads.Store) {
 	w.record(r)
 	_, err := w.Settle(w.ctx, lease.SettleAt)
 	w.ok(err, "Settle")
+	w.ok(w.RollUp(w.ctx, noon.Truncate(time.Hour), noon.Add(time.Hour), noon), "RollUp")
+	_, err = w.RolledUp(w.ctx)
+	w.ok(err, "RolledUp")
+	for _, by := range []ads.Dimension{ads.PerHour, ads.PerDay, ads.PerCampaign, ads.PerUnit, ads.PerZone, ads.PerKeyword} {
+		_, err = w.Report(w.ctx, ads.ReportRequest{From: noon.Truncate(time.Hour), To: noon.Add(time.Hour), By: by, Campaign: c.ID})
+		w.ok(err, "Report")
+	}
 	_, err = w.Profile(w.ctx, person)
 	w.ok(err, "Profile")
 	w.ledger(c)
