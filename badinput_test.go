@@ -953,6 +953,10 @@ func (w *world) arguments() map[string][]bad {
 		"AdManager.unit(id:)":                notAnyID("ad"),
 		"AdManager.campaigns(advertiserId:)": notAnyID("advertiser"),
 		"AdManager.units(campaignId:)":       notAnyID("campaign"),
+		"AdManager.report(by:)":              {},
+		"AdManager.report(from:)":            append(values("BAD_USER_INPUT", "", "tomorrow", 5, "2026-01-01T00:30:00Z"), named("to", values("BAD_USER_INPUT", "2026-02-01T00:00:00Z", "2025-12-01T00:00:00Z"))...),
+		"AdManager.report(to:)":              values("BAD_USER_INPUT", "", "tomorrow", 5, "2026-01-01T00:30:00Z", "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"),
+		"AdManager.report(campaignId:)":      notAnyID("campaign"),
 		"AdManager.explain(site:)":           site,
 		"AdManager.explain(zone:)":           site,
 		"AdManager.explain(keywords:)":       badKeywords("BAD_USER_INPUT", "BAD_USER_INPUT", "BAD_USER_INPUT"),
@@ -968,6 +972,8 @@ func (w *world) arguments() map[string][]bad {
 // beside has what an argument needs beside it.
 var beside = map[string]string{
 	"Query.ads(site:)": `, zone: "sidebar"`, "Query.ads(zone:)": `, site: "example.org"`, "Query.ads(count:)": `, site: "example.org", zone: "sidebar"`,
+	"AdManager.report(from:)": `, to: "2026-02-01T00:00:00Z", by: DAY`, "AdManager.report(to:)": `, from: "2026-01-01T00:00:00Z", by: DAY`,
+	"AdManager.report(campaignId:)": `, by: DAY`,
 	"AdManager.explain(site:)": `, zone: "sidebar"`, "AdManager.explain(zone:)": `, site: "example.org"`, "AdManager.explain(count:)": `, site: "example.org", zone: "sidebar"`,
 	"AdManager.explain(keywords:)": `, site: "example.org", zone: "sidebar"`, "AdManager.explain(visitor:)": `, site: "example.org", zone: "sidebar"`,
 	"Query.ads(keywords:)": `, site: "example.org", zone: "sidebar"`, "Query.ads(visitor:)": `, site: "example.org", zone: "sidebar"`,
@@ -1000,7 +1006,7 @@ func (w *world) owner(def *ast.Definition, field *ast.FieldDefinition, but *ast.
 		return ""
 	}
 	for argument, name := range map[string]string{"advertiserId": "advertiser", "campaignId": "campaign"} {
-		if given := field.Arguments.ForName(argument); given != nil && given != but {
+		if given := field.Arguments.ForName(argument); given != nil && given.Type.NonNull && given != but {
 			return fmt.Sprintf(", %s: %q", argument, w.ids[name])
 		}
 	}

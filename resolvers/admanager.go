@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"sync"
+	"time"
 
 	"plaza/ads"
 	"plaza/fault"
@@ -238,6 +239,22 @@ func (r adManagerResolver) Explain(ctx context.Context, _ *model.AdManager, site
 		candidates[i] = &model.AdCandidate{Explanation: &explained[i]}
 	}
 	return candidates, err
+}
+
+// Report resolves AdManager.report.
+func (r adManagerResolver) Report(ctx context.Context, _ *model.AdManager, by ads.Dimension, from, to *time.Time, campaign *string) (*model.AdReport, error) {
+	request := ads.ReportRequest{By: by, To: time.Now().UTC().Truncate(time.Hour).Add(time.Hour)}
+	set(&request.To, to)
+	request.From = request.To.Add(-24 * time.Hour)
+	set(&request.From, from)
+	if campaign != nil {
+		var err error
+		if request.Campaign, err = campaignID("campaignId", *campaign); err != nil {
+			return nil, err
+		}
+	}
+	rows, err := r.Ads.Report(ctx, request)
+	return &model.AdReport{By: by, Lines: rows}, err
 }
 
 // saveAd makes one change for those who may, and then reads what was changed.

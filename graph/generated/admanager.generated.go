@@ -28,6 +28,7 @@ type AdManagerResolver interface {
 	Units(ctx context.Context, obj *model.AdManager, campaignID string, first *int, after *string, last *int, before *string) (*model.AdUnitConnection, error)
 	Unit(ctx context.Context, obj *model.AdManager, id string) (*model.AdUnit, error)
 	Zones(ctx context.Context, obj *model.AdManager, first *int, after *string, last *int, before *string) (*model.AdZoneConnection, error)
+	Report(ctx context.Context, obj *model.AdManager, by ads.Dimension, from *time.Time, to *time.Time, campaignID *string) (*model.AdReport, error)
 	Explain(ctx context.Context, obj *model.AdManager, site string, zone string, keywords []string, count int, visitor *string) ([]*model.AdCandidate, error)
 }
 type AdUnitResolver interface {
@@ -145,6 +146,32 @@ func (ec *executionContext) field_AdManager_explain_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["visitor"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_AdManager_report_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "by", ec.unmarshalNAdReportDimension2plazaᚋadsᚐDimension)
+	if err != nil {
+		return nil, err
+	}
+	args["by"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "from", ec.unmarshalODateTime2ᚖtimeᚐTime)
+	if err != nil {
+		return nil, err
+	}
+	args["from"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "to", ec.unmarshalODateTime2ᚖtimeᚐTime)
+	if err != nil {
+		return nil, err
+	}
+	args["to"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "campaignId", ec.unmarshalOID2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["campaignId"] = arg3
 	return args, nil
 }
 
@@ -1606,6 +1633,53 @@ func (ec *executionContext) fieldContext_AdManager_zones(ctx context.Context, fi
 	return fc, nil
 }
 
+func (ec *executionContext) _AdManager_report(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdManager_report,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.AdManager().Report(ctx, obj, fc.Args["by"].(ads.Dimension), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time), fc.Args["campaignId"].(*string))
+		},
+		nil,
+		ec.marshalNAdReport2ᚖplazaᚋgraphᚋmodelᚐAdReport,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdManager_report(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdManager",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "rows":
+				return ec.fieldContext_AdReport_rows(ctx, field)
+			case "csv":
+				return ec.fieldContext_AdReport_csv(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdReport", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_AdManager_report_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdManager_explain(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1714,6 +1788,314 @@ func (ec *executionContext) fieldContext_AdPlacement_zone(_ context.Context, fie
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReport_rows(ctx context.Context, field graphql.CollectedField, obj *model.AdReport) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReport_rows,
+		func(ctx context.Context) (any, error) {
+			return obj.Rows(), nil
+		},
+		nil,
+		ec.marshalNAdReportRow2ᚕᚖplazaᚋgraphᚋmodelᚐAdReportRowᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReport_rows(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReport",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "key":
+				return ec.fieldContext_AdReportRow_key(ctx, field)
+			case "currency":
+				return ec.fieldContext_AdReportRow_currency(ctx, field)
+			case "impressions":
+				return ec.fieldContext_AdReportRow_impressions(ctx, field)
+			case "clicks":
+				return ec.fieldContext_AdReportRow_clicks(ctx, field)
+			case "invalid":
+				return ec.fieldContext_AdReportRow_invalid(ctx, field)
+			case "ctr":
+				return ec.fieldContext_AdReportRow_ctr(ctx, field)
+			case "spend":
+				return ec.fieldContext_AdReportRow_spend(ctx, field)
+			case "ecpm":
+				return ec.fieldContext_AdReportRow_ecpm(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdReportRow", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReport_csv(ctx context.Context, field graphql.CollectedField, obj *model.AdReport) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReport_csv,
+		func(ctx context.Context) (any, error) {
+			return obj.CSV(), nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReport_csv(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReport",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_key(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_key,
+		func(ctx context.Context) (any, error) {
+			return obj.Key, nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_currency(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_currency,
+		func(ctx context.Context) (any, error) {
+			return obj.Currency(), nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_impressions(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_impressions,
+		func(ctx context.Context) (any, error) {
+			return obj.Impressions(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_impressions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_clicks(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_clicks,
+		func(ctx context.Context) (any, error) {
+			return obj.Clicks(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_clicks(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_invalid(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_invalid,
+		func(ctx context.Context) (any, error) {
+			return obj.Invalid(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_invalid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_ctr(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_ctr,
+		func(ctx context.Context) (any, error) {
+			return obj.CTR(), nil
+		},
+		nil,
+		ec.marshalNFloat2float64,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_ctr(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Float does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_spend(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_spend,
+		func(ctx context.Context) (any, error) {
+			return obj.Spend, nil
+		},
+		nil,
+		ec.marshalNMicros2plazaᚋadsᚐMicros,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_spend(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Micros does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_ecpm(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_ecpm,
+		func(ctx context.Context) (any, error) {
+			return obj.ECPM(), nil
+		},
+		nil,
+		ec.marshalNMicros2plazaᚋadsᚐMicros,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_ecpm(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Micros does not have child fields")
 		},
 	}
 	return fc, nil
@@ -5568,6 +5950,42 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "report":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AdManager_report(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "explain":
 			field := field
 
@@ -5645,6 +6063,124 @@ func (ec *executionContext) _AdPlacement(ctx context.Context, sel ast.SelectionS
 			}
 		case "zone":
 			out.Values[i] = ec._AdPlacement_zone(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var adReportImplementors = []string{"AdReport"}
+
+func (ec *executionContext) _AdReport(ctx context.Context, sel ast.SelectionSet, obj *model.AdReport) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, adReportImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdReport")
+		case "rows":
+			out.Values[i] = ec._AdReport_rows(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "csv":
+			out.Values[i] = ec._AdReport_csv(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var adReportRowImplementors = []string{"AdReportRow"}
+
+func (ec *executionContext) _AdReportRow(ctx context.Context, sel ast.SelectionSet, obj *model.AdReportRow) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, adReportRowImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdReportRow")
+		case "key":
+			out.Values[i] = ec._AdReportRow_key(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "currency":
+			out.Values[i] = ec._AdReportRow_currency(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "impressions":
+			out.Values[i] = ec._AdReportRow_impressions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "clicks":
+			out.Values[i] = ec._AdReportRow_clicks(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "invalid":
+			out.Values[i] = ec._AdReportRow_invalid(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "ctr":
+			out.Values[i] = ec._AdReportRow_ctr(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "spend":
+			out.Values[i] = ec._AdReportRow_spend(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "ecpm":
+			out.Values[i] = ec._AdReportRow_ecpm(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -7033,6 +7569,110 @@ func (ec *executionContext) marshalNAdPlacement2ᚖplazaᚋgraphᚋmodelᚐAdPla
 func (ec *executionContext) unmarshalNAdPlacementInput2ᚖplazaᚋgraphᚋmodelᚐAdPlacementInput(ctx context.Context, v any) (*model.AdPlacementInput, error) {
 	res, err := ec.unmarshalInputAdPlacementInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAdReport2plazaᚋgraphᚋmodelᚐAdReport(ctx context.Context, sel ast.SelectionSet, v model.AdReport) graphql.Marshaler {
+	return ec._AdReport(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAdReport2ᚖplazaᚋgraphᚋmodelᚐAdReport(ctx context.Context, sel ast.SelectionSet, v *model.AdReport) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AdReport(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNAdReportDimension2plazaᚋadsᚐDimension(ctx context.Context, v any) (ads.Dimension, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAdReportDimension2plazaᚋadsᚐDimension[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAdReportDimension2plazaᚋadsᚐDimension(ctx context.Context, sel ast.SelectionSet, v ads.Dimension) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAdReportDimension2plazaᚋadsᚐDimension[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAdReportDimension2plazaᚋadsᚐDimension = map[string]ads.Dimension{
+		"HOUR":     ads.PerHour,
+		"DAY":      ads.PerDay,
+		"CAMPAIGN": ads.PerCampaign,
+		"UNIT":     ads.PerUnit,
+		"ZONE":     ads.PerZone,
+		"KEYWORD":  ads.PerKeyword,
+	}
+	marshalNAdReportDimension2plazaᚋadsᚐDimension = map[ads.Dimension]string{
+		ads.PerHour:     "HOUR",
+		ads.PerDay:      "DAY",
+		ads.PerCampaign: "CAMPAIGN",
+		ads.PerUnit:     "UNIT",
+		ads.PerZone:     "ZONE",
+		ads.PerKeyword:  "KEYWORD",
+	}
+)
+
+func (ec *executionContext) marshalNAdReportRow2ᚕᚖplazaᚋgraphᚋmodelᚐAdReportRowᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdReportRow) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNAdReportRow2ᚖplazaᚋgraphᚋmodelᚐAdReportRow(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAdReportRow2ᚖplazaᚋgraphᚋmodelᚐAdReportRow(ctx context.Context, sel ast.SelectionSet, v *model.AdReportRow) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AdReportRow(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNAdSchedule2ᚖplazaᚋgraphᚋmodelᚐAdSchedule(ctx context.Context, sel ast.SelectionSet, v *model.AdSchedule) graphql.Marshaler {

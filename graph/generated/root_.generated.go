@@ -368,6 +368,17 @@ type AdManager {
     "Only what stands before this cursor."
     before: String
   ): AdZoneConnection!
+  "What was shown, clicked and spent: by hour or day in their order, and else the highest spend first."
+  report(
+    "What there is a row for each of."
+    by: AdReportDimension!
+    "From this hour, in UTC. Left out: 24 hours before ` + "`" + `to` + "`" + `."
+    from: DateTime
+    "Before this hour, 31 days after ` + "`" + `from` + "`" + ` at most. Left out: the next full hour."
+    to: DateTime
+    "Only of this campaign."
+    campaignId: ID
+  ): AdReport!
   "What a choice would do just now, without doing it: each unit of the zone, the winners first, then by score."
   explain(
     "The site's name."
@@ -539,6 +550,50 @@ type AdCandidate {
   ecpm: Micros!
   "The keywords that match."
   matchedKeywords: [String!]!
+}
+
+"What was shown, clicked and spent."
+type AdReport {
+  "The rows: one for each key and currency."
+  rows: [AdReportRow!]!
+  "The same as CSV, with amounts in units of the currency."
+  csv: String!
+}
+
+"A row of a report."
+type AdReportRow {
+  "The hour or day, the campaign's or ad's id, ` + "`" + `site/zone` + "`" + `, or the keyword."
+  key: String!
+  "What the amounts are in: an ISO 4217 code."
+  currency: String!
+  "How often ads were shown."
+  impressions: Int!
+  "How often they were clicked."
+  clicks: Int!
+  "Impressions and clicks that do not count."
+  invalid: Int!
+  "Clicks for each impression."
+  ctr: Float!
+  "What was spent."
+  spend: Micros!
+  "What a thousand impressions have brought."
+  ecpm: Micros!
+}
+
+"What a report has a row for each of. Hours and days are those of UTC."
+enum AdReportDimension {
+  "Each hour."
+  HOUR
+  "Each day."
+  DAY
+  "Each campaign."
+  CAMPAIGN
+  "Each ad."
+  UNIT
+  "Each zone."
+  ZONE
+  "Each keyword that matched: an impression counts for each of its keywords."
+  KEYWORD
 }
 
 "What became of an ad in a choice."

@@ -2940,6 +2940,8 @@ func (ec *executionContext) fieldContext_Query_adManager(_ context.Context, fiel
 				return ec.fieldContext_AdManager_unit(ctx, field)
 			case "zones":
 				return ec.fieldContext_AdManager_zones(ctx, field)
+			case "report":
+				return ec.fieldContext_AdManager_report(ctx, field)
 			case "explain":
 				return ec.fieldContext_AdManager_explain(ctx, field)
 			}

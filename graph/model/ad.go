@@ -174,3 +174,36 @@ func (c *AdCandidate) AdID() ads.UnitID { return c.Unit }
 
 // MatchedKeywords is never nil.
 func (c *AdCandidate) MatchedKeywords() []string { return append([]string{}, c.Matched...) }
+
+// AdReport is the schema's AdReport.
+type AdReport struct {
+	By    ads.Dimension
+	Lines []ads.ReportRow
+}
+
+// Rows is never nil.
+func (r *AdReport) Rows() []*AdReportRow {
+	rows := make([]*AdReportRow, len(r.Lines))
+	for i := range r.Lines {
+		rows[i] = &AdReportRow{&r.Lines[i]}
+	}
+	return rows
+}
+
+// CSV is the report as a text.
+func (r *AdReport) CSV() string { return ads.CSV(r.By, r.Lines) }
+
+// AdReportRow is the schema's AdReportRow.
+type AdReportRow struct{ *ads.ReportRow }
+
+// Currency is an ISO 4217 code.
+func (r *AdReportRow) Currency() string { return string(r.ReportRow.Currency) }
+
+// Impressions is how often ads were shown.
+func (r *AdReportRow) Impressions() int { return int(r.ReportRow.Impressions) }
+
+// Clicks is how often they were clicked.
+func (r *AdReportRow) Clicks() int { return int(r.ReportRow.Clicks) }
+
+// Invalid is what does not count.
+func (r *AdReportRow) Invalid() int { return int(r.ReportRow.Invalid) }
