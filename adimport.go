@@ -15,7 +15,19 @@ import (
 
 // adsCommand is about ads.
 type adsCommand struct {
-	Import adsImportCommand `cmd:"" help:"Load advertisers, zones, campaigns and ads from a YAML file."`
+	Import  adsImportCommand  `cmd:"" help:"Load advertisers, zones, campaigns and ads from a YAML file."`
+	Rebuild adsRebuildCommand `cmd:"" help:"Add up anew, for reports, all impressions and clicks that are still kept."`
+}
+
+type adsRebuildCommand struct{}
+
+// Run rebuilds the tallies of reports.
+func (*adsRebuildCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(ads.New(st.Ads(), ads.Options{}).Rebuild(ctx), st.Close())
 }
 
 type adsImportCommand struct {
