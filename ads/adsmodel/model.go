@@ -169,12 +169,12 @@ func has[K comparable, V any](m map[K]V, key K) bool {
 
 // Advertisers implements ads.Catalogue.
 func (m *Store) Advertisers(_ context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
-	return lookUp(m, m.advertisers, ids)
+	return lookUp(m, func() map[ads.AdvertiserID]ads.Advertiser { return m.advertisers }, ids)
 }
 
 // Campaigns implements ads.Catalogue.
 func (m *Store) Campaigns(_ context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
-	return lookUp(m, m.campaigns, ids)
+	return lookUp(m, func() map[ads.CampaignID]ads.Campaign { return m.campaigns }, ids)
 }
 
 // Units implements ads.Catalogue.
@@ -182,12 +182,13 @@ func (m *Store) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ad
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return lookUp(m, m.units, ids)
+	return lookUp(m, func() map[ads.UnitID]ads.Unit { return m.units }, ids)
 }
 
-func lookUp[K comparable, V any](m *Store, from map[K]V, ids []K) (map[K]*V, error) {
+func lookUp[K comparable, V any](m *Store, of func() map[K]V, ids []K) (map[K]*V, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	from := of() // read under the lock
 	found := map[K]*V{}
 	for _, id := range ids {
 		if v, ok := from[id]; ok {
@@ -199,29 +200,29 @@ func lookUp[K comparable, V any](m *Store, from map[K]V, ids []K) (map[K]*V, err
 
 // ListAdvertisers implements ads.Catalogue.
 func (m *Store) ListAdvertisers(_ context.Context, p ads.Page) ([]*ads.Advertiser, error) {
-	return list(m, m.advertisers, p, func(a *ads.Advertiser) (string, bool) { return string(a.ID.Bytes()), true })
+	return list(m, func() map[ads.AdvertiserID]ads.Advertiser { return m.advertisers }, p, func(a *ads.Advertiser) (string, bool) { return string(a.ID.Bytes()), true })
 }
 
 // ListCampaigns implements ads.Catalogue.
 func (m *Store) ListCampaigns(_ context.Context, of ads.AdvertiserID, p ads.Page) ([]*ads.Campaign, error) {
-	return list(m, m.campaigns, p, func(c *ads.Campaign) (string, bool) { return string(c.ID.Bytes()), c.Advertiser == of })
+	return list(m, func() map[ads.CampaignID]ads.Campaign { return m.campaigns }, p, func(c *ads.Campaign) (string, bool) { return string(c.ID.Bytes()), c.Advertiser == of })
 }
 
 // ListUnits implements ads.Catalogue.
 func (m *Store) ListUnits(_ context.Context, of ads.CampaignID, p ads.Page) ([]*ads.Unit, error) {
-	return list(m, m.units, p, func(u *ads.Unit) (string, bool) { return string(u.ID.Bytes()), u.Campaign == of })
+	return list(m, func() map[ads.UnitID]ads.Unit { return m.units }, p, func(u *ads.Unit) (string, bool) { return string(u.ID.Bytes()), u.Campaign == of })
 }
 
 // ListZones implements ads.Catalogue.
 func (m *Store) ListZones(_ context.Context, p ads.Page) ([]*ads.Zone, error) {
-	return list(m, m.zones, p, func(z *ads.Zone) (string, bool) { return z.ID.String(), true })
+	return list(m, func() map[ads.ZoneID]ads.Zone { return m.zones }, p, func(z *ads.Zone) (string, bool) { return z.ID.String(), true })
 }
 
-func list[K comparable, V any](m *Store, from map[K]V, p ads.Page, key func(*V) (string, bool)) ([]*V, error) {
+func list[K comparable, V any](m *Store, of func() map[K]V, p ads.Page, key func(*V) (string, bool)) ([]*V, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	found := map[string]*V{}
-	for _, v := range from {
+	for _, v := range of() {
 		if k, ok := key(&v); ok && k > p.After && (p.Before == "" || k < p.Before) {
 			found[k] = &v
 		}
