@@ -80,7 +80,7 @@ func (r *ReportRow) ECPM() Micros {
 
 // Reports sums up what was recorded.
 type Reports interface {
-	// RollUp makes the tallies of the hours from from until to anew, from what was recorded in them, and remembers until, in one
+	// RollUp makes the tallies of the hours between from and to anew, of what was recorded in them, and remembers until, in one
 	// transaction. Doing it again changes nothing.
 	RollUp(ctx context.Context, from, to, until time.Time) error
 	// RolledUp is the last until; zero before the first.
