@@ -32,7 +32,7 @@ func (w *work) reserve(r ads.Reservation) ([]int, error) {
 	if _, err := w.exec(forgetSightings, moment(r.Now)); err != nil {
 		return nil, err
 	}
-	profile, err := w.profile(r.Profile)
+	profile, err := w.adProfile(r.Profile)
 	if err != nil {
 		return nil, err
 	}
@@ -57,10 +57,10 @@ func added(r *ads.Reservation, chosen []int) (seen []ads.Sighting) {
 
 // Profile implements ads.Profiles.
 func (s adStore) Profile(ctx context.Context, id ads.ProfileID) (*ads.Profile, error) {
-	return read(ctx, s.file, func(w *work) (*ads.Profile, error) { return w.profile(id) })
+	return read(ctx, s.file, func(w *work) (*ads.Profile, error) { return w.adProfile(id) })
 }
 
-func (w *work) profile(id ads.ProfileID) (*ads.Profile, error) {
+func (w *work) adProfile(id ads.ProfileID) (*ads.Profile, error) {
 	seen, err := all(w, adSightings, func(scan scan) (s ads.Sighting, err error) {
 		err = scan(into(&s.Scope), into(&s.Choice.ID), scanTime{&s.At}, scanTime{&s.Until}, scanTime{&s.Keep})
 		return s, err
