@@ -11,7 +11,8 @@ import (
 )
 
 func TestShardCommand(t *testing.T) {
-	cli := &commandLine{MongodbURI: mongoURI(t), Graph: mongodb.GraphTwo}
+	cli := &commandLine{MongodbURI: mongoURI(t)}
+	openMongoDB(t, cli.MongodbURI, mongodb.Options{Graph: mongodb.GraphTwo})
 	st, err := cli.openMongoDB(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -21,8 +21,9 @@ import (
 const (
 	// defaultHeartbeat is how often a server says that it lives, and looks for changed settings.
 	defaultHeartbeat = time.Second
-	// defaultLease is for how long it works on without being heard: longer than an election takes.
-	defaultLease = 10 * time.Second
+	// defaultLease is for how long it works on without being heard: longer than an election takes, and than a database is
+	// likely to stall.
+	defaultLease = 20 * time.Second
 	// defaultTransactionLife is the database's transactionLifetimeLimitSeconds.
 	defaultTransactionLife = time.Minute
 	// silentLife is how long a server is known that died: far longer than anything that it has begun can last.

@@ -155,20 +155,35 @@ func (v feedMover) catchUp(ctx context.Context) error {
 	}
 }
 
-// compareUser compares a user's news in both layouts. They change meanwhile, and the new layout may be late.
+// compareUser compares a user's news and wall in both layouts.
 func (v feedMover) compareUser(ctx context.Context, move *moveDoc, user social.UserID) error {
+	page := social.Page{Limit: comparedPosts}
+	news := func(ctx context.Context, layout feeds) ([]*social.Post, error) { return layout.news(ctx, user, page) }
+	if err := v.compareFeed(ctx, move, "news", user, news); err != nil {
+		return err
+	}
+	list := social.List[social.UserID]{Of: user, Page: page}
+	return v.compareFeed(ctx, move, "wall", user, func(ctx context.Context, layout feeds) ([]*social.Post, error) {
+		walls, err := layout.walls(ctx, []social.List[social.UserID]{list})
+		return walls[list], err
+	})
+}
+
+// compareFeed compares what is read of a user in both layouts. That changes meanwhile, and the new layout may be late.
+func (v feedMover) compareFeed(ctx context.Context, move *moveDoc, what string, user social.UserID,
+	read func(context.Context, feeds) ([]*social.Post, error),
+) error {
 	from, to := v.s.feedLayouts[move.From], v.s.feedLayouts[move.To]
 	for deadline := time.Now().Add(comparePatience); ; {
 		var before, got, after []*social.Post
-		err := v.s.read(ctx, "compare news", func(ctx context.Context) (err error) {
-			page := social.Page{Limit: comparedPosts}
-			if before, err = from.news(ctx, user, page); err != nil {
+		err := v.s.read(ctx, "compare feeds", func(ctx context.Context) (err error) {
+			if before, err = read(ctx, from); err != nil {
 				return err
 			}
-			if got, err = to.news(ctx, user, page); err != nil {
+			if got, err = read(ctx, to); err != nil {
 				return err
 			}
-			after, err = from.news(ctx, user, page)
+			after, err = read(ctx, from)
 			return err
 		})
 		switch {
@@ -177,9 +192,9 @@ func (v feedMover) compareUser(ctx context.Context, move *moveDoc, user social.U
 		case samePosts(got, before) || samePosts(got, after):
 			return nil
 		case time.Now().After(deadline):
-			return fmt.Errorf("the news of user %s differ: %d posts in %q, %d in %q, and not the same; "+
+			return fmt.Errorf("the %s of user %s differ: %d posts in %q, %d in %q, and not the same; "+
 				"look at \"plaza work status\", and try again, or go back with \"plaza migrate feeds --back-out\"",
-				user.ID, len(after), move.From, len(got), move.To)
+				what, user.ID, len(after), move.From, len(got), move.To)
 		}
 		if err := v.catchUp(ctx); err != nil {
 			return err

@@ -129,7 +129,7 @@ func TestModelWhileCommentsMove(t *testing.T) {
 func TestModelWhileFeedsMove(t *testing.T) {
 	stores := twoStores(t, mongodb.Options{MergeAbove: 1})
 	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) },
-		migrations(mongodb.MigrateFeeds, stores, mongodb.FeedsRead, mongodb.FeedsHybrid))
+		migrations(mongodb.MigrateFeeds, stores, mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth))
 }
 
 // TestFeedsMoveWhilePeoplePost moves feeds there and back, over two servers, while people post, delete, follow and unfollow, and
@@ -159,7 +159,7 @@ func TestFeedsMoveWhilePeoplePost(t *testing.T) {
 			}
 		})
 	}
-	for _, to := range []string{mongodb.FeedsHybrid, mongodb.FeedsRead, mongodb.FeedsHybrid} {
+	for _, to := range []string{mongodb.FeedsHybrid, mongodb.FeedsBucket, mongodb.FeedsMonth, mongodb.FeedsRead} {
 		m := mongodb.Migration{Subject: mongodb.MigrateFeeds, To: to, Goal: mongodb.GoalSwitch}
 		one.ok(one.Migrate(one.ctx, m))
 		two.ok(two.Migrate(two.ctx, mongodb.Migration{Subject: mongodb.MigrateFeeds, Goal: mongodb.GoalBackOut}))
@@ -178,6 +178,24 @@ func TestFeedsMoveWhilePeoplePost(t *testing.T) {
 			want = append(want, posts[k]...)
 		}
 		one.same(two.walk(u, 50, false), newestIDs(want), "the news of %d", i)
+		one.same(two.onWall(u), newestIDs(posts[i]), "the wall of %d", i)
+	}
+}
+
+// onWall are all posts on a user's wall, page by page.
+func (w *town) onWall(owner social.NewUser) (ids []social.PostID) {
+	w.t.Helper()
+	list := social.List[social.UserID]{Of: owner.User.ID, Page: social.Page{Limit: 50}}
+	for {
+		walls, err := w.Wall(w.ctx, []social.List[social.UserID]{list})
+		w.ok(err)
+		for _, p := range walls[list] {
+			ids = append(ids, p.ID)
+		}
+		if len(walls[list]) < list.Limit {
+			return ids
+		}
+		list.After = social.Key(ids[len(ids)-1].Bytes())
 	}
 }
 

@@ -27,7 +27,10 @@ func (i *interrupter) set(command int, run func()) {
 	i.left.Store(int64(command))
 }
 
-func (i *interrupter) started(context.Context, *event.CommandStartedEvent) {
+func (i *interrupter) started(_ context.Context, e *event.CommandStartedEvent) {
+	if collection, _ := e.Command.Lookup(e.CommandName).StringValueOK(); collection == "servers" {
+		return // the heartbeat goes on beside everything
+	}
 	if i.left.Add(-1) == 0 {
 		i.run()
 	}

@@ -47,7 +47,7 @@ func TestShardingStepByStep(t *testing.T) {
 	for range 2 {
 		sharded = nil
 		ok(t, s.shardBy(t.Context(), run, done))
-		for _, collection := range []string{"posts", "edges", "followers", "threads", "newsLists", "adZones"} {
+		for _, collection := range []string{"posts", "edges", "followers", "threads.pages", "newsLists", "adZones"} {
 			if !slices.Contains(sharded, collection) {
 				t.Errorf("%s is not among %v", collection, sharded)
 			}

@@ -54,7 +54,7 @@ type Options struct {
 	// Heartbeat is how often the store says that it lives, and looks for changed settings. Default: 1 s.
 	Heartbeat time.Duration
 	// Lease is how long the store works without having been heard; then it answers ErrUnavailable until it is heard
-	// again. Default: 10 s.
+	// again. Default: 20 s.
 	Lease time.Duration
 	// TransactionLife is how long the database lets a transaction live that nobody ends: its
 	// transactionLifetimeLimitSeconds. A migration waits so long, and the lease, for a server that is silent. Default: 60 s.

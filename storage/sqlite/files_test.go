@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -27,7 +28,7 @@ func TestEveryEarlierFileIsBroughtUpToDate(t *testing.T) {
 	openAndClose(t, fresh)
 	want := schemaOf(t, fresh)
 	for v := firstFile; v < newestFile(t, fresh); v++ {
-		t.Run(fmt.Sprint(v), func(t *testing.T) {
+		t.Run(strconv.Itoa(v), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "plaza.sqlite")
 			unpack(t, fmt.Sprintf("testdata/files/v%d.sqlite.gz", v), path)
 			users, posts := idsIn(t, path, "users"), idsIn(t, path, "posts")
