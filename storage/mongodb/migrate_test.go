@@ -135,7 +135,7 @@ func TestModelWhileFeedsMove(t *testing.T) {
 // TestFeedsMoveWhilePeoplePost moves feeds there and back, over two servers, while people post, delete, follow and unfollow, and
 // read their news: at the end everybody's news are what they should be.
 func TestFeedsMoveWhilePeoplePost(t *testing.T) {
-	const people = 24
+	const people = 12
 	one, two := twoTowns(t, mongodb.Options{MergeAbove: 8})
 	one.atWork()
 	two.atWork()
