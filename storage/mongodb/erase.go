@@ -172,7 +172,7 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 			}))
 		}
 		if len(events) == 0 {
-			return nil
+			return social.ErrNotFound // nor has the post changed: no copy of it is old
 		}
 		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("commentCount", -len(events)))); err != nil {
 			return err

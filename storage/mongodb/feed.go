@@ -44,8 +44,8 @@ type feeds interface {
 	collections() []*mongo.Collection
 	// indexes are those that this layout needs on collections that all have.
 	indexes() map[*mongo.Collection][]mongo.IndexModel
-	// build makes a user's feeds complete, where the layout keeps any for everybody. To do so again changes nothing, and
-	// posts and follows may come meanwhile.
+	// build makes a user's feeds anew, where the layout keeps any for everybody: what is there may lack what servers did that did not
+	// keep the layout yet. To do so again changes nothing, and posts and follows may come meanwhile.
 	build(ctx context.Context, user social.UserID) error
 }
 

@@ -88,7 +88,7 @@ func (*bucketFeeds) jobKinds() []jobKind {
 func (f *bucketFeeds) do(ctx context.Context, j *jobDoc) error {
 	switch j.Kind {
 	case jobBucketBuild:
-		return f.build(ctx, j.Author)
+		return f.kept.build(ctx, j.Author)
 	case jobBucketPush, jobBucketPull:
 	default:
 		return unknownJob(j)
@@ -103,12 +103,12 @@ func (f *bucketFeeds) do(ctx context.Context, j *jobDoc) error {
 	if err := f.kept.push(ctx, j.Post, nil, users); err != nil || !j.isFirst() {
 		return err
 	}
-	return f.build(ctx, j.Author)
+	return f.kept.build(ctx, j.Author)
 }
 
 // build implements feeds.
 func (f *bucketFeeds) build(ctx context.Context, user social.UserID) error {
-	return f.kept.build(ctx, user)
+	return f.kept.rebuild(ctx, user)
 }
 
 // collections implements feeds.

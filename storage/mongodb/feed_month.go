@@ -175,10 +175,10 @@ func (f *monthFeeds) copyTo(ctx context.Context, feed *keptFeed, j *jobDoc, c po
 
 // build implements feeds.
 func (f *monthFeeds) build(ctx context.Context, user social.UserID) error {
-	if err := f.wallOf.build(ctx, user); err != nil {
+	if err := f.wallOf.rebuild(ctx, user); err != nil {
 		return err
 	}
-	return f.newsOf.build(ctx, user)
+	return f.newsOf.rebuild(ctx, user)
 }
 
 // collections implements feeds.

@@ -32,7 +32,7 @@ func (s *Store) FillAll(ctx context.Context, threads map[social.PostID][]*social
 		countReplies(docs)
 		latest := slices.Clone(docs[max(0, len(docs)-social.PreviewSize):])
 		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", post)).
-			SetUpdate(doc("$set", doc("commentCount", len(docs), "latest", latest))))
+			SetUpdate(doc("$set", doc("commentCount", len(docs), "latest", latest), "$inc", doc("changes", 1))))
 		collection, some, err := s.filled(ctx, post, docs)
 		if err != nil {
 			return err

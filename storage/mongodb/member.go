@@ -106,7 +106,7 @@ func (m *member) leave() {
 	idle := make(chan struct{})
 	go func() {
 		defer close(idle)
-		m.now().calls.Wait()
+		m.wait()
 	}()
 	select {
 	case <-idle:
@@ -115,6 +115,25 @@ func (m *member) leave() {
 		_, _ = m.servers.DeleteOne(ctx, doc("_id", m.id))
 	case <-ctx.Done(): // others will find out
 	}
+}
+
+// wait waits for the calls of all eras, and refuses those that come afterwards.
+func (m *member) wait() {
+	for _, e := range m.all() {
+		e.calls.Wait()
+	}
+	m.mu.Lock()
+	last := m.eras[len(m.eras)-1]
+	m.eras = append(m.eras, &era{generations: last.generations, threads: last.threads, feeds: last.feeds, ended: true})
+	m.mu.Unlock()
+	last.calls.Wait()
+}
+
+// all are the eras that may have calls.
+func (m *member) all() []*era {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.eras)
 }
 
 func (m *member) run(ctx context.Context) {
@@ -184,7 +203,7 @@ func (m *member) adopt(e *era, until time.Time, renewed bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	first := len(m.eras) == 0
-	lapsed := !first && renewed && time.Now().After(m.writesUntil)
+	lapsed := !first && renewed && isOver(m.writesUntil)
 	for _, old := range m.eras {
 		old.ended = old.ended || lapsed
 	}
@@ -238,8 +257,15 @@ func (m *member) mayRead(e *era) error { return m.may(e, &m.readsUntil) }
 func (m *member) may(e *era, until *time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if e.ended || time.Now().After(*until) {
+	if e.ended || isOver(*until) {
 		return errLeaseOver
 	}
 	return nil
+}
+
+// isOver says whether a moment has passed, by the monotonic clock or by the wall's: the first stands still while a machine is suspended,
+// and others see a silent server all that time.
+func isOver(until time.Time) bool {
+	now := time.Now()
+	return now.After(until) || now.Round(0).After(until.Round(0))
 }

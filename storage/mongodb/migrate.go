@@ -66,7 +66,7 @@ type MigrationState struct {
 // mover is how a subject is moved.
 type mover interface {
 	// prepare makes a layout empty and ready to be written. No server uses it.
-	prepare(ctx context.Context, layout string) error
+	prepare(ctx context.Context, m *migration, layout string) error
 	// count is about how many entries copy, compare and remove go through.
 	count(ctx context.Context) (int, error)
 	// copy puts into the new layout what is not there yet. All servers keep both in step.
@@ -284,7 +284,7 @@ func (m *migration) step(ctx context.Context) (done bool, err error) {
 	case move == nil && m.Goal == GoalBackOut, move == nil && (m.To == "" || m.To == m.d.Value):
 		return true, nil
 	case move == nil:
-		if err := m.mover.prepare(ctx, m.To); err != nil {
+		if err := m.mover.prepare(ctx, m, m.To); err != nil {
 			return false, err
 		}
 		return false, m.enter(ctx, phaseAnnounced)
@@ -414,6 +414,16 @@ func (m *migration) transaction(ctx context.Context, op string, post social.Post
 		}
 		return fn(ctx)
 	})
+}
+
+// still is an error where this process may have been paused for so long that others have gone on: what no transaction guards asks
+// right before.
+func (m *migration) still(ctx context.Context) error {
+	e := m.s.era(ctx)
+	if e.generations[m.setting.name] != m.d.Generation {
+		return errOvertaken
+	}
+	return m.s.member.mayWrite(e)
 }
 
 // note keeps how far the phase is, and holds the pace.

@@ -39,8 +39,8 @@ func (v threadMover) count(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-func (v threadMover) prepare(ctx context.Context, layout string) error {
-	if err := v.drop(ctx, layout); err != nil {
+func (v threadMover) prepare(ctx context.Context, m *migration, layout string) error {
+	if err := v.drop(ctx, m, layout); err != nil {
 		return err
 	}
 	for c, models := range v.s.threadLayouts[layout].indexes() {
@@ -51,9 +51,12 @@ func (v threadMover) prepare(ctx context.Context, layout string) error {
 	return nil
 }
 
-func (v threadMover) drop(ctx context.Context, layout string) error {
+func (v threadMover) drop(ctx context.Context, m *migration, layout string) error {
 	return v.s.read(ctx, "drop a layout", func(ctx context.Context) error {
 		for c := range v.s.threadLayouts[layout].indexes() {
+			if err := m.still(ctx); err != nil {
+				return err
+			}
 			if err := c.Drop(ctx); err != nil {
 				return err
 			}
@@ -261,13 +264,18 @@ func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D,
 		if err != nil {
 			return err
 		}
-		if parts, err = to.parts(post, thread); err != nil {
-			return err
-		}
-		return to.removeThread(ctx, post) // what an earlier attempt has left
+		parts, err = to.parts(post, thread)
+		return err
 	})
 	if err != nil {
 		return errors.Join(err, v.giveUp(ctx, m, still))
+	}
+	// What an earlier attempt has left. Who was paused since it began must not remove what another process has copied.
+	err = v.changeCopying(ctx, m, still, doc("$set", doc("copying", newCopying(attempt))), func(ctx context.Context) error {
+		return to.removeThread(ctx, post)
+	})
+	if err != nil {
+		return err
 	}
 	for _, part := range parts {
 		err := v.changeCopying(ctx, m, still, doc("$set", doc("copying", newCopying(attempt))), part.store)
@@ -425,5 +433,5 @@ func (v threadMover) remove(ctx context.Context, m *migration, layout string) er
 	if err != nil {
 		return err
 	}
-	return v.drop(ctx, layout)
+	return v.drop(ctx, m, layout)
 }

@@ -34,16 +34,18 @@ func (v feedMover) count(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-func (v feedMover) prepare(ctx context.Context, layout string) error { return v.empty(ctx, layout) }
+func (v feedMover) prepare(ctx context.Context, m *migration, layout string) error {
+	return v.empty(ctx, m, layout)
+}
 
-func (v feedMover) remove(ctx context.Context, _ *migration, layout string) error {
-	return v.empty(ctx, layout)
+func (v feedMover) remove(ctx context.Context, m *migration, layout string) error {
+	return v.empty(ctx, m, layout)
 }
 
 // empty makes a layout's collections anew, and removes what jobs of it are left: by the time it is used again, those would be right no
 // more.
-func (v feedMover) empty(ctx context.Context, layout string) error {
-	if err := v.forgetJobs(ctx, layout); err != nil {
+func (v feedMover) empty(ctx context.Context, m *migration, layout string) error {
+	if err := v.forgetJobs(ctx, m, layout); err != nil {
 		return err
 	}
 	indexes := v.s.indexes()
@@ -54,6 +56,9 @@ func (v feedMover) empty(ctx context.Context, layout string) error {
 	}
 	for _, c := range v.s.feedLayouts[layout].collections() {
 		err := v.s.read(ctx, "empty "+c.Name(), func(ctx context.Context) error {
+			if err := m.still(ctx); err != nil {
+				return err
+			}
 			if err := c.Drop(ctx); err != nil {
 				return err
 			}
@@ -66,12 +71,15 @@ func (v feedMover) empty(ctx context.Context, layout string) error {
 	return nil
 }
 
-func (v feedMover) forgetJobs(ctx context.Context, layout string) error {
+func (v feedMover) forgetJobs(ctx context.Context, m *migration, layout string) error {
 	kinds := v.s.feedLayouts[layout].jobKinds()
 	if len(kinds) == 0 {
 		return nil
 	}
 	return v.s.read(ctx, "forget jobs", func(ctx context.Context) error {
+		if err := m.still(ctx); err != nil {
+			return err
+		}
 		_, err := v.s.jobs.jobs.DeleteMany(ctx, doc("_id", doc("$gt", zeroKey), "kind", doc("$in", kinds)),
 			options.DeleteMany().SetHint(doc("_id", 1)))
 		return err
@@ -82,8 +90,8 @@ func (v feedMover) copy(ctx context.Context, m *migration) error {
 	layout := v.s.feedLayouts[m.d.Move.To]
 	return v.walk(ctx, m, func(ctx context.Context, user social.UserID) error {
 		return v.s.read(ctx, "build a feed", func(ctx context.Context) error {
-			if v.s.era(ctx).generations[m.setting.name] != m.d.Generation {
-				return errOvertaken
+			if err := m.still(ctx); err != nil {
+				return err
 			}
 			return layout.build(ctx, user)
 		})

@@ -225,10 +225,11 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 	if err != nil {
 		return err
 	}
-	return s.read(ctx, "own news", func(ctx context.Context) error {
+	_ = s.read(ctx, "own news", func(ctx context.Context) error { // the post is there, whatever becomes of this
 		s.feeds.postStored(ctx, p)
 		return nil
 	})
+	return nil
 }
 
 // UpdatePost implements social.Posts.

@@ -1,0 +1,54 @@
+package mongodb
+
+import (
+	"testing"
+	"time"
+)
+
+// TestALeaseEndsByEitherClock: while a machine is suspended the monotonic clock may stand still.
+func TestALeaseEndsByEitherClock(t *testing.T) {
+	now := time.Now()
+	for _, c := range []struct {
+		until time.Time
+		want  bool
+	}{
+		{now.Add(time.Hour), false},
+		{now.Add(-time.Second), true},
+		{now.Add(-time.Second).Round(0), true}, // as the wall has it
+	} {
+		if got := isOver(c.until); got != c.want {
+			t.Errorf("%v is over: %v", c.until, got)
+		}
+	}
+}
+
+// TestCloseWaitsForOlderEras: a server is known until the last call has ended, also of an era before the current one.
+func TestCloseWaitsForOlderEras(t *testing.T) {
+	s := openInside(t, Options{})
+	old := s.member.enter()
+	s.member.mu.Lock()
+	s.member.begin(&era{generations: old.generations, threads: old.threads, feeds: old.feeds})
+	s.member.mu.Unlock()
+	left := make(chan struct{})
+	go func() {
+		defer close(left)
+		s.member.leave()
+	}()
+	<-s.member.stopped
+	if n := must(s.member.servers.CountDocuments(t.Context(), doc("_id", s.member.id)))(t); n != 1 {
+		t.Errorf("%d servers are known while a call is under way", n)
+	}
+	select {
+	case <-left:
+		t.Error("a call is under way, and the server has left")
+	default:
+	}
+	old.calls.Done()
+	<-left
+	if n := must(s.member.servers.CountDocuments(t.Context(), doc("_id", s.member.id)))(t); n != 0 {
+		t.Errorf("%d servers are known when all calls have ended", n)
+	}
+	if err := s.Ping(t.Context()); err == nil {
+		t.Error("a call begins after the last one")
+	}
+}

@@ -1,0 +1,45 @@
+package mongodb
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"plaza/social"
+)
+
+// TestFeedsThatWereBuiltTooEarlyAreBuiltAgain: one server keeps the new layout already, and has built somebody's feed in it, while
+// another one still works by the phase before, and does not tell that layout of posts.
+func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
+	for _, layout := range []string{FeedsBucket, FeedsMonth} {
+		t.Run(layout, func(t *testing.T) {
+			s, ctx := openInside(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
+			author, followers := fans(t, s, 1)
+			reader := followers[0]
+			m := must(s.newMigration(Migration{Subject: MigrateFeeds, To: layout, Goal: GoalSwitch}))(t)
+			ok(t, m.claim(ctx))
+			for range 2 { // announced, copying
+				ok(t, m.agree(ctx))
+				must(m.step(ctx))(t)
+			}
+			ok(t, m.agree(ctx))
+			for _, user := range []social.UserID{author, reader} {
+				ok(t, s.InsertPost(ctx, newStatus(user), anEvent(social.EventPostCreated)))
+			}
+			workOff(t, s, 1)
+			settings := must(s.readSettings(ctx))(t)
+			settings[m.setting.name].Move.Phase = phaseAnnounced
+			missed, before := newStatus(author), inEra(ctx, must(s.newEra(settings))(t))
+			must(s.posts.InsertOne(ctx, newPostDoc(missed)))(t)
+			ok(t, s.feeds.postAdded(before, missed))
+			ok(t, m.drive(ctx))
+			ok(t, m.release(ctx))
+			news := must(s.News(ctx, reader, social.Page{Limit: 10}))(t)
+			if !slices.ContainsFunc(news, func(p *social.Post) bool { return p.ID == missed.ID }) {
+				t.Errorf("the news have %d posts, and not that of the server that was late", len(news))
+			}
+			sameAsRead(t, s, author, layout)
+			sameAsRead(t, s, reader, layout)
+		})
+	}
+}
