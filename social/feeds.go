@@ -65,9 +65,10 @@ func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*Post) (func(Us
 }
 
 // postRelations reads the relations to all who are named by posts: authors, wall owners and the authors of the newest
-// comments, in one read, so that showing the posts takes no other, unless one of these is hidden.
+// comments, in one read, so that showing the posts takes no other, unless one of these is hidden. Posts
+// that are all hidden take the same read as none.
 func (v *Viewer) postRelations(ctx context.Context, posts []*Post) (map[UserID]Relation, error) {
-	return v.Relations(ctx, PeopleOf(posts))
+	return v.Relations(ctx, append(PeopleOf(posts), nobody))
 }
 
 // PeopleOf lists the authors, wall owners and authors of the newest PreviewLen comments of posts, with doubles.

@@ -75,7 +75,8 @@ type Properties interface {
 	// Properties lists all definitions, oldest first.
 	Properties(ctx context.Context) ([]*Property, error)
 
-	// SetProfileValue stores a value in place of the user's value of that property, and the event. ErrNotFound: no such property.
+	// SetProfileValue stores a value in place of the user's value of that property, and the event. A visibility of "" is that of the
+	// value in whose place it comes, or else the property's. ErrNotFound: no such property.
 	SetProfileValue(ctx context.Context, user UserID, v ProfileValue, e Event) error
 	// ClearProfileValue removes the user's value of that property, and stores the event. False, and no event: there was none.
 	ClearProfileValue(ctx context.Context, user UserID, property PropertyID, e Event) (bool, error)

@@ -158,26 +158,8 @@ func (s *Service) SetProfileValue(ctx context.Context, viewer UserID, key string
 	if err != nil {
 		return err
 	}
-	if visibility == "" {
-		if visibility, err = s.storedVisibility(ctx, viewer, p); err != nil {
-			return err
-		}
-	}
 	entry := ProfileValue{Property: p.ID, Visibility: visibility, Value: value, Sought: p.sought(value)}
 	return propertyError(s.store.SetProfileValue(ctx, viewer, entry, s.event(EventProfileFilledIn, viewer)))
-}
-
-func (s *Service) storedVisibility(ctx context.Context, viewer UserID, p *Property) (Visibility, error) {
-	profiles, err := s.store.Profiles(ctx, []UserID{viewer})
-	if err != nil {
-		return "", err
-	}
-	if profile := profiles[viewer]; profile != nil {
-		if value, ok := profile.Value(p.ID); ok {
-			return value.Visibility, nil
-		}
-	}
-	return p.Visibility, nil
 }
 
 // ClearProfileValue empties a property of the viewer's profile; nothing happens where it is empty. Error: NOT_FOUND.

@@ -67,17 +67,31 @@ func (d *profileValueDoc) value() social.ProfileValue {
 func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v social.ProfileValue, e social.Event) error {
 	others := doc("$filter", doc("input", doc("$ifNull", bson.A{"$properties", bson.A{}}),
 		"cond", doc("$ne", bson.A{"$$this.k", v.Property})))
-	own := doc("$literal", newProfileValueDoc(v)) // what users write is data, also where it begins with a dollar
-	set := doc("$set", doc("v", version, "properties", doc("$concatArrays", bson.A{others, bson.A{own}})))
 	return s.write(ctx, "set profile value", []id.ID{user.ID}, func(ctx context.Context) error {
+<<<<<<< HEAD
+		var p propertyDoc
+		if err := found(s.defined.FindOne(ctx, doc("_id", v.Property), options.FindOne().SetProjection(doc("visibility", 1))).Decode(&p)); err != nil {
+=======
 		if err := found(s.properties.FindOne(ctx, doc("_id", v.Property), options.FindOne().SetProjection(doc("_id", 1))).Err()); err != nil {
+>>>>>>> review3
 			return err
 		}
+		own := doc("$literal", newProfileValueDoc(v)) // what users write is data, also where it begins with a dollar
+		if v.Visibility == "" {
+			own = doc("$mergeObjects", bson.A{own, doc("a", storedVisibility(p))})
+		}
+		set := doc("$set", doc("v", version, "properties", doc("$concatArrays", bson.A{others, bson.A{own}})))
 		if _, err := s.profiles.UpdateOne(ctx, doc("_id", user), pipeline{set}, options.UpdateOne().SetUpsert(true)); err != nil {
 			return upserted(err)
 		}
 		return s.append(ctx, e)
 	})
+}
+
+// storedVisibility is that of a profile's value of a property, or else of the property.
+func storedVisibility(p propertyDoc) bson.D {
+	value := doc("$first", doc("$filter", doc("input", "$properties", "cond", doc("$eq", bson.A{"$$this.k", p.ID}))))
+	return doc("$ifNull", bson.A{doc("$getField", doc("field", "a", "input", value)), p.Visibility})
 }
 
 // ClearProfileValue implements social.Properties.

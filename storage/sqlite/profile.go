@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -16,8 +17,9 @@ var (
 	insertProperty = define(`INSERT INTO properties (` + propertyColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?)`)
 	updateProperty = define(`UPDATE properties SET label = ?, choices = ?, searchable = ?, visibility = ? WHERE id = ?`)
 	deleteProperty = define(`DELETE FROM properties WHERE id = ?`)
-	propertyExists = define(`SELECT 1 FROM properties WHERE id = ?`)
-	allProperties  = define(`SELECT ` + propertyColumns + ` FROM properties ORDER BY id`)
+	visibilityNow  = define(`SELECT coalesce((SELECT visibility FROM profile_values WHERE user = ? AND property = properties.id), visibility)
+		FROM properties WHERE id = ?`)
+	allProperties = define(`SELECT ` + propertyColumns + ` FROM properties ORDER BY id`)
 
 	putProfileValue = define(`INSERT INTO profile_values (user, property, visibility, value, text) VALUES (?, ?, ?, ?, ?)
 		ON CONFLICT (user, property) DO UPDATE SET visibility = excluded.visibility, value = excluded.value, text = excluded.text`)
@@ -85,9 +87,11 @@ func (s *Store) Properties(ctx context.Context) ([]*social.Property, error) {
 // SetProfileValue implements social.Properties.
 func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v social.ProfileValue, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
-		if err := known(w.exists(propertyExists, v.Property.Bytes())); err != nil {
+		var now social.Visibility
+		if err := known(w.row(visibilityNow, []any{&now}, user.Bytes(), v.Property.Bytes())); err != nil {
 			return err
 		}
+		v.Visibility = cmp.Or(v.Visibility, now)
 		text := sql.NullString{String: v.Value.Text, Valid: v.Value != v.Sought}
 		if _, err := w.exec(putProfileValue, user.Bytes(), v.Property.Bytes(), string(v.Visibility), stored(v.Sought), text); err != nil {
 			return err

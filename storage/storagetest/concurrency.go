@@ -8,9 +8,7 @@ import (
 	"plaza/social"
 )
 
-var concurrencyCases = []testCase{
-	{"OneHandleSignsUpOnce", oneHandleSignsUpOnce},
-	{"OneCircleNameIsTakenOnce", oneCircleNameIsTakenOnce},
+var threadConcurrencyCases = []testCase{
 	{"OneSlugIsTakenOnce", oneSlugIsTakenOnce},
 	{"ManyWritersOnOneThread", manyWritersOnOneThread},
 	{"ManyRepliesToOneComment", manyRepliesToOneComment},
@@ -20,6 +18,11 @@ var concurrencyCases = []testCase{
 	{"CommentsMeetThePostsDeletion", commentsMeetThePostsDeletion},
 	{"ErasingMeetsWriters", erasingMeetsWriters},
 	{"ManyMutersOfOneThread", manyMutersOfOneThread},
+}
+
+var concurrencyCases = []testCase{
+	{"OneHandleSignsUpOnce", oneHandleSignsUpOnce},
+	{"OneCircleNameIsTakenOnce", oneCircleNameIsTakenOnce},
 	{"ManyVotersChangeTheirVotes", manyVotersChangeTheirVotes},
 	{"ManyReactions", manyReactions},
 	{"OneRevisionIsStoredOnce", oneRevisionIsStoredOnce},

@@ -18,6 +18,7 @@ var profileCases = []testCase{
 	{"FindProfilesFindsWhatHolds", findProfilesFindsWhatHolds},
 	{"FindProfilesOrdersAllNumbers", findProfilesOrdersAllNumbers},
 	{"OtherValuesChangeNoSearch", otherValuesChangeNoSearch},
+	{"VisibilitiesStay", visibilitiesStay},
 }
 
 func newPropertyID() social.PropertyID { return social.PropertyID{ID: id.New()} }
@@ -120,6 +121,34 @@ func profileValuesComeBack(w *world) {
 	w.did(false)(w.ClearProfileValue(w.ctx, ben.ID, number.ID, event(social.EventProfileFilledIn)))
 	w.did(false)(w.ClearProfileValue(w.ctx, newUserID(), number.ID, event(social.EventProfileFilledIn)))
 	absent(w, "profile that was emptied", w.Profiles, ben.ID, newUserID())
+}
+
+// visibilitiesStay fills values in without a visibility: the first has its property's, and others that of the value before.
+func visibilitiesStay(w *world) {
+	ada := w.user()
+	city, size := w.property("city", social.PropertyText), w.property("size", social.PropertyInt)
+	city.Visibility = social.VisibleToCircles
+	w.ok(w.UpdateProperty(w.ctx, city, event(social.EventPropertyUpdated)), "UpdateProperty")
+	filled := func(want ...social.Visibility) {
+		w.t.Helper()
+		var got []social.Visibility
+		for _, v := range w.valuesOf(ada) {
+			got = append(got, v.Visibility)
+		}
+		w.same(got, want, "the visibilities")
+	}
+	w.fillIn(ada, city, "", social.TextValue("$a"))
+	filled(social.VisibleToCircles)
+	w.fillIn(ada, size, "", social.NumberValue(1))
+	filled(social.VisibleToCircles, social.VisibleToAll)
+	w.fillIn(ada, city, social.VisibleToMe, social.TextValue("b"))
+	w.fillIn(ada, city, "", social.TextValue("c"))
+	w.fillIn(ada, size, "", social.NumberValue(2))
+	filled(social.VisibleToMe, social.VisibleToAll)
+	w.same(w.valuesOf(ada)[0].Value, social.TextValue("c"), "the value")
+	w.did(true)(w.ClearProfileValue(w.ctx, ada.ID, city.ID, event(social.EventProfileFilledIn)))
+	w.fillIn(ada, city, "", social.TextValue("d"))
+	filled(social.VisibleToCircles, social.VisibleToAll)
 }
 
 // profileValuesLeaveEachOtherAlone fills many properties of one profile in at once: all are there in the end.

@@ -18,10 +18,10 @@ import (
 // registers with t what closes and removes them.
 func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
-	runNouns(t, func(t *testing.T) storage.Store {
+	RunSome(t, func(t *testing.T) storage.Store {
 		t.Helper()
 		return Several(open(t)...)
-	}, nouns()[len(nouns())-3:])
+	}, "Importer", "EventLog", "Concurrency", "ThreadConcurrency")
 }
 
 // Several is several stores over one database as one, in which each call goes to the next store.

@@ -42,6 +42,7 @@ func nouns() []noun {
 		{"Importer", importerCases},
 		{"EventLog", eventCases},
 		{"Concurrency", concurrencyCases},
+		{"ThreadConcurrency", threadConcurrencyCases},
 	}
 }
 

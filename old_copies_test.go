@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/mongodb"
+)
+
+// resting is a store whose background work rests from a while on: what the layouts keep grows old.
+type resting struct {
+	storage.Store
+
+	rest chan struct{}
+}
+
+// Work implements social.Worker.
+func (s *resting) Work(ctx context.Context) {
+	working, stop := context.WithCancel(ctx)
+	context.AfterFunc(ctx, stop)
+	go func() {
+		select {
+		case <-s.rest:
+		case <-ctx.Done():
+		}
+		stop()
+	}()
+	s.Store.Work(working)
+}
+
+// Backlog implements social.Worker: at rest there is nothing to wait for.
+func (s *resting) Backlog(ctx context.Context) (social.Backlog, error) {
+	select {
+	case <-s.rest:
+		return social.Backlog{}, nil
+	default:
+		return s.Store.Backlog(ctx)
+	}
+}
+
+// TestOldFeedsTellNothing hides all kinds of things while no job runs that would take them out of feeds that are kept: neither the news nor a wall
+// shows them.
+func TestOldFeedsTellNothing(t *testing.T) {
+	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.FeedsBucket, mongodb.FeedsMonth} {
+		t.Run(layout, func(t *testing.T) {
+			st := &resting{openMongoDB(t, mongoURI(t), mongodb.Options{Feeds: layout, MergeAbove: 3}), make(chan struct{})}
+			s := &world{plaza: servePlaza(t, st), ids: map[string]string{}}
+			s.publish(t)
+			feeds := `{ viewer { news(first: 50) { nodes { ` + postFields + ` } } } user(handle: "author") { wall(first: 50) { nodes { ` + postFields + ` } } } }`
+			reader := s.plaza.as(t, "reader")
+			before := reader.raw(t, feeds)
+			for _, secret := range secretTexts {
+				if n := strings.Count(before, secret); n != 2 {
+					t.Fatalf("%q is there %d times at first: %s", secret, n, before)
+				}
+			}
+			close(st.rest)
+			s.hide(t)
+			after := reader.raw(t, feeds)
+			for _, secret := range secretTexts {
+				if strings.Contains(after, secret) {
+					t.Errorf("%q is still shown: %s", secret, after)
+				}
+			}
+			if n := strings.Count(after, "open post"); n != 2 {
+				t.Errorf("what may be seen is there %d times: %s", n, after)
+			}
+		})
+	}
+}
+
+var secretTexts = []string{
+	"closed post", "listed post", "deleted post", "edited post",
+	"deleted comment", "edited comment", "erased comment", "blocker's comment", "blocked's comment", "muted's comment", "comment in a muted thread",
+}
+
+func (s *world) publish(t *testing.T) {
+	t.Helper()
+	for _, handle := range []string{"author", "reader", "carl", "dora", "emil", "frid", "gus"} {
+		s.add(t, handle, handle, `{ viewer { user { id } } }`)
+	}
+	s.add(t, "circle", "author", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
+	s.act(t, "reader", `mutation { followUser(input: {userId: "$author"}) { userErrors { code } } }`)
+	posts := slices.Concat(secretTexts[:4], []string{"open post", "quiet post", "muted thread's post"})
+	for _, text := range posts {
+		s.add(t, text[:4], "author", fmt.Sprintf(`mutation { createPost(input: {content: {status: {text: %q}}, audience: {kind: PUBLIC}}) { post { id } } }`, text))
+	}
+	for i, c := range []struct{ by, post string }{
+		{"carl", "open"}, {"carl", "open"}, {"frid", "open"}, {"dora", "quie"}, {"emil", "quie"}, {"gus", "quie"}, {"author", "mute"},
+	} {
+		text := secretTexts[4+i]
+		s.add(t, text, c.by, fmt.Sprintf(`mutation { addComment(input: {postId: %q, text: %q}) { comment { id } } }`, s.ids[c.post], text))
+	}
+}
+
+// hide takes away from the reader all that secretTexts say.
+func (s *world) hide(t *testing.T) {
+	t.Helper()
+	s.act(t, "author", `mutation {
+		a: setPostAudience(input: {postId: "$clos", audience: {kind: ONLY_ME}}) { post { id } }
+		b: setPostAudience(input: {postId: "$list", audience: {kind: LISTED, circleIds: ["$circle"]}}) { post { id } }
+		c: deletePost(input: {postId: "$dele"}) { deletedPostId }
+		d: editPost(input: {postId: "$edit", content: {status: {text: "new"}}}) { post { id } } }`)
+	s.act(t, "carl", fmt.Sprintf(`mutation { a: deleteComment(input: {commentId: %q}) { deletedCommentId } b: editComment(input: {commentId: %q, text: "new"}) { comment { id } } }`,
+		s.ids["deleted comment"], s.ids["edited comment"]))
+	s.act(t, "frid", `mutation { deleteAllMyComments(input: {confirm: true}) { remainingCount } }`)
+	s.act(t, "dora", `mutation { blockUser(input: {userId: "$reader"}) { user { id } } }`)
+	s.act(t, "reader", `mutation { a: blockUser(input: {userId: "$emil"}) { user { id } } b: muteUser(input: {userId: "$gus"}) { user { id } } c: muteThread(input: {postId: "$mute"}) { post { id } } }`)
+}
