@@ -68,12 +68,8 @@ func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v socia
 	others := doc("$filter", doc("input", doc("$ifNull", bson.A{"$properties", bson.A{}}),
 		"cond", doc("$ne", bson.A{"$$this.k", v.Property})))
 	return s.write(ctx, "set profile value", []id.ID{user.ID}, func(ctx context.Context) error {
-<<<<<<< HEAD
 		var p propertyDoc
-		if err := found(s.defined.FindOne(ctx, doc("_id", v.Property), options.FindOne().SetProjection(doc("visibility", 1))).Decode(&p)); err != nil {
-=======
-		if err := found(s.properties.FindOne(ctx, doc("_id", v.Property), options.FindOne().SetProjection(doc("_id", 1))).Err()); err != nil {
->>>>>>> review3
+		if err := found(s.properties.FindOne(ctx, doc("_id", v.Property), options.FindOne().SetProjection(doc("visibility", 1))).Decode(&p)); err != nil {
 			return err
 		}
 		own := doc("$literal", newProfileValueDoc(v)) // what users write is data, also where it begins with a dollar
