@@ -121,7 +121,7 @@ func malformedIDs(kind string) []bad {
 	var cases []bad
 	for _, text := range []string{
 		"", "x", "42", kind, kind + "_", kind + unknownID[:26], kind + unknownID + "q", strings.ToUpper(kind + unknownID), kind + "_8" + unknownID[2:],
-		" " + kind + unknownID, kind + unknownID + "\x00", kind + unknownID[:26] + "\n", kind + "_" + megabyte, "cat" + unknownID, "ad" + unknownID,
+		" " + kind + unknownID, kind + unknownID + "\x00", kind + unknownID[:26] + "\n", kind + "_" + megabyte, "cat" + unknownID, "dad" + unknownID,
 	} {
 		cases = append(cases, bad{why: fmt.Sprintf("malformed: %.40q", text), value: text, code: "INVALID"})
 	}
@@ -263,11 +263,65 @@ func (w *world) inputFields() map[string][]bad {
 			bad{why: "on another post", value: w.ids["bobComment"], code: "INVALID"},
 			bad{why: "at the depth limit", value: w.ids["deepest"], code: "TOO_DEEP", beside: map[string]any{"postId": w.ids["photo"]}},
 			bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.commentId":       comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"EditCommentInput.text":            text(10_000),
-		"DeleteCommentInput.commentId":     comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
-		"DeleteAllMyCommentsInput.confirm": values("INVALID", false),
-		"RecordAdImpressionInput.token":    values("INVALID", "", "AAAA", "not base64!", "a\x00", megabyte, strings.Repeat("A", 200)),
+		"EditCommentInput.commentId":         comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"EditCommentInput.text":              text(10_000),
+		"DeleteCommentInput.commentId":       comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"DeleteAllMyCommentsInput.confirm":   values("INVALID", false),
+		"CreateAdvertiserInput.name":         line(100),
+		"CreateAdvertiserInput.caps":         badCaps(),
+		"UpdateAdvertiserInput.advertiserId": notAnyID("advertiser"),
+		"UpdateAdvertiserInput.name":         line(100),
+		"UpdateAdvertiserInput.caps":         badCaps(),
+		"CreateAdCampaignInput.advertiserId": notAnyID("advertiser"),
+		"CreateAdCampaignInput.name":         line(100),
+		"CreateAdCampaignInput.isHouse":      named("input.budget", values("INVALID", true)),
+		"CreateAdCampaignInput.caps":         badCaps(),
+		"UpdateAdCampaignInput.campaignId":   notAnyID("campaign"),
+		"UpdateAdCampaignInput.name":         line(100),
+		"UpdateAdCampaignInput.caps":         badCaps(),
+		"AdScheduleInput.start":              named("input.schedule.end", values("INVALID", "2096-01-01T00:00:00Z", "2097-01-01T00:00:00Z")),
+		"AdScheduleInput.end":                append(values("INVALID", "2026-01-01T00:00:00Z", "2025-01-01T00:00:00Z"), values("BAD_USER_INPUT", "", "tomorrow", 5)...),
+		"AdScheduleInput.timeZone":           values("INVALID", "Nowhere", "../etc/passwd", "Local", "a\x00b", megabyte),
+		"AdScheduleInput.weekdays":           values("BAD_USER_INPUT", "FREITAG", []any{"MONDAY", nil}, []any{1}),
+		"AdScheduleInput.fromHour":           append(values("INVALID", -1, 24, 1<<31-1), named("input.schedule.toHour", values("INVALID", 20, 23))...),
+		"AdScheduleInput.toHour":             values("INVALID", -1, 0, 8, 25, 1<<31-1),
+		"AdBudgetInput.currency":             badCurrencies(),
+		"AdBudgetInput.total":                append(badMicros(), named("input.budget.daily", values("INVALID", 1))...),
+		"AdBudgetInput.daily":                badMicros(),
+		"AdBudgetInput.even":                 {},
+		"SetAdCampaignStateInput.campaignId": notAnyID("campaign"),
+		"SetAdCampaignStateInput.state":      {},
+		"CreateAdZoneInput.site":             badZoneNames("INVALID"),
+		"CreateAdZoneInput.zone":             append(badZoneNames("INVALID"), values("TAKEN", "top")...),
+		"CreateAdZoneInput.currency":         badCurrencies(),
+		"CreateAdZoneInput.design":           {},
+		"UpdateAdZoneInput.site":             append(badZoneNames("INVALID"), named("input.zone", values("NOT_FOUND", "acme.invalid"))...),
+		"UpdateAdZoneInput.zone":             append(badZoneNames("INVALID"), values("NOT_FOUND", "nowhere")...),
+		"UpdateAdZoneInput.design":           {},
+		"CreateAdUnitInput.campaignId":       notAnyID("campaign"),
+		"CreateAdUnitInput.headline":         line(100),
+		"CreateAdUnitInput.body":             optionalLine(500),
+		"CreateAdUnitInput.imageUrl":         address(),
+		"CreateAdUnitInput.landingUrl":       append(address(), bad{why: "empty", value: "", code: "BLANK"}),
+		"CreateAdUnitInput.keywords":         badKeywords("INVALID", "TOO_LONG", "BLANK"),
+		"CreateAdUnitInput.weight":           values("INVALID", -1, 1_001, -1<<31),
+		"CreateAdUnitInput.caps":             badCaps(),
+		"CreateAdUnitInput.zones":            badPlaces(),
+		"AdBidInput.model":                   {},
+		"AdBidInput.price":                   append(badMicros(), values("INVALID", 1, 1_500)...),
+		"AdBidInput.currency":                append(badCurrencies(), values("INVALID", "USD")...),
+		"UpdateAdUnitInput.unitId":           notAnyID("ad"),
+		"UpdateAdUnitInput.headline":         line(100),
+		"UpdateAdUnitInput.body":             optionalLine(500),
+		"UpdateAdUnitInput.imageUrl":         address(),
+		"UpdateAdUnitInput.landingUrl":       append(address(), bad{why: "empty", value: "", code: "BLANK"}),
+		"UpdateAdUnitInput.keywords":         badKeywords("INVALID", "TOO_LONG", "BLANK"),
+		"UpdateAdUnitInput.weight":           values("INVALID", -1, 1_001, -1<<31),
+		"UpdateAdUnitInput.caps":             badCaps(),
+		"UpdateAdUnitInput.zones":            badPlaces(),
+		"SetAdUnitStateInput.unitId":         notAnyID("ad"),
+		"SetAdUnitStateInput.state":          {},
+		"RecordAdImpressionInput.token":      values("INVALID", "", "AAAA", "not base64!", "a\x00", megabyte, strings.Repeat("A", 200)),
 	}
 }
 
@@ -325,6 +379,64 @@ func badOptions() []bad {
 		cases = append(cases, bad{why: "one option " + option.why, value: []any{"fine", option.value}, code: option.code})
 	}
 	return cases
+}
+
+func badCaps() []bad {
+	one := func(count any, per any) []any { return []any{map[string]any{"count": count, "per": per}} }
+	return []bad{
+		{why: "none", value: one(0, "DAY"), code: "INVALID"},
+		{why: "below 0", value: one(-1, "DAY"), code: "INVALID"},
+		{why: "101", value: one(101, "DAY"), code: "INVALID"},
+		{why: "a window twice", value: append(one(1, "DAY"), one(2, "DAY")...), code: "INVALID"},
+		{why: "10,000", value: slices.Repeat(one(1, "DAY"), 10_000), code: "INVALID"},
+		{why: "an unknown window", value: one(1, "MONTH"), code: "BAD_USER_INPUT"},
+		{why: "half a cap", value: one(0.5, "DAY"), code: "BAD_USER_INPUT"},
+		{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
+	}
+}
+
+func badMicros() []bad {
+	return append(values("INVALID", 0, -1, -1_000, int64(1e15)+1_000), values("BAD_USER_INPUT", "1000", 0.5, json.RawMessage("1e30"), json.RawMessage("9223372036854775808"), true)...)
+}
+
+func badCurrencies() []bad {
+	return values("INVALID", "", "eur", "EUX", "XXX", "EURO", "a\x00b", megabyte)
+}
+
+func badZoneNames(code string) []bad {
+	return values(code, "", "a/b", "A", "ä", "a\x00", strings.Repeat("a", 65), megabyte)
+}
+
+func badPlaces() []bad {
+	one := func(site, zone any) []any { return []any{map[string]any{"site": site, "zone": zone}} }
+	return []bad{
+		{why: "a zone of another site", value: one("elsewhere.example", "top"), code: "NOT_FOUND"},
+		{why: "no such zone", value: one("acme.example", "nowhere"), code: "NOT_FOUND"},
+		{why: "no zone's name", value: one("acme.example", "a/b"), code: "INVALID"},
+		{why: "a zone twice", value: slices.Repeat(one("acme.example", "top"), 2), code: "INVALID"},
+		{why: "10,000", value: slices.Repeat(one("acme.example", "top"), 10_000), code: "INVALID"},
+		{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
+		{why: "without a zone", value: []any{map[string]any{"site": "acme.example"}}, code: "BAD_USER_INPUT"},
+	}
+}
+
+// badKeywords are answered with these codes: malformed, too many or too long, blank.
+func badKeywords(malformed, tooLong, blank string) []bad {
+	many := make([]any, 10_000)
+	for i := range many {
+		many[i] = fmt.Sprint("keyword ", i)
+	}
+	return []bad{
+		{why: "10,000", value: many, code: tooLong},
+		{why: "51", value: many[:51], code: tooLong},
+		{why: "51 characters", value: []any{strings.Repeat("é", 51)}, code: tooLong},
+		{why: "1 MB", value: []any{megabyte}, code: tooLong},
+		{why: "empty", value: []any{""}, code: blank},
+		{why: "a comma", value: []any{"a,b"}, code: malformed},
+		{why: "NUL", value: []any{"a\x00b"}, code: malformed},
+		{why: "two lines", value: []any{"a\nb"}, code: malformed},
+		{why: "null in it", value: []any{"a", nil}, code: "BAD_USER_INPUT"},
+	}
 }
 
 func (w *world) badCircles() []bad {
@@ -392,12 +504,37 @@ func (w *world) inputs() map[string][]map[string]any {
 		"setProfileProperty":    {{"key": "city", "value": "New"}},
 		"clearProfileProperty":  {{"key": "city"}},
 	}
+	w.adInputs(inputs)
 	for _, kind := range slices.Sorted(maps.Keys(contents)) {
 		inputs["createPost"] = append(inputs["createPost"], map[string]any{"content": contents[kind], "audience": listed})
 		inputs["editPost"] = append(inputs["editPost"], map[string]any{"postId": w.ids[kind], "content": contents[kind]})
 	}
 	inputs["createPost"] = append(inputs["createPost"], map[string]any{"content": contents["post"], "audience": listed, "replies": listed})
 	return inputs
+}
+
+// adInputs adds those of the mutations about ads.
+func (w *world) adInputs(inputs map[string][]map[string]any) {
+	bid := map[string]any{"model": "CPM", "price": 1_000, "currency": "EUR"}
+	budget := map[string]any{"currency": "EUR", "total": 2_000, "daily": 1_000}
+	schedule := map[string]any{"start": "2026-01-01T00:00:00Z", "end": "2096-01-01T00:00:00Z", "fromHour": 8, "toHour": 20}
+	for name, input := range map[string]map[string]any{
+		"createAdvertiser":   {"name": "New"},
+		"updateAdvertiser":   {"advertiserId": w.ids["advertiser"], "name": "New"},
+		"createAdCampaign":   {"advertiserId": w.ids["advertiser"], "name": "New", "schedule": schedule, "budget": budget},
+		"updateAdCampaign":   {"campaignId": w.ids["campaign"], "name": "New", "schedule": schedule, "budget": budget},
+		"setAdCampaignState": {"campaignId": w.ids["campaign"], "state": "PAUSED"},
+		"createAdZone":       {"site": "acme.example", "zone": "new", "currency": "EUR"},
+		"updateAdZone":       {"site": "acme.example", "zone": "top", "design": "ZONE"},
+		"createAdUnit": {
+			"campaignId": w.ids["campaign"], "headline": "New", "landingUrl": "https://acme.example/new", "bid": bid,
+			"zones": []any{map[string]any{"site": "acme.example", "zone": "top"}},
+		},
+		"updateAdUnit":   {"unitId": w.ids["unit"], "headline": "New", "bid": bid},
+		"setAdUnitState": {"unitId": w.ids["unit"], "state": "PAUSED"},
+	} {
+		inputs[name] = append(inputs[name], input)
+	}
 }
 
 func TestBadInputOfMutations(t *testing.T) {
@@ -706,6 +843,7 @@ func newWorld(t *testing.T, plaza *plaza) *world {
 	w.addProperties(t)
 	w.addPosts(t)
 	w.addThreads(t)
+	w.addAds(t)
 	w.act(t, "fay", `mutation { blockUser(input: {userId: "$ada"}) { userErrors { code } } }`)
 	return w
 }
@@ -762,6 +900,25 @@ func (w *world) addThreads(t *testing.T) {
 		w.add(t, "deepest", "ada", `mutation { addComment(input: {postId: "$photo", text: "deeper", parentId: "$deepest"}) { comment { id } } }`)
 	}
 	w.waitUntilClosed(t)
+}
+
+func (w *world) addAds(t *testing.T) {
+	t.Helper()
+	grant(t, w.plaza, "GRANT: ads:manage ada")
+	w.add(t, "advertiser", "ada", `mutation { createAdvertiser(input: {name: "Acme"}) { advertiser { id } } }`)
+	w.add(t, "campaign", "ada", `mutation { createAdCampaign(input: {advertiserId: "$advertiser", name: "Spring"}) { campaign { id } } }`)
+	w.act(t, "ada", `mutation { createAdZone(input: {site: "acme.example", zone: "top", currency: "EUR"}) { zone { site } userErrors { code } } }`)
+	w.add(t, "unit", "ada", `mutation { createAdUnit(input: {campaignId: "$campaign", headline: "Old", landingUrl: "https://acme.example/",
+		bid: {model: CPC, price: 1000, currency: "EUR"}, zones: [{site: "acme.example", zone: "top"}]}) { unit { id } } }`)
+}
+
+// dumpAds is all that those who manage ads see.
+func (w *world) dumpAds(t *testing.T) string {
+	t.Helper()
+	return w.ada.raw(t, w.named(`{ adManager { advertisers { nodes { id name caps { count per } } }
+		campaigns(advertiserId: "$advertiser") { nodes { id name state isHouse schedule { start end timeZone weekdays fromHour toHour } budget { total daily } spent caps { count per } } }
+		units(campaignId: "$campaign") { nodes { id headline body imageUrl landingUrl state bid { model price currency } keywords weight caps { count per } zones { site zone } impressions clicks } }
+		zones { nodes { site zone currency design } } } }`))
 }
 
 func (w *world) waitUntilClosed(t *testing.T) {
@@ -822,7 +979,9 @@ func (w *world) dump(t *testing.T) []string {
 			blockedUsers { nodes { handle } } mutedUsers { nodes { handle } } } }`
 	var ids []string
 	for _, name := range slices.Sorted(maps.Keys(w.ids)) {
-		ids = append(ids, fmt.Sprintf("%q", w.ids[name]))
+		if !slices.Contains([]string{"advertiser", "campaign", "unit"}, name) { // they are no nodes
+			ids = append(ids, fmt.Sprintf("%q", w.ids[name]))
+		}
 	}
 	var dumps []string
 	for _, handle := range []string{"ada", "bob", "anyone"} {
@@ -831,7 +990,7 @@ func (w *world) dump(t *testing.T) []string {
 	if strings.Count(dumps[0], `"code"`) != 1 { // there is no newcomer
 		t.Fatalf("the dump does not work: %.1000s", dumps[0])
 	}
-	return dumps
+	return append(dumps, w.dumpAds(t))
 }
 
 // mustBeAs wants that all is as it was in an earlier dump.
@@ -848,12 +1007,13 @@ func (w *world) mustBeAs(t *testing.T, before []string) {
 // ways lead to an object of each type whose fields have arguments.
 func (w *world) ways() map[string]string {
 	ways := map[string]string{
-		"Query":   `{ %s }`,
-		"Viewer":  `{ viewer { %s } }`,
-		"User":    `{ user(handle: "bob") { %s } }`,
-		"Circle":  `{ node(id: "$circle") { ... on Circle { %s } } }`,
-		"Comment": `{ node(id: "$comment") { ... on Comment { %s } } }`,
-		"Post":    `{ post(id: "$post") { %s } }`,
+		"Query":     `{ %s }`,
+		"Viewer":    `{ viewer { %s } }`,
+		"AdManager": `{ adManager { %s } }`,
+		"User":      `{ user(handle: "bob") { %s } }`,
+		"Circle":    `{ node(id: "$circle") { ... on Circle { %s } } }`,
+		"Comment":   `{ node(id: "$comment") { ... on Comment { %s } } }`,
+		"Post":      `{ post(id: "$post") { %s } }`,
 	}
 	for name, post := range map[string]string{"StatusPost": "post", "PhotoPost": "photo", "LinkPost": "link", "CheckinPost": "checkin", "PollPost": "poll"} {
 		ways[name] = `{ post(id: "$` + post + `") { ... on ` + name + ` { %s } } }`
@@ -876,15 +1036,31 @@ func (w *world) arguments() map[string][]bad {
 		"Query.nodes(ids:)": append(elements,
 			bad{why: "101", value: slices.Repeat([]any{w.ids["ada"]}, 101), code: "BAD_USER_INPUT"},
 			bad{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"}),
-		"Query.users(where:)":            badSearches(),
-		"Query.usersByName(startsWith:)": badNames(),
-		"Query.ads(site:)":               site,
-		"Query.ads(zone:)":               site,
-		"Query.ads(count:)":              values("BAD_USER_INPUT", 0, -1, 11, 1_000, -1<<31),
-		"Post.latestComments(last:)":     values("BAD_USER_INPUT", 0, -1, 4, 1_000),
-		"Post.comments(order:)":          {},
-		"Post.comment(slug:)":            values("NOT_FOUND", "", "nowhere", "a/b", "a\x00b", "%00", "'; DROP TABLE comments", megabyte),
-		"Viewer.wall(view:)":             {},
+		"Query.users(where:)":                badSearches(),
+		"Query.usersByName(startsWith:)":     badNames(),
+		"Query.ads(site:)":                   site,
+		"Query.ads(zone:)":                   site,
+		"Query.ads(keywords:)":               badKeywords("BAD_USER_INPUT", "BAD_USER_INPUT", "BAD_USER_INPUT"),
+		"Query.ads(visitor:)":                values("BAD_USER_INPUT", "a b", "ä", "a\x00", "a/b", strings.Repeat("a", 129), megabyte),
+		"Query.ads(count:)":                  values("BAD_USER_INPUT", 0, -1, 11, 1_000, -1<<31),
+		"AdManager.advertiser(id:)":          notAnyID("advertiser"),
+		"AdManager.campaign(id:)":            notAnyID("campaign"),
+		"AdManager.unit(id:)":                notAnyID("ad"),
+		"AdManager.campaigns(advertiserId:)": notAnyID("advertiser"),
+		"AdManager.units(campaignId:)":       notAnyID("campaign"),
+		"AdManager.report(by:)":              {},
+		"AdManager.report(from:)":            values("BAD_USER_INPUT", "", "tomorrow", 5, "2026-01-01T00:30:00Z"),
+		"AdManager.report(to:)":              values("BAD_USER_INPUT", "", "tomorrow", 5, "2026-01-01T00:30:00Z", "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"),
+		"AdManager.report(campaignId:)":      notAnyID("campaign"),
+		"AdManager.explain(site:)":           site,
+		"AdManager.explain(zone:)":           site,
+		"AdManager.explain(keywords:)":       badKeywords("BAD_USER_INPUT", "BAD_USER_INPUT", "BAD_USER_INPUT"),
+		"AdManager.explain(visitor:)":        values("BAD_USER_INPUT", "a b", "ä", strings.Repeat("a", 129), megabyte),
+		"AdManager.explain(count:)":          values("BAD_USER_INPUT", 0, -1, 11),
+		"Post.latestComments(last:)":         values("BAD_USER_INPUT", 0, -1, 4, 1_000),
+		"Post.comments(order:)":              {},
+		"Post.comment(slug:)":                values("NOT_FOUND", "", "nowhere", "a/b", "a\x00b", "%00", "'; DROP TABLE comments", megabyte),
+		"Viewer.wall(view:)":                 {},
 	}
 }
 
@@ -934,15 +1110,26 @@ func badNames() []bad {
 	return cases
 }
 
-const naming = `, startsWith: "a"`
+// needed are the arguments without which a field cannot be asked for.
+var needed = map[string][]string{
+	"Query.usersByName":   {`startsWith: "a"`},
+	"Query.users":         {`where: [{key: "city", equals: "Ulm"}]`},
+	"Query.ads":           {`site: "example.org"`, `zone: "sidebar"`},
+	"AdManager.campaigns": {`advertiserId: "$advertiser"`},
+	"AdManager.units":     {`campaignId: "$campaign"`},
+	"AdManager.report":    {`from: "2026-01-01T00:00:00Z"`, `to: "2026-02-01T00:00:00Z"`, `by: DAY`},
+	"AdManager.explain":   {`site: "example.org"`, `zone: "sidebar"`},
+}
 
-const searching = `, where: [{key: "city", equals: "Ulm"}]`
-
-// beside has what an argument needs beside it.
-var beside = map[string]string{
-	"Query.usersByName(first:)": naming, "Query.usersByName(last:)": naming, "Query.usersByName(after:)": naming, "Query.usersByName(before:)": naming,
-	"Query.users(first:)": searching, "Query.users(after:)": searching,
-	"Query.ads(site:)": `, zone: "sidebar"`, "Query.ads(zone:)": `, site: "example.org"`, "Query.ads(count:)": `, site: "example.org", zone: "sidebar"`,
+// beside has what a field's argument needs beside it.
+func (w *world) beside(def *ast.Definition, field *ast.FieldDefinition, argument string) string {
+	var text strings.Builder
+	for _, other := range needed[def.Name+"."+field.Name] {
+		if !strings.HasPrefix(other, argument+":") {
+			text.WriteString(", " + w.named(other))
+		}
+	}
+	return text.String()
 }
 
 func TestBadInputOfArguments(t *testing.T) {
@@ -983,7 +1170,7 @@ func (w *world) wrongArguments(t *testing.T, def *ast.Definition, field *ast.Fie
 		}
 		coordinate := fmt.Sprintf("%s.%s(%s:)", def.Name, field.Name, argument.Name)
 		operation := fmt.Sprintf("query($x: %s) ", argument.Type) +
-			fmt.Sprintf(way, fmt.Sprintf("%s(%s: $x%s)%s", field.Name, argument.Name, beside[coordinate], selected))
+			fmt.Sprintf(way, fmt.Sprintf("%s(%s: $x%s)%s", field.Name, argument.Name, w.beside(def, field, argument.Name), selected))
 		for _, c := range append(wrongTypes(argument.Type), cases...) {
 			code := c.code
 			if code == "INVALID" {
@@ -993,7 +1180,7 @@ func (w *world) wrongArguments(t *testing.T, def *ast.Definition, field *ast.Fie
 		}
 	}
 	if field.Arguments.ForName("first") != nil && field.Arguments.ForName("last") != nil {
-		both := fmt.Sprintf(way, field.Name+`(first: 1, last: 1`+beside[fmt.Sprintf("%s.%s(first:)", def.Name, field.Name)]+`) { __typename }`)
+		both := fmt.Sprintf(way, field.Name+`(first: 1, last: 1`+w.beside(def, field, "first")+`) { __typename }`)
 		w.ada.verdict(t, both, nil, "").check(t, "first and last", "BAD_USER_INPUT", "last", "first")
 	}
 }
@@ -1005,7 +1192,7 @@ func (w *world) cases(t *testing.T, way string, def *ast.Definition, field *ast.
 		case "first", "last":
 			return values("BAD_USER_INPUT", 0, -1, 101, 1_000, -1<<31, 1<<31-1), true
 		case "after", "before":
-			return values("BAD_USER_INPUT", w.forgedCursors(t, way, field, beside[fmt.Sprintf("%s.%s(first:)", def.Name, field.Name)])...), true
+			return values("BAD_USER_INPUT", w.forgedCursors(t, way, def, field)...), true
 		}
 	}
 	known := w.arguments()
@@ -1020,9 +1207,9 @@ func (w *world) cases(t *testing.T, way string, def *ast.Definition, field *ast.
 }
 
 // forgedCursors are none of this list, whose first cursor some are made of.
-func (w *world) forgedCursors(t *testing.T, way string, field *ast.FieldDefinition, beside string) []any {
+func (w *world) forgedCursors(t *testing.T, way string, def *ast.Definition, field *ast.FieldDefinition) []any {
 	t.Helper()
-	own := w.firstCursor(t, fmt.Sprintf(way, field.Name+`(first: 1`+beside+`) { edges { cursor } }`))
+	own := w.firstCursor(t, fmt.Sprintf(way, field.Name+`(first: 1`+w.beside(def, field, "first")+`) { edges { cursor } }`))
 	foreign := w.firstCursor(t, `{ viewer { circles(first: 1) { edges { cursor } } } }`)
 	if own[0] == foreign[0] {
 		foreign = w.firstCursor(t, `{ viewer { news(first: 1) { edges { cursor } } } }`)

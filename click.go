@@ -4,13 +4,18 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"net/netip"
+	"strings"
 
 	"plaza/ads"
 	"plaza/fault"
 )
 
-// clickPath is where clickHandler is reached; a click token follows.
-const clickPath = "/ads/click/"
+// Where the handlers of ads are reached; a token follows.
+const (
+	clickPath      = "/ads/click/"
+	impressionPath = "/ads/impression/"
+)
 
 // clickHandler counts clicks and leads on to the landing page of the ad. Its pattern is clickPath and {token}.
 //
@@ -18,14 +23,14 @@ const clickPath = "/ads/click/"
 // for each token, and leads on as often as it is repeated; a HEAD leads on and counts nothing. A token that is forged or
 // edited is answered 404, one that has expired 410, other methods 405, a database that does not answer 503, each with a
 // sentence in plain text; an internal error is logged and answered 500. No answer may be stored by caches.
-func clickHandler(service *ads.Service, logger *slog.Logger) http.HandlerFunc {
+func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		var landing string
 		var err error
 		switch token := r.PathValue("token"); r.Method {
 		case http.MethodGet:
-			landing, _, err = service.RecordClick(r.Context(), token)
+			landing, _, err = service.RecordClick(r.Context(), token, addressOf(r, behindProxy))
 		case http.MethodHead:
 			landing, err = service.Landing(r.Context(), token)
 		default:
@@ -54,7 +59,47 @@ func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, er
 		http.Error(w, "There is no such ad.", http.StatusNotFound)
 	case r.Context().Err() != nil: // nobody is there any more
 	default:
-		logger.ErrorContext(r.Context(), "an ad's click was not recorded", "error", err)
+		logger.ErrorContext(r.Context(), "an ad was not recorded", "error", err)
 		http.Error(w, "This does not work just now. Please try again.", http.StatusInternalServerError)
+	}
+}
+
+// addressOf is where a request came from, without the port; "" where that says nothing about the client: what comes from this
+// machine or its own network has most likely come through a proxy, and then all have that address. A proxy that is known of
+// adds the client's address to the header as its last entry.
+func addressOf(r *http.Request, behindProxy bool) string {
+	if behindProxy {
+		all := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+		last, err := netip.ParseAddr(strings.TrimSpace(all[len(all)-1]))
+		if err != nil {
+			return ""
+		}
+		return last.String()
+	}
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil || from.Addr().IsLoopback() || from.Addr().IsPrivate() {
+		return ""
+	}
+	return from.Addr().String()
+}
+
+// impressionHandler counts impressions, for pages that show ads without GraphQL: as the address of a picture, or by a beacon. Its pattern is
+// impressionPath and {token}.
+//
+// It answers 204 to a GET or POST, once for each token, and again for each repetition. Refusals are those of clickHandler.
+func impressionHandler(service *ads.Service, logger *slog.Logger) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("Access-Control-Allow-Origin", "*") // a beacon's answer has nothing to hide
+		if r.Method != http.MethodGet && r.Method != http.MethodPost {
+			w.Header().Set("Allow", "GET, POST")
+			http.Error(w, "An impression is a GET or a POST.", http.StatusMethodNotAllowed)
+			return
+		}
+		if _, err := service.RecordImpression(r.Context(), r.PathValue("token")); err != nil {
+			refuseClick(w, r, logger, err)
+			return
+		}
+		w.WriteHeader(http.StatusNoContent)
 	}
 }

@@ -33,9 +33,9 @@ type faulty struct {
 	fault error
 }
 
-func (f *faulty) Record(ctx context.Context, r ads.Recording) (bool, error) {
+func (f *faulty) Record(ctx context.Context, r ads.Recording) (ads.Receipt, error) {
 	if f.fault != nil {
-		return false, f.fault
+		return ads.Receipt{}, f.fault
 	}
 	return f.Store.Record(ctx, r)
 }
@@ -45,12 +45,12 @@ func newAdWorld(t *testing.T) *adWorld {
 	w := &adWorld{t: t, store: &faulty{Store: adsmodel.New()}, now: time.Now()}
 	w.Service = ads.New(w.store, ads.Options{Now: func() time.Time { return w.now }})
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
-	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Spring"}
-	zone := ads.Zone{ID: ads.ZoneID{Site: "example.org", Name: "top"}, Currency: "EUR"}
+	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Spring", State: ads.Active}
+	zone := ads.Zone{ID: ads.ZoneID{Site: "example.org", Name: "top"}, Currency: "EUR", Design: ads.ByZone}
 	w.unit = ads.Unit{
-		ID: ads.UnitID{ID: id.New()}, Campaign: campaign.ID, Zones: []ads.ZoneID{zone.ID},
+		ID: ads.UnitID{ID: id.New()}, Campaign: campaign.ID, State: ads.Active, Zones: []ads.ZoneID{zone.ID},
 		Creative: ads.Creative{Headline: "Anvils", LandingURL: "https://acme.example/anvils?from=plaza#buy"},
-		Bid:      ads.Bid{Model: ads.CPM, Price: 1, Currency: zone.Currency},
+		Bid:      ads.Bid{Model: ads.CPM, Price: 1_000, Currency: zone.Currency},
 	}
 	_, err := w.Add(t.Context(), ads.Batch{
 		Advertisers: []ads.Advertiser{advertiser}, Campaigns: []ads.Campaign{campaign}, Zones: []ads.Zone{zone}, Units: []ads.Unit{w.unit},
@@ -63,7 +63,7 @@ func newAdWorld(t *testing.T) *adWorld {
 
 func (w *adWorld) choose() ads.Choice {
 	w.t.Helper()
-	choices, err := w.Choose(w.t.Context(), "example.org", "top", 1)
+	choices, err := w.Choose(w.t.Context(), ads.Request{Site: "example.org", Zone: "top", Count: 1})
 	if err != nil || len(choices) != 1 {
 		w.t.Fatalf("Choose: %v, %v", choices, err)
 	}
@@ -86,7 +86,9 @@ func (w *adWorld) counted(impressions, clicks int64) {
 func (w *adWorld) click(method, target string) *http.Response {
 	w.t.Helper()
 	mux := http.NewServeMux()
-	mux.Handle(clickPath+"{token}", clickHandler(w.Service, slog.New(slog.NewTextHandler(&w.log, nil))))
+	logger := slog.New(slog.NewTextHandler(&w.log, nil))
+	mux.Handle(clickPath+"{token}", clickHandler(w.Service, false, logger))
+	mux.Handle(impressionPath+"{token}", impressionHandler(w.Service, logger))
 	answer := httptest.NewRecorder()
 	mux.ServeHTTP(answer, httptest.NewRequestWithContext(w.t.Context(), method, target, nil))
 	return answer.Result()
@@ -94,7 +96,9 @@ func (w *adWorld) click(method, target string) *http.Response {
 
 func TestAClickCountsOnceAndLeadsOn(t *testing.T) {
 	w := newAdWorld(t)
-	link := clickPath + w.choose().ClickToken
+	choice := w.choose()
+	link := clickPath + choice.ClickToken
+	w.shown(choice)
 	for _, step := range []struct {
 		method, target string
 		clicks         int64
@@ -111,8 +115,38 @@ func TestAClickCountsOnceAndLeadsOn(t *testing.T) {
 		if got := answer.Header.Get("Cache-Control"); got != "no-store" {
 			t.Errorf("%s: Cache-Control is %q", step.method, got)
 		}
-		w.counted(0, step.clicks)
+		w.counted(1, step.clicks)
 	}
+}
+
+// shown records the impression of a choice over HTTP, twice.
+func (w *adWorld) shown(c ads.Choice) {
+	w.t.Helper()
+	for _, method := range []string{http.MethodPost, http.MethodGet} {
+		answer := w.click(method, impressionPath+c.ImpressionToken)
+		if answer.StatusCode != http.StatusNoContent || answer.Header.Get("Cache-Control") != "no-store" {
+			w.t.Errorf("%s of an impression: %d, %v", method, answer.StatusCode, answer.Header)
+		}
+	}
+}
+
+func TestBadImpressionsCountNothing(t *testing.T) {
+	w := newAdWorld(t)
+	c := w.choose()
+	for name, step := range map[string]struct {
+		method, token string
+		status        int
+	}{
+		"forged":    {http.MethodGet, "forged", http.StatusNotFound},
+		"edited":    {http.MethodPost, "B" + c.ImpressionToken[1:], http.StatusNotFound},
+		"a click's": {http.MethodGet, c.ClickToken, http.StatusNotFound},
+		"DELETE":    {http.MethodDelete, c.ImpressionToken, http.StatusMethodNotAllowed},
+	} {
+		w.leadsNowhere(name, w.click(step.method, impressionPath+step.token), step.status)
+	}
+	w.now = w.now.Add(ads.ImpressionLife)
+	w.leadsNowhere("expired", w.click(http.MethodGet, impressionPath+c.ImpressionToken), http.StatusGone)
+	w.counted(0, 0)
 }
 
 func TestBadClicksLeadNowhere(t *testing.T) {
@@ -132,7 +166,7 @@ func TestBadClicksLeadNowhere(t *testing.T) {
 	} {
 		w.leadsNowhere(step.name, w.click(step.method, clickPath+step.token), step.status)
 	}
-	w.now = w.now.Add(2 * ads.TokenLife)
+	w.now = w.now.Add(2 * ads.ClickLife)
 	w.leadsNowhere("expired", w.click(http.MethodGet, clickPath+old.ClickToken), http.StatusGone)
 	w.leadsNowhere("expired, HEAD", w.click(http.MethodHead, clickPath+old.ClickToken), http.StatusGone)
 	w.counted(0, 0)
@@ -183,4 +217,31 @@ func readAll(t *testing.T, answer *http.Response) string {
 		t.Fatal(err)
 	}
 	return string(text)
+}
+
+func TestAddressesOfClients(t *testing.T) {
+	for _, c := range []struct {
+		remote, forwarded string
+		behindProxy       bool
+		want              string
+	}{
+		{"203.0.113.7:1234", "", false, "203.0.113.7"},
+		{"203.0.113.7:1234", "198.51.100.1", false, "203.0.113.7"}, // anybody can send a header
+		{"[2001:db8::1]:1234", "", false, "2001:db8::1"},
+		{"127.0.0.1:1234", "", false, ""},
+		{"10.1.2.3:1234", "198.51.100.1", false, ""},
+		{"10.1.2.3:1234", "6.6.6.6, 198.51.100.1", true, "198.51.100.1"},
+		{"10.1.2.3:1234", "", true, ""},
+		{"10.1.2.3:1234", "198.51.100.1, unknown", true, ""},
+		{"nowhere", "", false, ""},
+	} {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
+		r.RemoteAddr = c.remote
+		if c.forwarded != "" {
+			r.Header.Set("X-Forwarded-For", c.forwarded)
+		}
+		if got := addressOf(r, c.behindProxy); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
 }

@@ -10,6 +10,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/event"
 
+	"plaza/ads"
+	"plaza/id"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
@@ -107,6 +109,50 @@ func countCommands(t *testing.T, layout string) {
 			}
 			t.Logf("%d commands", counts[0])
 		})
+	}
+}
+
+// TestCommandCountsOfAds holds the lists of those who manage ads to their number of commands, whatever the size of the page.
+func TestCommandCountsOfAds(t *testing.T) {
+	log := &commandLog{}
+	plaza := servePlaza(t, openMongoDB(t, mongoURI(t), mongodb.Options{Monitor: log.monitor()}))
+	ada := plaza.as(t, "ada")
+	grant(t, plaza, "GRANT: ads:manage ada")
+	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
+	batch := ads.Batch{
+		Advertisers: []ads.Advertiser{advertiser},
+		Zones:       []ads.Zone{{ID: ads.ZoneID{Site: "acme.example", Name: "top"}, Currency: "EUR", Design: ads.ByKeywords}},
+	}
+	for range 40 {
+		batch.Campaigns = append(batch.Campaigns, ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Spring", State: ads.Active})
+		batch.Units = append(batch.Units, ads.Unit{
+			ID: ads.UnitID{ID: id.New()}, Campaign: batch.Campaigns[0].ID, State: ads.Active, Zones: []ads.ZoneID{batch.Zones[0].ID},
+			Creative: ads.Creative{Headline: "Anvils", LandingURL: "https://acme.example/"}, Bid: ads.Bid{Model: ads.CPM, Price: 1_000, Currency: "EUR"},
+		})
+	}
+	if _, err := plaza.store.Ads().Save(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		query string
+		most  int // commands, the session's and the viewer's look-up among them
+	}{
+		"campaigns": {`query($first: Int!, $id: ID!) { adManager { campaigns(advertiserId: $id, first: $first) { nodes { name spent budget { total } } pageInfo { hasNextPage } } } }`, 5},
+		"units":     {`query($first: Int!, $of: ID!) { adManager { units(campaignId: $of, first: $first) { nodes { headline preview { headline why } } } } }`, 6},
+	} {
+		variables := map[string]any{"first": 5, "id": advertiser.ID.String(), "of": batch.Campaigns[0].ID.String()}
+		ada.do(t, c.query, variables, nil) // reads the signing key once
+		var counts []int
+		for _, first := range []int{5, 40} {
+			variables["first"] = first
+			commands := log.during(func() { ada.do(t, c.query, variables, nil) })
+			if counts = append(counts, len(commands)); len(commands) > c.most {
+				t.Errorf("%s, first %d: %d commands, want at most %d: %v", name, first, len(commands), c.most, commands)
+			}
+		}
+		if counts[0] != counts[1] {
+			t.Errorf("%s: a page of 5 takes %d commands, one of 40 takes %d", name, counts[0], counts[1])
+		}
 	}
 }
 

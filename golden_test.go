@@ -105,11 +105,11 @@ func grant(t *testing.T, p *plaza, step string) {
 func seedAds(t *testing.T, st storage.Store) {
 	t.Helper()
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Babbage & Sons"}
-	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn"}
-	zone := ads.Zone{ID: ads.ZoneID{Site: "example.org", Name: "sidebar"}, Currency: "EUR"}
+	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn", State: ads.Active}
+	zone := ads.Zone{ID: ads.ZoneID{Site: "example.org", Name: "sidebar"}, Currency: "EUR", Design: ads.ByKeywords}
 	unit := func(headline, image string, price ads.Micros) ads.Unit {
 		return ads.Unit{
-			ID: ads.UnitID{ID: id.New()}, Campaign: campaign.ID, Zones: []ads.ZoneID{zone.ID},
+			ID: ads.UnitID{ID: id.New()}, Campaign: campaign.ID, State: ads.Active, Zones: []ads.ZoneID{zone.ID},
 			Creative: ads.Creative{Headline: headline, Body: "By steam.", ImageURL: image, LandingURL: "https://example.org/" + headline},
 			Bid:      ads.Bid{Model: ads.CPM, Price: price, Currency: zone.Currency},
 		}
@@ -205,7 +205,7 @@ func (c coverage) missing(schema *ast.Schema) []string {
 	}
 	for _, def := range schema.Types {
 		switch {
-		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "UserErrorCode", "Right"}, def.Name):
+		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "UserErrorCode", "AdVerdict", "Right"}, def.Name):
 		case def.Kind == ast.Object:
 			for _, f := range def.Fields {
 				if strings.HasPrefix(f.Name, "__") {
@@ -250,7 +250,7 @@ func newNames() *names {
 
 var (
 	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
-	idText   = regexp.MustCompile(`^(user|circle|post|comment|ad|adchoice)_[0-9a-z]{26}$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|ad|adchoice|advertiser|campaign)_[0-9a-z]{26}$`)
 	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )

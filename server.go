@@ -14,6 +14,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	_ "time/tzdata" // campaigns have time zones, and machines may have none
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/alecthomas/kong"
@@ -59,6 +60,7 @@ type commandLine struct {
 	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
 	Bench   benchCommand   `cmd:"" help:"Compare what MongoDB's layouts cost."`
 	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database to another layout, or its documents to the newest version, while servers run."`
+	Ads     adsCommand     `cmd:"" help:"Load ads from a file, and add up their reports anew."`
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
@@ -126,6 +128,7 @@ type serveCommand struct {
 	PublicURL      string   `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
 	AllowedOrigins []string `help:"Web origins whose pages may use the API; * for all, which is safe because no cookie signs anybody in." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
 	MetricsAddr    string   `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
+	BehindProxy    bool     `help:"All requests come through a proxy that adds the client's address to X-Forwarded-For: count clicks on ads by that." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
 	Demo           bool     `help:"Start with a small lively community, where the database is still empty." env:"PLAZA_DEMO"`
 }
 
@@ -179,6 +182,7 @@ func (c *serveCommand) prepareDemo(ctx context.Context, st storage.Store) (web.C
 // server is the API with everything around it.
 type server struct {
 	store    storage.Store
+	ads      *ads.Service
 	hub      *live.Hub
 	graphql  *transport.Server
 	metrics  *metrics.Metrics
@@ -187,13 +191,12 @@ type server struct {
 }
 
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
-	s := &server{store: st, shutting: make(chan struct{})}
+	s := &server{store: st, ads: ads.New(st.Ads(), ads.Options{}), shutting: make(chan struct{})}
 	s.metrics = metrics.New(st, func() int { return s.graphql.Sockets() })
 	service := social.New(st, social.Options{})
-	adService := ads.New(st.Ads(), ads.Options{})
 	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
 	resolver := &resolvers.Resolver{
-		Social: service, Ads: adService, Hub: s.hub, Logger: slog.Default(),
+		Social: service, Ads: s.ads, Hub: s.hub, Logger: slog.Default(),
 		ClickURL:        strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		EndSubscription: transport.EndSubscription,
 		RequestID:       transport.RequestID,
@@ -209,7 +212,8 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", c.cors().Handler(gzhttp.GzipHandler(s.graphql)))
-	mux.Handle(clickPath+"{token}", clickHandler(adService, slog.Default()))
+	mux.Handle(clickPath+"{token}", clickHandler(s.ads, c.BehindProxy, slog.Default()))
+	mux.Handle(impressionPath+"{token}", impressionHandler(s.ads, slog.Default()))
 	mux.Handle(exportPath, c.cors().Handler(getOnly(exportHandler(service, resolver.Authenticate))))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
@@ -275,7 +279,8 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 	}
 	working, rest := context.WithCancel(ctx) // jobs are durable: nobody waits for them
 	worked := inBackground(working, s.store.Work)
-	defer func() { rest(); <-worked }()
+	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
+	defer func() { rest(); <-worked; <-kept }()
 	httpServer := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,

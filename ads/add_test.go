@@ -12,7 +12,7 @@ import (
 
 func TestAddRefusesBadUnits(t *testing.T) {
 	w := newWorld(t)
-	good := w.unit(1)
+	good := w.unit(1_000)
 	many := make([]ads.ZoneID, ads.MaxUnitZones+1)
 	for i := range many {
 		many[i] = ads.ZoneID{Site: "example.org", Name: strings.Repeat("z", i%60+1)}
@@ -37,13 +37,19 @@ func TestAddRefusesBadUnits(t *testing.T) {
 		{"a currency in lower case", "units.1.bid.currency", func(u *ads.Unit) { u.Bid.Currency = "eur" }},
 		{"no such currency", "units.1.bid.currency", func(u *ads.Unit) { u.Bid.Currency = "EUX" }},
 		{"no money", "units.1.bid.currency", func(u *ads.Unit) { u.Bid.Currency = "XXX" }},
-		{"no zones", "units.1.zones", func(u *ads.Unit) { u.Zones = nil }},
+		{"a CPM that does not divide", "units.1.bid.price", func(u *ads.Unit) { u.Bid.Price = 1_500 }},
+		{"no state", "units.1.state", func(u *ads.Unit) { u.State = "" }},
+		{"10,000 keywords", "units.1.keywords", func(u *ads.Unit) { u.Keywords = make([]string, 10_000) }},
+		{"a keyword in upper case", "units.1.keywords", func(u *ads.Unit) { u.Keywords = []string{"Anvil"} }},
+		{"a weight below 0", "units.1.weight", func(u *ads.Unit) { u.Weight = -1 }},
+		{"a cap of nothing", "units.1.caps.0.count", func(u *ads.Unit) { u.Caps = []ads.Cap{{Per: ads.Day}} }},
+		{"a cap twice", "units.1.caps.1.per", func(u *ads.Unit) { u.Caps = []ads.Cap{{Count: 1, Per: ads.Day}, {Count: 2, Per: ads.Day}} }},
 		{"many zones", "units.1.zones", func(u *ads.Unit) { u.Zones = many }},
 		{"a zone twice", "units.1.zones.2", func(u *ads.Unit) { u.Zones = []ads.ZoneID{top, side, top} }},
 		{"a bad zone", "units.1.zones.1", func(u *ads.Unit) { u.Zones = []ads.ZoneID{top, {Site: "a/b", Name: "c"}} }},
 		{"counters", "units.1", func(u *ads.Unit) { u.Clicks = 1 }},
 	} {
-		bad := w.unit(1)
+		bad := w.unit(1_000)
 		c.change(&bad)
 		added, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{good, bad}})
 		refused(t, err, fault.CodeInvalid, c.field, c.name)
@@ -66,16 +72,16 @@ func TestAddTakesWebAddressesAlone(t *testing.T) {
 		"https://acme.example/\u2028", "https://acme.example/\xff", "https://[::1/", "https://acme.example/%zz",
 		"https://acme.example/" + strings.Repeat("x", fault.MaxURLLen),
 	} {
-		u := w.unit(1)
+		u := w.unit(1_000)
 		u.LandingURL = bad
 		_, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}})
 		refused(t, err, fault.CodeInvalid, "units.0.landingUrl", bad)
-		u = w.unit(1)
+		u = w.unit(1_000)
 		u.ImageURL = bad
 		_, err = w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}})
 		refused(t, err, fault.CodeInvalid, "units.0.imageUrl", bad)
 	}
-	u := w.unit(1)
+	u := w.unit(1_000)
 	u.LandingURL = ""
 	_, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}})
 	refused(t, err, fault.CodeInvalid, "units.0.landingUrl", "no landing page")
@@ -83,7 +89,7 @@ func TestAddTakesWebAddressesAlone(t *testing.T) {
 	for _, good := range []string{
 		"http://acme.example", "HTTPS://Acme.Example:8443/a/b;c?d=e&f=%20#g", "https://[::1]:8080/", "https://bücher.example/ü?ö=ä",
 	} {
-		u := w.unit(1)
+		u := w.unit(1_000)
 		u.LandingURL, u.ImageURL = good, ""
 		if added, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}}); err != nil || added != 1 {
 			t.Errorf("%s: added %d, %v", good, added, err)
@@ -94,8 +100,8 @@ func TestAddTakesWebAddressesAlone(t *testing.T) {
 func TestAddRefusesBadBatches(t *testing.T) {
 	w := newWorld(t)
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Bolt"}
-	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn"}
-	dollars, homeless := w.unit(1), w.unit(1)
+	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Autumn", State: ads.Active}
+	dollars, homeless := w.unit(1_000), w.unit(1_000)
 	dollars.Bid.Currency = "USD"
 	homeless.Zones = []ads.ZoneID{{Site: "example.org", Name: "unknown"}}
 	for _, c := range []struct {
@@ -108,9 +114,9 @@ func TestAddRefusesBadBatches(t *testing.T) {
 		{"an advertiser without an id", ads.Batch{Advertisers: []ads.Advertiser{{Name: "Bolt"}}}, fault.CodeInvalid, "advertisers.0.id"},
 		{"a campaign without an id", ads.Batch{Campaigns: []ads.Campaign{{Name: "Autumn"}}}, fault.CodeInvalid, "campaigns.0.id"},
 		{"a campaign of nobody", ads.Batch{Campaigns: []ads.Campaign{{ID: campaign.ID, Name: "Autumn"}}}, fault.CodeInvalid, "campaigns.0.advertiser"},
-		{"a zone without a name", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Site: "a"}, Currency: "EUR"}}}, fault.CodeInvalid, "zones.0.name"},
-		{"a zone without a site", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Name: "a"}, Currency: "EUR"}}}, fault.CodeInvalid, "zones.0.site"},
-		{"a zone without a currency", ads.Batch{Zones: []ads.Zone{{ID: top}}}, fault.CodeInvalid, "zones.0.currency"},
+		{"a zone without a name", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Site: "a"}, Currency: "EUR", Design: ads.ByZone}}}, fault.CodeInvalid, "zones.0.name"},
+		{"a zone without a site", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Name: "a"}, Currency: "EUR", Design: ads.ByZone}}}, fault.CodeInvalid, "zones.0.site"},
+		{"a zone without a currency", ads.Batch{Zones: []ads.Zone{{ID: top, Design: ads.ByZone}}}, fault.CodeInvalid, "zones.0.currency"},
 		{"too many", ads.Batch{Units: make([]ads.Unit, ads.MaxBatch+1)}, fault.CodeInvalid, "units"},
 		{"an unknown advertiser", ads.Batch{Campaigns: []ads.Campaign{campaign}}, fault.CodeNotFound, ""},
 		{"an unknown zone", ads.Batch{Units: []ads.Unit{homeless}}, fault.CodeNotFound, ""},
@@ -126,13 +132,11 @@ func TestAddRefusesBadBatches(t *testing.T) {
 
 func TestPausingWhatIsAbsentIsNotFound(t *testing.T) {
 	w := newWorld(t)
-	_, err := w.PauseCampaign(w.ctx, ads.CampaignID{ID: id.New()})
-	refused(t, err, fault.CodeNotFound, "", "PauseCampaign")
+	err := w.SetCampaignState(w.ctx, ads.CampaignID{ID: id.New()}, ads.Paused)
+	refused(t, err, fault.CodeNotFound, "", "SetCampaignState")
 	if !errors.Is(err, ads.ErrNotFound) {
 		t.Errorf("%v is no ErrNotFound", err)
 	}
-	_, err = w.ResumeCampaign(w.ctx, ads.CampaignID{ID: id.New()})
-	refused(t, err, fault.CodeNotFound, "", "ResumeCampaign")
 }
 
 func TestIDsReadBack(t *testing.T) {

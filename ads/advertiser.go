@@ -9,11 +9,25 @@ const MaxName = 100
 type Advertiser struct {
 	ID   AdvertiserID
 	Name string // shown beside the ad; 1 to MaxName characters
+	Caps []Cap  // over all of its ads
+	// Revision counts what was stored of it: 0 before the first time. See Catalogue.Save.
+	Revision int
 }
 
 func (a *Advertiser) check(field string) error {
 	if a.ID.IsZero() {
-		return fault.Invalidf(field+".id", "An advertiser needs an id.")
+		return fault.Invalidf(at(field, "id"), "An advertiser needs an id.")
 	}
-	return fault.CheckLine(field+".name", a.Name, 1, MaxName)
+	if err := fault.CheckLine(at(field, "name"), a.Name, 1, MaxName); err != nil {
+		return err
+	}
+	return checkCaps(at(field, "caps"), a.Caps)
+}
+
+// at is a field's path; field may be empty.
+func at(field, part string) string {
+	if field == "" {
+		return part
+	}
+	return field + "." + part
 }

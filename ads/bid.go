@@ -22,21 +22,41 @@ const (
 	CPC BidModel = "CPC" // cost per click
 )
 
+// mille is how many impressions a CPM pays for.
+const mille = 1000
+
 // Bid is what an advertiser offers.
 type Bid struct {
-	Model    BidModel
-	Price    Micros // 1 to MaxBid, for a thousand impressions or for a click
+	Model BidModel
+	// Price is 1 to MaxBid, for a thousand impressions or for a click. A CPM is a multiple of 1,000, so that an impression
+	// costs whole micros.
+	Price    Micros
 	Currency Currency
 }
 
 func (b *Bid) check(field string) error {
 	if b.Model != CPM && b.Model != CPC {
-		return fault.Invalidf(field+".model", "A bid is a CPM or a CPC.")
+		return fault.Invalidf(at(field, "model"), "A bid is a CPM or a CPC.")
 	}
 	if b.Price < 1 || b.Price > MaxBid {
-		return fault.Invalidf(field+".price", "A bid has 1 to %d micros.", MaxBid)
+		return fault.Invalidf(at(field, "price"), "A bid has 1 to %d micros.", MaxBid)
 	}
-	return b.Currency.check(field + ".currency")
+	if b.Model == CPM && b.Price%mille != 0 {
+		return fault.Invalidf(at(field, "price"), "A CPM is a multiple of %d micros: an impression costs whole micros.", mille)
+	}
+	return b.Currency.check(at(field, "currency"))
+}
+
+// Cost is what one recording of the kind costs.
+func (b *Bid) Cost(k Kind) Micros {
+	switch {
+	case b.Model == CPM && k == Impression:
+		return b.Price / mille
+	case b.Model == CPC && k == Click:
+		return b.Price
+	default:
+		return 0
+	}
 }
 
 // Currency is an ISO 4217 code in upper case: "EUR".

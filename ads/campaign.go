@@ -2,20 +2,60 @@ package ads
 
 import "plaza/fault"
 
-// Campaign is a group of an advertiser's ad units that start and stop together.
+// State says whether a campaign or a unit takes part in choices.
+type State string
+
+// The states.
+const (
+	Active   State = "ACTIVE"
+	Paused   State = "PAUSED"
+	Archived State = "ARCHIVED" // for good, and out of the lists of what can be worked on
+)
+
+func (s State) check(field string) error {
+	switch s {
+	case Active, Paused, Archived:
+		return nil
+	default:
+		return fault.Invalidf(field, "A state is ACTIVE, PAUSED or ARCHIVED.")
+	}
+}
+
+// Campaign is a group of an advertiser's ad units that share a run time, a budget and caps.
 type Campaign struct {
 	ID         CampaignID
 	Advertiser AdvertiserID
 	Name       string // for its owner; 1 to MaxName characters
-	Paused     bool   // none of its units runs in any zone
+	State      State
+	// House marks the site's own ads: they cost nothing, and are shown where fewer others than were asked for can be.
+	House    bool
+	Schedule Schedule
+	Budget   Budget
+	Caps     []Cap // over all of its units
+	Revision int   // as Advertiser.Revision
 }
 
 func (c *Campaign) check(field string) error {
 	if c.ID.IsZero() {
-		return fault.Invalidf(field+".id", "A campaign needs an id.")
+		return fault.Invalidf(at(field, "id"), "A campaign needs an id.")
 	}
 	if c.Advertiser.IsZero() {
-		return fault.Invalidf(field+".advertiser", "A campaign needs an advertiser.")
+		return fault.Invalidf(at(field, "advertiser"), "A campaign needs an advertiser.")
 	}
-	return fault.CheckLine(field+".name", c.Name, 1, MaxName)
+	if err := fault.CheckLine(at(field, "name"), c.Name, 1, MaxName); err != nil {
+		return err
+	}
+	if err := c.State.check(at(field, "state")); err != nil {
+		return err
+	}
+	if err := c.Schedule.check(at(field, "schedule")); err != nil {
+		return err
+	}
+	if err := c.Budget.check(at(field, "budget")); err != nil {
+		return err
+	}
+	if c.House && c.Budget != (Budget{}) {
+		return fault.Invalidf(at(field, "budget"), "House ads cost nothing, and have no budget.")
+	}
+	return checkCaps(at(field, "caps"), c.Caps)
 }

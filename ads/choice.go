@@ -1,11 +1,46 @@
 package ads
 
 import (
-	"math/rand/v2"
+	"context"
+	"errors"
+	"slices"
+	"strings"
 	"time"
 
-	"plaza/id"
+	"plaza/fault"
 )
+
+// Request asks for ads.
+type Request struct {
+	Site, Zone string
+	Keywords   []string // what the page is about; MaxKeywords at most
+	Count      int      // 1 to MaxCount
+	// User and Visitor say whose caps count: a signed-in user's id, or else a first-party id of the client's own, 1 to
+	// MaxVisitor characters of A–Z, a–z, 0–9, '-', '_' and '.'. Both empty: nobody's.
+	User, Visitor string
+	Staff         bool // it manages ads: what it sees and clicks counts nowhere
+}
+
+// MaxVisitor bounds a visitor's id, in bytes.
+const MaxVisitor = 128
+
+// check reads a request.
+func (r *Request) check() (place ZoneID, keywords []string, err error) {
+	place = ZoneID{Site: r.Site, Name: r.Zone}
+	if err := place.check("site", "zone"); err != nil {
+		return place, nil, err
+	}
+	if r.Count < 1 || r.Count > MaxCount {
+		return place, nil, fault.Invalidf("count", "At least 1 and at most %d ads can be asked for.", MaxCount)
+	}
+	if len(r.Visitor) > MaxVisitor || strings.Trim(r.Visitor, visitorCharacters) != "" {
+		return place, nil, fault.Invalidf("visitor", "A visitor's id has up to %d letters, digits, '-', '_' and '.'.", MaxVisitor)
+	}
+	keywords, err = NormalKeywords("keywords", r.Keywords)
+	return place, keywords, err
+}
+
+const visitorCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
 
 // Choice is an ad unit that was chosen for a zone.
 type Choice struct {
@@ -13,6 +48,7 @@ type Choice struct {
 	Unit       UnitID
 	Advertiser string // who pays: a name to show
 	Creative
+	Matched []string // the keywords that it was chosen for, in a zone of the design ByKeywords
 
 	// ImpressionToken goes to Service.RecordImpression when the ad was really shown.
 	ImpressionToken string
@@ -21,43 +57,100 @@ type Choice struct {
 	ClickToken string
 }
 
-// pick takes the best units, up to count. They stand in order; those of one ECPM are taken in random order.
-func pick(units []RunningUnit, count int, random *rand.Rand) []*RunningUnit {
-	var picked []*RunningUnit
-	for len(picked) < count && len(units) > 0 {
-		tied := tiedWithFirst(units)
-		for _, i := range random.Perm(tied)[:min(tied, count-len(picked))] {
-			picked = append(picked, &units[i])
-		}
-		units = units[tied:]
+// Choose takes up to count ads that run in a site's zone, best first, as the zone's design has it; those that tie come in random
+// order. No advertiser comes twice unless there is nothing else, and house ads only where the others are too few. Fewer come
+// where fewer can be shown, and none where there is no such site or zone. Names that no zone can have, and a bad count,
+// visitor or keyword, are an Error for "site", "zone", "count", "visitor" or "keywords".
+//
+// It costs one read of the zone, and one write of the profile where one of the best has caps. What it reserves under caps and
+// budgets goes back unless the impression is recorded within ImpressionLife.
+func (s *Service) Choose(ctx context.Context, r Request) ([]Choice, error) {
+	place, keywords, err := r.check()
+	if err != nil {
+		return nil, err
 	}
-	return picked
+	key, err := s.signingKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	zone, err := s.store.Zone(ctx, place)
+	if errors.Is(err, ErrNotFound) {
+		return []Choice{}, nil
+	}
+	if err != nil {
+		return nil, present(err)
+	}
+	now, profile := s.now(), r.profile(key)
+	order, _ := rank(zone, keywords, !profile.IsZero(), now, s.random)
+	funded := fund(order, r.Count, func(c *contender) bool { return s.hold(ctx, c) })
+	chosen, err := s.reserve(ctx, reservation(profile, funded, r.Count, now))
+	choices := make([]Choice, 0, len(chosen))
+	for _, i := range chosen {
+		choices = append(choices, funded[i].chosen(place, profile, r.Staff, now).choice(key))
+	}
+	for i, c := range funded {
+		if c.held > 0 && !slices.Contains(chosen, i) {
+			s.wallet.back(c.Campaign, c.lease, c.held)
+		}
+	}
+	return choices, present(err)
 }
 
-// tiedWithFirst counts the units that lead with one ECPM.
-func tiedWithFirst(units []RunningUnit) int {
-	n := 1
-	for n < len(units) && units[n].ECPM == units[0].ECPM {
-		n++
+// reserve needs the database only where there are caps.
+func (s *Service) reserve(ctx context.Context, r Reservation) ([]int, error) {
+	if !r.hasCaps() {
+		return new(Profile).Reserve(r), nil
 	}
-	return n
+	return s.store.Reserve(ctx, r)
 }
 
-// choices gives each picked unit an id of the choice and two tokens.
-func (s *Service) choices(zone ZoneID, picked []*RunningUnit, key []byte) []Choice {
-	made := make([]Choice, 0, len(picked))
-	now := s.now()
-	for _, unit := range picked {
-		t := token{
-			ExpiresAt: now.Add(TokenLife).Truncate(time.Second),
-			Choice:    ChoiceID{id.At(now)}, Unit: unit.Unit, Zone: zone,
-		}
-		choice := Choice{ID: t.Choice, Unit: unit.Unit, Advertiser: unit.Advertiser, Creative: unit.Creative}
-		t.Kind = Impression
-		choice.ImpressionToken = t.sign(key)
-		t.Kind = Click
-		choice.ClickToken = t.sign(key)
-		made = append(made, choice)
+// profile is whose caps count; zero for nobody's.
+func (r *Request) profile(key []byte) ProfileID {
+	switch {
+	case r.User != "":
+		return hashed(key, "user", r.User)
+	case r.Visitor != "":
+		return hashed(key, "visitor", r.Visitor)
+	default:
+		return ProfileID{}
 	}
-	return made
+}
+
+// hashed makes an id of what must not be stored as it is.
+func hashed(key []byte, kind, text string) ProfileID {
+	return ProfileID{[idSize]byte(mac(key, []byte(kind+":"+text)))}
+}
+
+// award is a choice before it has tokens.
+type award struct {
+	unit    *RunningUnit
+	matched []string
+	token   token
+	now     time.Time
+}
+
+func (c *contender) chosen(place ZoneID, profile ProfileID, staff bool, now time.Time) *award {
+	t := token{Choice: c.choice, Unit: c.Unit, Campaign: c.Campaign, Lease: c.lease, Profile: profile, Zone: place, Matched: matchedText(c.matched)}
+	if staff {
+		t.Flags |= flagStaff
+	}
+	return &award{c.RunningUnit, c.matched, t, now}
+}
+
+func (a *award) choice(key []byte) Choice {
+	choice := Choice{
+		ID: a.token.Choice, Unit: a.unit.Unit, Advertiser: a.unit.Advertiser, Creative: a.unit.Creative, Matched: a.matched,
+	}
+	choice.ImpressionToken = a.sign(key, Impression, ImpressionLife)
+	choice.ClickToken = a.sign(key, Click, ClickLife)
+	return choice
+}
+
+func (a *award) sign(key []byte, kind Kind, life time.Duration) string {
+	t := a.token
+	t.Kind, t.ExpiresAt = kind, a.now.Add(life).Truncate(time.Second)
+	if !a.unit.House {
+		t.Cost = a.unit.Bid.Cost(kind)
+	}
+	return t.sign(key)
 }

@@ -45,7 +45,7 @@ func chiSquare[K comparable](counts map[K]int, cells, total int) float64 {
 func TestTiesAreBrokenAtRandom(t *testing.T) {
 	w := newWorld(t)
 	a, b, c := w.place(2_000_000), w.place(2_000_000), w.place(2_000_000)
-	below := w.place(1_999_999)
+	below := w.place(1_999_000)
 	const draws = 6000
 	ones, pairs := map[ads.UnitID]int{}, map[[2]ads.UnitID]int{}
 	for range draws {
@@ -71,17 +71,17 @@ func TestTiesAreBrokenAtRandom(t *testing.T) {
 
 func TestChooseAnswersNothingWhereNothingRuns(t *testing.T) {
 	w := newWorld(t)
-	w.place(1)
-	if _, err := w.PauseCampaign(w.ctx, w.campaign.ID); err != nil {
+	w.place(1_000)
+	if err := w.SetCampaignState(w.ctx, w.campaign.ID, ads.Paused); err != nil {
 		t.Fatal(err)
 	}
 	for _, zone := range []ads.ZoneID{top, side, {Site: "example.org", Name: "unknown"}, {Site: "unknown", Name: "top"}} {
-		choices, err := w.Choose(w.ctx, zone.Site, zone.Name, 1)
+		choices, err := w.Choose(w.ctx, request(zone.Site, zone.Name, 1))
 		if err != nil || choices == nil || len(choices) != 0 {
 			t.Errorf("%v: %#v, %v; want an empty list", zone, choices, err)
 		}
 	}
-	if _, err := w.ResumeCampaign(w.ctx, w.campaign.ID); err != nil {
+	if err := w.SetCampaignState(w.ctx, w.campaign.ID, ads.Active); err != nil {
 		t.Fatal(err)
 	}
 	if n := len(w.choose(1)); n != 1 {
@@ -91,30 +91,30 @@ func TestChooseAnswersNothingWhereNothingRuns(t *testing.T) {
 
 func TestChooseRefusesBadInput(t *testing.T) {
 	w := newWorld(t)
-	w.place(1)
+	w.place(1_000)
 	long := strings.Repeat("x", ads.MaxZoneName+1)
 	for _, bad := range []string{"", long, strings.Repeat("x", 1<<20), "Top", "a/b", "a b", "a\x00", "\xff", "ä", "a\n"} {
 		name := fmt.Sprintf("%.10q", bad)
-		_, err := w.Choose(w.ctx, bad, "top", 1)
+		_, err := w.Choose(w.ctx, request(bad, "top", 1))
 		refused(t, err, fault.CodeInvalid, "site", "site "+name)
-		_, err = w.Choose(w.ctx, "example.org", bad, 1)
+		_, err = w.Choose(w.ctx, request("example.org", bad, 1))
 		refused(t, err, fault.CodeInvalid, "zone", "zone "+name)
 	}
 	for _, count := range []int{-1, 0, ads.MaxCount + 1, 1 << 40} {
-		_, err := w.Choose(w.ctx, "example.org", "top", count)
+		_, err := w.Choose(w.ctx, request("example.org", "top", count))
 		refused(t, err, fault.CodeInvalid, "count", fmt.Sprint("count ", count))
 	}
 	if n := w.store.zones.Load(); n != 0 {
 		t.Errorf("bad input cost %d reads", n)
 	}
-	if _, err := w.Choose(w.ctx, long[1:], long[1:], ads.MaxCount); err != nil {
+	if _, err := w.Choose(w.ctx, request(long[1:], long[1:], ads.MaxCount)); err != nil {
 		t.Errorf("the longest names were refused: %v", err)
 	}
 }
 
 func TestChooseCostsOneRead(t *testing.T) {
 	w := newWorld(t)
-	w.place(1)
+	w.place(1_000)
 	w.choose(1) // reads the signing key
 	zones, others := w.store.zones.Load(), w.store.others.Load()
 	w.choose(5)
@@ -125,25 +125,25 @@ func TestChooseCostsOneRead(t *testing.T) {
 
 func TestChooseTellsAMistakeFromAFault(t *testing.T) {
 	w := newWorld(t)
-	w.place(1)
+	w.place(1_000)
 	w.choose(1)
 	w.store.fault = fmt.Errorf("%w: no primary", ads.ErrUnavailable)
-	_, err := w.Choose(w.ctx, "example.org", "top", 1)
+	_, err := w.Choose(w.ctx, request("example.org", "top", 1))
 	refused(t, err, fault.CodeUnavailable, "", "a database that is away")
 	if !errors.Is(err, ads.ErrUnavailable) || strings.Contains(err.Error(), "primary") {
 		t.Errorf("the error is %v: it wraps ErrUnavailable, and tells nothing of the inside", err)
 	}
 	w.store.fault = errors.New("a fault")
 	var mistake *fault.Error
-	if _, err := w.Choose(w.ctx, "example.org", "top", 1); err == nil || errors.As(err, &mistake) {
+	if _, err := w.Choose(w.ctx, request("example.org", "top", 1)); err == nil || errors.As(err, &mistake) {
 		t.Errorf("an internal error comes as %v", err)
 	}
 }
 
 func TestEachChoiceHasTokensOfItsOwn(t *testing.T) {
 	w := newWorld(t)
-	w.place(1)
-	w.place(1)
+	w.place(1_000)
+	w.place(1_000)
 	seen := map[string]bool{}
 	for range 100 {
 		for _, c := range w.choose(2) {

@@ -12,6 +12,8 @@ var (
 	ErrNotFound = fault.ErrNotFound
 	// ErrCurrency: a unit bids in another currency than a zone it is placed in, or a zone exists with another one.
 	ErrCurrency = fault.Refusal("another currency")
+	// ErrConflict: somebody else has saved it at the same time.
+	ErrConflict = fault.Refusal("conflict")
 	// ErrFull: a zone would have more than MaxZoneUnits units.
 	ErrFull = fault.Refusal("zone full")
 	// ErrUnavailable: the database did not answer in time, or not at all; nothing is known to be stored.
@@ -28,7 +30,9 @@ func present(err error) error {
 	case errors.Is(err, ErrNotFound):
 		told = fault.NotFound("", "advertiser, campaign, ad or zone")
 	case errors.Is(err, ErrCurrency):
-		told = fault.Invalidf("", "A zone and its units have one currency.")
+		told = fault.Invalidf("", "A zone, its units and their campaigns' budgets have one currency.")
+	case errors.Is(err, ErrConflict):
+		told = fault.Errorf(fault.CodeConflict, "", "Somebody else has changed this at the same time.")
 	case errors.Is(err, ErrFull):
 		told = fault.Errorf(fault.CodeLimitReached, "", "A zone holds at most %d units.", MaxZoneUnits)
 	case errors.Is(err, ErrUnavailable):

@@ -9,6 +9,8 @@ type (
 	UnitID       struct{ id.ID }
 	// ChoiceID names one choice of one unit. Both tokens of the choice carry it, and each is good for one record.
 	ChoiceID struct{ id.ID }
+	// LeaseID names a portion of a budget. It is never shown.
+	LeaseID struct{ id.ID }
 )
 
 // The prefixes of the ids that clients see.
@@ -23,3 +25,27 @@ func (i AdvertiserID) String() string { return i.Text(AdvertiserPrefix) }
 func (i CampaignID) String() string   { return i.Text(CampaignPrefix) }
 func (i UnitID) String() string       { return i.Text(UnitPrefix) }
 func (i ChoiceID) String() string     { return i.Text(ChoicePrefix) }
+
+// ParseAdvertiserID reads advertiser_…. Error: id.ErrMalformed.
+func ParseAdvertiserID(text string) (AdvertiserID, error) {
+	parsed, err := id.Parse(AdvertiserPrefix, text)
+	return AdvertiserID{parsed}, err
+}
+
+// ParseCampaignID reads campaign_…. Error: id.ErrMalformed.
+func ParseCampaignID(text string) (CampaignID, error) {
+	parsed, err := id.Parse(CampaignPrefix, text)
+	return CampaignID{parsed}, err
+}
+
+// ParseUnitID reads ad_…. Error: id.ErrMalformed.
+func ParseUnitID(text string) (UnitID, error) {
+	parsed, err := id.Parse(UnitPrefix, text)
+	return UnitID{parsed}, err
+}
+
+// ParseChoiceID reads adchoice_…. Error: id.ErrMalformed.
+func ParseChoiceID(text string) (ChoiceID, error) {
+	parsed, err := id.Parse(ChoicePrefix, text)
+	return ChoiceID{parsed}, err
+}

@@ -14,7 +14,7 @@ import (
 
 func TestImpressionsAndClicksCountOnce(t *testing.T) {
 	w := newWorld(t)
-	u := w.place(1)
+	u := w.place(1_000)
 	c := w.choose(1)[0]
 	for i := range 3 {
 		recorded, err := w.RecordImpression(w.ctx, c.ImpressionToken)
@@ -24,7 +24,7 @@ func TestImpressionsAndClicksCountOnce(t *testing.T) {
 	}
 	w.counted(u.ID, 1, 0)
 	for i := range 3 {
-		landing, recorded, err := w.RecordClick(w.ctx, c.ClickToken)
+		landing, recorded, err := w.RecordClick(w.ctx, c.ClickToken, "")
 		if err != nil || recorded != (i == 0) || landing != u.LandingURL {
 			t.Errorf("click %d: to %q, recorded %v, %v", i, landing, recorded, err)
 		}
@@ -38,7 +38,7 @@ func TestImpressionsAndClicksCountOnce(t *testing.T) {
 
 func TestOneTokenFromManyAtOnceCountsOnce(t *testing.T) {
 	w := newWorld(t)
-	u := w.place(1)
+	u := w.place(1_000)
 	c := w.choose(1)[0]
 	var impressions, clicks atomic.Int64
 	var all sync.WaitGroup
@@ -49,7 +49,7 @@ func TestOneTokenFromManyAtOnceCountsOnce(t *testing.T) {
 			} else if recorded {
 				impressions.Add(1)
 			}
-			if _, recorded, err := w.RecordClick(w.ctx, c.ClickToken); err != nil {
+			if _, recorded, err := w.RecordClick(w.ctx, c.ClickToken, ""); err != nil {
 				t.Error(err)
 			} else if recorded {
 				clicks.Add(1)
@@ -65,11 +65,11 @@ func TestOneTokenFromManyAtOnceCountsOnce(t *testing.T) {
 
 func TestTokensAreBoundToTheirKind(t *testing.T) {
 	w := newWorld(t)
-	u := w.place(1)
+	u := w.place(1_000)
 	c := w.choose(1)[0]
 	_, err := w.RecordImpression(w.ctx, c.ClickToken)
 	refused(t, err, fault.CodeInvalid, "token", "a click's token for an impression")
-	_, _, err = w.RecordClick(w.ctx, c.ImpressionToken)
+	_, _, err = w.RecordClick(w.ctx, c.ImpressionToken, "")
 	refused(t, err, fault.CodeInvalid, "token", "an impression's token for a click")
 	_, err = w.Landing(w.ctx, c.ImpressionToken)
 	refused(t, err, fault.CodeInvalid, "token", "an impression's token for a landing page")
@@ -78,7 +78,7 @@ func TestTokensAreBoundToTheirKind(t *testing.T) {
 
 func TestForgedTokensAreRefused(t *testing.T) {
 	w := newWorld(t)
-	u := w.place(1)
+	u := w.place(1_000)
 	c := w.choose(1)[0]
 	forged := map[string]string{
 		"empty": "", "no token": "token", "shortened": c.ImpressionToken[1:], "another database's": newToken(t),
@@ -87,7 +87,7 @@ func TestForgedTokensAreRefused(t *testing.T) {
 	for name, text := range forged {
 		recorded, err := w.RecordImpression(w.ctx, text)
 		refused(t, err, fault.CodeInvalid, "token", name)
-		landing, clicked, err := w.RecordClick(w.ctx, text)
+		landing, clicked, err := w.RecordClick(w.ctx, text, "")
 		refused(t, err, fault.CodeInvalid, "token", name)
 		if recorded || clicked || landing != "" {
 			t.Errorf("%s: recorded %v and %v, leads to %q", name, recorded, clicked, landing)
@@ -107,34 +107,35 @@ func flip(text string) string {
 func newToken(t *testing.T) string {
 	t.Helper()
 	other := newWorld(t)
-	other.place(1)
+	other.place(1_000)
 	return other.choose(1)[0].ImpressionToken
 }
 
-func TestTokensExpireAfterADay(t *testing.T) {
+func TestTokensExpire(t *testing.T) {
 	w := newWorld(t)
-	u := w.place(1)
+	u := w.place(1_000)
 	chosen, early, late := w.now, w.choose(1)[0], w.choose(1)[0]
-	w.now = chosen.Add(ads.TokenLife - time.Second)
+	w.now = chosen.Add(ads.ImpressionLife - time.Second)
 	if recorded, err := w.RecordImpression(w.ctx, early.ImpressionToken); err != nil || !recorded {
 		t.Errorf("a second before the end: recorded %v, %v", recorded, err)
 	}
-	w.now = chosen.Add(ads.TokenLife)
+	w.now = chosen.Add(ads.ImpressionLife)
 	_, err := w.RecordImpression(w.ctx, late.ImpressionToken)
-	refused(t, err, fault.CodeInvalid, "token", "an impression after a day")
+	refused(t, err, fault.CodeInvalid, "token", "an impression after its time")
 	if !errors.Is(err, ads.ErrExpired) {
 		t.Errorf("the error %v is no ErrExpired", err)
 	}
 	_, err = w.RecordImpression(w.ctx, early.ImpressionToken)
-	refused(t, err, fault.CodeInvalid, "token", "a repetition after a day")
-	_, _, err = w.RecordClick(w.ctx, late.ClickToken)
+	refused(t, err, fault.CodeInvalid, "token", "a repetition after its time")
+	w.now = chosen.Add(ads.ClickLife)
+	_, _, err = w.RecordClick(w.ctx, late.ClickToken, "")
 	refused(t, err, fault.CodeInvalid, "token", "a click after a day")
 	w.counted(u.ID, 1, 0)
 }
 
 func TestServersOnOneDatabaseTakeEachOthersTokens(t *testing.T) {
 	w := newWorld(t)
-	w.place(1)
+	w.place(1_000)
 	c := w.choose(1)[0]
 	other := w.server(w.store)
 	if recorded, err := other.RecordImpression(w.ctx, c.ImpressionToken); err != nil || !recorded {
@@ -150,7 +151,7 @@ func TestAFaultyKeyIsNotUsed(t *testing.T) {
 	if _, err := store.SigningKey(t.Context(), []byte("short")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := ads.New(store, ads.Options{}).Choose(t.Context(), "example.org", "top", 1); err == nil {
+	if _, err := ads.New(store, ads.Options{}).Choose(t.Context(), request("example.org", "top", 1)); err == nil {
 		t.Error("a key of five bytes was taken")
 	}
 }

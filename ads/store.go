@@ -9,38 +9,46 @@ import (
 //
 // What holds for all calls: a call that returns nil is durable; a call that returns an error has changed nothing,
 // unless the error is ErrUnavailable or ctx's, when it may have happened. Each call that writes is one transaction. What a
-// call has written, every later call reads, on every server. Texts come back byte for byte. Errors that are no
+// call has written, every later call reads, on every server. Texts come back byte for byte, times to the millisecond. Errors that are no
 // sentinel of this package are internal.
 type Store interface {
 	Catalogue
 	Zones
+	Budgets
+	Profiles
 	Recorder
+	Reports
 	Keys
 }
 
-// Batch is what Catalogue.Add takes: things, and what they refer to, in one go.
+// Batch is what Catalogue.Save takes: things, and what they refer to, in one go.
 type Batch struct {
 	Advertisers []Advertiser
 	Campaigns   []Campaign
 	Zones       []Zone // without units
-	Units       []Unit // without impressions and clicks
+	Units       []Unit // impressions and clicks are not stored
+}
+
+// Page selects a run of a list, in the order of its keys: the raw bytes of an id, or a zone's text.
+type Page struct {
+	After  string // only entries behind this key; "" for no bound
+	Before string // only entries ahead of this key; "" for no bound
+	Limit  int    // at most so many; 1 or more
+	Last   bool   // take the run from the end of the bounds instead of from their start
 }
 
 // Catalogue stores what there is to advertise.
 type Catalogue interface {
-	// Add stores what does not exist, by id, in one transaction, and counts it. What exists already is left as it
-	// is (a campaign's state and a unit's counters with it), and so is a second entry of one id: a batch can be added
-	// again. A new unit runs at once in its zones, unless its campaign is paused, whoever pauses, resumes or adds at
-	// the same time. ErrNotFound: a new campaign's advertiser, or a new unit's campaign or zone, is neither stored nor in the
-	// batch. ErrCurrency: a zone exists with another currency, or a new unit bids in another one than its zone's.
-	// ErrFull: a zone would have more than MaxZoneUnits units.
-	Add(ctx context.Context, b Batch) (added int, err error)
-	// PauseCampaign takes the campaign's units out of all zones, found by an index on the campaign; it does
-	// nothing (paused is false) where it is paused already. ErrNotFound.
-	PauseCampaign(ctx context.Context, id CampaignID) (paused bool, err error)
-	// ResumeCampaign puts the campaign's units back into their zones, in the order that their counters give them now;
-	// it does nothing (resumed is false) where the campaign is not paused. ErrNotFound.
-	ResumeCampaign(ctx context.Context, id CampaignID) (resumed bool, err error)
+	// Save stores entries in one transaction, and counts those that it has stored. An entry of Revision 0 is new: where its
+	// id exists already it is left as it is, and so is a second new entry of one id. Any other entry replaces what is
+	// stored, if that has this very revision, and else is ErrConflict (also where it is absent). What is stored
+	// has the next revision. Zones keep their currency, campaigns their advertiser, and units their campaign and counters.
+	//
+	// Zones show the change at once: a unit runs in its zones while it and its campaign are active, whoever saves at the same
+	// time. ErrNotFound: a campaign's advertiser, or a unit's campaign or zone, is neither stored nor in the batch. ErrCurrency: a
+	// zone exists with another currency, or a unit bids in another one than its zone's or its campaign's budget's.
+	// ErrFull: a zone would have more than MaxZoneUnits units that are not archived.
+	Save(ctx context.Context, b Batch) (saved int, err error)
 
 	// Advertisers reads by id; absent advertisers are missing in the map.
 	Advertisers(ctx context.Context, ids []AdvertiserID) (map[AdvertiserID]*Advertiser, error)
@@ -48,6 +56,15 @@ type Catalogue interface {
 	Campaigns(ctx context.Context, ids []CampaignID) (map[CampaignID]*Campaign, error)
 	// Units reads by id; absent units are missing in the map. Units are found whether they run or not.
 	Units(ctx context.Context, ids []UnitID) (map[UnitID]*Unit, error)
+
+	// ListAdvertisers reads a page of all advertisers.
+	ListAdvertisers(ctx context.Context, p Page) ([]*Advertiser, error)
+	// ListCampaigns reads a page of an advertiser's campaigns.
+	ListCampaigns(ctx context.Context, of AdvertiserID, p Page) ([]*Campaign, error)
+	// ListUnits reads a page of a campaign's units.
+	ListUnits(ctx context.Context, of CampaignID, p Page) ([]*Unit, error)
+	// ListZones reads a page of all zones, without their units.
+	ListZones(ctx context.Context, p Page) ([]*Zone, error)
 }
 
 // Zones reads places with what runs there.
@@ -55,6 +72,30 @@ type Zones interface {
 	// Zone reads one zone with its running units in order: see Zone.Units. It is one read by an index, of one
 	// document or one run of rows, however many zones, campaigns and units there are. ErrNotFound.
 	Zone(ctx context.Context, id ZoneID) (*Zone, error)
+}
+
+// Budgets keeps what campaigns have spent.
+type Budgets interface {
+	// Lease takes a portion of a campaign's budget, as Campaign.Grant has it; nil where nothing is to be had, and where there
+	// is no such campaign. Of any number of calls at the same time, each sees what the others took.
+	Lease(ctx context.Context, r LeaseRequest) (*Lease, error)
+	// Settle gives back what is left of leases whose SettleAt is not after now, as Ledger.Settle has it, and removes them: at
+	// most MaxSettled of them, the oldest first, each exactly once whoever settles at the same time.
+	Settle(ctx context.Context, now time.Time) (settled int, err error)
+	// Ledgers reads by campaign; those that never took anything are missing in the map.
+	Ledgers(ctx context.Context, ids []CampaignID) (map[CampaignID]Ledger, error)
+}
+
+// MaxSettled is how many leases one call settles.
+const MaxSettled = 100
+
+// Profiles keeps what people have seen.
+type Profiles interface {
+	// Reserve chooses among candidates and counts them in the person's profile in one step, as Profile.Reserve has it. A
+	// profile that does not exist is empty. Of any number of calls at the same time, each sees what the others reserved.
+	Reserve(ctx context.Context, r Reservation) (chosen []int, err error)
+	// Profile reads what is remembered; an absent profile is empty.
+	Profile(ctx context.Context, id ProfileID) (*Profile, error)
 }
 
 // Kind is what a token stands for.
@@ -68,23 +109,59 @@ const (
 
 // Recording is one impression or click.
 type Recording struct {
-	Kind   Kind
-	Choice ChoiceID // each choice has at most one recording of each kind
-	Unit   UnitID
-	Zone   ZoneID
-	At     time.Time
-	// KeepUntil is how long the engine has to remember the recording, so as not to take it twice; later it may
+	Kind     Kind
+	Choice   ChoiceID // each choice has at most one recording of each kind
+	Unit     UnitID
+	Campaign CampaignID // the unit's
+	Zone     ZoneID
+	At       time.Time
+	// KeepUntil is how long the engine has to remember the recording, so as not to take it twice, and for reports; later it may
 	// forget it. The counters stay.
 	KeepUntil time.Time
+
+	Cost     Micros    // what it costs, if it is valid
+	Lease    LeaseID   // where that was put aside; zero: nowhere
+	Profile  ProfileID // whose caps it counts for; zero: nobody's
+	Address  ProfileID // a keyed hash of where a click came from; zero: unknown
+	Keywords []string  // which matched
+	Staff    bool      // by one who manages ads
+}
+
+// Invalid says why a recording counts nowhere and costs nothing; empty for valid ones.
+type Invalid string
+
+// Why recordings are invalid.
+const (
+	ByStaff      Invalid = "STAFF"         // by one who manages ads
+	NoImpression Invalid = "NO_IMPRESSION" // a click on what was not shown
+	TooMany      Invalid = "TOO_MANY"      // clicks by one person, or from one address
+)
+
+// The click rates above which clicks are invalid.
+const (
+	ClickWindow      = 10 * time.Minute
+	MaxPersonClicks  = 10 // by one profile in a ClickWindow
+	MaxAddressClicks = 30 // from one address in a ClickWindow
+)
+
+// Receipt says what became of a recording.
+type Receipt struct {
+	Recorded bool // false: it was before, and nothing has changed
+	Invalid  Invalid
+	Billed   Micros // 0 also where the budget does not have it any more
 }
 
 // Recorder counts impressions and clicks.
 type Recorder interface {
-	// Record adds one to the unit's impressions or clicks, and moves the unit in the order of all zones where it
-	// runs, in one transaction. It does nothing (recorded is false) where the choice has a recording of that kind: of any
-	// number of calls for one choice and kind, at the same time or one after another, exactly one records. ErrNotFound: no
-	// such unit.
-	Record(ctx context.Context, r Recording) (recorded bool, err error)
+	// Record stores a recording, and does all that follows from it, in one transaction. It does nothing (Recorded is false) where
+	// the choice has a recording of that kind: of any number of calls for one choice and kind, at the same time or one
+	// after another, exactly one records. ErrNotFound: no such unit.
+	//
+	// It is invalid, by the first rule that fits: ByStaff, where Staff is set; NoImpression, for a click whose choice has no valid impression; TooMany, for a
+	// click where MaxPersonClicks of its profile, or MaxAddressClicks of its address, lie within ClickWindow before it, valid or not.
+	// A valid one adds one to the unit's impressions or clicks, moves the unit in the order of all zones where it
+	// runs, is charged as Campaign.Charge has it, and, if it is an impression, is confirmed in the profile, as Profile.Confirm has it.
+	Record(ctx context.Context, r Recording) (Receipt, error)
 }
 
 // Keys keeps the server's secret.

@@ -10,17 +10,21 @@ import (
 	"plaza/id"
 )
 
-// TokenLife is how long a token is good for.
-const TokenLife = 24 * time.Hour
+// How long tokens are good for.
+const (
+	ImpressionLife = 30 * time.Minute // and so are the caps and the money that a choice has reserved
+	ClickLife      = 24 * time.Hour
+)
 
 const (
-	tokenVersion = 1
+	tokenVersion = 2
 	macSize      = sha256.Size
 	idSize       = len(id.ID{})
-	// headSize is that of the version, the kind, the expiry, the choice and the unit; a site's length and name and a zone's
-	// name follow.
-	headSize   = 1 + 1 + 8 + 2*idSize
-	maxPayload = headSize + 1 + 2*MaxZoneName
+	// headSize is that of the version, the kind, the flags, the expiry, the cost and five ids; three texts with their lengths follow.
+	headSize = 3 + 2*8 + 5*idSize
+	// maxMatches bounds the matched keywords in a token: 4 of 50 characters of up to 4 bytes would not fit into one byte's length.
+	maxMatches = 200
+	maxPayload = headSize + 3 + 2*MaxZoneName + maxMatches
 )
 
 // maxToken is the length of the longest token's text.
@@ -32,11 +36,25 @@ var tokenText = base64.RawURLEncoding.Strict()
 // token is what a client holds to have one impression or click counted.
 type token struct {
 	Kind      Kind
+	Flags     tokenFlags
 	ExpiresAt time.Time // whole seconds
+	Cost      Micros    // of what the token stands for
 	Choice    ChoiceID
 	Unit      UnitID
+	Campaign  CampaignID
+	Lease     LeaseID
+	Profile   ProfileID
 	Zone      ZoneID
+	Matched   string // keywords, with commas between them
 }
+
+// tokenFlags are bits.
+type tokenFlags byte
+
+const (
+	flagPreview tokenFlags = 1 << iota // counts nothing
+	flagStaff                          // chosen for one who manages ads
+)
 
 // sign writes the token and its HMAC-SHA256 (RFC 2104) under the key, in base64url.
 func (t *token) sign(key []byte) string {
@@ -70,13 +88,17 @@ func mac(key, payload []byte) []byte {
 
 func (t *token) payload() []byte {
 	p := make([]byte, 0, maxPayload+macSize)
-	p = append(p, tokenVersion, kindByte(t.Kind))
+	p = append(p, tokenVersion, kindByte(t.Kind), byte(t.Flags))
 	p = binary.BigEndian.AppendUint64(p, uint64(t.ExpiresAt.Unix()))
-	p = append(p, t.Choice.Bytes()...)
-	p = append(p, t.Unit.Bytes()...)
-	p = append(p, byte(len(t.Zone.Site)))
-	p = append(p, t.Zone.Site...)
-	return append(p, t.Zone.Name...)
+	p = binary.BigEndian.AppendUint64(p, uint64(t.Cost))
+	for _, each := range []id.ID{t.Choice.ID, t.Unit.ID, t.Campaign.ID, t.Lease.ID, t.Profile.ID} {
+		p = append(p, each[:]...)
+	}
+	for _, text := range []string{t.Zone.Site, t.Zone.Name, t.Matched} {
+		p = append(p, byte(len(text)))
+		p = append(p, text...)
+	}
+	return p
 }
 
 // parsePayload reads what payload wrote, and nothing else: no length is trusted.
@@ -84,18 +106,25 @@ func parsePayload(p []byte) (t token, ok bool) {
 	if len(p) <= headSize || p[0] != tokenVersion {
 		return token{}, false
 	}
-	head, site, names := p[2:headSize], int(p[headSize]), p[headSize+1:]
-	if len(names) < site {
-		return token{}, false
-	}
+	numbers, ids := p[3:], p[3+2*8:]
 	t = token{
-		Kind:      byteKind(p[1]),
-		ExpiresAt: time.Unix(int64(binary.BigEndian.Uint64(head)), 0),
-		Choice:    ChoiceID{id.ID(head[8:])},
-		Unit:      UnitID{id.ID(head[8+idSize:])},
-		Zone:      ZoneID{Site: string(names[:site]), Name: string(names[site:])},
+		Kind: byteKind(p[1]), Flags: tokenFlags(p[2]),
+		ExpiresAt: time.Unix(int64(binary.BigEndian.Uint64(numbers)), 0),
+		Cost:      Micros(binary.BigEndian.Uint64(numbers[8:])),
+		Choice:    ChoiceID{id.ID(ids)},
+		Unit:      UnitID{id.ID(ids[idSize:])},
+		Campaign:  CampaignID{id.ID(ids[2*idSize:])},
+		Lease:     LeaseID{id.ID(ids[3*idSize:])},
+		Profile:   ProfileID{id.ID(ids[4*idSize:])},
 	}
-	return t, t.Kind != "" && t.Zone.check("", "") == nil
+	rest := p[headSize:]
+	for _, text := range []*string{&t.Zone.Site, &t.Zone.Name, &t.Matched} {
+		if len(rest) == 0 || len(rest) < 1+int(rest[0]) {
+			return token{}, false
+		}
+		*text, rest = string(rest[1:1+rest[0]]), rest[1+rest[0]:]
+	}
+	return t, len(rest) == 0 && t.Kind != "" && t.Zone.check("", "") == nil
 }
 
 func kindByte(k Kind) byte {

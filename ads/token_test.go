@@ -16,8 +16,9 @@ var (
 
 func sampleToken() token {
 	return token{
-		Kind: Click, ExpiresAt: time.Unix(1_795_000_000, 0), Choice: ChoiceID{id.New()}, Unit: UnitID{id.New()},
-		Zone: ZoneID{Site: "example.org", Name: "side-bar_1"},
+		Kind: Click, Flags: flagStaff, ExpiresAt: time.Unix(1_795_000_000, 0), Cost: 1_234, Choice: ChoiceID{id.New()}, Unit: UnitID{id.New()},
+		Campaign: CampaignID{id.New()}, Lease: LeaseID{id.New()}, Profile: ProfileID{id.New()},
+		Zone: ZoneID{Site: "example.org", Name: "side-bar_1"}, Matched: "anvil,heavy load",
 	}
 }
 
@@ -25,6 +26,7 @@ func TestTokensReadBack(t *testing.T) {
 	longest := sampleToken()
 	longest.Kind = Impression
 	longest.Zone = ZoneID{Site: strings.Repeat("s", MaxZoneName), Name: strings.Repeat("z", MaxZoneName)}
+	longest.Matched = strings.Repeat("k", maxMatches)
 	shortest := sampleToken()
 	shortest.Zone = ZoneID{Site: "s", Name: "z"}
 	for _, want := range []token{sampleToken(), longest, shortest} {
@@ -89,12 +91,13 @@ func TestASignedPayloadIsStillChecked(t *testing.T) {
 	for name, bad := range map[string][]byte{
 		"empty":                   {},
 		"only a head":             payload[:headSize],
+		"longer than it says":     append(bytes.Clone(payload), 'x'),
 		"another version":         change(0, tokenVersion+1),
 		"another kind":            change(1, 'x'),
 		"a site beyond the end":   change(headSize, 200),
 		"no site":                 change(headSize, 0),
 		"no zone":                 change(headSize, byte(len(payload)-headSize-1)),
-		"a name that no zone has": change(len(payload)-1, '/'),
+		"a name that no zone has": change(headSize+1, '/'),
 	} {
 		text := tokenText.EncodeToString(append(bytes.Clone(bad), mac(testKey, bad)...))
 		if got, ok := readToken(testKey, text); ok {

@@ -2,6 +2,7 @@ package ads
 
 import (
 	"fmt"
+	"slices"
 
 	"plaza/fault"
 )
@@ -11,6 +12,7 @@ const (
 	MaxHeadline  = 100 // characters
 	MaxBody      = 500 // characters
 	MaxUnitZones = 100 // zones that one unit is placed in
+	MaxWeight    = 1000
 )
 
 // Creative is what a viewer gets to see of an ad unit, and where it leads.
@@ -22,18 +24,18 @@ type Creative struct {
 }
 
 func (c *Creative) check(field string) error {
-	if err := fault.CheckLine(field+".headline", c.Headline, 1, MaxHeadline); err != nil {
+	if err := fault.CheckLine(at(field, "headline"), c.Headline, 1, MaxHeadline); err != nil {
 		return err
 	}
-	if err := fault.CheckLine(field+".body", c.Body, 0, MaxBody); err != nil {
+	if err := fault.CheckLine(at(field, "body"), c.Body, 0, MaxBody); err != nil {
 		return err
 	}
 	if c.ImageURL != "" {
-		if err := fault.CheckURL(field+".imageUrl", c.ImageURL); err != nil {
+		if err := fault.CheckURL(at(field, "imageUrl"), c.ImageURL); err != nil {
 			return err
 		}
 	}
-	return fault.CheckURL(field+".landingUrl", c.LandingURL)
+	return fault.CheckURL(at(field, "landingUrl"), c.LandingURL)
 }
 
 // Unit is one advertisement.
@@ -41,8 +43,15 @@ type Unit struct {
 	ID       UnitID
 	Campaign CampaignID
 	Creative
+	State State
 	Bid   Bid
-	Zones []ZoneID // where it is placed: 1 to MaxUnitZones, each once
+	Zones []ZoneID // where it is placed: 0 to MaxUnitZones, each once
+	// Keywords are what pages are about that the unit suits best: normal (see NormalKeywords), MaxKeywords at most.
+	Keywords []string
+	// Weight is the unit's share among the weighted units of its campaign in a zone, which take turns; 0: it stands alone.
+	Weight   int // 0 to MaxWeight
+	Caps     []Cap
+	Revision int // as Advertiser.Revision
 
 	Impressions int64 // recorded in all zones
 	Clicks      int64 // recorded in all zones
@@ -53,26 +62,39 @@ func (u *Unit) ECPM() Micros { return ECPM(u.Bid, u.Impressions, u.Clicks) }
 
 func (u *Unit) check(field string) error {
 	if u.ID.IsZero() {
-		return fault.Invalidf(field+".id", "A unit needs an id.")
+		return fault.Invalidf(at(field, "id"), "A unit needs an id.")
 	}
 	if u.Campaign.IsZero() {
-		return fault.Invalidf(field+".campaign", "A unit needs a campaign.")
+		return fault.Invalidf(at(field, "campaign"), "A unit needs a campaign.")
 	}
-	if err := u.Creative.check(field); err != nil {
-		return err
+	for _, err := range []error{
+		u.Creative.check(field), u.Bid.check(at(field, "bid")), u.State.check(at(field, "state")), u.checkZones(at(field, "zones")),
+		u.checkKeywords(at(field, "keywords")), checkCaps(at(field, "caps"), u.Caps),
+	} {
+		if err != nil {
+			return err
+		}
 	}
-	if err := u.Bid.check(field + ".bid"); err != nil {
-		return err
+	if u.Weight < 0 || u.Weight > MaxWeight {
+		return fault.Invalidf(at(field, "weight"), "A weight is 1 to %d, or 0 for none.", MaxWeight)
 	}
-	if u.Impressions != 0 || u.Clicks != 0 {
+	if u.Revision == 0 && (u.Impressions != 0 || u.Clicks != 0) {
 		return fault.Invalidf(field, "A new unit has neither impressions nor clicks.")
 	}
-	return u.checkZones(field + ".zones")
+	return nil
+}
+
+func (u *Unit) checkKeywords(field string) error {
+	normal, err := NormalKeywords(field, u.Keywords)
+	if err == nil && !slices.Equal(normal, u.Keywords) {
+		return fault.Invalidf(field, "Keywords are in lower case, sorted, each once.")
+	}
+	return err
 }
 
 func (u *Unit) checkZones(field string) error {
-	if len(u.Zones) == 0 || len(u.Zones) > MaxUnitZones {
-		return fault.Invalidf(field, "A unit is placed in 1 to %d zones.", MaxUnitZones)
+	if len(u.Zones) > MaxUnitZones {
+		return fault.Invalidf(field, "A unit is placed in %d zones at most.", MaxUnitZones)
 	}
 	seen := make(map[ZoneID]bool, len(u.Zones))
 	for i, zone := range u.Zones {

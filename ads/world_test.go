@@ -48,10 +48,10 @@ func (w *watched) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*
 	return w.Store.Units(ctx, ids)
 }
 
-func (w *watched) Record(ctx context.Context, r ads.Recording) (bool, error) {
+func (w *watched) Record(ctx context.Context, r ads.Recording) (ads.Receipt, error) {
 	w.others.Add(1)
 	if w.fault != nil {
-		return false, w.fault
+		return ads.Receipt{}, w.fault
 	}
 	return w.Store.Record(ctx, r)
 }
@@ -72,10 +72,10 @@ func newWorld(t *testing.T) *world {
 	}
 	w.Service = w.server(w.store)
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
-	w.campaign = ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Spring"}
+	w.campaign = ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Spring", State: ads.Active}
 	w.add(ads.Batch{
 		Advertisers: []ads.Advertiser{advertiser}, Campaigns: []ads.Campaign{w.campaign},
-		Zones: []ads.Zone{{ID: top, Currency: "EUR"}, {ID: side, Currency: "EUR"}},
+		Zones: []ads.Zone{{ID: top, Currency: "EUR", Design: ads.ByZone}, {ID: side, Currency: "EUR", Design: ads.ByZone}},
 	})
 	return w
 }
@@ -100,7 +100,7 @@ func (w *world) add(b ads.Batch) {
 // unit is a good one, not stored.
 func (w *world) unit(price ads.Micros) ads.Unit {
 	return ads.Unit{
-		ID: ads.UnitID{ID: id.New()}, Campaign: w.campaign.ID, Zones: []ads.ZoneID{top},
+		ID: ads.UnitID{ID: id.New()}, Campaign: w.campaign.ID, State: ads.Active, Zones: []ads.ZoneID{top},
 		Creative: ads.Creative{
 			Headline: "Anvils", Body: "Heavy ones", ImageURL: "https://acme.example/anvil.png",
 			LandingURL: "https://acme.example/anvils?from=plaza#buy",
@@ -119,7 +119,7 @@ func (w *world) place(price ads.Micros) ads.Unit {
 
 func (w *world) choose(count int) []ads.Choice {
 	w.t.Helper()
-	choices, err := w.Choose(w.ctx, top.Site, top.Name, count)
+	choices, err := w.Choose(w.ctx, request(top.Site, top.Name, count))
 	if err != nil {
 		w.t.Fatalf("Choose: %v", err)
 	}
@@ -149,4 +149,8 @@ func refused(t *testing.T, err error, code fault.Code, field, what string) {
 	if got.Code != code || got.Field != field || got.Message == "" {
 		t.Errorf("%s: the error is %v, want %s for %q and a message", what, err, code, field)
 	}
+}
+
+func request(site, zone string, count int) ads.Request {
+	return ads.Request{Site: site, Zone: zone, Count: count}
 }

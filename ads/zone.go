@@ -1,6 +1,7 @@
 package ads
 
 import (
+	"slices"
 	"strings"
 
 	"plaza/fault"
@@ -53,29 +54,61 @@ func goodZoneName(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
 }
 
+// Design says how units are chosen in a zone. Each one does what those before it do.
+type Design string
+
+// The designs.
+const (
+	ByZone      Design = "ZONE"      // the highest eCPM; units with caps, which nobody counts here, are left out
+	ByFrequency Design = "FREQUENCY" // and within the caps
+	ByKeywords  Design = "KEYWORDS"  // and the highest score: see Score
+)
+
 // Zone is a place on the pages of a site, with the units that run there.
 type Zone struct {
 	ID       ZoneID
 	Currency Currency // all of its units bid in it, so that their bids can be compared
-	// Units are those that run here: of campaigns that are not paused. The highest ECPM comes first, and those
-	// with the same are in the order of their ids. Adding a zone does not read it.
+	Design   Design
+	Revision int // as Advertiser.Revision
+	// Units are those that run here: they and their campaigns are active. The highest ECPM comes first, and those
+	// with the same are in the order of their ids. Saving a zone does not read it.
 	Units []RunningUnit
 }
 
 func (z *Zone) check(field string) error {
-	if err := z.ID.check(field+".site", field+".name"); err != nil {
+	if err := z.ID.check(at(field, "site"), at(field, "name")); err != nil {
 		return err
 	}
-	return z.Currency.check(field + ".currency")
+	if z.Design != ByZone && z.Design != ByFrequency && z.Design != ByKeywords {
+		return fault.Invalidf(at(field, "design"), "A design is ZONE, FREQUENCY or KEYWORDS.")
+	}
+	return z.Currency.check(at(field, "currency"))
 }
 
-// RunningUnit is what a zone knows of a unit: all that showing it takes, and what its place in the order rests on.
+// RunningUnit is what a zone knows of a unit: all that choosing and showing it takes.
 type RunningUnit struct {
-	Unit       UnitID
-	Campaign   CampaignID
-	Advertiser string // its name
+	Unit         UnitID
+	Campaign     CampaignID
+	AdvertiserID AdvertiserID
+	Advertiser   string // its name
 	Creative
-	ECPM Micros // see Unit.ECPM
+	Bid      Bid
+	ECPM     Micros // see Unit.ECPM
+	Keywords []string
+	Weight   int
+	Caps     []ScopeCap // of the unit, its campaign and its advertiser
+	Schedule Schedule
+	House    bool
+	Limited  bool // the campaign has a budget
+}
+
+// Running makes a zone's copy of a unit.
+func Running(u *Unit, c *Campaign, a *Advertiser) RunningUnit {
+	return RunningUnit{
+		Unit: u.ID, Campaign: c.ID, AdvertiserID: a.ID, Advertiser: a.Name, Creative: u.Creative, Bid: u.Bid, ECPM: u.ECPM(),
+		Keywords: u.Keywords, Weight: u.Weight, Schedule: c.Schedule, House: c.House, Limited: c.Budget.Limited(),
+		Caps: slices.Concat(scoped(u.ID.ID, u.Caps), scoped(c.ID.ID, c.Caps), scoped(a.ID.ID, a.Caps)),
+	}
 }
 
 // Compare orders the units of a zone: the higher ECPM first, then by id.

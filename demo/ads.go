@@ -86,16 +86,18 @@ var advertisers = []advertiser{
 // catalogue is all ads as they are stored.
 func (s *stage) catalogue() ads.Batch {
 	at := s.at(30 * time.Minute)
-	batch := ads.Batch{Zones: []ads.Zone{{ID: sidebar, Currency: currency}, {ID: banner, Currency: currency}}}
+	batch := ads.Batch{Zones: []ads.Zone{
+		{ID: sidebar, Currency: currency, Design: ads.ByKeywords}, {ID: banner, Currency: currency, Design: ads.ByFrequency},
+	}}
 	for _, a := range advertisers {
 		payer := ads.AdvertiserID{ID: derive(at, "advertiser/"+a.name, 0)}
 		batch.Advertisers = append(batch.Advertisers, ads.Advertiser{ID: payer, Name: a.name})
 		for _, c := range a.campaigns {
 			group := ads.CampaignID{ID: derive(at, "campaign/"+a.name+"/"+c.name, 0)}
-			batch.Campaigns = append(batch.Campaigns, ads.Campaign{ID: group, Advertiser: payer, Name: c.name})
+			batch.Campaigns = append(batch.Campaigns, ads.Campaign{ID: group, Advertiser: payer, Name: c.name, State: ads.Active})
 			for _, u := range c.units {
 				batch.Units = append(batch.Units, ads.Unit{
-					ID: ads.UnitID{ID: derive(at, "ad/"+u.name, 0)}, Campaign: group,
+					ID: ads.UnitID{ID: derive(at, "ad/"+u.name, 0)}, Campaign: group, State: ads.Active,
 					Creative: ads.Creative{Headline: u.headline, Body: u.body, LandingURL: "https://example.com/" + u.page},
 					Bid:      ads.Bid{Model: u.model, Price: u.price, Currency: currency},
 					Zones:    u.zones,

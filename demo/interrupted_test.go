@@ -95,8 +95,8 @@ type mortalAds struct {
 	mortal *mortal
 }
 
-func (m mortalAds) Add(ctx context.Context, b ads.Batch) (n int, err error) {
-	err = m.mortal.write("ads", func() error { n, err = m.Store.Add(ctx, b); return err })
+func (m mortalAds) Save(ctx context.Context, b ads.Batch) (n int, err error) {
+	err = m.mortal.write("ads", func() error { n, err = m.Store.Save(ctx, b); return err })
 	return n, err
 }
 

@@ -154,8 +154,8 @@ func TestSeedRefusesOtherPeoplesDatabases(t *testing.T) {
 
 func TestSeedRefusesOtherPeoplesAds(t *testing.T) {
 	st := openSQLite(t)
-	zones := ads.Batch{Zones: []ads.Zone{{ID: sidebar, Currency: "JPY"}}}
-	if _, err := st.Ads().Add(t.Context(), zones); err != nil {
+	zones := ads.Batch{Zones: []ads.Zone{{ID: sidebar, Currency: "JPY", Design: ads.ByZone}}}
+	if _, err := st.Ads().Save(t.Context(), zones); err != nil {
 		t.Fatal(err)
 	}
 	_, err := Seed(t.Context(), st)

@@ -224,7 +224,7 @@ func adsAreThere(t *testing.T, st storage.Store) {
 	t.Helper()
 	service := ads.New(st.Ads(), ads.Options{})
 	for zone, want := range map[string]int{"sidebar": 4, "banner": 3} {
-		if chosen := must(service.Choose(t.Context(), "plaza", zone, ads.MaxCount))(t); len(chosen) != want {
+		if chosen := must(service.Choose(t.Context(), ads.Request{Site: "plaza", Zone: zone, Count: ads.MaxCount}))(t); len(chosen) != want {
 			t.Errorf("%d ads in the %s, want %d", len(chosen), zone, want)
 		}
 	}

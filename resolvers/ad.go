@@ -2,14 +2,20 @@ package resolvers
 
 import (
 	"context"
+	"strings"
 
 	"plaza/ads"
 	"plaza/graph/model"
+	"plaza/social"
 )
 
 // Ads resolves Query.ads.
-func (r queryResolver) Ads(ctx context.Context, site, zone string, count int) ([]*model.AdChoice, error) {
-	choices, err := r.Resolver.Ads.Choose(ctx, site, zone, count)
+func (r queryResolver) Ads(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error) {
+	request, err := adRequest(ctx, site, zone, keywords, count, visitor)
+	if err != nil {
+		return nil, err
+	}
+	choices, err := r.Resolver.Ads.Choose(ctx, request)
 	if err != nil {
 		return nil, err
 	}
@@ -20,15 +26,39 @@ func (r queryResolver) Ads(ctx context.Context, site, zone string, count int) ([
 	return wrapped, nil
 }
 
+// adRequest asks for ads for whoever is signed in, or else for a visitor.
+func adRequest(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) (ads.Request, error) {
+	request := ads.Request{Site: site, Zone: zone, Keywords: keywords, Count: count}
+	if visitor != nil {
+		request.Visitor = *visitor
+	}
+	viewer := viewerOf(ctx)
+	if viewer.IsZero() {
+		return request, nil
+	}
+	request.User = viewer.String()
+	user, err := loadUser(ctx, viewer)
+	request.Staff = user != nil && user.HasRight(social.RightManageAds)
+	return request, err
+}
+
 func (r *Resolver) wrapChoice(c ads.Choice) *model.AdChoice {
 	choice := &model.AdChoice{
 		ID: c.ID.String(), AdID: c.Unit.String(), Headline: c.Headline, Body: c.Body, LandingURL: c.LandingURL,
-		ClickURL: r.ClickURL + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser,
+		ClickURL: r.ClickURL + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser, Why: why(c.Matched),
 	}
 	if c.ImageURL != "" {
 		choice.ImageURL = &c.ImageURL
 	}
 	return choice
+}
+
+// why says to whoever sees an ad what it was chosen by.
+func why(matched []string) string {
+	if len(matched) == 0 {
+		return "It was placed here by the site. Nothing about you was looked at, but for how often you have seen it."
+	}
+	return "The page is about: " + strings.Join(matched, ", ") + ". Nothing about you was looked at, but for how often you have seen it."
 }
 
 // RecordAdImpression resolves Mutation.recordAdImpression.

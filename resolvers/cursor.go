@@ -3,6 +3,7 @@ package resolvers
 import (
 	"encoding/base64"
 
+	"plaza/ads"
 	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
@@ -21,6 +22,8 @@ const (
 	cursorCircle  cursorKind = 'c' // a circle's id
 	cursorComment cursorKind = 'm' // a comment's id
 	cursorTree    cursorKind = 't' // a comment's TreePath
+	cursorAd      cursorKind = 'a' // the id of an advertiser, a campaign or an ad unit
+	cursorAdZone  cursorKind = 'z' // a zone's site and name
 )
 
 // maxTreePath bounds the cursors that are looked at: far above any depth limit that is of use.
@@ -51,6 +54,9 @@ func (k cursorKind) fits(key []byte) bool {
 		return social.IsNameOrder(social.Key(key))
 	case cursorTree:
 		return fitsTree(key)
+	case cursorAdZone:
+		_, err := ads.ParseZoneID(string(key))
+		return err == nil
 	default:
 		_, err := id.FromBytes(key)
 		return err == nil

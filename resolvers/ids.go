@@ -1,6 +1,7 @@
 package resolvers
 
 import (
+	"plaza/ads"
 	"plaza/fault"
 	"plaza/social"
 )
@@ -19,6 +20,18 @@ func postID(field, text string) (social.PostID, error) {
 
 func commentID(field, text string) (social.CommentID, error) {
 	return parseID(field, "comment", text, social.ParseCommentID)
+}
+
+func advertiserID(field, text string) (ads.AdvertiserID, error) {
+	return parseID(field, "advertiser", text, ads.ParseAdvertiserID)
+}
+
+func campaignID(field, text string) (ads.CampaignID, error) {
+	return parseID(field, "campaign", text, ads.ParseCampaignID)
+}
+
+func adUnitID(field, text string) (ads.UnitID, error) {
+	return parseID(field, "ad", text, ads.ParseUnitID)
 }
 
 // parseID reads an id that was given as an argument. Errors: INVALID; NOT_FOUND for the zero id, which means "none" further in.

@@ -33,6 +33,8 @@ type (
 	mutationResolver      struct{ *Resolver }
 	subscriptionResolver  struct{ *Resolver }
 	viewerResolver        struct{ *Resolver }
+	adManagerResolver     struct{ *Resolver }
+	adUnitResolver        struct{ *Resolver }
 	userResolver          struct{ *Resolver }
 	circleResolver        struct{ *Resolver }
 	commentResolver       struct{ *Resolver }
@@ -56,6 +58,12 @@ func (r *Resolver) Subscription() generated.SubscriptionResolver { return subscr
 
 // Viewer resolves the fields of the schema's Viewer.
 func (r *Resolver) Viewer() generated.ViewerResolver { return viewerResolver{r} }
+
+// AdManager resolves the fields of the schema's AdManager.
+func (r *Resolver) AdManager() generated.AdManagerResolver { return adManagerResolver{r} }
+
+// AdUnit resolves the fields of the schema's AdUnit.
+func (r *Resolver) AdUnit() generated.AdUnitResolver { return adUnitResolver{r} }
 
 // User resolves the fields of the schema's User.
 func (r *Resolver) User() generated.UserResolver { return userResolver{r} }

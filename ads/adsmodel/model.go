@@ -9,19 +9,30 @@ import (
 	"maps"
 	"slices"
 	"sync"
+	"time"
 
 	"plaza/ads"
 )
 
 // Store is an ads.Store in memory. Its methods may be called from any goroutine.
 type Store struct {
-	mu          sync.Mutex
+	mu sync.Mutex
+	catalogue
+	recordings map[recording]event
+	ledgers    map[ads.CampaignID]ads.Ledger
+	leases     map[ads.LeaseID]ads.Lease
+	profiles   map[ads.ProfileID]*ads.Profile
+	tallies    []tally
+	rolledUp   time.Time
+	key        []byte
+}
+
+// catalogue is what Save changes.
+type catalogue struct {
 	advertisers map[ads.AdvertiserID]ads.Advertiser
 	campaigns   map[ads.CampaignID]ads.Campaign
-	zones       map[ads.ZoneID]ads.Currency
+	zones       map[ads.ZoneID]ads.Zone
 	units       map[ads.UnitID]ads.Unit
-	recordings  map[recording]bool
-	key         []byte
 }
 
 // recording is what there is at most one of.
@@ -30,83 +41,122 @@ type recording struct {
 	kind   ads.Kind
 }
 
+type event struct {
+	ads.Recording
+	ads.Receipt
+}
+
 var _ ads.Store = (*Store)(nil)
 
 // New makes an empty store.
 func New() *Store {
 	return &Store{
-		advertisers: map[ads.AdvertiserID]ads.Advertiser{},
-		campaigns:   map[ads.CampaignID]ads.Campaign{},
-		zones:       map[ads.ZoneID]ads.Currency{},
-		units:       map[ads.UnitID]ads.Unit{},
-		recordings:  map[recording]bool{},
+		catalogue: catalogue{
+			advertisers: map[ads.AdvertiserID]ads.Advertiser{}, campaigns: map[ads.CampaignID]ads.Campaign{},
+			zones: map[ads.ZoneID]ads.Zone{}, units: map[ads.UnitID]ads.Unit{},
+		},
+		recordings: map[recording]event{}, ledgers: map[ads.CampaignID]ads.Ledger{},
+		leases: map[ads.LeaseID]ads.Lease{}, profiles: map[ads.ProfileID]*ads.Profile{},
 	}
 }
 
-// Add implements ads.Catalogue.
-func (m *Store) Add(ctx context.Context, b ads.Batch) (int, error) {
+// Save implements ads.Catalogue.
+func (m *Store) Save(ctx context.Context, b ads.Batch) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	after := &Store{
-		advertisers: maps.Clone(m.advertisers), campaigns: maps.Clone(m.campaigns),
-		zones: maps.Clone(m.zones), units: maps.Clone(m.units),
-	}
-	added, err := after.add(b)
+	after := catalogue{maps.Clone(m.advertisers), maps.Clone(m.campaigns), maps.Clone(m.zones), maps.Clone(m.units)}
+	saved, err := after.save(b)
 	if err := cmp.Or(err, ctx.Err()); err != nil {
 		return 0, err
 	}
-	m.advertisers, m.campaigns, m.zones, m.units = after.advertisers, after.campaigns, after.zones, after.units
-	return added, nil
+	m.catalogue = after
+	return saved, nil
 }
 
-func (m *Store) add(b ads.Batch) (added int, err error) {
+func (m *catalogue) save(b ads.Batch) (saved int, err error) {
 	for _, a := range b.Advertisers {
-		added += putNew(m.advertisers, a.ID, a)
-	}
-	for _, c := range b.Campaigns {
-		if _, ok := m.advertisers[c.Advertiser]; !ok && !has(m.campaigns, c.ID) {
-			return 0, ads.ErrNotFound
-		}
-		added += putNew(m.campaigns, c.ID, c)
-	}
-	for _, z := range b.Zones {
-		added += putNew(m.zones, z.ID, z.Currency)
-		if m.zones[z.ID] != z.Currency {
-			return 0, ads.ErrCurrency
-		}
-	}
-	for _, u := range b.Units {
-		if has(m.units, u.ID) {
-			continue
-		}
-		if err := m.fits(u); err != nil {
+		n, err := put(m.advertisers, a.ID, a, func(a *ads.Advertiser) *int { return &a.Revision })
+		if err != nil {
 			return 0, err
 		}
-		u.Zones = slices.Clone(u.Zones)
-		added += putNew(m.units, u.ID, u)
+		saved += n
 	}
-	return added, nil
+	for _, c := range b.Campaigns {
+		if was, ok := m.campaigns[c.ID]; ok {
+			c.Advertiser = was.Advertiser
+		}
+		if !has(m.advertisers, c.Advertiser) {
+			return 0, ads.ErrNotFound
+		}
+		n, err := put(m.campaigns, c.ID, c, func(c *ads.Campaign) *int { return &c.Revision })
+		if err != nil {
+			return 0, err
+		}
+		saved += n
+	}
+	for _, z := range b.Zones {
+		z.Units = nil
+		n, err := put(m.zones, z.ID, z, func(z *ads.Zone) *int { return &z.Revision })
+		if err != nil {
+			return 0, err
+		}
+		if m.zones[z.ID].Currency != z.Currency {
+			return 0, ads.ErrCurrency
+		}
+		saved += n
+	}
+	for _, u := range b.Units {
+		if was, ok := m.units[u.ID]; ok {
+			u.Campaign, u.Impressions, u.Clicks = was.Campaign, was.Impressions, was.Clicks
+		}
+		u.Zones = slices.Clone(u.Zones)
+		n, err := put(m.units, u.ID, u, func(u *ads.Unit) *int { return &u.Revision })
+		if err != nil {
+			return 0, err
+		}
+		saved += n
+	}
+	return saved, m.check()
 }
 
-func (m *Store) fits(u ads.Unit) error {
-	if !has(m.campaigns, u.Campaign) {
-		return ads.ErrNotFound
+// put stores an entry with the next revision, or leaves what is there alone.
+func put[K comparable, V any](m map[K]V, key K, value V, revision func(*V) *int) (int, error) {
+	stored, ok := m[key]
+	switch given := *revision(&value); {
+	case given == 0 && ok:
+		return 0, nil
+	case given != 0 && (!ok || *revision(&stored) != given):
+		return 0, ads.ErrConflict
 	}
-	for _, zone := range u.Zones {
-		if !has(m.zones, zone) {
+	*revision(&value)++
+	m[key] = value
+	return 1, nil
+}
+
+// check says whether everything refers to what there is.
+func (m *catalogue) check() error {
+	placed := map[ads.ZoneID]int{}
+	for _, u := range m.units {
+		c, ok := m.campaigns[u.Campaign]
+		if !ok {
 			return ads.ErrNotFound
 		}
-		if m.zones[zone] != u.Bid.Currency {
+		if c.Budget.Limited() && c.Budget.Currency != u.Bid.Currency {
 			return ads.ErrCurrency
 		}
-		placed := 0
-		for _, other := range m.units {
-			if slices.Contains(other.Zones, zone) {
-				placed++
+		for _, zone := range u.Zones {
+			if !has(m.zones, zone) {
+				return ads.ErrNotFound
 			}
-		}
-		if placed >= ads.MaxZoneUnits {
-			return ads.ErrFull
+			if m.zones[zone].Currency != u.Bid.Currency {
+				return ads.ErrCurrency
+			}
+			if u.State != ads.Archived {
+				placed[zone]++
+			}
+			if placed[zone] > ads.MaxZoneUnits {
+				return ads.ErrFull
+			}
 		}
 	}
 	return nil
@@ -117,48 +167,14 @@ func has[K comparable, V any](m map[K]V, key K) bool {
 	return ok
 }
 
-func putNew[K comparable, V any](m map[K]V, key K, value V) int {
-	if has(m, key) {
-		return 0
-	}
-	m[key] = value
-	return 1
-}
-
-// PauseCampaign implements ads.Catalogue.
-func (m *Store) PauseCampaign(ctx context.Context, id ads.CampaignID) (bool, error) {
-	return m.setPaused(ctx, id, true)
-}
-
-// ResumeCampaign implements ads.Catalogue.
-func (m *Store) ResumeCampaign(ctx context.Context, id ads.CampaignID) (bool, error) {
-	return m.setPaused(ctx, id, false)
-}
-
-func (m *Store) setPaused(ctx context.Context, id ads.CampaignID, paused bool) (bool, error) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	c, ok := m.campaigns[id]
-	if err := ctx.Err(); err != nil {
-		return false, err
-	}
-	if !ok {
-		return false, ads.ErrNotFound
-	}
-	changed := c.Paused != paused
-	c.Paused = paused
-	m.campaigns[id] = c
-	return changed, nil
-}
-
 // Advertisers implements ads.Catalogue.
 func (m *Store) Advertisers(_ context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
-	return lookUp(m, m.advertisers, ids)
+	return lookUp(m, func() map[ads.AdvertiserID]ads.Advertiser { return m.advertisers }, ids)
 }
 
 // Campaigns implements ads.Catalogue.
 func (m *Store) Campaigns(_ context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
-	return lookUp(m, m.campaigns, ids)
+	return lookUp(m, func() map[ads.CampaignID]ads.Campaign { return m.campaigns }, ids)
 }
 
 // Units implements ads.Catalogue.
@@ -166,12 +182,13 @@ func (m *Store) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ad
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return lookUp(m, m.units, ids)
+	return lookUp(m, func() map[ads.UnitID]ads.Unit { return m.units }, ids)
 }
 
-func lookUp[K comparable, V any](m *Store, from map[K]V, ids []K) (map[K]*V, error) {
+func lookUp[K comparable, V any](m *Store, of func() map[K]V, ids []K) (map[K]*V, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	from := of() // read under the lock
 	found := map[K]*V{}
 	for _, id := range ids {
 		if v, ok := from[id]; ok {
@@ -181,6 +198,48 @@ func lookUp[K comparable, V any](m *Store, from map[K]V, ids []K) (map[K]*V, err
 	return found, nil
 }
 
+// ListAdvertisers implements ads.Catalogue.
+func (m *Store) ListAdvertisers(_ context.Context, p ads.Page) ([]*ads.Advertiser, error) {
+	return list(m, func() map[ads.AdvertiserID]ads.Advertiser { return m.advertisers }, p, func(a *ads.Advertiser) (string, bool) { return string(a.ID.Bytes()), true })
+}
+
+// ListCampaigns implements ads.Catalogue.
+func (m *Store) ListCampaigns(_ context.Context, of ads.AdvertiserID, p ads.Page) ([]*ads.Campaign, error) {
+	return list(m, func() map[ads.CampaignID]ads.Campaign { return m.campaigns }, p, func(c *ads.Campaign) (string, bool) { return string(c.ID.Bytes()), c.Advertiser == of })
+}
+
+// ListUnits implements ads.Catalogue.
+func (m *Store) ListUnits(_ context.Context, of ads.CampaignID, p ads.Page) ([]*ads.Unit, error) {
+	return list(m, func() map[ads.UnitID]ads.Unit { return m.units }, p, func(u *ads.Unit) (string, bool) { return string(u.ID.Bytes()), u.Campaign == of })
+}
+
+// ListZones implements ads.Catalogue.
+func (m *Store) ListZones(_ context.Context, p ads.Page) ([]*ads.Zone, error) {
+	return list(m, func() map[ads.ZoneID]ads.Zone { return m.zones }, p, func(z *ads.Zone) (string, bool) { return z.ID.String(), true })
+}
+
+func list[K comparable, V any](m *Store, of func() map[K]V, p ads.Page, key func(*V) (string, bool)) ([]*V, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := map[string]*V{}
+	for _, v := range of() {
+		if k, ok := key(&v); ok && k > p.After && (p.Before == "" || k < p.Before) {
+			found[k] = &v
+		}
+	}
+	keys := slices.Sorted(maps.Keys(found))
+	if n := len(keys); n > p.Limit && p.Last {
+		keys = keys[n-p.Limit:]
+	} else if n > p.Limit {
+		keys = keys[:p.Limit]
+	}
+	var items []*V
+	for _, k := range keys {
+		items = append(items, found[k])
+	}
+	return items, nil
+}
+
 // Zone implements ads.Zones.
 func (m *Store) Zone(ctx context.Context, id ads.ZoneID) (*ads.Zone, error) {
 	m.mu.Lock()
@@ -188,45 +247,245 @@ func (m *Store) Zone(ctx context.Context, id ads.ZoneID) (*ads.Zone, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if !has(m.zones, id) {
+	zone, ok := m.zones[id]
+	if !ok {
 		return nil, ads.ErrNotFound
 	}
-	zone := &ads.Zone{ID: id, Currency: m.zones[id]}
 	for _, u := range m.units {
 		c := m.campaigns[u.Campaign]
-		if slices.Contains(u.Zones, id) && !c.Paused {
-			zone.Units = append(zone.Units, ads.RunningUnit{
-				Unit: u.ID, Campaign: c.ID, Advertiser: m.advertisers[c.Advertiser].Name, Creative: u.Creative, ECPM: u.ECPM(),
-			})
+		if slices.Contains(u.Zones, id) && c.State == ads.Active && u.State == ads.Active {
+			a := m.advertisers[c.Advertiser]
+			zone.Units = append(zone.Units, ads.Running(&u, &c, &a))
 		}
 	}
 	slices.SortFunc(zone.Units, func(a, b ads.RunningUnit) int { return a.Compare(&b) })
-	return zone, nil
+	return &zone, nil
+}
+
+// Lease implements ads.Budgets.
+func (m *Store) Lease(ctx context.Context, r ads.LeaseRequest) (*ads.Lease, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c, ok := m.campaigns[r.Campaign]
+	if !ok || ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	ledger := m.ledgers[c.ID]
+	lease := c.Grant(&ledger, r)
+	if lease != nil {
+		m.ledgers[c.ID], m.leases[lease.ID] = ledger, *lease
+	}
+	return lease, nil
+}
+
+// Settle implements ads.Budgets.
+func (m *Store) Settle(ctx context.Context, now time.Time) (settled int, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for id, lease := range m.leases {
+		if settled == ads.MaxSettled || lease.SettleAt.After(now) {
+			continue
+		}
+		ledger := m.ledgers[lease.Campaign]
+		ledger.Settle(&lease)
+		m.ledgers[lease.Campaign] = ledger
+		delete(m.leases, id)
+		settled++
+	}
+	return settled, ctx.Err()
+}
+
+// Ledgers implements ads.Budgets.
+func (m *Store) Ledgers(_ context.Context, ids []ads.CampaignID) (map[ads.CampaignID]ads.Ledger, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := map[ads.CampaignID]ads.Ledger{}
+	for _, id := range ids {
+		if ledger, ok := m.ledgers[id]; ok {
+			found[id] = ledger
+		}
+	}
+	return found, nil
+}
+
+// Reserve implements ads.Profiles.
+func (m *Store) Reserve(ctx context.Context, r ads.Reservation) ([]int, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	p := m.profiles[r.Profile]
+	if p == nil {
+		p = &ads.Profile{ID: r.Profile}
+		m.profiles[r.Profile] = p
+	}
+	return p.Reserve(r), nil
+}
+
+// Profile implements ads.Profiles.
+func (m *Store) Profile(_ context.Context, id ads.ProfileID) (*ads.Profile, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	found := &ads.Profile{ID: id}
+	if p := m.profiles[id]; p != nil {
+		found.Seen = slices.Clone(p.Seen)
+	}
+	return found, nil
 }
 
 // Record implements ads.Recorder.
-func (m *Store) Record(ctx context.Context, r ads.Recording) (bool, error) {
+func (m *Store) Record(ctx context.Context, r ads.Recording) (ads.Receipt, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	u, ok := m.units[r.Unit]
 	if err := ctx.Err(); err != nil {
-		return false, err
+		return ads.Receipt{}, err
 	}
 	if !ok {
-		return false, ads.ErrNotFound
+		return ads.Receipt{}, ads.ErrNotFound
 	}
 	once := recording{r.Choice, r.Kind}
-	if m.recordings[once] {
-		return false, nil
+	if has(m.recordings, once) {
+		return ads.Receipt{}, nil
 	}
-	m.recordings[once] = true
-	if r.Kind == ads.Click {
+	receipt := ads.Receipt{Recorded: true, Invalid: r.Judge(m.evidence(&r))}
+	if receipt.Invalid == "" {
+		receipt.Billed = m.charge(u.Campaign, &r)
+		m.count(u, r.Kind)
+		if p := m.profiles[r.Profile]; p != nil && r.Kind == ads.Impression {
+			p.Confirm(r.Choice)
+		}
+	}
+	m.recordings[once] = event{r, receipt}
+	return receipt, nil
+}
+
+func (m *Store) count(u ads.Unit, kind ads.Kind) {
+	if kind == ads.Click {
 		u.Clicks++
 	} else {
 		u.Impressions++
 	}
 	m.units[u.ID] = u
-	return true, nil
+}
+
+func (m *Store) evidence(r *ads.Recording) ads.Evidence {
+	shown, ok := m.recordings[recording{r.Choice, ads.Impression}]
+	e := ads.Evidence{Shown: ok && shown.Invalid == ""}
+	for _, other := range m.recordings {
+		if other.Kind != ads.Click || !other.At.After(r.At.Add(-ads.ClickWindow)) {
+			continue
+		}
+		if !r.Profile.IsZero() && other.Profile == r.Profile {
+			e.PersonClicks++
+		}
+		if !r.Address.IsZero() && other.Address == r.Address {
+			e.AddressClicks++
+		}
+	}
+	return e
+}
+
+func (m *Store) charge(campaign ads.CampaignID, r *ads.Recording) ads.Micros {
+	if r.Cost == 0 {
+		return 0
+	}
+	c, ledger := m.campaigns[campaign], m.ledgers[campaign]
+	var from *ads.Lease
+	if lease, ok := m.leases[r.Lease]; ok {
+		from = &lease
+	}
+	if !c.Charge(&ledger, from, r.Cost, r.At) {
+		return 0
+	}
+	m.ledgers[campaign] = ledger
+	if from != nil {
+		m.leases[r.Lease] = *from
+	}
+	return r.Cost
+}
+
+// tally is what was recorded, once for itself and once for each keyword.
+type tally struct {
+	event
+	campaign ads.CampaignID
+	currency ads.Currency
+	keyword  string
+}
+
+// RollUp implements ads.Reports.
+func (m *Store) RollUp(ctx context.Context, from, to, until time.Time) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	within := func(at time.Time) bool { return !at.Before(from) && at.Before(to) }
+	m.tallies = slices.DeleteFunc(m.tallies, func(t tally) bool { return within(t.At) })
+	for _, e := range m.recordings {
+		if !within(e.At) {
+			continue
+		}
+		u := m.units[e.Unit]
+		for _, keyword := range append([]string{""}, e.Keywords...) {
+			m.tallies = append(m.tallies, tally{e, u.Campaign, u.Bid.Currency, keyword})
+		}
+	}
+	m.rolledUp = until
+	return ctx.Err()
+}
+
+// RolledUp implements ads.Reports.
+func (m *Store) RolledUp(ctx context.Context) (time.Time, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.rolledUp, ctx.Err()
+}
+
+// Report implements ads.Reports.
+func (m *Store) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportRow, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	rows := map[[2]string]*ads.ReportRow{}
+	for _, t := range m.tallies {
+		other := !r.Campaign.IsZero() && t.campaign != r.Campaign
+		if other || t.At.Before(r.From) || !t.At.Before(r.To) || (t.keyword != "") != (r.By == ads.PerKeyword) {
+			continue
+		}
+		at := [2]string{t.key(r.By), string(t.currency)}
+		if rows[at] == nil {
+			rows[at] = &ads.ReportRow{Key: at[0], Currency: t.currency}
+		}
+		rows[at].Spend += t.Billed
+		switch {
+		case t.Invalid != "":
+			rows[at].Invalid++
+		case t.Kind == ads.Click:
+			rows[at].Clicks++
+		default:
+			rows[at].Impressions++
+		}
+	}
+	var list []ads.ReportRow
+	for _, row := range rows {
+		list = append(list, *row)
+	}
+	return list, ctx.Err()
+}
+
+func (t *tally) key(by ads.Dimension) string {
+	switch by {
+	case ads.PerHour:
+		return ads.HourKey(t.At.Truncate(time.Hour))
+	case ads.PerDay:
+		return ads.HourKey(t.At.Truncate(24 * time.Hour))
+	case ads.PerCampaign:
+		return t.campaign.String()
+	case ads.PerUnit:
+		return t.Unit.String()
+	case ads.PerZone:
+		return t.Zone.String()
+	default:
+		return t.keyword
+	}
 }
 
 // SigningKey implements ads.Keys.

@@ -290,6 +290,35 @@ func (ec *executionContext) fieldContext_AdChoice_advertiser(_ context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _AdChoice_why(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdChoice_why,
+		func(ctx context.Context) (any, error) {
+			return obj.Why, nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdChoice_why(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdChoice",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _RecordAdImpressionPayload_recorded(ctx context.Context, field graphql.CollectedField, obj *model.RecordAdImpressionPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -448,6 +477,11 @@ func (ec *executionContext) _AdChoice(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "why":
+			out.Values[i] = ec._AdChoice_why(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -515,6 +549,10 @@ func (ec *executionContext) _RecordAdImpressionPayload(ctx context.Context, sel 
 // endregion **************************** object.gotpl ****************************
 
 // region    ***************************** type.gotpl *****************************
+
+func (ec *executionContext) marshalNAdChoice2plazaᚋgraphᚋmodelᚐAdChoice(ctx context.Context, sel ast.SelectionSet, v model.AdChoice) graphql.Marshaler {
+	return ec._AdChoice(ctx, sel, &v)
+}
 
 func (ec *executionContext) marshalNAdChoice2ᚕᚖplazaᚋgraphᚋmodelᚐAdChoiceᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdChoice) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))

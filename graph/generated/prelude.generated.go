@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"plaza/ads"
 	"plaza/graph/scalars"
 	"plaza/social"
 	"strconv"
@@ -1910,6 +1911,54 @@ func (ec *executionContext) marshalNFloat2float64(ctx context.Context, sel ast.S
 		}
 	}
 	return graphql.WrapContextMarshaler(ctx, res)
+}
+
+func (ec *executionContext) unmarshalNID2plazaᚋadsᚐAdvertiserID(ctx context.Context, v any) (ads.AdvertiserID, error) {
+	res, err := scalars.UnmarshalAdvertiserID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2plazaᚋadsᚐAdvertiserID(ctx context.Context, sel ast.SelectionSet, v ads.AdvertiserID) graphql.Marshaler {
+	_ = sel
+	res := scalars.MarshalAdvertiserID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNID2plazaᚋadsᚐCampaignID(ctx context.Context, v any) (ads.CampaignID, error) {
+	res, err := scalars.UnmarshalCampaignID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2plazaᚋadsᚐCampaignID(ctx context.Context, sel ast.SelectionSet, v ads.CampaignID) graphql.Marshaler {
+	_ = sel
+	res := scalars.MarshalCampaignID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+func (ec *executionContext) unmarshalNID2plazaᚋadsᚐUnitID(ctx context.Context, v any) (ads.UnitID, error) {
+	res, err := scalars.UnmarshalUnitID(v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNID2plazaᚋadsᚐUnitID(ctx context.Context, sel ast.SelectionSet, v ads.UnitID) graphql.Marshaler {
+	_ = sel
+	res := scalars.MarshalUnitID(v)
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
 }
 
 func (ec *executionContext) unmarshalNID2plazaᚋsocialᚐCircleID(ctx context.Context, v any) (social.CircleID, error) {

@@ -33,6 +33,8 @@ type Config struct {
 }
 
 type ResolverRoot interface {
+	AdManager() AdManagerResolver
+	AdUnit() AdUnitResolver
 	Audience() AudienceResolver
 	CheckinPost() CheckinPostResolver
 	Circle() CircleResolver
@@ -81,6 +83,11 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
 	ec := executionContext{opCtx, e, 0, 0, make(chan graphql.DeferredResult)}
 	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
+		ec.unmarshalInputAdBidInput,
+		ec.unmarshalInputAdBudgetInput,
+		ec.unmarshalInputAdCapInput,
+		ec.unmarshalInputAdPlacementInput,
+		ec.unmarshalInputAdScheduleInput,
 		ec.unmarshalInputAddCommentInput,
 		ec.unmarshalInputAddReactionInput,
 		ec.unmarshalInputAddToCircleInput,
@@ -88,6 +95,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputBlockUserInput,
 		ec.unmarshalInputCheckinInput,
 		ec.unmarshalInputClearProfilePropertyInput,
+		ec.unmarshalInputCreateAdCampaignInput,
+		ec.unmarshalInputCreateAdUnitInput,
+		ec.unmarshalInputCreateAdZoneInput,
+		ec.unmarshalInputCreateAdvertiserInput,
 		ec.unmarshalInputCreateCircleInput,
 		ec.unmarshalInputCreatePostInput,
 		ec.unmarshalInputDefineProfilePropertyInput,
@@ -111,6 +122,8 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputRemoveReactionInput,
 		ec.unmarshalInputRenameCircleInput,
 		ec.unmarshalInputReplyPolicyInput,
+		ec.unmarshalInputSetAdCampaignStateInput,
+		ec.unmarshalInputSetAdUnitStateInput,
 		ec.unmarshalInputSetCommentOrderInput,
 		ec.unmarshalInputSetPostAudienceInput,
 		ec.unmarshalInputSetProfilePropertyInput,
@@ -122,6 +135,10 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputUnfollowUserInput,
 		ec.unmarshalInputUnmuteThreadInput,
 		ec.unmarshalInputUnmuteUserInput,
+		ec.unmarshalInputUpdateAdCampaignInput,
+		ec.unmarshalInputUpdateAdUnitInput,
+		ec.unmarshalInputUpdateAdZoneInput,
+		ec.unmarshalInputUpdateAdvertiserInput,
 		ec.unmarshalInputUpdateProfileInput,
 		ec.unmarshalInputUpdateProfilePropertyInput,
 		ec.unmarshalInputVotePollInput,
@@ -255,12 +272,14 @@ type AdChoice {
   imageUrl: String
   "Where the ad leads in the end. Link to ` + "`" + `clickUrl` + "`" + ` instead, so that the click is counted."
   landingUrl: String!
-  "The address to link to: it counts the click once, and leads on to ` + "`" + `landingUrl` + "`" + `."
+  "The address to link to: it counts the click once, if the impression was recorded, and leads on to ` + "`" + `landingUrl` + "`" + `. It works for a day."
   clickUrl: String!
-  "Give this to ` + "`" + `recordAdImpression` + "`" + ` when the ad was really shown. It works once, for a day."
+  "Give this to ` + "`" + `recordAdImpression` + "`" + ` when the ad was really shown. It works once, for 30 minutes."
   impressionToken: String!
   "Who pays for the ad."
   advertiser: String!
+  "Why this ad is shown, in a sentence for whoever sees it."
+  why: String!
 }
 
 extend type Mutation {
@@ -281,6 +300,778 @@ input RecordAdImpressionInput {
 type RecordAdImpressionPayload {
   "Whether this call recorded it: false where it was recorded before. Null on a mistake."
   recorded: Boolean
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+`, BuiltIn: false},
+	{Name: "../schema/admanager.graphqls", Input: `"""
+An amount of money in micros, millionths of a unit of its currency, as a whole number: 2500000 is 2.50 EUR, or 2.50 JPY.
+"""
+scalar Micros
+
+extend type Query {
+  "Everything about ads, for those who have the right ` + "`" + `ads:manage` + "`" + `; for others the error ` + "`" + `FORBIDDEN` + "`" + `."
+  adManager: AdManager
+}
+
+"""
+Everything about ads, for those who manage them.
+"""
+type AdManager {
+  "All advertisers, the oldest first."
+  advertisers(
+    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only what stands before this cursor."
+    before: String
+  ): AdvertiserConnection!
+  "One advertiser."
+  advertiser(
+    "The advertiser's id."
+    id: ID!
+  ): Advertiser
+  "An advertiser's campaigns, the oldest first."
+  campaigns(
+    "The advertiser's id."
+    advertiserId: ID!
+    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only what stands before this cursor."
+    before: String
+  ): AdCampaignConnection!
+  "One campaign."
+  campaign(
+    "The campaign's id."
+    id: ID!
+  ): AdCampaign
+  "A campaign's ad units, the oldest first."
+  units(
+    "The campaign's id."
+    campaignId: ID!
+    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only what stands before this cursor."
+    before: String
+  ): AdUnitConnection!
+  "One ad unit."
+  unit(
+    "The unit's id."
+    id: ID!
+  ): AdUnit
+  "All zones, by site and name."
+  zones(
+    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only what stands before this cursor."
+    before: String
+  ): AdZoneConnection!
+  "What was shown, clicked and spent: by hour or day in their order, and else the highest spend first."
+  report(
+    "What there is a row for each of."
+    by: AdReportDimension!
+    "From this hour, in UTC. Left out: 24 hours before ` + "`" + `to` + "`" + `."
+    from: DateTime
+    "Before this hour, 31 days after ` + "`" + `from` + "`" + ` at most. Left out: the next full hour."
+    to: DateTime
+    "Only of this campaign."
+    campaignId: ID
+  ): AdReport!
+  "What a choice would do just now, without doing it: each unit of the zone, the winners first, then by score."
+  explain(
+    "The site's name."
+    site: String!
+    "The zone's name on that site."
+    zone: String!
+    "What the page is about: up to 50 keywords."
+    keywords: [String!]! = []
+    "How many ads: 1 to 10."
+    count: Int! = 1
+    "Whose caps to look at: the visitor's id that the page would give. Left out: nobody's."
+    visitor: String
+  ): [AdCandidate!]!
+}
+
+"Who pays for ads."
+type Advertiser {
+  "An opaque, sortable id: ` + "`" + `advertiser_…` + "`" + `."
+  id: ID!
+  "The name that is shown beside the ads."
+  name: String!
+  "How often one person sees ads of this advertiser at most."
+  caps: [AdCap!]!
+  "When the advertiser was added."
+  createdAt: DateTime!
+}
+
+"A group of ad units that share a run time, a budget and caps."
+type AdCampaign {
+  "An opaque, sortable id: ` + "`" + `campaign_…` + "`" + `."
+  id: ID!
+  "Who pays."
+  advertiserId: ID!
+  "The name, for those who manage it."
+  name: String!
+  "Whether it takes part in choices."
+  state: AdState!
+  "Whether these are the site's own ads: they cost nothing, and fill what others leave empty."
+  isHouse: Boolean!
+  "When it runs."
+  schedule: AdSchedule!
+  "What it may spend; null where there is no bound."
+  budget: AdBudget
+  "What it has spent."
+  spent: Micros!
+  "What it has spent on its present day."
+  spentToday: Micros!
+  "How often one person sees ads of this campaign at most."
+  caps: [AdCap!]!
+  "When the campaign was made."
+  createdAt: DateTime!
+}
+
+"An ad: what is shown, where it leads, what is paid for it, and where it may be shown."
+type AdUnit {
+  "An opaque, sortable id: ` + "`" + `ad_…` + "`" + `."
+  id: ID!
+  "Its campaign."
+  campaignId: ID!
+  "The headline."
+  headline: String!
+  "The text."
+  body: String!
+  "Where the picture lies."
+  imageUrl: String
+  "Where a click leads."
+  landingUrl: String!
+  "Whether it takes part in choices."
+  state: AdState!
+  "What the advertiser pays."
+  bid: AdBid!
+  "What pages are about that it suits best."
+  keywords: [String!]!
+  "Its share among the weighted units of its campaign, which take turns; null where it stands alone."
+  weight: Int
+  "How often one person sees it at most."
+  caps: [AdCap!]!
+  "Where it is placed."
+  zones: [AdPlacement!]!
+  "How often it was shown."
+  impressions: Int!
+  "How often it was clicked."
+  clicks: Int!
+  "What a thousand impressions are expected to earn."
+  ecpm: Micros!
+  "When it was made."
+  createdAt: DateTime!
+  "As viewers see it. Its tokens count nothing."
+  preview: AdChoice!
+}
+
+"The name of a place for ads."
+type AdPlacement {
+  "The site's name."
+  site: String!
+  "The zone's name on that site."
+  zone: String!
+}
+
+"A place for ads on the pages of a site."
+type AdZone {
+  "The site's name."
+  site: String!
+  "The zone's name on that site."
+  zone: String!
+  "What all bids here are in: an ISO 4217 code."
+  currency: String!
+  "How ads are chosen here."
+  design: AdDesign!
+}
+
+"What an advertiser pays."
+type AdBid {
+  "For what it is paid."
+  model: AdBidModel!
+  "For a thousand impressions, or for a click."
+  price: Micros!
+  "An ISO 4217 code."
+  currency: String!
+}
+
+"When a campaign runs."
+type AdSchedule {
+  "From this moment; null for no bound."
+  start: DateTime
+  "Before this moment; null for no bound."
+  end: DateTime
+  "That of the weekdays, hours, and days of the budget: an IANA name."
+  timeZone: String!
+  "On these days; all where there are none."
+  weekdays: [Weekday!]!
+  "From this hour of each day."
+  fromHour: Int!
+  "Before this hour of each day."
+  toHour: Int!
+}
+
+"What a campaign may spend."
+type AdBudget {
+  "An ISO 4217 code."
+  currency: String!
+  "In all; null for no bound."
+  total: Micros
+  "On each day; null for no bound."
+  daily: Micros
+  "Whether it is spread evenly over the hours of the day, or, where there is no daily budget, from start to end."
+  even: Boolean!
+}
+
+"One person sees something so many times at most."
+type AdCap {
+  "1 to 100."
+  count: Int!
+  "In any such span of time."
+  per: AdWindow!
+}
+
+"An ad that took part in a choice."
+type AdCandidate {
+  "The ad's id: ` + "`" + `ad_…` + "`" + `."
+  adId: ID!
+  "Its headline."
+  headline: String!
+  "What became of it."
+  verdict: AdVerdict!
+  "By what it was ranked: the eCPM, and in zones of the design ` + "`" + `KEYWORDS` + "`" + ` times log(1.1 + matching keywords)."
+  score: Float!
+  "What a thousand impressions are expected to earn."
+  ecpm: Micros!
+  "The keywords that match."
+  matchedKeywords: [String!]!
+}
+
+"What was shown, clicked and spent."
+type AdReport {
+  "The rows: one for each key and currency."
+  rows: [AdReportRow!]!
+  "The same as CSV, with amounts in units of the currency."
+  csv: String!
+}
+
+"A row of a report."
+type AdReportRow {
+  "The hour or day, the campaign's or ad's id, ` + "`" + `site/zone` + "`" + `, or the keyword."
+  key: String!
+  "What the amounts are in: an ISO 4217 code."
+  currency: String!
+  "How often ads were shown."
+  impressions: Int!
+  "How often they were clicked."
+  clicks: Int!
+  "Impressions and clicks that do not count."
+  invalid: Int!
+  "Clicks for each impression."
+  ctr: Float!
+  "What was spent."
+  spend: Micros!
+  "What a thousand impressions have brought."
+  ecpm: Micros!
+}
+
+"What a report has a row for each of. Hours and days are those of UTC."
+enum AdReportDimension {
+  "Each hour."
+  HOUR
+  "Each day."
+  DAY
+  "Each campaign."
+  CAMPAIGN
+  "Each ad."
+  UNIT
+  "Each zone."
+  ZONE
+  "Each keyword that matched: an impression counts for each of its keywords."
+  KEYWORD
+}
+
+"What became of an ad in a choice."
+enum AdVerdict {
+  "It is chosen."
+  WON
+  "Others are better, or one of its advertiser is chosen."
+  LOST
+  "It does not run on this day or at this hour."
+  OFF
+  "The budget is used up, on lease, or ahead of its even pace."
+  NO_BUDGET
+  "The person has seen it as often as its caps allow."
+  AT_CAP
+  "It has caps, and nobody counts them: the zone's design is ` + "`" + `ZONE` + "`" + `, or it is not known who looks."
+  NO_PROFILE
+}
+
+"Whether something takes part in choices."
+enum AdState {
+  "It does."
+  ACTIVE
+  "It does not, until it is active again."
+  PAUSED
+  "It does not any more."
+  ARCHIVED
+}
+
+"How ads are chosen for a zone. Each design does what those before it do."
+enum AdDesign {
+  "The highest eCPM; ads with caps are left out."
+  ZONE
+  "And within the caps of whoever looks."
+  FREQUENCY
+  "And by what the page is about."
+  KEYWORDS
+}
+
+"What an advertiser pays for."
+enum AdBidModel {
+  "A thousand impressions."
+  CPM
+  "A click."
+  CPC
+}
+
+"A span of time that ends now."
+enum AdWindow {
+  "An hour."
+  HOUR
+  "24 hours."
+  DAY
+  "Seven days."
+  WEEK
+  "As long as anything is remembered of a person: 400 days."
+  LIFETIME
+}
+
+"A day of the week."
+enum Weekday {
+  "Monday."
+  MONDAY
+  "Tuesday."
+  TUESDAY
+  "Wednesday."
+  WEDNESDAY
+  "Thursday."
+  THURSDAY
+  "Friday."
+  FRIDAY
+  "Saturday."
+  SATURDAY
+  "Sunday."
+  SUNDAY
+}
+
+"One page of a list of advertisers."
+type AdvertiserConnection {
+  "The advertisers with their cursors."
+  edges: [AdvertiserEdge!]!
+  "The advertisers alone."
+  nodes: [Advertiser!]!
+  "Where this page stands in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of a list of advertisers."
+type AdvertiserEdge {
+  "Where the entry stands in the list."
+  cursor: String!
+  "The advertiser."
+  node: Advertiser!
+}
+
+"One page of a list of campaigns."
+type AdCampaignConnection {
+  "The campaigns with their cursors."
+  edges: [AdCampaignEdge!]!
+  "The campaigns alone."
+  nodes: [AdCampaign!]!
+  "Where this page stands in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of a list of campaigns."
+type AdCampaignEdge {
+  "Where the entry stands in the list."
+  cursor: String!
+  "The campaign."
+  node: AdCampaign!
+}
+
+"One page of a list of ad units."
+type AdUnitConnection {
+  "The ad units with their cursors."
+  edges: [AdUnitEdge!]!
+  "The ad units alone."
+  nodes: [AdUnit!]!
+  "Where this page stands in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of a list of ad units."
+type AdUnitEdge {
+  "Where the entry stands in the list."
+  cursor: String!
+  "The unit."
+  node: AdUnit!
+}
+
+"One page of a list of zones."
+type AdZoneConnection {
+  "The zones with their cursors."
+  edges: [AdZoneEdge!]!
+  "The zones alone."
+  nodes: [AdZone!]!
+  "Where this page stands in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of a list of zones."
+type AdZoneEdge {
+  "Where the entry stands in the list."
+  cursor: String!
+  "The zone."
+  node: AdZone!
+}
+
+extend type Mutation {
+  "Add an advertiser. Like all that follows it needs the right ` + "`" + `ads:manage` + "`" + `."
+  createAdvertiser(
+    "The advertiser."
+    input: CreateAdvertiserInput!
+  ): CreateAdvertiserPayload
+  "Change an advertiser. What is left out stays as it is."
+  updateAdvertiser(
+    "The advertiser, and what to change."
+    input: UpdateAdvertiserInput!
+  ): UpdateAdvertiserPayload
+  "Add a campaign. It is active at once."
+  createAdCampaign(
+    "The campaign."
+    input: CreateAdCampaignInput!
+  ): CreateAdCampaignPayload
+  "Change a campaign. What is left out stays as it is."
+  updateAdCampaign(
+    "The campaign, and what to change."
+    input: UpdateAdCampaignInput!
+  ): UpdateAdCampaignPayload
+  "Pause, resume or archive a campaign: its ads leave all zones at once, or come back."
+  setAdCampaignState(
+    "The campaign and its state."
+    input: SetAdCampaignStateInput!
+  ): SetAdCampaignStatePayload
+  "Add a place for ads."
+  createAdZone(
+    "The zone."
+    input: CreateAdZoneInput!
+  ): CreateAdZonePayload
+  "Change how ads are chosen for a zone."
+  updateAdZone(
+    "The zone, and what to change."
+    input: UpdateAdZoneInput!
+  ): UpdateAdZonePayload
+  "Add an ad. It is active at once."
+  createAdUnit(
+    "The ad."
+    input: CreateAdUnitInput!
+  ): CreateAdUnitPayload
+  "Change an ad. What is left out stays as it is."
+  updateAdUnit(
+    "The ad, and what to change."
+    input: UpdateAdUnitInput!
+  ): UpdateAdUnitPayload
+  "Pause, resume or archive an ad."
+  setAdUnitState(
+    "The ad and its state."
+    input: SetAdUnitStateInput!
+  ): SetAdUnitStatePayload
+}
+
+"How often one person sees something at most."
+input AdCapInput {
+  "1 to 100."
+  count: Int!
+  "In any such span of time."
+  per: AdWindow!
+}
+
+"When a campaign runs. What is left out is without bound."
+input AdScheduleInput {
+  "From this moment."
+  start: DateTime
+  "Before this moment."
+  end: DateTime
+  "An IANA name such as ` + "`" + `Europe/Berlin` + "`" + `."
+  timeZone: String! = "UTC"
+  "On these days; left out or empty: on all."
+  weekdays: [Weekday!]! = []
+  "From this hour of each day: 0 to 23."
+  fromHour: Int! = 0
+  "Before this hour of each day: above ` + "`" + `fromHour` + "`" + `, 24 at most."
+  toHour: Int! = 24
+}
+
+"What a campaign may spend. Without a total and a daily amount: as much as it can."
+input AdBudgetInput {
+  "An ISO 4217 code: that of the campaign's ads."
+  currency: String!
+  "In all."
+  total: Micros
+  "On each day."
+  daily: Micros
+  "Spread it evenly over the hours of the day, or, without a daily budget, from start to end."
+  even: Boolean! = false
+}
+
+"What an advertiser pays."
+input AdBidInput {
+  "For what it is paid."
+  model: AdBidModel!
+  "1 to 10¹⁵ micros. A CPM is a multiple of 1000."
+  price: Micros!
+  "An ISO 4217 code: that of the zones."
+  currency: String!
+}
+
+"The name of a place for ads."
+input AdPlacementInput {
+  "The site's name."
+  site: String!
+  "The zone's name on that site."
+  zone: String!
+}
+
+"An advertiser to add."
+input CreateAdvertiserInput {
+  "1 to 100 characters; shown beside the ads."
+  name: String!
+  "How often one person sees it at most; each window once."
+  caps: [AdCapInput!]
+}
+
+"An advertiser, and what to change."
+input UpdateAdvertiserInput {
+  "The advertiser's id."
+  advertiserId: ID!
+  "1 to 100 characters."
+  name: String
+  "How often one person sees it at most; each window once."
+  caps: [AdCapInput!]
+}
+
+"A campaign to add."
+input CreateAdCampaignInput {
+  "The advertiser's id."
+  advertiserId: ID!
+  "1 to 100 characters."
+  name: String!
+  "Whether these are the site's own ads: they cost nothing, and fill what others leave empty."
+  isHouse: Boolean! = false
+  "When it runs; left out: always."
+  schedule: AdScheduleInput
+  "What it may spend; left out: as much as it can."
+  budget: AdBudgetInput
+  "How often one person sees it at most; each window once."
+  caps: [AdCapInput!]
+}
+
+"A campaign, and what to change."
+input UpdateAdCampaignInput {
+  "The campaign's id."
+  campaignId: ID!
+  "1 to 100 characters."
+  name: String
+  "When it runs: as a whole."
+  schedule: AdScheduleInput
+  "What it may spend: as a whole."
+  budget: AdBudgetInput
+  "How often one person sees it at most; each window once."
+  caps: [AdCapInput!]
+}
+
+"A campaign and its state."
+input SetAdCampaignStateInput {
+  "The campaign's id."
+  campaignId: ID!
+  "The state."
+  state: AdState!
+}
+
+"A zone to add."
+input CreateAdZoneInput {
+  "1 to 64 of the characters a–z, 0–9, ` + "`" + `.` + "`" + `, ` + "`" + `-` + "`" + ` and ` + "`" + `_` + "`" + `."
+  site: String!
+  "The same; unique on its site."
+  zone: String!
+  "An ISO 4217 code: that of all bids here. It stays."
+  currency: String!
+  "How ads are chosen here."
+  design: AdDesign! = KEYWORDS
+}
+
+"A zone, and what to change."
+input UpdateAdZoneInput {
+  "The site's name."
+  site: String!
+  "The zone's name."
+  zone: String!
+  "How ads are chosen here."
+  design: AdDesign!
+}
+
+"An ad to add."
+input CreateAdUnitInput {
+  "The campaign's id."
+  campaignId: ID!
+  "1 to 100 characters."
+  headline: String!
+  "Up to 500 characters."
+  body: String! = ""
+  "Where the picture lies: http(s)."
+  imageUrl: String
+  "Where a click leads: http(s)."
+  landingUrl: String!
+  "What the advertiser pays."
+  bid: AdBidInput!
+  "Up to 50 keywords of up to 50 characters, without commas."
+  keywords: [String!]
+  "Its share among the weighted ads of its campaign: 1 to 1000. Left out: it stands alone."
+  weight: Int
+  "How often one person sees it at most; each window once."
+  caps: [AdCapInput!]
+  "Where to place it: up to 100 zones."
+  zones: [AdPlacementInput!]
+}
+
+"An ad, and what to change."
+input UpdateAdUnitInput {
+  "The ad's id."
+  unitId: ID!
+  "1 to 100 characters."
+  headline: String
+  "Up to 500 characters."
+  body: String
+  "Where the picture lies; empty for none."
+  imageUrl: String
+  "Where a click leads."
+  landingUrl: String
+  "What the advertiser pays."
+  bid: AdBidInput
+  "Up to 50 keywords."
+  keywords: [String!]
+  "1 to 1000, or 0: it stands alone."
+  weight: Int
+  "How often one person sees it at most; each window once."
+  caps: [AdCapInput!]
+  "Where to place it, and nowhere else."
+  zones: [AdPlacementInput!]
+}
+
+"An ad and its state."
+input SetAdUnitStateInput {
+  "The ad's id."
+  unitId: ID!
+  "The state."
+  state: AdState!
+}
+
+"The answer to ` + "`" + `createAdvertiser` + "`" + `."
+type CreateAdvertiserPayload {
+  "The new advertiser."
+  advertiser: Advertiser
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `updateAdvertiser` + "`" + `."
+type UpdateAdvertiserPayload {
+  "The advertiser."
+  advertiser: Advertiser
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `createAdCampaign` + "`" + `."
+type CreateAdCampaignPayload {
+  "The new campaign."
+  campaign: AdCampaign
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `updateAdCampaign` + "`" + `."
+type UpdateAdCampaignPayload {
+  "The campaign."
+  campaign: AdCampaign
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `setAdCampaignState` + "`" + `."
+type SetAdCampaignStatePayload {
+  "The campaign."
+  campaign: AdCampaign
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `createAdZone` + "`" + `."
+type CreateAdZonePayload {
+  "The new zone."
+  zone: AdZone
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `updateAdZone` + "`" + `."
+type UpdateAdZonePayload {
+  "The zone."
+  zone: AdZone
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `createAdUnit` + "`" + `."
+type CreateAdUnitPayload {
+  "The new ad."
+  unit: AdUnit
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `updateAdUnit` + "`" + `."
+type UpdateAdUnitPayload {
+  "The ad."
+  unit: AdUnit
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `setAdUnitState` + "`" + `."
+type SetAdUnitStatePayload {
+  "The ad."
+  unit: AdUnit
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
@@ -1767,8 +2558,12 @@ type Query {
     site: String!
     "The zone's name on that site."
     zone: String!
+    "What the page is about: up to 50 keywords. They count in zones of the design ` + "`" + `KEYWORDS` + "`" + `."
+    keywords: [String!]! = []
     "How many ads: 1 to 10."
     count: Int! = 1
+    "Who looks, where nobody is signed in: an id that the page has made up, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is for frequency caps, and is not stored."
+    visitor: String
   ): [AdChoice!]!
 }
 

@@ -30,6 +30,16 @@ type MutationResolver interface {
 	SignIn(ctx context.Context, input model.SignInInput) (*model.SignInPayload, error)
 	SignOut(ctx context.Context) (*model.SignOutPayload, error)
 	RecordAdImpression(ctx context.Context, input model.RecordAdImpressionInput) (*model.RecordAdImpressionPayload, error)
+	CreateAdvertiser(ctx context.Context, input model.CreateAdvertiserInput) (*model.CreateAdvertiserPayload, error)
+	UpdateAdvertiser(ctx context.Context, input model.UpdateAdvertiserInput) (*model.UpdateAdvertiserPayload, error)
+	CreateAdCampaign(ctx context.Context, input model.CreateAdCampaignInput) (*model.CreateAdCampaignPayload, error)
+	UpdateAdCampaign(ctx context.Context, input model.UpdateAdCampaignInput) (*model.UpdateAdCampaignPayload, error)
+	SetAdCampaignState(ctx context.Context, input model.SetAdCampaignStateInput) (*model.SetAdCampaignStatePayload, error)
+	CreateAdZone(ctx context.Context, input model.CreateAdZoneInput) (*model.CreateAdZonePayload, error)
+	UpdateAdZone(ctx context.Context, input model.UpdateAdZoneInput) (*model.UpdateAdZonePayload, error)
+	CreateAdUnit(ctx context.Context, input model.CreateAdUnitInput) (*model.CreateAdUnitPayload, error)
+	UpdateAdUnit(ctx context.Context, input model.UpdateAdUnitInput) (*model.UpdateAdUnitPayload, error)
+	SetAdUnitState(ctx context.Context, input model.SetAdUnitStateInput) (*model.SetAdUnitStatePayload, error)
 	CreateCircle(ctx context.Context, input model.CreateCircleInput) (*model.CreateCirclePayload, error)
 	RenameCircle(ctx context.Context, input model.RenameCircleInput) (*model.RenameCirclePayload, error)
 	DeleteCircle(ctx context.Context, input model.DeleteCircleInput) (*model.DeleteCirclePayload, error)
@@ -74,7 +84,8 @@ type QueryResolver interface {
 	Post(ctx context.Context, id string) (model.Post, error)
 	Node(ctx context.Context, id string) (model.Node, error)
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
-	Ads(ctx context.Context, site string, zone string, count int) ([]*model.AdChoice, error)
+	Ads(ctx context.Context, site string, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error)
+	AdManager(ctx context.Context) (*model.AdManager, error)
 	UsersByName(ctx context.Context, startsWith string, first *int, after *string, last *int, before *string) (*model.UserConnection, error)
 	ProfileProperties(ctx context.Context) ([]*model.ProfileProperty, error)
 	Users(ctx context.Context, where []*model.PropertyCondition, first *int, after *string) (*model.UserConnection, error)
@@ -136,6 +147,50 @@ func (ec *executionContext) field_Mutation_clearProfileProperty_args(ctx context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNClearProfilePropertyInput2plazaᚋgraphᚋmodelᚐClearProfilePropertyInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createAdCampaign_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNCreateAdCampaignInput2plazaᚋgraphᚋmodelᚐCreateAdCampaignInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createAdUnit_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNCreateAdUnitInput2plazaᚋgraphᚋmodelᚐCreateAdUnitInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createAdZone_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNCreateAdZoneInput2plazaᚋgraphᚋmodelᚐCreateAdZoneInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_createAdvertiser_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNCreateAdvertiserInput2plazaᚋgraphᚋmodelᚐCreateAdvertiserInput)
 	if err != nil {
 		return nil, err
 	}
@@ -330,6 +385,28 @@ func (ec *executionContext) field_Mutation_renameCircle_args(ctx context.Context
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_setAdCampaignState_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNSetAdCampaignStateInput2plazaᚋgraphᚋmodelᚐSetAdCampaignStateInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_setAdUnitState_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNSetAdUnitStateInput2plazaᚋgraphᚋmodelᚐSetAdUnitStateInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_setCommentOrder_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -440,6 +517,50 @@ func (ec *executionContext) field_Mutation_unmuteUser_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_Mutation_updateAdCampaign_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNUpdateAdCampaignInput2plazaᚋgraphᚋmodelᚐUpdateAdCampaignInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateAdUnit_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNUpdateAdUnitInput2plazaᚋgraphᚋmodelᚐUpdateAdUnitInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateAdZone_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNUpdateAdZoneInput2plazaᚋgraphᚋmodelᚐUpdateAdZoneInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_updateAdvertiser_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNUpdateAdvertiserInput2plazaᚋgraphᚋmodelᚐUpdateAdvertiserInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
 func (ec *executionContext) field_Mutation_updateProfileProperty_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -497,11 +618,21 @@ func (ec *executionContext) field_Query_ads_args(ctx context.Context, rawArgs ma
 		return nil, err
 	}
 	args["zone"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "count", ec.unmarshalNInt2int)
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "keywords", ec.unmarshalNString2ᚕstringᚄ)
 	if err != nil {
 		return nil, err
 	}
-	args["count"] = arg2
+	args["keywords"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "count", ec.unmarshalNInt2int)
+	if err != nil {
+		return nil, err
+	}
+	args["count"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "visitor", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["visitor"] = arg4
 	return args, nil
 }
 
@@ -917,6 +1048,476 @@ func (ec *executionContext) fieldContext_Mutation_recordAdImpression(ctx context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_recordAdImpression_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createAdvertiser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_createAdvertiser,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().CreateAdvertiser(ctx, fc.Args["input"].(model.CreateAdvertiserInput))
+		},
+		nil,
+		ec.marshalOCreateAdvertiserPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdvertiserPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_createAdvertiser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "advertiser":
+				return ec.fieldContext_CreateAdvertiserPayload_advertiser(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_CreateAdvertiserPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type CreateAdvertiserPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createAdvertiser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateAdvertiser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_updateAdvertiser,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().UpdateAdvertiser(ctx, fc.Args["input"].(model.UpdateAdvertiserInput))
+		},
+		nil,
+		ec.marshalOUpdateAdvertiserPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdvertiserPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_updateAdvertiser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "advertiser":
+				return ec.fieldContext_UpdateAdvertiserPayload_advertiser(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_UpdateAdvertiserPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UpdateAdvertiserPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateAdvertiser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createAdCampaign(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_createAdCampaign,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().CreateAdCampaign(ctx, fc.Args["input"].(model.CreateAdCampaignInput))
+		},
+		nil,
+		ec.marshalOCreateAdCampaignPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdCampaignPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_createAdCampaign(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "campaign":
+				return ec.fieldContext_CreateAdCampaignPayload_campaign(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_CreateAdCampaignPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type CreateAdCampaignPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createAdCampaign_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateAdCampaign(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_updateAdCampaign,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().UpdateAdCampaign(ctx, fc.Args["input"].(model.UpdateAdCampaignInput))
+		},
+		nil,
+		ec.marshalOUpdateAdCampaignPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdCampaignPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_updateAdCampaign(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "campaign":
+				return ec.fieldContext_UpdateAdCampaignPayload_campaign(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_UpdateAdCampaignPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UpdateAdCampaignPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateAdCampaign_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_setAdCampaignState(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_setAdCampaignState,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().SetAdCampaignState(ctx, fc.Args["input"].(model.SetAdCampaignStateInput))
+		},
+		nil,
+		ec.marshalOSetAdCampaignStatePayload2ᚖplazaᚋgraphᚋmodelᚐSetAdCampaignStatePayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_setAdCampaignState(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "campaign":
+				return ec.fieldContext_SetAdCampaignStatePayload_campaign(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_SetAdCampaignStatePayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type SetAdCampaignStatePayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setAdCampaignState_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createAdZone(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_createAdZone,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().CreateAdZone(ctx, fc.Args["input"].(model.CreateAdZoneInput))
+		},
+		nil,
+		ec.marshalOCreateAdZonePayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdZonePayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_createAdZone(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "zone":
+				return ec.fieldContext_CreateAdZonePayload_zone(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_CreateAdZonePayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type CreateAdZonePayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createAdZone_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateAdZone(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_updateAdZone,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().UpdateAdZone(ctx, fc.Args["input"].(model.UpdateAdZoneInput))
+		},
+		nil,
+		ec.marshalOUpdateAdZonePayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdZonePayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_updateAdZone(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "zone":
+				return ec.fieldContext_UpdateAdZonePayload_zone(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_UpdateAdZonePayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UpdateAdZonePayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateAdZone_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_createAdUnit(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_createAdUnit,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().CreateAdUnit(ctx, fc.Args["input"].(model.CreateAdUnitInput))
+		},
+		nil,
+		ec.marshalOCreateAdUnitPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdUnitPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_createAdUnit(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "unit":
+				return ec.fieldContext_CreateAdUnitPayload_unit(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_CreateAdUnitPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type CreateAdUnitPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_createAdUnit_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_updateAdUnit(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_updateAdUnit,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().UpdateAdUnit(ctx, fc.Args["input"].(model.UpdateAdUnitInput))
+		},
+		nil,
+		ec.marshalOUpdateAdUnitPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdUnitPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_updateAdUnit(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "unit":
+				return ec.fieldContext_UpdateAdUnitPayload_unit(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_UpdateAdUnitPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UpdateAdUnitPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_updateAdUnit_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_setAdUnitState(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_setAdUnitState,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().SetAdUnitState(ctx, fc.Args["input"].(model.SetAdUnitStateInput))
+		},
+		nil,
+		ec.marshalOSetAdUnitStatePayload2ᚖplazaᚋgraphᚋmodelᚐSetAdUnitStatePayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_setAdUnitState(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "unit":
+				return ec.fieldContext_SetAdUnitStatePayload_unit(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_SetAdUnitStatePayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type SetAdUnitStatePayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_setAdUnitState_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -2897,7 +3498,7 @@ func (ec *executionContext) _Query_ads(ctx context.Context, field graphql.Collec
 		ec.fieldContext_Query_ads,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Query().Ads(ctx, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["count"].(int))
+			return ec.resolvers.Query().Ads(ctx, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["keywords"].([]string), fc.Args["count"].(int), fc.Args["visitor"].(*string))
 		},
 		nil,
 		ec.marshalNAdChoice2ᚕᚖplazaᚋgraphᚋmodelᚐAdChoiceᚄ,
@@ -2932,6 +3533,8 @@ func (ec *executionContext) fieldContext_Query_ads(ctx context.Context, field gr
 				return ec.fieldContext_AdChoice_impressionToken(ctx, field)
 			case "advertiser":
 				return ec.fieldContext_AdChoice_advertiser(ctx, field)
+			case "why":
+				return ec.fieldContext_AdChoice_why(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type AdChoice", field.Name)
 		},
@@ -2946,6 +3549,55 @@ func (ec *executionContext) fieldContext_Query_ads(ctx context.Context, field gr
 	if fc.Args, err = ec.field_Query_ads_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Query_adManager(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Query_adManager,
+		func(ctx context.Context) (any, error) {
+			return ec.resolvers.Query().AdManager(ctx)
+		},
+		nil,
+		ec.marshalOAdManager2ᚖplazaᚋgraphᚋmodelᚐAdManager,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Query_adManager(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Query",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "advertisers":
+				return ec.fieldContext_AdManager_advertisers(ctx, field)
+			case "advertiser":
+				return ec.fieldContext_AdManager_advertiser(ctx, field)
+			case "campaigns":
+				return ec.fieldContext_AdManager_campaigns(ctx, field)
+			case "campaign":
+				return ec.fieldContext_AdManager_campaign(ctx, field)
+			case "units":
+				return ec.fieldContext_AdManager_units(ctx, field)
+			case "unit":
+				return ec.fieldContext_AdManager_unit(ctx, field)
+			case "zones":
+				return ec.fieldContext_AdManager_zones(ctx, field)
+			case "report":
+				return ec.fieldContext_AdManager_report(ctx, field)
+			case "explain":
+				return ec.fieldContext_AdManager_explain(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdManager", field.Name)
+		},
 	}
 	return fc, nil
 }
@@ -3972,6 +4624,46 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_recordAdImpression(ctx, field)
 			})
+		case "createAdvertiser":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createAdvertiser(ctx, field)
+			})
+		case "updateAdvertiser":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateAdvertiser(ctx, field)
+			})
+		case "createAdCampaign":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createAdCampaign(ctx, field)
+			})
+		case "updateAdCampaign":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateAdCampaign(ctx, field)
+			})
+		case "setAdCampaignState":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setAdCampaignState(ctx, field)
+			})
+		case "createAdZone":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createAdZone(ctx, field)
+			})
+		case "updateAdZone":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateAdZone(ctx, field)
+			})
+		case "createAdUnit":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_createAdUnit(ctx, field)
+			})
+		case "updateAdUnit":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_updateAdUnit(ctx, field)
+			})
+		case "setAdUnitState":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_setAdUnitState(ctx, field)
+			})
 		case "createCircle":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_createCircle(ctx, field)
@@ -4502,6 +5194,25 @@ func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) gr
 				if res == graphql.Null {
 					atomic.AddUint32(&fs.Invalids, 1)
 				}
+				return res
+			}
+
+			rrm := func(ctx context.Context) graphql.Marshaler {
+				return ec.OperationContext.RootResolverMiddleware(ctx,
+					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+		case "adManager":
+			field := field
+
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._Query_adManager(ctx, field)
 				return res
 			}
 

@@ -6,10 +6,59 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"plaza/ads"
 	"plaza/social"
 	"strconv"
 	"time"
 )
+
+// What an advertiser pays.
+type AdBidInput struct {
+	// For what it is paid.
+	Model ads.BidModel `json:"model"`
+	// 1 to 10¹⁵ micros. A CPM is a multiple of 1000.
+	Price ads.Micros `json:"price"`
+	// An ISO 4217 code: that of the zones.
+	Currency string `json:"currency"`
+}
+
+// What a campaign may spend. Without a total and a daily amount: as much as it can.
+type AdBudgetInput struct {
+	// An ISO 4217 code: that of the campaign's ads.
+	Currency string `json:"currency"`
+	// In all.
+	Total *ads.Micros `json:"total,omitempty"`
+	// On each day.
+	Daily *ads.Micros `json:"daily,omitempty"`
+	// Spread it evenly over the hours of the day, or, without a daily budget, from start to end.
+	Even bool `json:"even"`
+}
+
+// One page of a list of campaigns.
+type AdCampaignConnection struct {
+	// The campaigns with their cursors.
+	Edges []*AdCampaignEdge `json:"edges"`
+	// The campaigns alone.
+	Nodes []*AdCampaign `json:"nodes"`
+	// Where this page stands in the list.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// One entry of a list of campaigns.
+type AdCampaignEdge struct {
+	// Where the entry stands in the list.
+	Cursor string `json:"cursor"`
+	// The campaign.
+	Node *AdCampaign `json:"node"`
+}
+
+// How often one person sees something at most.
+type AdCapInput struct {
+	// 1 to 100.
+	Count int `json:"count"`
+	// In any such span of time.
+	Per ads.Window `json:"per"`
+}
 
 // An ad that was chosen for a place on a page.
 type AdChoice struct {
@@ -25,12 +74,74 @@ type AdChoice struct {
 	ImageURL *string `json:"imageUrl,omitempty"`
 	// Where the ad leads in the end. Link to `clickUrl` instead, so that the click is counted.
 	LandingURL string `json:"landingUrl"`
-	// The address to link to: it counts the click once, and leads on to `landingUrl`.
+	// The address to link to: it counts the click once, if the impression was recorded, and leads on to `landingUrl`. It works for a day.
 	ClickURL string `json:"clickUrl"`
-	// Give this to `recordAdImpression` when the ad was really shown. It works once, for a day.
+	// Give this to `recordAdImpression` when the ad was really shown. It works once, for 30 minutes.
 	ImpressionToken string `json:"impressionToken"`
 	// Who pays for the ad.
 	Advertiser string `json:"advertiser"`
+	// Why this ad is shown, in a sentence for whoever sees it.
+	Why string `json:"why"`
+}
+
+// The name of a place for ads.
+type AdPlacementInput struct {
+	// The site's name.
+	Site string `json:"site"`
+	// The zone's name on that site.
+	Zone string `json:"zone"`
+}
+
+// When a campaign runs. What is left out is without bound.
+type AdScheduleInput struct {
+	// From this moment.
+	Start *time.Time `json:"start,omitempty"`
+	// Before this moment.
+	End *time.Time `json:"end,omitempty"`
+	// An IANA name such as `Europe/Berlin`.
+	TimeZone string `json:"timeZone"`
+	// On these days; left out or empty: on all.
+	Weekdays []time.Weekday `json:"weekdays"`
+	// From this hour of each day: 0 to 23.
+	FromHour int `json:"fromHour"`
+	// Before this hour of each day: above `fromHour`, 24 at most.
+	ToHour int `json:"toHour"`
+}
+
+// One page of a list of ad units.
+type AdUnitConnection struct {
+	// The ad units with their cursors.
+	Edges []*AdUnitEdge `json:"edges"`
+	// The ad units alone.
+	Nodes []*AdUnit `json:"nodes"`
+	// Where this page stands in the list.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// One entry of a list of ad units.
+type AdUnitEdge struct {
+	// Where the entry stands in the list.
+	Cursor string `json:"cursor"`
+	// The unit.
+	Node *AdUnit `json:"node"`
+}
+
+// One page of a list of zones.
+type AdZoneConnection struct {
+	// The zones with their cursors.
+	Edges []*AdZoneEdge `json:"edges"`
+	// The zones alone.
+	Nodes []*AdZone `json:"nodes"`
+	// Where this page stands in the list.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// One entry of a list of zones.
+type AdZoneEdge struct {
+	// Where the entry stands in the list.
+	Cursor string `json:"cursor"`
+	// The zone.
+	Node *AdZone `json:"node"`
 }
 
 // The comment to write.
@@ -83,6 +194,24 @@ type AddToCirclePayload struct {
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
+}
+
+// One page of a list of advertisers.
+type AdvertiserConnection struct {
+	// The advertisers with their cursors.
+	Edges []*AdvertiserEdge `json:"edges"`
+	// The advertisers alone.
+	Nodes []*Advertiser `json:"nodes"`
+	// Where this page stands in the list.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// One entry of a list of advertisers.
+type AdvertiserEdge struct {
+	// Where the entry stands in the list.
+	Cursor string `json:"cursor"`
+	// The advertiser.
+	Node *Advertiser `json:"node"`
 }
 
 // Who may see a post.
@@ -167,6 +296,98 @@ type CommentEdge struct {
 	Cursor string `json:"cursor"`
 	// The comment.
 	Node *Comment `json:"node"`
+}
+
+// A campaign to add.
+type CreateAdCampaignInput struct {
+	// The advertiser's id.
+	AdvertiserID string `json:"advertiserId"`
+	// 1 to 100 characters.
+	Name string `json:"name"`
+	// Whether these are the site's own ads: they cost nothing, and fill what others leave empty.
+	IsHouse bool `json:"isHouse"`
+	// When it runs; left out: always.
+	Schedule *AdScheduleInput `json:"schedule,omitempty"`
+	// What it may spend; left out: as much as it can.
+	Budget *AdBudgetInput `json:"budget,omitempty"`
+	// How often one person sees it at most; each window once.
+	Caps []*AdCapInput `json:"caps,omitempty"`
+}
+
+// The answer to `createAdCampaign`.
+type CreateAdCampaignPayload struct {
+	// The new campaign.
+	Campaign *AdCampaign `json:"campaign,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// An ad to add.
+type CreateAdUnitInput struct {
+	// The campaign's id.
+	CampaignID string `json:"campaignId"`
+	// 1 to 100 characters.
+	Headline string `json:"headline"`
+	// Up to 500 characters.
+	Body string `json:"body"`
+	// Where the picture lies: http(s).
+	ImageURL *string `json:"imageUrl,omitempty"`
+	// Where a click leads: http(s).
+	LandingURL string `json:"landingUrl"`
+	// What the advertiser pays.
+	Bid *AdBidInput `json:"bid"`
+	// Up to 50 keywords of up to 50 characters, without commas.
+	Keywords []string `json:"keywords,omitempty"`
+	// Its share among the weighted ads of its campaign: 1 to 1000. Left out: it stands alone.
+	Weight *int `json:"weight,omitempty"`
+	// How often one person sees it at most; each window once.
+	Caps []*AdCapInput `json:"caps,omitempty"`
+	// Where to place it: up to 100 zones.
+	Zones []*AdPlacementInput `json:"zones,omitempty"`
+}
+
+// The answer to `createAdUnit`.
+type CreateAdUnitPayload struct {
+	// The new ad.
+	Unit *AdUnit `json:"unit,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// A zone to add.
+type CreateAdZoneInput struct {
+	// 1 to 64 of the characters a–z, 0–9, `.`, `-` and `_`.
+	Site string `json:"site"`
+	// The same; unique on its site.
+	Zone string `json:"zone"`
+	// An ISO 4217 code: that of all bids here. It stays.
+	Currency string `json:"currency"`
+	// How ads are chosen here.
+	Design ads.Design `json:"design"`
+}
+
+// The answer to `createAdZone`.
+type CreateAdZonePayload struct {
+	// The new zone.
+	Zone *AdZone `json:"zone,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// An advertiser to add.
+type CreateAdvertiserInput struct {
+	// 1 to 100 characters; shown beside the ads.
+	Name string `json:"name"`
+	// How often one person sees it at most; each window once.
+	Caps []*AdCapInput `json:"caps,omitempty"`
+}
+
+// The answer to `createAdvertiser`.
+type CreateAdvertiserPayload struct {
+	// The new advertiser.
+	Advertiser *Advertiser `json:"advertiser,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
 }
 
 // The circle to make.
@@ -566,6 +787,38 @@ type ReplyPolicyInput struct {
 	CircleIds []string `json:"circleIds,omitempty"`
 }
 
+// A campaign and its state.
+type SetAdCampaignStateInput struct {
+	// The campaign's id.
+	CampaignID string `json:"campaignId"`
+	// The state.
+	State ads.State `json:"state"`
+}
+
+// The answer to `setAdCampaignState`.
+type SetAdCampaignStatePayload struct {
+	// The campaign.
+	Campaign *AdCampaign `json:"campaign,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// An ad and its state.
+type SetAdUnitStateInput struct {
+	// The ad's id.
+	UnitID string `json:"unitId"`
+	// The state.
+	State ads.State `json:"state"`
+}
+
+// The answer to `setAdUnitState`.
+type SetAdUnitStatePayload struct {
+	// The ad.
+	Unit *AdUnit `json:"unit,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The post and its new order.
 type SetCommentOrderInput struct {
 	// The post's id.
@@ -739,6 +992,96 @@ type UnmuteUserInput struct {
 type UnmuteUserPayload struct {
 	// The user whom you do not mute any more.
 	User *User `json:"user,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// A campaign, and what to change.
+type UpdateAdCampaignInput struct {
+	// The campaign's id.
+	CampaignID string `json:"campaignId"`
+	// 1 to 100 characters.
+	Name *string `json:"name,omitempty"`
+	// When it runs: as a whole.
+	Schedule *AdScheduleInput `json:"schedule,omitempty"`
+	// What it may spend: as a whole.
+	Budget *AdBudgetInput `json:"budget,omitempty"`
+	// How often one person sees it at most; each window once.
+	Caps []*AdCapInput `json:"caps,omitempty"`
+}
+
+// The answer to `updateAdCampaign`.
+type UpdateAdCampaignPayload struct {
+	// The campaign.
+	Campaign *AdCampaign `json:"campaign,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// An ad, and what to change.
+type UpdateAdUnitInput struct {
+	// The ad's id.
+	UnitID string `json:"unitId"`
+	// 1 to 100 characters.
+	Headline *string `json:"headline,omitempty"`
+	// Up to 500 characters.
+	Body *string `json:"body,omitempty"`
+	// Where the picture lies; empty for none.
+	ImageURL *string `json:"imageUrl,omitempty"`
+	// Where a click leads.
+	LandingURL *string `json:"landingUrl,omitempty"`
+	// What the advertiser pays.
+	Bid *AdBidInput `json:"bid,omitempty"`
+	// Up to 50 keywords.
+	Keywords []string `json:"keywords,omitempty"`
+	// 1 to 1000, or 0: it stands alone.
+	Weight *int `json:"weight,omitempty"`
+	// How often one person sees it at most; each window once.
+	Caps []*AdCapInput `json:"caps,omitempty"`
+	// Where to place it, and nowhere else.
+	Zones []*AdPlacementInput `json:"zones,omitempty"`
+}
+
+// The answer to `updateAdUnit`.
+type UpdateAdUnitPayload struct {
+	// The ad.
+	Unit *AdUnit `json:"unit,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// A zone, and what to change.
+type UpdateAdZoneInput struct {
+	// The site's name.
+	Site string `json:"site"`
+	// The zone's name.
+	Zone string `json:"zone"`
+	// How ads are chosen here.
+	Design ads.Design `json:"design"`
+}
+
+// The answer to `updateAdZone`.
+type UpdateAdZonePayload struct {
+	// The zone.
+	Zone *AdZone `json:"zone,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// An advertiser, and what to change.
+type UpdateAdvertiserInput struct {
+	// The advertiser's id.
+	AdvertiserID string `json:"advertiserId"`
+	// 1 to 100 characters.
+	Name *string `json:"name,omitempty"`
+	// How often one person sees it at most; each window once.
+	Caps []*AdCapInput `json:"caps,omitempty"`
+}
+
+// The answer to `updateAdvertiser`.
+type UpdateAdvertiserPayload struct {
+	// The advertiser.
+	Advertiser *Advertiser `json:"advertiser,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/99designs/gqlgen/graphql"
 
+	"plaza/ads"
 	"plaza/fault"
 	"plaza/social"
 )
@@ -78,6 +79,44 @@ func UnmarshalInt(v any) (int, error) {
 	return int(wide), nil
 }
 
+// MarshalMicros writes a whole number.
+func MarshalMicros(m ads.Micros) graphql.Marshaler {
+	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, strconv.FormatInt(int64(m), 10)) })
+}
+
+// maxExact is the largest whole number that every JSON reader takes exactly.
+const maxExact = 1<<53 - 1
+
+var errMicros = invalid("Micros are a whole number, of at most 2⁵³ − 1.")
+
+// UnmarshalMicros reads a whole number.
+func UnmarshalMicros(v any) (ads.Micros, error) {
+	var wide int64
+	switch v := v.(type) {
+	case int:
+		wide = int64(v)
+	case int64:
+		wide = v
+	case float64:
+		if v != math.Trunc(v) || math.Abs(v) > maxExact {
+			return 0, errMicros
+		}
+		wide = int64(v)
+	case json.Number:
+		parsed, err := v.Int64()
+		if err != nil {
+			return 0, errMicros
+		}
+		wide = parsed
+	default:
+		return 0, errMicros
+	}
+	if wide < -maxExact || wide > maxExact {
+		return 0, errMicros
+	}
+	return ads.Micros(wide), nil
+}
+
 func text(s string) graphql.Marshaler {
 	return graphql.WriterFunc(func(w io.Writer) { _, _ = io.WriteString(w, `"`+s+`"`) })
 }
@@ -135,3 +174,21 @@ func UnmarshalPropertyValue(v any) (any, error) {
 	}
 	return nil, invalid("A PropertyValue is a string, a finite number, or true or false.")
 }
+
+// MarshalAdvertiserID writes advertiser_….
+func MarshalAdvertiserID(i ads.AdvertiserID) graphql.Marshaler { return text(i.String()) }
+
+// UnmarshalAdvertiserID reads advertiser_….
+func UnmarshalAdvertiserID(v any) (ads.AdvertiserID, error) { return read(v, ads.ParseAdvertiserID) }
+
+// MarshalCampaignID writes campaign_….
+func MarshalCampaignID(i ads.CampaignID) graphql.Marshaler { return text(i.String()) }
+
+// UnmarshalCampaignID reads campaign_….
+func UnmarshalCampaignID(v any) (ads.CampaignID, error) { return read(v, ads.ParseCampaignID) }
+
+// MarshalUnitID writes ad_….
+func MarshalUnitID(i ads.UnitID) graphql.Marshaler { return text(i.String()) }
+
+// UnmarshalUnitID reads ad_….
+func UnmarshalUnitID(v any) (ads.UnitID, error) { return read(v, ads.ParseUnitID) }

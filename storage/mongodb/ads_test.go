@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -58,15 +59,7 @@ type turns struct {
 
 func (s *turns) next() ads.Store { return s.stores[s.calls.Add(1)%2] }
 
-func (s *turns) Add(ctx context.Context, b ads.Batch) (int, error) { return s.next().Add(ctx, b) }
-
-func (s *turns) PauseCampaign(ctx context.Context, c ads.CampaignID) (bool, error) {
-	return s.next().PauseCampaign(ctx, c)
-}
-
-func (s *turns) ResumeCampaign(ctx context.Context, c ads.CampaignID) (bool, error) {
-	return s.next().ResumeCampaign(ctx, c)
-}
+func (s *turns) Save(ctx context.Context, b ads.Batch) (int, error) { return s.next().Save(ctx, b) }
 
 func (s *turns) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
 	return s.next().Advertisers(ctx, ids)
@@ -84,7 +77,53 @@ func (s *turns) Zone(ctx context.Context, zone ads.ZoneID) (*ads.Zone, error) {
 	return s.next().Zone(ctx, zone)
 }
 
-func (s *turns) Record(ctx context.Context, r ads.Recording) (bool, error) {
+func (s *turns) ListAdvertisers(ctx context.Context, p ads.Page) ([]*ads.Advertiser, error) {
+	return s.next().ListAdvertisers(ctx, p)
+}
+
+func (s *turns) ListCampaigns(ctx context.Context, of ads.AdvertiserID, p ads.Page) ([]*ads.Campaign, error) {
+	return s.next().ListCampaigns(ctx, of, p)
+}
+
+func (s *turns) ListUnits(ctx context.Context, of ads.CampaignID, p ads.Page) ([]*ads.Unit, error) {
+	return s.next().ListUnits(ctx, of, p)
+}
+
+func (s *turns) ListZones(ctx context.Context, p ads.Page) ([]*ads.Zone, error) {
+	return s.next().ListZones(ctx, p)
+}
+
+func (s *turns) Lease(ctx context.Context, r ads.LeaseRequest) (*ads.Lease, error) {
+	return s.next().Lease(ctx, r)
+}
+
+func (s *turns) Settle(ctx context.Context, now time.Time) (int, error) {
+	return s.next().Settle(ctx, now)
+}
+
+func (s *turns) Ledgers(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]ads.Ledger, error) {
+	return s.next().Ledgers(ctx, ids)
+}
+
+func (s *turns) Reserve(ctx context.Context, r ads.Reservation) ([]int, error) {
+	return s.next().Reserve(ctx, r)
+}
+
+func (s *turns) Profile(ctx context.Context, p ads.ProfileID) (*ads.Profile, error) {
+	return s.next().Profile(ctx, p)
+}
+
+func (s *turns) RollUp(ctx context.Context, from, to, until time.Time) error {
+	return s.next().RollUp(ctx, from, to, until)
+}
+
+func (s *turns) RolledUp(ctx context.Context) (time.Time, error) { return s.next().RolledUp(ctx) }
+
+func (s *turns) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportRow, error) {
+	return s.next().Report(ctx, r)
+}
+
+func (s *turns) Record(ctx context.Context, r ads.Recording) (ads.Receipt, error) {
 	return s.next().Record(ctx, r)
 }
 
@@ -138,13 +177,13 @@ func placeAds(t *testing.T, store ads.Store) adFixture {
 	}
 	creative := ads.Creative{Headline: "Buy", LandingURL: "https://acme.example/"}
 	advertiser := ads.AdvertiserID{ID: id.New()}
-	_, err := store.Add(t.Context(), ads.Batch{
+	_, err := store.Save(t.Context(), ads.Batch{
 		Advertisers: []ads.Advertiser{{ID: advertiser, Name: "Acme"}},
-		Campaigns:   []ads.Campaign{{ID: f.campaign, Advertiser: advertiser, Name: "Spring"}},
-		Zones:       []ads.Zone{{ID: f.zone, Currency: "EUR"}},
+		Campaigns:   []ads.Campaign{{ID: f.campaign, Advertiser: advertiser, Name: "Spring", State: ads.Active}},
+		Zones:       []ads.Zone{{ID: f.zone, Currency: "EUR", Design: ads.ByKeywords}},
 		Units: []ads.Unit{
-			{ID: f.cpm, Campaign: f.campaign, Creative: creative, Zones: []ads.ZoneID{f.zone}, Bid: ads.Bid{Model: ads.CPM, Price: 1e6, Currency: "EUR"}},
-			{ID: f.cpc, Campaign: f.campaign, Creative: creative, Zones: []ads.ZoneID{f.zone}, Bid: ads.Bid{Model: ads.CPC, Price: 1e6, Currency: "EUR"}},
+			{ID: f.cpm, State: ads.Active, Campaign: f.campaign, Creative: creative, Zones: []ads.ZoneID{f.zone}, Bid: ads.Bid{Model: ads.CPM, Price: 1e6, Currency: "EUR"}},
+			{ID: f.cpc, State: ads.Active, Campaign: f.campaign, Creative: creative, Zones: []ads.ZoneID{f.zone}, Bid: ads.Bid{Model: ads.CPC, Price: 1e6, Currency: "EUR"}},
 		},
 	})
 	if err != nil {
@@ -153,15 +192,16 @@ func placeAds(t *testing.T, store ads.Store) adFixture {
 	return f
 }
 
-// TestChoosingAdsIsOneCommand also finds the zone's _id, which is its shard key, in the command.
-func TestChoosingAdsIsOneCommand(t *testing.T) {
+// TestChoosingAdsIsTwoCommands at most: one without caps, and one more with. Each has its collection's shard key.
+func TestChoosingAdsIsTwoCommands(t *testing.T) {
 	var log sent
 	store := open(t, log.monitor()).Ads()
 	f := placeAds(t, store)
 	service := ads.New(store, ads.Options{})
+	r := ads.Request{Site: f.zone.Site, Zone: f.zone.Name, Count: 2, Visitor: "somebody"}
 	choose := func() {
 		t.Helper()
-		choices, err := service.Choose(t.Context(), f.zone.Site, f.zone.Name, 2)
+		choices, err := service.Choose(t.Context(), r)
 		if err != nil || len(choices) != 2 {
 			t.Fatalf("Choose: %d choices, %v; want 2", len(choices), err)
 		}
@@ -169,10 +209,29 @@ func TestChoosingAdsIsOneCommand(t *testing.T) {
 	choose() // reads the signing key once
 	commands, names := log.during(choose)
 	if len(names) != 1 || names[0] != "find adZones" {
-		t.Fatalf("a choice costs %q, want one find in adZones", names)
+		t.Fatalf("a choice without caps costs %q, want one find in adZones", names)
 	}
 	if got := commands[0].Lookup("filter", "_id").String(); got != `"example.org/top"` {
 		t.Errorf("the zone is looked up by %s, not by its _id", commands[0].Lookup("filter"))
+	}
+
+	campaigns, err := store.Campaigns(t.Context(), []ads.CampaignID{f.campaign})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := *campaigns[f.campaign]
+	c.Caps = []ads.Cap{{Count: 50, Per: ads.Day}}
+	c.Budget = ads.Budget{Currency: "EUR", Total: 1e9, Daily: 1e8}
+	if _, err := store.Save(t.Context(), ads.Batch{Campaigns: []ads.Campaign{c}}); err != nil {
+		t.Fatal(err)
+	}
+	choose() // takes a lease, which serves the choices that follow
+	commands, names = log.during(choose)
+	if !slices.Equal(names, []string{"find adZones", "findAndModify adProfiles"}) {
+		t.Fatalf("a choice under caps and a budget costs %q", names)
+	}
+	if commands[1].Lookup("query", "_id").Type != bson.TypeBinary {
+		t.Errorf("the profile is looked up by %s, not by its _id", commands[1].Lookup("query"))
 	}
 }
 
@@ -181,20 +240,27 @@ func TestRecordingAnAdMovesItOnlyWhereItsValueChanges(t *testing.T) {
 	var log sent
 	store := open(t, log.monitor()).Ads()
 	f := placeAds(t, store)
+	shown := ads.Recording{Kind: ads.Impression, Choice: ads.ChoiceID{ID: id.New()}, Unit: f.cpc, Zone: f.zone}
+	if _, err := store.Record(t.Context(), shown); err != nil {
+		t.Fatal(err)
+	}
+	clicked, other := shown, shown
+	clicked.Kind, other.Unit, other.Choice = ads.Click, f.cpm, ads.ChoiceID{ID: id.New()}
 	for _, c := range []struct {
 		name string
-		unit ads.UnitID
-		kind ads.Kind
+		r    ads.Recording
 		want []string
 	}{
-		{"an impression of a CPM unit", f.cpm, ads.Impression, []string{"insert adImpressions", "findAndModify adUnits"}},
-		{"a click on a CPM unit", f.cpm, ads.Click, []string{"insert adClicks", "findAndModify adUnits"}},
-		{"a click on a CPC unit", f.cpc, ads.Click, []string{"insert adClicks", "findAndModify adUnits", "update adZones"}},
+		{"an impression", other, []string{"find adImpressions", "findAndModify adUnits", "insert adImpressions"}},
+		{"a repetition", other, []string{"find adImpressions"}},
+		{
+			"a click on a CPC unit", clicked,
+			[]string{"find adClicks", "aggregate adImpressions", "findAndModify adUnits", "update adZones", "insert adClicks"},
+		},
 	} {
 		_, names := log.during(func() {
-			r := ads.Recording{Kind: c.kind, Choice: ads.ChoiceID{ID: id.New()}, Unit: c.unit, Zone: f.zone}
-			if recorded, err := store.Record(t.Context(), r); err != nil || !recorded {
-				t.Errorf("%s: recorded %v, %v", c.name, recorded, err)
+			if _, err := store.Record(t.Context(), c.r); err != nil {
+				t.Errorf("%s: %v", c.name, err)
 			}
 		})
 		if !slices.Equal(names, c.want) {
@@ -203,37 +269,29 @@ func TestRecordingAnAdMovesItOnlyWhereItsValueChanges(t *testing.T) {
 	}
 }
 
-// TestPausingFindsZonesByIndex asks the server how it runs the very update that pausing sends.
-func TestPausingFindsZonesByIndex(t *testing.T) {
-	var log sent
+// TestEveryAdQueryUsesAnIndex runs the suite, and asks the server how it runs each kind of command that it has sent.
+func TestEveryAdQueryUsesAnIndex(t *testing.T) {
+	r := new(recorder)
+	store := newTown(t, r)
+	adstest.CallEverything(t, store.Ads())
+	var commands []bson.Raw
+	for _, command := range r.take() {
+		if on, ok := command.Index(0).Value().StringValueOK(); ok && strings.HasPrefix(on, "ad") {
+			commands = append(commands, command)
+		}
+	}
+	explainAll(t, commands, 15)
+}
+
+func TestOldRecordingsAndProfilesExpire(t *testing.T) {
 	uri, database := mongotest.Database(t)
 	db := connect(t, uri).Database(database)
-	opened, err := mongodb.Open(t.Context(), inDatabase(t, uri, database), mongodb.Options{Monitor: log.monitor()})
+	opened, err := mongodb.Open(t.Context(), inDatabase(t, uri, database), mongodb.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = opened.Close() })
-	store := opened.Ads()
-	f := placeAds(t, store)
-	commands, names := log.during(func() {
-		if paused, err := store.PauseCampaign(t.Context(), f.campaign); err != nil || !paused {
-			t.Fatalf("PauseCampaign: %v, %v", paused, err)
-		}
-	})
-	if want := []string{"findAndModify adCampaigns", "update adZones"}; !slices.Equal(names, want) {
-		t.Fatalf("pausing costs %q, want %q", names, want)
-	}
-	update := bson.D{{Key: "update", Value: "adZones"}, {Key: "updates", Value: commands[1].Lookup("updates")}}
-	plan, err := db.RunCommand(t.Context(), bson.D{{Key: "explain", Value: update}, {Key: "verbosity", Value: "queryPlanner"}}).Raw()
-	if err != nil {
-		t.Fatal(err)
-	}
-	winning := plan.Lookup("queryPlanner", "winningPlan").String()
-	if !strings.Contains(winning, `"units_campaign"`) || strings.Contains(winning, "COLLSCAN") {
-		t.Errorf("zones are not found by the index on the campaign: %s", winning)
-	}
-
-	for _, collection := range []string{"adImpressions", "adClicks"} {
+	for _, collection := range []string{"adImpressions", "adClicks", "adProfiles"} {
 		indexes, err := db.Collection(collection).Indexes().ListSpecifications(t.Context())
 		if err != nil {
 			t.Fatal(err)

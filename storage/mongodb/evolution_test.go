@@ -29,6 +29,12 @@ var readers = map[string]func() any{
 	"threads": func() any { return &bucketDoc{} }, "commentAuthors": func() any { return &authorDoc{} },
 	"newsLists": func() any { return &newsListDoc{} }, "mergedAuthors": func() any { return &mergedAuthorDoc{} },
 	"events": func() any { return &eventDoc{} }, "jobs": func() any { return &jobDoc{} }, "settings": func() any { return &settingDoc{} }, "servers": func() any { return &serverDoc{} },
+	"adAdvertisers": func() any { return &adAdvertiserDoc{} }, "adCampaigns": func() any { return &adCampaignDoc{} },
+	"adUnits": func() any { return &adUnitDoc{} }, "adZones": func() any { return &adZoneDoc{} },
+	"adLedgers": func() any { return &adLedgerDoc{} }, "adLeases": func() any { return &adLeaseDoc{} },
+	"adProfiles": func() any { return &adProfileDoc{} }, "adTallies": func() any { return &adTallyDoc{} },
+	"adImpressions": func() any { return &adRecordingDoc{} }, "adClicks": func() any { return &adRecordingDoc{} },
+	"adKeys": func() any { return &adKeyDoc{} },
 }
 
 // goldenDocuments are the kept documents of a file.
@@ -71,7 +77,7 @@ func readAny(raw bson.Raw, to any) error {
 		return readDocument(raw, d)
 	}
 	decoder := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(raw)))
-	decoder.SetRegistry(registry())
+	decoder.SetRegistry(adRegistry())
 	return decoder.Decode(to)
 }
 

@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/storagetest/adstest"
 )
 
 var updateDocuments = flag.Bool("update-documents", false, "write what is missing in testdata/documents")
@@ -28,6 +29,7 @@ func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
 			w := newTownOf(t, nil, o)
 			callEverything(w)
 			writePosts(w)
+			adstest.CallEverything(t, w.Ads())
 			db := databaseOfTown(t, w)
 			collections, err := db.ListCollectionNames(t.Context(), bson.D{})
 			w.ok(err)

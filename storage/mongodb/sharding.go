@@ -44,11 +44,15 @@ func ShardKeys() map[string]bson.D {
 		"adZones":       own, // site and zone
 		"adImpressions": own, // the choice
 		"adClicks":      own, // the choice
+		"adLedgers":     own, // the campaign
+		"adLeases":      own,
+		"adProfiles":    own, // the person
+		"adTallies":     doc("campaign", "hashed", "hour", 1),
 
 		"profiles":   nil, // a search reads them in the order of one index
 		"properties": nil, // at most a hundred
 		"settings":   nil, // a few documents
-		"adKeys":     nil, // one document
+		"adKeys":     nil, // two documents
 		"servers":    nil, // a document a server
 		"jobs":       nil, // empty most of the time, and taken by the time that they are due
 	}

@@ -61,8 +61,8 @@ func TestOldAdRecordingsAreForgotten(t *testing.T) {
 	store := file.Ads()
 	advertiser, campaign := ads.AdvertiserID{ID: id.New()}, ads.CampaignID{ID: id.New()}
 	unit, zone := ads.UnitID{ID: id.New()}, ads.ZoneID{Site: "example.org", Name: "top"}
-	if _, err := store.Add(t.Context(), ads.Batch{
-		Advertisers: []ads.Advertiser{{ID: advertiser}}, Campaigns: []ads.Campaign{{ID: campaign, Advertiser: advertiser}},
+	if _, err := store.Save(t.Context(), ads.Batch{
+		Advertisers: []ads.Advertiser{{ID: advertiser}}, Campaigns: []ads.Campaign{{ID: campaign, Advertiser: advertiser, State: ads.Active}},
 		Zones: []ads.Zone{{ID: zone, Currency: "EUR"}},
 		Units: []ads.Unit{{ID: unit, Campaign: campaign, Bid: ads.Bid{Model: ads.CPM, Price: 1, Currency: "EUR"}, Zones: []ads.ZoneID{zone}}},
 	}); err != nil {
@@ -74,13 +74,13 @@ func TestOldAdRecordingsAreForgotten(t *testing.T) {
 	record := func(choice ads.ChoiceID, hour int) bool {
 		t.Helper()
 		at := start.Add(time.Duration(hour) * time.Hour)
-		recorded, err := store.Record(t.Context(), ads.Recording{
+		receipt, err := store.Record(t.Context(), ads.Recording{
 			Kind: ads.Impression, Choice: choice, Unit: unit, Zone: zone, At: at, KeepUntil: at.Add(24 * time.Hour),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return recorded
+		return receipt.Recorded
 	}
 	for hour := range 72 {
 		choices = append(choices, ads.ChoiceID{ID: id.New()})

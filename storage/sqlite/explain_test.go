@@ -11,6 +11,7 @@ import (
 
 // bounded are the parts of plans that look like scans or sorts, and are not.
 var bounded = []string{
+	`SCAN k VIRTUAL TABLE INDEX 1:`,                                               // the keywords of a recording
 	`SCAN json_each VIRTUAL TABLE INDEX 1:`, `SCAN wanted VIRTUAL TABLE INDEX 1:`, // the ids that the caller gave
 	`SCAN pairs`,        // so are these
 	`SCAN CONSTANT ROW`, // the viewer
@@ -22,6 +23,7 @@ var bounded = []string{
 
 // sorted are the statements that may sort, by a text in them.
 var sorted = map[string]string{
+	"ad_tallies":     "sums of hours, for people who manage ads, and in the background",
 	"WITH RECURSIVE": "one key for each of the viewer's own lists; SQLite keeps a page of them",
 }
 

@@ -47,9 +47,21 @@ var Scatters = []Scatter{
 	{"threadMutes", "delete", "_id", "the same"},
 	{"reactions", "delete", "_id", "a post is deleted with all that hangs on it"},
 	{"votes", "delete", "_id", "the same"},
-	{"adUnits", "find", "campaign", "a campaign is resumed"},
+	{"adAdvertisers", "find", "", "the list of all, for those who manage ads"},
+	{"adAdvertisers", "find", "_id", "the same, further on"},
+	{"adZones", "find", "", "the same"},
+	{"adZones", "find", "_id", "the same"},
+	{"adCampaigns", "find", "advertiser", "an advertiser's campaigns are listed, or changed with it"},
+	{"adUnits", "find", "campaign", "a campaign's units are listed, or changed with it"},
 	{"adUnits", "update", "campaign", "the same"},
-	{"adZones", "update", "units.campaign", "a campaign is paused"},
+	{"adUnits", "aggregate", "campaign", "do a campaign's units have the currency of its budget?"},
+	{"adLeases", "find", "settleAt", "leases that have ended are settled, in the background"},
+	{"adClicks", "aggregate", "profile", "has a person clicked too often?"},
+	{"adClicks", "aggregate", "address", "the same, of an address"},
+	{"adClicks", "aggregate", "at", "an hour is added up for reports, in the background"},
+	{"adImpressions", "aggregate", "at", "the same"},
+	{"adTallies", "delete", "hour", "the same"},
+	{"adTallies", "aggregate", "hour", "a report of all campaigns"},
 }
 
 // Routing watches whether commands would reach single shards of a cluster, by the keys that their collections have.

@@ -20,6 +20,12 @@ func Run(t *testing.T, open Open) {
 		{"Catalogue", catalogueCases},
 		{"Campaigns", campaignCases},
 		{"Zones", zoneCases},
+		{"Revisions", revisionCases},
+		{"Lists", listCases},
+		{"Budgets", budgetCases},
+		{"Profiles", profileCases},
+		{"Serving", servingCases},
+		{"Reports", reportCases},
 		{"Recorder", recorderCases},
 		{"Keys", keyCases},
 	} {

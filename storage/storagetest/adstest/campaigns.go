@@ -4,14 +4,12 @@ import (
 	"sync"
 
 	"plaza/ads"
-	"plaza/id"
 )
 
 var campaignCases = []testCase{
 	{"PauseTakesUnitsOutOfAllZones", pauseTakesUnitsOut},
 	{"ResumePutsUnitsBackInOrder", resumePutsUnitsBack},
 	{"PauseAndResumeAreIdempotent", pauseAndResumeAreIdempotent},
-	{"AbsentCampaignsAreNotFound", absentCampaignsAreNotFound},
 	{"UnitsOfAPausedCampaignAreAddedPaused", unitsAreAddedPaused},
 	{"PausingResumingAndAddingAtOnceAgree", pausingResumingAndAddingAgree},
 }
@@ -23,7 +21,7 @@ func pauseTakesUnitsOut(w *world) {
 	w.place(spring, cpm(3), top, side, foot)
 	rest := w.place(autumn, cpm(4), top, side)
 
-	paused, err := w.PauseCampaign(w.ctx, spring.ID)
+	paused, err := w.pause(spring.ID)
 	w.ok(err, "PauseCampaign")
 	w.same(paused, true, "whether it was paused")
 	w.runs(top, rest)
@@ -37,7 +35,7 @@ func (w *world) campaignIs(c ads.CampaignID, paused bool) {
 	w.t.Helper()
 	found, err := w.Campaigns(w.ctx, []ads.CampaignID{c})
 	w.ok(err, "Campaigns")
-	if found[c] == nil || found[c].Paused != paused {
+	if found[c] == nil || (found[c].State == ads.Paused) != paused {
 		w.t.Errorf("the campaign is %+v, want paused %v", found[c], paused)
 	}
 }
@@ -50,14 +48,14 @@ func resumePutsUnitsBack(w *world) {
 	rest := w.place(autumn, cpm(4_900_000), top, side)
 	w.runs(side, learnt, rest)
 
-	if _, err := w.PauseCampaign(w.ctx, spring.ID); err != nil {
+	if _, err := w.pause(spring.ID); err != nil {
 		w.t.Fatal(err)
 	}
 	for range 30 { // what was shown before the pause is recorded during it
 		w.record(recording(ads.Impression, learnt, side))
 	}
 	w.runs(side, rest)
-	resumed, err := w.ResumeCampaign(w.ctx, spring.ID)
+	resumed, err := w.resume(spring.ID)
 	w.ok(err, "ResumeCampaign")
 	w.same(resumed, true, "whether it was resumed")
 	w.runs(top, best, rest, learnt)
@@ -75,11 +73,11 @@ func pauseAndResumeAreIdempotent(w *world) {
 		want bool
 		runs []ads.UnitID
 	}{
-		{"resume what runs", func() (bool, error) { return w.ResumeCampaign(w.ctx, c.ID) }, false, []ads.UnitID{u}},
-		{"pause", func() (bool, error) { return w.PauseCampaign(w.ctx, c.ID) }, true, nil},
-		{"pause again", func() (bool, error) { return w.PauseCampaign(w.ctx, c.ID) }, false, nil},
-		{"resume", func() (bool, error) { return w.ResumeCampaign(w.ctx, c.ID) }, true, []ads.UnitID{u}},
-		{"resume again", func() (bool, error) { return w.ResumeCampaign(w.ctx, c.ID) }, false, []ads.UnitID{u}},
+		{"resume what runs", func() (bool, error) { return w.resume(c.ID) }, false, []ads.UnitID{u}},
+		{"pause", func() (bool, error) { return w.pause(c.ID) }, true, nil},
+		{"pause again", func() (bool, error) { return w.pause(c.ID) }, false, nil},
+		{"resume", func() (bool, error) { return w.resume(c.ID) }, true, []ads.UnitID{u}},
+		{"resume again", func() (bool, error) { return w.resume(c.ID) }, false, []ads.UnitID{u}},
 	} {
 		changed, err := step.call()
 		w.ok(err, step.name)
@@ -88,22 +86,14 @@ func pauseAndResumeAreIdempotent(w *world) {
 	}
 }
 
-func absentCampaignsAreNotFound(w *world) {
-	nothing := ads.CampaignID{ID: id.New()}
-	_, err := w.PauseCampaign(w.ctx, nothing)
-	w.fails(err, ads.ErrNotFound, "PauseCampaign")
-	_, err = w.ResumeCampaign(w.ctx, nothing)
-	w.fails(err, ads.ErrNotFound, "ResumeCampaign")
-}
-
 func unitsAreAddedPaused(w *world) {
 	c, zone := w.campaign(), w.zone("top")
-	if _, err := w.PauseCampaign(w.ctx, c.ID); err != nil {
+	if _, err := w.pause(c.ID); err != nil {
 		w.t.Fatal(err)
 	}
 	u := w.place(c, cpm(1), zone)
 	w.runs(zone)
-	if _, err := w.ResumeCampaign(w.ctx, c.ID); err != nil {
+	if _, err := w.resume(c.ID); err != nil {
 		w.t.Fatal(err)
 	}
 	w.runs(zone, u)
@@ -122,12 +112,12 @@ func pausingResumingAndAddingAgree(w *world) {
 		var err error
 		switch i % 4 {
 		case 0:
-			_, err = w.PauseCampaign(w.ctx, c.ID)
+			_, err = w.pause(c.ID)
 		case 1:
-			_, err = w.ResumeCampaign(w.ctx, c.ID)
+			_, err = w.resume(c.ID)
 		}
 		if err == nil {
-			_, err = w.Add(w.ctx, ads.Batch{Units: []ads.Unit{units[i]}})
+			_, err = w.Save(w.ctx, ads.Batch{Units: []ads.Unit{units[i]}})
 		}
 		if err == nil {
 			_, err = w.Record(w.ctx, recording(ads.Impression, units[i].ID, units[i].Zones[0]))
@@ -143,13 +133,13 @@ func pausingResumingAndAddingAgree(w *world) {
 	for i := range units { // before anything is put right
 		w.counts(units[i].ID, 1, 0)
 	}
-	if _, err := w.PauseCampaign(w.ctx, c.ID); err != nil {
+	if _, err := w.pause(c.ID); err != nil {
 		w.t.Fatal(err)
 	}
 	for _, zone := range zones {
 		w.runs(zone, rest)
 	}
-	if _, err := w.ResumeCampaign(w.ctx, c.ID); err != nil {
+	if _, err := w.resume(c.ID); err != nil {
 		w.t.Fatal(err)
 	}
 	for _, zone := range zones {

@@ -24,27 +24,29 @@ var catalogueCases = []testCase{
 	{"AnEndedContextEndsCalls", anEndedContextEndsCalls},
 }
 
-// batch is one of everything, by two advertisers.
-func batch() ads.Batch {
+// sample is one of everything, by two advertisers.
+type sample struct{ ads.Batch }
+
+func batch() sample {
 	acme := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
 	bolt := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Bolt"}
-	spring := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: acme.ID, Name: "Spring"}
-	autumn := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: bolt.ID, Name: "Autumn", Paused: true}
+	spring := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: acme.ID, Name: "Spring", State: ads.Active}
+	autumn := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: bolt.ID, Name: "Autumn", State: ads.Paused}
 	top := ads.ZoneID{Site: "example.org", Name: "top"}
 	side := ads.ZoneID{Site: "example.org", Name: "side"}
-	return ads.Batch{
+	return sample{ads.Batch{
 		Advertisers: []ads.Advertiser{acme, bolt},
 		Campaigns:   []ads.Campaign{spring, autumn},
-		Zones:       []ads.Zone{{ID: top, Currency: "EUR"}, {ID: side, Currency: "EUR"}},
+		Zones:       []ads.Zone{{ID: top, Currency: "EUR", Design: ads.ByZone}, {ID: side, Currency: "EUR", Design: ads.ByZone}},
 		Units: []ads.Unit{
 			unit(spring, cpm(2_000_000), top, side), unit(spring, cpc(500_000), side), unit(autumn, cpm(9_000_000), side),
 		},
-	}
+	}}
 }
 
 func addStoresABatch(w *world) {
 	b := batch()
-	added, err := w.Add(w.ctx, b)
+	added, err := w.Save(w.ctx, b.Batch)
 	w.ok(err, "Add")
 	w.same(added, 9, "what was added")
 
@@ -53,42 +55,45 @@ func addStoresABatch(w *world) {
 	campaigns, err := w.Campaigns(w.ctx, []ads.CampaignID{b.Campaigns[0].ID, b.Campaigns[1].ID})
 	w.ok(err, "Campaigns")
 	for i, campaign := range b.Campaigns {
+		b.Advertisers[i].Revision, campaign.Revision = 1, 1
 		w.same(advertisers[b.Advertisers[i].ID], &b.Advertisers[i], "the advertiser")
 		w.same(campaigns[campaign.ID], &campaign, "the campaign")
 	}
 	for i := range b.Units {
+		b.Units[i].Revision = 1
 		w.same(w.getUnit(b.Units[i].ID), &b.Units[i], "the unit")
 	}
 
 	side, err := w.Zone(w.ctx, b.Zones[1].ID)
 	w.ok(err, "Zone")
-	w.same(side, &ads.Zone{ID: b.Zones[1].ID, Currency: "EUR", Units: []ads.RunningUnit{
-		runningUnit(b.Units[1], "Acme"), runningUnit(b.Units[0], "Acme"), // 5.00 before 2.00; 9.00 is paused
+	w.same(side, &ads.Zone{ID: b.Zones[1].ID, Currency: "EUR", Design: ads.ByZone, Revision: 1, Units: []ads.RunningUnit{
+		b.running(1), b.running(0), // 5.00 before 2.00; 9.00 is paused
 	}}, "the zone")
 }
 
-func runningUnit(u ads.Unit, advertiser string) ads.RunningUnit {
-	return ads.RunningUnit{Unit: u.ID, Campaign: u.Campaign, Advertiser: advertiser, Creative: u.Creative, ECPM: u.ECPM()}
+// running is what zones have of a unit by the first advertiser.
+func (b *sample) running(unit int) ads.RunningUnit {
+	return ads.Running(&b.Units[unit], &b.Campaigns[0], &b.Advertisers[0])
 }
 
 func addAgainChangesNothing(w *world) {
 	b := batch()
-	w.add(b)
+	w.add(b.Batch)
 	w.record(recording(ads.Impression, b.Units[0].ID, b.Zones[0].ID))
-	for campaign, change := range map[ads.CampaignID]func(context.Context, ads.CampaignID) (bool, error){
-		b.Campaigns[0].ID: w.PauseCampaign, b.Campaigns[1].ID: w.ResumeCampaign,
+	for campaign, change := range map[ads.CampaignID]func(ads.CampaignID) (bool, error){
+		b.Campaigns[0].ID: w.pause, b.Campaigns[1].ID: w.resume,
 	} {
-		if changed, err := change(w.ctx, campaign); err != nil || !changed {
+		if changed, err := change(campaign); err != nil || !changed {
 			w.t.Fatalf("pausing or resuming %v: %v, %v", campaign, changed, err)
 		}
 	}
 	before := w.getUnit(b.Units[0].ID)
 
-	again := b
+	again := b.Batch
 	again.Advertisers = []ads.Advertiser{{ID: b.Advertisers[0].ID, Name: "Other"}, b.Advertisers[1]}
 	again.Units = append([]ads.Unit{}, b.Units...)
 	again.Units[0].Headline, again.Units[0].Bid, again.Units[0].Zones = "Other", cpm(1), again.Units[1].Zones
-	added, err := w.Add(w.ctx, again)
+	added, err := w.Save(w.ctx, again)
 	w.ok(err, "Add again")
 	w.same(added, 0, "what was added again")
 	w.same(w.getUnit(b.Units[0].ID), before, "the unit after the second Add")
@@ -98,18 +103,19 @@ func addAgainChangesNothing(w *world) {
 
 func addTakesTheFirst(w *world) {
 	b := batch()
-	twice := b
+	twice := b.Batch
 	twice.Advertisers = append(twice.Advertisers, ads.Advertiser{ID: b.Advertisers[0].ID, Name: "Later"})
 	twice.Units = append(twice.Units, b.Units[0])
 	twice.Units[3].Headline = "Later"
 	twice.Zones = append(twice.Zones, b.Zones[0])
-	added, err := w.Add(w.ctx, twice)
+	added, err := w.Save(w.ctx, twice)
 	w.ok(err, "Add")
 	w.same(added, 9, "what was added")
+	b.Units[0].Revision = 1
 	w.same(w.getUnit(b.Units[0].ID), &b.Units[0], "the unit")
 	z, err := w.Zone(w.ctx, b.Zones[0].ID)
 	w.ok(err, "Zone")
-	w.same(z.Units, []ads.RunningUnit{runningUnit(b.Units[0], "Acme")}, "the zone's units")
+	w.same(z.Units, []ads.RunningUnit{b.running(0)}, "the zone's units")
 }
 
 func addNeedsReferences(w *world) {
@@ -120,7 +126,7 @@ func addNeedsReferences(w *world) {
 		"a unit without its campaign":       {Units: []ads.Unit{unit(nobodys, cpm(1), zone)}},
 		"a unit without its zone":           {Units: []ads.Unit{unit(c, cpm(1), zone, ads.ZoneID{Site: "example.org", Name: "none"})}},
 	} {
-		added, err := w.Add(w.ctx, b)
+		added, err := w.Save(w.ctx, b)
 		w.fails(err, ads.ErrNotFound, name)
 		w.same(added, 0, name)
 	}
@@ -132,20 +138,20 @@ func addRefusesOtherCurrencies(w *world) {
 	dollars := ads.Bid{Model: ads.CPM, Price: 1, Currency: "USD"}
 	for name, b := range map[string]ads.Batch{
 		"a unit that bids in another currency": {Units: []ads.Unit{unit(c, dollars, zone)}},
-		"the zone with another currency":       {Zones: []ads.Zone{{ID: zone, Currency: "USD"}}},
+		"the zone with another currency":       {Zones: []ads.Zone{{ID: zone, Currency: "USD", Design: ads.ByZone}}},
 	} {
-		added, err := w.Add(w.ctx, b)
+		added, err := w.Save(w.ctx, b)
 		w.fails(err, ads.ErrCurrency, name)
 		w.same(added, 0, name)
 	}
 	z, err := w.Zone(w.ctx, zone)
 	w.ok(err, "Zone")
-	w.same(z, &ads.Zone{ID: zone, Currency: "EUR"}, "the zone")
+	w.same(z, &ads.Zone{ID: zone, Currency: "EUR", Design: ads.ByKeywords, Revision: 1}, "the zone")
 }
 
 func addRefusesFullZones(w *world) {
 	running, paused := w.campaign(), w.campaign()
-	if _, err := w.PauseCampaign(w.ctx, paused.ID); err != nil {
+	if _, err := w.pause(paused.ID); err != nil {
 		w.t.Fatal(err)
 	}
 	zone := w.zone("top")
@@ -159,12 +165,12 @@ func addRefusesFullZones(w *world) {
 	}
 	w.add(b)
 	one := ads.Batch{Units: []ads.Unit{unit(running, cpm(1), zone)}}
-	_, err := w.Add(w.ctx, one)
+	_, err := w.Save(w.ctx, one)
 	w.fails(err, ads.ErrFull, "one unit more")
 	w.same(len(w.running(zone)), ads.MaxZoneUnits/2, "the units that run")
 
 	w.place(running, cpm(1), w.zone("side")) // only that zone is full
-	added, err := w.Add(w.ctx, b)
+	added, err := w.Save(w.ctx, b)
 	w.ok(err, "adding to a full zone what is there")
 	w.same(added, 0, "what was added again")
 }
@@ -172,7 +178,7 @@ func addRefusesFullZones(w *world) {
 func aRefusedBatchStoresNothing(w *world) {
 	b := batch()
 	b.Units[2].Zones = []ads.ZoneID{{Site: "example.org", Name: "none"}}
-	_, err := w.Add(w.ctx, b)
+	_, err := w.Save(w.ctx, b.Batch)
 	w.fails(err, ads.ErrNotFound, "Add")
 
 	advertisers, err := w.Advertisers(w.ctx, []ads.AdvertiserID{b.Advertisers[0].ID})
@@ -190,7 +196,7 @@ func oneBatchByMany(w *world) {
 	b := batch()
 	var total atomic.Int64
 	together(func(int) {
-		added, err := w.Add(w.ctx, b)
+		added, err := w.Save(w.ctx, b.Batch)
 		if err != nil {
 			w.t.Errorf("Add: %v", err)
 		}
@@ -208,11 +214,12 @@ func textsComeBack(w *world) {
 	b.Units[0].Creative = ads.Creative{
 		Headline: odd, Body: odd, ImageURL: "https://acme.example/é?q=%00&r=$set", LandingURL: "http://acme.example/#" + odd[:20],
 	}
-	w.add(b)
+	w.add(b.Batch)
+	b.Units[0].Revision = 1
 	w.same(w.getUnit(b.Units[0].ID), &b.Units[0], "the unit")
 	z, err := w.Zone(w.ctx, b.Zones[0].ID)
 	w.ok(err, "Zone")
-	w.same(z.Units, []ads.RunningUnit{runningUnit(b.Units[0], odd)}, "the zone's units")
+	w.same(z.Units, []ads.RunningUnit{b.running(0)}, "the zone's units")
 }
 
 func absentThingsAreMissing(w *world) {
@@ -230,7 +237,7 @@ func absentThingsAreMissing(w *world) {
 	advertisers, err := w.Advertisers(w.ctx, []ads.AdvertiserID{{ID: id.New()}})
 	w.ok(err, "Advertisers")
 	w.same(len(campaigns)+len(advertisers), 0, "the absent campaigns and advertisers found")
-	added, err := w.Add(w.ctx, ads.Batch{})
+	added, err := w.Save(w.ctx, ads.Batch{})
 	w.ok(err, "adding nothing")
 	w.same(added, 0, "what is added of nothing")
 }
@@ -241,11 +248,11 @@ func anEndedContextEndsCalls(w *world) {
 	ctx, cancel := context.WithCancel(w.ctx)
 	cancel()
 	for name, call := range map[string]func() error{
-		"Zone":          func() error { _, err := w.Zone(ctx, zone); return err },
-		"Units":         func() error { _, err := w.Units(ctx, []ads.UnitID{u}); return err },
-		"Record":        func() error { _, err := w.Record(ctx, recording(ads.Click, u, zone)); return err },
-		"PauseCampaign": func() error { _, err := w.PauseCampaign(ctx, c.ID); return err },
-		"SigningKey":    func() error { _, err := w.SigningKey(ctx, []byte("key")); return err },
+		"Zone":       func() error { _, err := w.Zone(ctx, zone); return err },
+		"Units":      func() error { _, err := w.Units(ctx, []ads.UnitID{u}); return err },
+		"Record":     func() error { _, err := w.Record(ctx, recording(ads.Click, u, zone)); return err },
+		"Save":       func() error { _, err := w.Save(ctx, batch().Batch); return err },
+		"SigningKey": func() error { _, err := w.SigningKey(ctx, []byte("key")); return err },
 	} {
 		err := call()
 		if !errors.Is(err, context.Canceled) && !errors.Is(err, ads.ErrUnavailable) {

@@ -67,7 +67,7 @@ func together(call func(i int)) {
 
 func (w *world) add(b ads.Batch) {
 	w.t.Helper()
-	_, err := w.Add(w.ctx, b)
+	_, err := w.Save(w.ctx, b)
 	w.ok(err, "Add")
 }
 
@@ -82,7 +82,7 @@ func (w *world) advertiser(name string) ads.Advertiser {
 // campaign stores a campaign, and an advertiser for it.
 func (w *world) campaign() ads.Campaign {
 	w.t.Helper()
-	c := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: w.advertiser("Acme").ID, Name: "Spring"}
+	c := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: w.advertiser("Acme").ID, Name: "Spring", State: ads.Active}
 	w.add(ads.Batch{Campaigns: []ads.Campaign{c}})
 	return c
 }
@@ -91,14 +91,14 @@ func (w *world) campaign() ads.Campaign {
 func (w *world) zone(name string) ads.ZoneID {
 	w.t.Helper()
 	zone := ads.ZoneID{Site: "example.org", Name: name}
-	w.add(ads.Batch{Zones: []ads.Zone{{ID: zone, Currency: "EUR"}}})
+	w.add(ads.Batch{Zones: []ads.Zone{{ID: zone, Currency: "EUR", Design: ads.ByKeywords}}})
 	return zone
 }
 
 // unit makes a unit without storing it.
 func unit(c ads.Campaign, bid ads.Bid, zones ...ads.ZoneID) ads.Unit {
 	return ads.Unit{
-		ID: ads.UnitID{ID: id.New()}, Campaign: c.ID, Bid: bid, Zones: zones,
+		ID: ads.UnitID{ID: id.New()}, Campaign: c.ID, State: ads.Active, Bid: bid, Zones: zones,
 		Creative: ads.Creative{Headline: "Buy", Body: "Now", LandingURL: "https://acme.example/buy"},
 	}
 }
@@ -176,9 +176,27 @@ func recording(kind ads.Kind, u ads.UnitID, zone ads.ZoneID) ads.Recording {
 // record records what was not recorded before.
 func (w *world) record(r ads.Recording) {
 	w.t.Helper()
-	recorded, err := w.Record(w.ctx, r)
+	receipt, err := w.Record(w.ctx, r)
 	w.ok(err, "Record")
-	if !recorded {
+	if !receipt.Recorded {
 		w.t.Errorf("%+v was not recorded", r)
+	}
+}
+
+// pause and resume say whether that changed the campaign, whoever saves it at the same time.
+func (w *world) pause(c ads.CampaignID) (bool, error) { return w.setState(c, ads.Paused) }
+
+func (w *world) resume(c ads.CampaignID) (bool, error) { return w.setState(c, ads.Active) }
+
+func (w *world) setState(c ads.CampaignID, state ads.State) (bool, error) {
+	for {
+		found, err := w.Campaigns(w.ctx, []ads.CampaignID{c})
+		if err != nil || found[c].State == state {
+			return false, err
+		}
+		found[c].State = state
+		if _, err = w.Save(w.ctx, ads.Batch{Campaigns: []ads.Campaign{*found[c]}}); !errors.Is(err, ads.ErrConflict) {
+			return err == nil, err
+		}
 	}
 }

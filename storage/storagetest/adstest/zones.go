@@ -29,7 +29,7 @@ func zonesAreKeptApart(w *world) {
 	c := w.campaign()
 	ids := []ads.ZoneID{{Site: "a", Name: "bc"}, {Site: "ab", Name: "c"}, {Site: "a", Name: "b"}, {Site: "a.b", Name: "c"}, {Site: "b", Name: "a"}}
 	for _, zone := range ids {
-		w.add(ads.Batch{Zones: []ads.Zone{{ID: zone, Currency: "EUR"}}})
+		w.add(ads.Batch{Zones: []ads.Zone{{ID: zone, Currency: "EUR", Design: ads.ByZone}}})
 	}
 	for i, zone := range ids {
 		u := w.place(c, cpm(ads.Micros(i+1)), zone)
@@ -67,7 +67,7 @@ func oneZoneHoldsManyUnits(w *world) {
 	}
 	w.runs(zone, want...)
 
-	if _, err := w.PauseCampaign(w.ctx, campaigns[1].ID); err != nil {
+	if _, err := w.pause(campaigns[1].ID); err != nil {
 		w.t.Fatal(err)
 	}
 	var rest []ads.UnitID
@@ -77,7 +77,7 @@ func oneZoneHoldsManyUnits(w *world) {
 		}
 	}
 	w.runs(zone, rest...)
-	if _, err := w.ResumeCampaign(w.ctx, campaigns[1].ID); err != nil {
+	if _, err := w.resume(campaigns[1].ID); err != nil {
 		w.t.Fatal(err)
 	}
 	w.runs(zone, want...)

@@ -1,0 +1,294 @@
+// Package adfile reads advertisers, zones, campaigns and ads from a YAML file, and stores what of it is new or has changed.
+//
+// Things have keys of the file's owner, from which their ids are made: the same file always means the same things.
+package adfile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/goccy/go-yaml"
+	"github.com/goccy/go-yaml/ast"
+	"github.com/goccy/go-yaml/parser"
+
+	"plaza/ads"
+	"plaza/fault"
+	"plaza/id"
+)
+
+// MaxEntries is how many entries of each kind a file has at most.
+const MaxEntries = 100_000
+
+// Error is a mistake in a file.
+type Error struct {
+	Line    int    // 0 where it is about no line
+	Field   string // "units.3.landingUrl"; empty where it is about none
+	Message string
+}
+
+func (e *Error) Error() string {
+	switch {
+	case e.Line == 0:
+		return strings.TrimPrefix(e.Field+": "+e.Message, ": ")
+	case e.Field == "":
+		return fmt.Sprintf("line %d: %s", e.Line, e.Message)
+	default:
+		return fmt.Sprintf("line %d: %s: %s", e.Line, e.Field, e.Message)
+	}
+}
+
+// File is what was read.
+type File struct {
+	ads.Batch
+	tree *ast.File
+}
+
+// The file as YAML has it.
+type (
+	document struct {
+		Advertisers []advertiser `yaml:"advertisers"`
+		Zones       []zone       `yaml:"zones"`
+		Campaigns   []campaign   `yaml:"campaigns"`
+		Units       []unit       `yaml:"units"`
+	}
+	advertiser struct {
+		Key  string  `yaml:"key"`
+		Name string  `yaml:"name"`
+		Caps []limit `yaml:"caps"`
+	}
+	zone struct {
+		Site     string       `yaml:"site"`
+		Name     string       `yaml:"name"`
+		Currency ads.Currency `yaml:"currency"`
+		Design   ads.Design   `yaml:"design"`
+	}
+	campaign struct {
+		Key        string    `yaml:"key"`
+		Advertiser string    `yaml:"advertiser"`
+		Name       string    `yaml:"name"`
+		State      ads.State `yaml:"state"`
+		House      bool      `yaml:"house"`
+		Schedule   schedule  `yaml:"schedule"`
+		Budget     budget    `yaml:"budget"`
+		Caps       []limit   `yaml:"caps"`
+	}
+	schedule struct {
+		Start    time.Time `yaml:"start"`
+		End      time.Time `yaml:"end"`
+		TimeZone string    `yaml:"timeZone"`
+		Weekdays []string  `yaml:"weekdays"`
+		FromHour int       `yaml:"fromHour"`
+		ToHour   int       `yaml:"toHour"`
+	}
+	budget struct {
+		Currency ads.Currency `yaml:"currency"`
+		Total    ads.Micros   `yaml:"total"`
+		Daily    ads.Micros   `yaml:"daily"`
+		Even     bool         `yaml:"even"`
+	}
+	unit struct {
+		Key        string    `yaml:"key"`
+		Campaign   string    `yaml:"campaign"`
+		Headline   string    `yaml:"headline"`
+		Body       string    `yaml:"body"`
+		ImageURL   string    `yaml:"imageUrl"`
+		LandingURL string    `yaml:"landingUrl"`
+		State      ads.State `yaml:"state"`
+		Bid        bid       `yaml:"bid"`
+		Zones      []string  `yaml:"zones"`
+		Keywords   []string  `yaml:"keywords"`
+		Weight     int       `yaml:"weight"`
+		Caps       []limit   `yaml:"caps"`
+	}
+	bid struct {
+		Model    ads.BidModel `yaml:"model"`
+		Price    ads.Micros   `yaml:"price"`
+		Currency ads.Currency `yaml:"currency"`
+	}
+	limit struct {
+		Count int        `yaml:"count"`
+		Per   ads.Window `yaml:"per"`
+	}
+)
+
+// Parse reads a file. Its error is a *Error with the first mistake: of the YAML, an unknown field, or a value that no ad can have.
+func Parse(text []byte) (*File, error) {
+	tree, err := parser.ParseBytes(text, 0)
+	if err != nil {
+		return nil, yamlFault(err)
+	}
+	var d document
+	if err := yaml.UnmarshalWithOptions(text, &d, yaml.Strict()); err != nil && len(tree.Docs) > 0 && tree.Docs[0].Body != nil {
+		return nil, yamlFault(err)
+	}
+	f := &File{tree: tree}
+	if err := f.read(&d); err != nil {
+		return nil, f.Locate(err)
+	}
+	if err := f.Check(MaxEntries); err != nil {
+		return nil, f.Locate(err)
+	}
+	return f, nil
+}
+
+// yamlFault takes the line out of the library's "[3:5] message".
+func yamlFault(err error) *Error {
+	text, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
+	found := &Error{Message: text}
+	var column int
+	if at, rest, ok := strings.Cut(text, "] "); ok {
+		if n, _ := fmt.Sscanf(at, "[%d:%d", &found.Line, &column); n == 2 {
+			found.Message = wrongType.ReplaceAllString(rest, "this must be a $2, not a $1")
+		}
+	}
+	return found
+}
+
+// wrongType is what the library says of a value of another type.
+var wrongType = regexp.MustCompile(`^cannot unmarshal (\S+) into Go (?:struct field \S+|value) of type (?:\S+\.)?(\S+)`)
+
+func (f *File) read(d *document) error {
+	keys := map[string]bool{}
+	for i, a := range d.Advertisers {
+		if err := newKey(keys, "advertisers", i, a.Key); err != nil {
+			return err
+		}
+		f.Advertisers = append(f.Advertisers, ads.Advertiser{ID: ads.AdvertiserID{ID: idOf("advertiser", a.Key)}, Name: a.Name, Caps: capsOf(a.Caps)})
+	}
+	for _, z := range d.Zones {
+		f.Zones = append(f.Zones, ads.Zone{ID: ads.ZoneID{Site: z.Site, Name: z.Name}, Currency: z.Currency, Design: cmp.Or(z.Design, ads.ByKeywords)})
+	}
+	for i, c := range d.Campaigns {
+		if err := newKey(keys, "campaigns", i, c.Key); err != nil {
+			return err
+		}
+		read, err := c.read(fmt.Sprintf("campaigns.%d", i))
+		if err != nil {
+			return err
+		}
+		f.Campaigns = append(f.Campaigns, read)
+	}
+	for i, u := range d.Units {
+		if err := newKey(keys, "units", i, u.Key); err != nil {
+			return err
+		}
+		read, err := u.read(fmt.Sprintf("units.%d", i))
+		if err != nil {
+			return err
+		}
+		f.Units = append(f.Units, read)
+	}
+	return nil
+}
+
+// newKey checks that a key is there, and used once among its kind.
+func newKey(keys map[string]bool, kind string, i int, key string) error {
+	field := fmt.Sprintf("%s.%d.key", kind, i)
+	if err := fault.CheckLine(field, key, 1, 100); err != nil {
+		return err
+	}
+	if keys[kind+"/"+key] {
+		return fault.Errorf(fault.CodeTaken, field, "The key %q comes twice.", key)
+	}
+	keys[kind+"/"+key] = true
+	return nil
+}
+
+// idOf is the same for a key each time. Its time says nothing.
+func idOf(kind, key string) id.ID { return id.Derive(time.Unix(0, 0), "adfile/"+kind+"/"+key) }
+
+func capsOf(limits []limit) []ads.Cap {
+	var caps []ads.Cap
+	for _, l := range limits {
+		caps = append(caps, ads.Cap(l))
+	}
+	return caps
+}
+
+func (c *campaign) read(field string) (ads.Campaign, error) {
+	read := ads.Campaign{
+		ID: ads.CampaignID{ID: idOf("campaign", c.Key)}, Name: c.Name, State: cmp.Or(c.State, ads.Active), House: c.House,
+		Budget: ads.Budget(c.Budget), Caps: capsOf(c.Caps),
+		Schedule: ads.Schedule{
+			Start: c.Schedule.Start.UTC().Truncate(time.Millisecond), End: c.Schedule.End.UTC().Truncate(time.Millisecond), TimeZone: c.Schedule.TimeZone, FromHour: c.Schedule.FromHour, ToHour: c.Schedule.ToHour,
+		},
+	}
+	if c.Advertiser != "" {
+		read.Advertiser.ID = idOf("advertiser", c.Advertiser)
+	}
+	for i, name := range c.Schedule.Weekdays {
+		day := slices.IndexFunc(weekdays, func(known string) bool { return strings.EqualFold(known, name) })
+		if day < 0 {
+			return read, fault.Invalidf(fmt.Sprintf("%s.schedule.weekdays.%d", field, i), "A weekday is MONDAY to SUNDAY.")
+		}
+		read.Schedule.Weekdays |= ads.On(time.Weekday(day))
+	}
+	return read, nil
+}
+
+var weekdays = []string{"SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", "FRIDAY", "SATURDAY"}
+
+func (u *unit) read(field string) (ads.Unit, error) {
+	read := ads.Unit{
+		ID: ads.UnitID{ID: idOf("unit", u.Key)}, State: cmp.Or(u.State, ads.Active), Bid: ads.Bid(u.Bid), Weight: u.Weight, Caps: capsOf(u.Caps),
+		Creative: ads.Creative{Headline: u.Headline, Body: u.Body, ImageURL: u.ImageURL, LandingURL: u.LandingURL},
+	}
+	if u.Campaign != "" {
+		read.Campaign.ID = idOf("campaign", u.Campaign)
+	}
+	for i, text := range u.Zones {
+		zone, err := ads.ParseZoneID(text)
+		if err != nil {
+			return read, fault.Invalidf(fmt.Sprintf("%s.zones.%d", field, i), "A place is written site/zone, as in example.org/sidebar.")
+		}
+		read.Zones = append(read.Zones, zone)
+	}
+	var err error
+	read.Keywords, err = ads.NormalKeywords(field+".keywords", u.Keywords)
+	return read, err
+}
+
+// Locate finds the line of a mistake that names a field. Other errors it leaves as they are.
+func (f *File) Locate(err error) error {
+	mistake, ok := errors.AsType[*fault.Error](err)
+	if !ok {
+		return err
+	}
+	return &Error{Line: f.line(mistake.Path()), Field: mistake.Field, Message: mistake.Message}
+}
+
+// line is where a field is, or else what it should be in.
+func (f *File) line(path []string) int {
+	for ; len(path) > 0; path = path[:len(path)-1] {
+		var text strings.Builder
+		text.WriteByte('$')
+		for _, step := range path {
+			if strings.Trim(step, "0123456789") == "" {
+				text.WriteString("[" + step + "]")
+			} else {
+				text.WriteString("." + step)
+			}
+		}
+		where, err := yaml.PathString(text.String())
+		if err != nil {
+			continue
+		}
+		if node, err := where.FilterFile(f.tree); err == nil && node != nil {
+			return firstLine(node)
+		}
+	}
+	return 0
+}
+
+// firstLine is that of a node's first token: a mapping's own is the colon behind its first key.
+func firstLine(node ast.Node) int {
+	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
+		node = m.Values[0].Key
+	}
+	return node.GetToken().Position.Line
+}

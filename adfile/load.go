@@ -1,0 +1,99 @@
+package adfile
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"plaza/ads"
+	"plaza/fault"
+)
+
+// chunk is how many entries are stored in one transaction.
+const chunk = 200
+
+// Summary counts what became of a file's entries.
+type Summary struct{ Added, Changed, Unchanged int }
+
+func (s *Summary) add(c ads.Changes) {
+	s.Added += c.Added
+	s.Changed += c.Changed
+	s.Unchanged += c.Unchanged
+}
+
+// Load stores what of a file is new or has changed, in the order in which entries need each other, and tells progress after each
+// transaction. When it is stopped, or fails, what is stored so far stays, and loading again goes on from there. A mistake is a *Error with its line.
+func Load(ctx context.Context, service *ads.Service, f *File, progress func(done, all int)) (Summary, error) {
+	var sum Summary
+	done, all := 0, len(f.Advertisers)+len(f.Zones)+len(f.Campaigns)+len(f.Units)
+	for _, part := range f.parts() {
+		changes, err := service.Sync(ctx, part.batch)
+		if mistake, ok := errors.AsType[*fault.Error](err); ok && mistake.Code != fault.CodeUnavailable {
+			err = f.blame(ctx, service, part)
+		}
+		if err != nil {
+			return sum, err
+		}
+		sum.add(changes)
+		done += part.len()
+		progress(done, all)
+	}
+	return sum, nil
+}
+
+// part is a run of entries of one kind.
+type part struct {
+	kind  string
+	from  int
+	batch ads.Batch
+}
+
+func (p *part) len() int {
+	return len(p.batch.Advertisers) + len(p.batch.Zones) + len(p.batch.Campaigns) + len(p.batch.Units)
+}
+
+func (f *File) parts() []part {
+	var parts []part
+	parts = cut(parts, "advertisers", f.Advertisers, func(some []ads.Advertiser) ads.Batch { return ads.Batch{Advertisers: some} })
+	parts = cut(parts, "zones", f.Zones, func(some []ads.Zone) ads.Batch { return ads.Batch{Zones: some} })
+	parts = cut(parts, "campaigns", f.Campaigns, func(some []ads.Campaign) ads.Batch { return ads.Batch{Campaigns: some} })
+	return cut(parts, "units", f.Units, func(some []ads.Unit) ads.Batch { return ads.Batch{Units: some} })
+}
+
+func cut[T any](parts []part, kind string, entries []T, batch func([]T) ads.Batch) []part {
+	for from := 0; from < len(entries); from += chunk {
+		parts = append(parts, part{kind, from, batch(entries[from:min(from+chunk, len(entries))])})
+	}
+	return parts
+}
+
+// blame stores a part's entries one by one, to find the one that is refused.
+func (f *File) blame(ctx context.Context, service *ads.Service, p part) error {
+	for i := range p.len() {
+		one := ads.Batch{}
+		switch p.kind {
+		case "advertisers":
+			one.Advertisers = p.batch.Advertisers[i : i+1]
+		case "zones":
+			one.Zones = p.batch.Zones[i : i+1]
+		case "campaigns":
+			one.Campaigns = p.batch.Campaigns[i : i+1]
+		default:
+			one.Units = p.batch.Units[i : i+1]
+		}
+		_, err := service.Sync(ctx, one)
+		if err == nil {
+			continue
+		}
+		mistake, ok := errors.AsType[*fault.Error](err)
+		if !ok {
+			return err
+		}
+		at := fmt.Sprintf("%s.%d", p.kind, p.from+i)
+		if mistake.Code == fault.CodeNotFound {
+			mistake.Message = "It refers to an advertiser, a campaign or a zone that is neither in the file nor stored."
+		}
+		return f.Locate(fault.Errorf(mistake.Code, at, "%s", mistake.Message))
+	}
+	return errors.New("the file was refused, and then each of its entries was taken: try again")
+}

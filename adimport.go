@@ -1,0 +1,76 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+
+	"plaza/adfile"
+	"plaza/ads"
+)
+
+// adsCommand is about ads.
+type adsCommand struct {
+	Import  adsImportCommand  `cmd:"" help:"Load advertisers, zones, campaigns and ads from a YAML file."`
+	Rebuild adsRebuildCommand `cmd:"" help:"Add up anew, for reports, all impressions and clicks that are still kept."`
+}
+
+type adsRebuildCommand struct{}
+
+// Run rebuilds the tallies of reports.
+func (*adsRebuildCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(ads.New(st.Ads(), ads.Options{}).Rebuild(ctx), st.Close())
+}
+
+type adsImportCommand struct {
+	File string `arg:"" help:"The file; docs/ads.md describes it." type:"existingfile"`
+}
+
+// Help explains the command, below its one-line help.
+func (*adsImportCommand) Help() string {
+	return `Run it as often as you like: what is new is added, what has changed in the file is changed, and the rest stays as it is. What is not in the file is left alone: archive it.`
+}
+
+// Run imports the file.
+func (c *adsImportCommand) Run(ctx context.Context, cli *commandLine) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	file, err := adfile.Parse(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	sum, err := adfile.Load(ctx, ads.New(st.Ads(), ads.Options{}), file, progressTo(os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))))
+	if err := errors.Join(stopped(err), st.Close()); err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	fmt.Fprintf(os.Stdout, "%d added, %d changed, %d as before\n", sum.Added, sum.Changed, sum.Unchanged)
+	return nil
+}
+
+// progressTo shows how far an import is, on one line of a terminal.
+func progressTo(out io.Writer, terminal bool) func(done, all int) {
+	return func(done, all int) {
+		if !terminal {
+			return
+		}
+		end := ""
+		if done == all {
+			end = "\n"
+		}
+		fmt.Fprintf(out, "\r%d of %d%s", done, all, end)
+	}
+}

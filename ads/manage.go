@@ -1,0 +1,281 @@
+package ads
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"plaza/fault"
+	"plaza/id"
+)
+
+// What follows is for people who manage ads: the caller knows that they may.
+
+// saveTries is how often a change is tried again where somebody else was first.
+const saveTries = 5
+
+// CreateAdvertiser stores a new advertiser. Errors name its parts: "name".
+func (s *Service) CreateAdvertiser(ctx context.Context, a Advertiser) error {
+	if err := a.check(""); err != nil {
+		return err
+	}
+	return s.save(ctx, Batch{Advertisers: []Advertiser{a}})
+}
+
+// CreateCampaign stores a new campaign. Errors name its parts: "schedule.end"; NOT_FOUND for "advertiserId".
+func (s *Service) CreateCampaign(ctx context.Context, c Campaign) error {
+	if err := c.check(""); err != nil {
+		return err
+	}
+	return missing("advertiserId", "advertiser", s.save(ctx, Batch{Campaigns: []Campaign{c}}))
+}
+
+// CreateZone stores a new zone. Errors name its parts; TAKEN for "zone".
+func (s *Service) CreateZone(ctx context.Context, z Zone) error {
+	if err := z.check(""); err != nil {
+		return renamed(err, "name", "zone")
+	}
+	saved, err := s.store.Save(ctx, Batch{Zones: []Zone{z}})
+	if errors.Is(err, ErrCurrency) || (err == nil && saved == 0) {
+		return fault.Errorf(fault.CodeTaken, "zone", "The site has such a zone.")
+	}
+	return present(err)
+}
+
+// CreateUnit stores a new unit. Errors name its parts; NOT_FOUND for "campaignId" and "zones".
+func (s *Service) CreateUnit(ctx context.Context, u Unit) error {
+	if err := u.check(""); err != nil {
+		return err
+	}
+	campaigns, err := s.store.Campaigns(ctx, []CampaignID{u.Campaign})
+	if err != nil {
+		return present(err)
+	}
+	if campaigns[u.Campaign] == nil {
+		return fault.NotFound("campaignId", "campaign")
+	}
+	return placing(s.save(ctx, Batch{Units: []Unit{u}}))
+}
+
+func (s *Service) save(ctx context.Context, b Batch) error {
+	_, err := s.store.Save(ctx, b)
+	return present(err)
+}
+
+// placing names the argument that units' places are wrong in.
+func placing(err error) error {
+	switch {
+	case errors.Is(err, ErrCurrency):
+		return because(fault.Invalidf("bid.currency", "A zone, its units and their campaigns' budgets have one currency."), err)
+	case errors.Is(err, ErrFull):
+		return because(fault.Errorf(fault.CodeLimitReached, "zones", "A zone holds at most %d units.", MaxZoneUnits), err)
+	default:
+		return missing("zones", "zone", err)
+	}
+}
+
+// missing names the argument that leads nowhere.
+func missing(field, what string, err error) error {
+	if errors.Is(err, ErrNotFound) {
+		return because(fault.NotFound(field, what), err)
+	}
+	return err
+}
+
+func because(told *fault.Error, cause error) error {
+	told.Cause = cause
+	return told
+}
+
+// renamed gives an error's field the name that the caller knows it by.
+func renamed(err error, field, to string) error {
+	if told, ok := errors.AsType[*fault.Error](err); ok && told.Field == field {
+		told.Field = to
+	}
+	return err
+}
+
+// UpdateAdvertiser changes what there is, also while others change other parts. Errors are those of CreateAdvertiser; NOT_FOUND.
+func (s *Service) UpdateAdvertiser(ctx context.Context, key AdvertiserID, change func(*Advertiser)) error {
+	return update(ctx, key, s.store.Advertisers, change, func(a *Advertiser) error {
+		if err := a.check(""); err != nil {
+			return err
+		}
+		return s.save(ctx, Batch{Advertisers: []Advertiser{*a}})
+	})
+}
+
+// UpdateCampaign changes what there is. Errors are those of CreateCampaign; NOT_FOUND.
+func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change func(*Campaign)) error {
+	return update(ctx, key, s.store.Campaigns, change, func(c *Campaign) error {
+		if err := c.check(""); err != nil {
+			return err
+		}
+		err := s.save(ctx, Batch{Campaigns: []Campaign{*c}})
+		if errors.Is(err, ErrCurrency) {
+			return because(fault.Invalidf("budget.currency", "The campaign has units that bid in another currency."), err)
+		}
+		return err
+	})
+}
+
+// SetCampaignState pauses, resumes or archives a campaign: its units leave all zones at once, or come back. Error: NOT_FOUND.
+func (s *Service) SetCampaignState(ctx context.Context, id CampaignID, state State) error {
+	return s.UpdateCampaign(ctx, id, func(c *Campaign) { c.State = state })
+}
+
+// UpdateUnit changes what there is. Errors are those of CreateUnit; NOT_FOUND.
+func (s *Service) UpdateUnit(ctx context.Context, key UnitID, change func(*Unit)) error {
+	return update(ctx, key, s.store.Units, change, func(u *Unit) error {
+		if err := u.check(""); err != nil {
+			return err
+		}
+		return placing(s.save(ctx, Batch{Units: []Unit{*u}}))
+	})
+}
+
+// UpdateZone changes a zone's design. Error: NOT_FOUND for "zone".
+func (s *Service) UpdateZone(ctx context.Context, id ZoneID, design Design) error {
+	if err := id.check("site", "zone"); err != nil {
+		return err
+	}
+	read := func(ctx context.Context, ids []ZoneID) (map[ZoneID]*Zone, error) {
+		z, err := s.store.Zone(ctx, ids[0])
+		if errors.Is(err, ErrNotFound) {
+			return nil, nil
+		}
+		return map[ZoneID]*Zone{ids[0]: z}, err
+	}
+	err := update(ctx, id, read, func(z *Zone) { z.Design = design }, func(z *Zone) error {
+		if err := z.check(""); err != nil {
+			return err
+		}
+		return s.save(ctx, Batch{Zones: []Zone{*z}})
+	})
+	return renamed(err, "", "zone")
+}
+
+// update reads, changes and saves a thing, again where somebody else was first.
+func update[K comparable, V any](ctx context.Context, id K, read func(context.Context, []K) (map[K]*V, error), change func(*V), save func(*V) error) error {
+	for try := 1; ; try++ {
+		found, err := read(ctx, []K{id})
+		if err != nil {
+			return present(err)
+		}
+		if found[id] == nil {
+			return present(ErrNotFound)
+		}
+		change(found[id])
+		if err := save(found[id]); try == saveTries || !errors.Is(err, ErrConflict) {
+			return err
+		}
+	}
+}
+
+// Slice is an answered page.
+type Slice[T any] struct {
+	Items []T
+	More  bool // entries lie beyond this page: behind it, or ahead of it where Page.Last is set
+}
+
+// ListAdvertisers reads a page of all advertisers, the oldest first.
+func (s *Service) ListAdvertisers(ctx context.Context, p Page) (Slice[*Advertiser], error) {
+	return slice(p, func(p Page) ([]*Advertiser, error) { return s.store.ListAdvertisers(ctx, p) })
+}
+
+// ListCampaigns reads a page of an advertiser's campaigns, the oldest first.
+func (s *Service) ListCampaigns(ctx context.Context, of AdvertiserID, p Page) (Slice[*Campaign], error) {
+	return slice(p, func(p Page) ([]*Campaign, error) { return s.store.ListCampaigns(ctx, of, p) })
+}
+
+// ListUnits reads a page of a campaign's units, the oldest first.
+func (s *Service) ListUnits(ctx context.Context, of CampaignID, p Page) (Slice[*Unit], error) {
+	return slice(p, func(p Page) ([]*Unit, error) { return s.store.ListUnits(ctx, of, p) })
+}
+
+// ListZones reads a page of all zones, by site and name, without their units.
+func (s *Service) ListZones(ctx context.Context, p Page) (Slice[*Zone], error) {
+	return slice(p, func(p Page) ([]*Zone, error) { return s.store.ListZones(ctx, p) })
+}
+
+// slice reads one entry more than is asked for, to know whether there is one.
+func slice[T any](p Page, read func(Page) ([]T, error)) (Slice[T], error) {
+	limit := p.Limit
+	p.Limit++
+	items, err := read(p)
+	if err != nil || len(items) <= limit {
+		return Slice[T]{Items: items}, present(err)
+	}
+	if p.Last {
+		return Slice[T]{Items: slices.Clone(items[1:]), More: true}, nil
+	}
+	return Slice[T]{Items: items[:limit], More: true}, nil
+}
+
+// Advertiser reads one. Error: NOT_FOUND, naming the field.
+func (s *Service) Advertiser(ctx context.Context, field string, id AdvertiserID) (*Advertiser, error) {
+	return one(ctx, field, "advertiser", id, s.store.Advertisers)
+}
+
+// Campaign reads one. Error: NOT_FOUND, naming the field.
+func (s *Service) Campaign(ctx context.Context, field string, id CampaignID) (*Campaign, error) {
+	return one(ctx, field, "campaign", id, s.store.Campaigns)
+}
+
+// Unit reads one. Error: NOT_FOUND, naming the field.
+func (s *Service) Unit(ctx context.Context, field string, id UnitID) (*Unit, error) {
+	return one(ctx, field, "ad", id, s.store.Units)
+}
+
+func one[K comparable, V any](ctx context.Context, field, what string, id K, read func(context.Context, []K) (map[K]*V, error)) (*V, error) {
+	found, err := read(ctx, []K{id})
+	if err != nil {
+		return nil, present(err)
+	}
+	if found[id] == nil {
+		return nil, fault.NotFound(field, what)
+	}
+	return found[id], nil
+}
+
+// ZoneHead reads one zone, with its units. Error: NOT_FOUND for "zone".
+func (s *Service) ZoneHead(ctx context.Context, id ZoneID) (*Zone, error) {
+	z, err := s.store.Zone(ctx, id)
+	return z, missing("zone", "zone", err)
+}
+
+// Ledgers reads what campaigns have spent; those that never spent anything are missing in the map.
+func (s *Service) Ledgers(ctx context.Context, ids []CampaignID) (map[CampaignID]Ledger, error) {
+	found, err := s.store.Ledgers(ctx, ids)
+	return found, present(err)
+}
+
+// Owner is whose the units of a campaign are.
+type Owner struct {
+	Campaign   *Campaign
+	Advertiser *Advertiser
+}
+
+// Owner reads whose the units of a campaign are. Error: NOT_FOUND.
+func (s *Service) Owner(ctx context.Context, campaign CampaignID) (*Owner, error) {
+	c, err := s.Campaign(ctx, "", campaign)
+	if err != nil {
+		return nil, err
+	}
+	a, err := s.Advertiser(ctx, "", c.Advertiser)
+	return &Owner{c, a}, err
+}
+
+// Preview is a unit as viewers see it. Its tokens are good, and count nothing.
+func (s *Service) Preview(ctx context.Context, u *Unit, o *Owner) (*Choice, error) {
+	key, err := s.signingKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	running := Running(u, o.Campaign, o.Advertiser)
+	c := contender{RunningUnit: &running, choice: ChoiceID{id.At(s.now())}}
+	shown := c.chosen(ZoneID{Site: "preview", Name: "preview"}, ProfileID{}, false, s.now())
+	shown.token.Flags = flagPreview
+	choice := shown.choice(key)
+	return &choice, nil
+}

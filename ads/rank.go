@@ -1,0 +1,187 @@
+package ads
+
+import (
+	"cmp"
+	"context"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"plaza/id"
+)
+
+// Verdict says what became of a unit in a choice.
+type Verdict string
+
+// The verdicts.
+const (
+	Won       Verdict = "WON"
+	Lost      Verdict = "LOST"       // others were better, or one of its advertiser was chosen before
+	Off       Verdict = "OFF"        // outside of its campaign's dates, weekdays or hours
+	NoBudget  Verdict = "NO_BUDGET"  // used up, on lease elsewhere, or ahead of the even pace
+	AtCap     Verdict = "AT_CAP"     // the person has seen it as often as its caps allow
+	NoProfile Verdict = "NO_PROFILE" // it has caps, and nobody counts them: the zone's design is ZONE, or nobody is known
+)
+
+// contender is a unit in a choice.
+type contender struct {
+	*RunningUnit
+	choice  ChoiceID
+	matched []string
+	score   float64
+	verdict Verdict
+	lease   LeaseID
+	held    Micros
+}
+
+// rank puts a zone's units in order: highest score first, ties at random, house ads behind all others. Those that cannot be
+// chosen are not in the order, but in rest.
+func rank(zone *Zone, keywords []string, known bool, now time.Time, random *rand.Rand) (order, rest []*contender) {
+	for i := range zone.Units {
+		c := &contender{RunningUnit: &zone.Units[i], score: float64(zone.Units[i].ECPM), verdict: Lost}
+		if zone.Design == ByKeywords {
+			c.matched = matches(c.Keywords, keywords)
+			c.score = Score(c.ECPM, len(c.matched))
+		}
+		switch {
+		case !c.Schedule.Runs(now):
+			c.verdict = Off
+		case len(c.Caps) > 0 && (zone.Design == ByZone || !known):
+			c.verdict = NoProfile
+		}
+		if c.verdict == Lost {
+			order = append(order, c)
+		} else {
+			rest = append(rest, c)
+		}
+	}
+	return inOrder(order, random), rest
+}
+
+// entry is what has one place in the order: a unit, or the weighted units of a campaign.
+type entry struct {
+	units []*contender
+	score float64
+	house bool
+}
+
+// inOrder lets the weighted units of each campaign take turns: together they stand for the mean of their scores by weight,
+// and which of them comes first is drawn by weight.
+func inOrder(units []*contender, random *rand.Rand) []*contender {
+	entries := make([]entry, 0, len(units))
+	turns := map[CampaignID][]*contender{}
+	for _, c := range units {
+		if c.Weight > 0 {
+			turns[c.Campaign] = append(turns[c.Campaign], c)
+		} else {
+			entries = append(entries, entry{[]*contender{c}, c.score, c.House})
+		}
+	}
+	for _, c := range units { // in their order, and not the map's: ties are drawn by random alone
+		if group := turns[c.Campaign]; c.Weight > 0 && group[0] == c {
+			entries = append(entries, entry{drawn(group, random), meanScore(group), c.House})
+		}
+	}
+	random.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
+	slices.SortStableFunc(entries, func(a, b entry) int {
+		if a.house != b.house {
+			return map[bool]int{false: -1, true: 1}[a.house]
+		}
+		return cmp.Compare(b.score, a.score)
+	})
+	order := make([]*contender, 0, len(units))
+	for _, e := range entries {
+		order = append(order, e.units...)
+	}
+	return order
+}
+
+func meanScore(group []*contender) float64 {
+	sum, weights := 0.0, 0
+	for _, c := range group {
+		sum += c.score * float64(c.Weight)
+		weights += c.Weight
+	}
+	return sum / float64(weights)
+}
+
+// drawn draws all units, one after the other, each by its weight among those that are left.
+func drawn(group []*contender, random *rand.Rand) []*contender {
+	left, order := slices.Clone(group), make([]*contender, 0, len(group))
+	for len(left) > 0 {
+		total := 0
+		for _, c := range left {
+			total += c.Weight
+		}
+		i, ticket := 0, random.IntN(total)
+		for ; ticket >= left[i].Weight; i++ {
+			ticket -= left[i].Weight
+		}
+		order = append(order, left[i])
+		left = slices.Delete(left, i, i+1)
+	}
+	return order
+}
+
+// fund puts money aside for contenders, best first, until there are enough that are sure to be chosen: those without caps,
+// of different advertisers. The others come too late to be needed. hold puts aside what one contender may cost.
+func fund(order []*contender, count int, hold func(*contender) bool) (funded []*contender) {
+	sure := map[AdvertiserID]bool{}
+	for _, c := range order {
+		if len(sure) == count {
+			break
+		}
+		if c.Limited && !hold(c) {
+			c.verdict = NoBudget
+			continue
+		}
+		funded = append(funded, c)
+		if len(c.Caps) == 0 {
+			sure[c.AdvertiserID] = true
+		}
+	}
+	return funded
+}
+
+// hold puts aside what a contender is expected to cost: a CPM's impression; of a CPC, the click by its probability.
+func (s *Service) hold(ctx context.Context, c *contender) bool {
+	cost, need := c.expected()
+	lease, ok := s.wallet.hold(ctx, c.Campaign, cost, need)
+	if ok {
+		c.lease, c.held = lease, cost
+	}
+	return ok
+}
+
+// expected is what choosing a unit costs by expectation, and what it can cost.
+func (r *RunningUnit) expected() (cost, most Micros) {
+	return max((r.ECPM+mille-1)/mille, 1), max(r.Bid.Cost(Impression), r.Bid.Cost(Click))
+}
+
+// reservation asks for the best of the contenders.
+func reservation(profile ProfileID, funded []*contender, count int, now time.Time) Reservation {
+	r := Reservation{Profile: profile, Count: count, Now: now.Truncate(time.Millisecond)}
+	for _, c := range funded {
+		c.choice = ChoiceID{id.At(now)}
+		r.Candidates = append(r.Candidates, Candidate{Choice: c.choice, Advertiser: c.AdvertiserID, Caps: c.Caps, Fallback: c.House})
+	}
+	return r
+}
+
+func (r *Reservation) hasCaps() bool {
+	return slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return len(c.Caps) > 0 })
+}
+
+// matchedText is as many of the matched keywords as a token takes.
+func matchedText(matched []string) string {
+	var text string
+	for _, keyword := range matched {
+		longer := strings.TrimPrefix(text+","+keyword, ",")
+		if len(longer) > maxMatches {
+			break
+		}
+		text = longer
+	}
+	return text
+}

@@ -1,0 +1,101 @@
+package ads
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"plaza/fault"
+)
+
+// EventLife is how long recordings are kept.
+const EventLife = 90 * 24 * time.Hour
+
+// RecordImpression counts that the ad of an impression token was shown. Repeats change nothing: recorded is then
+// false, and so it is for previews. A token that is forged, edited, older than ImpressionLife, or a click's is an Error INVALID for "token".
+func (s *Service) RecordImpression(ctx context.Context, text string) (recorded bool, err error) {
+	t, err := s.verify(ctx, Impression, text)
+	if err != nil {
+		return false, err
+	}
+	return s.record(ctx, t, "")
+}
+
+// RecordClick counts a click on the ad of a click token, and returns the page that the ad leads to. Repeats change
+// nothing, and still lead there. address is where it came from, for click rates; empty where that is unknown. Errors are those of
+// RecordImpression, after ClickLife.
+func (s *Service) RecordClick(ctx context.Context, text, address string) (landingURL string, recorded bool, err error) {
+	t, landingURL, err := s.follow(ctx, text)
+	if err != nil {
+		return "", false, err
+	}
+	recorded, err = s.record(ctx, t, address)
+	if err != nil {
+		return "", false, err
+	}
+	return landingURL, recorded, nil
+}
+
+// Landing returns the page that the ad of a click token leads to, without counting anything. Errors are those of RecordClick.
+func (s *Service) Landing(ctx context.Context, text string) (string, error) {
+	_, landingURL, err := s.follow(ctx, text)
+	return landingURL, err
+}
+
+// verify reads a token of the kind that is still good.
+func (s *Service) verify(ctx context.Context, kind Kind, text string) (token, error) {
+	key, err := s.signingKey(ctx)
+	if err != nil {
+		return token{}, err
+	}
+	t, ok := readToken(key, text)
+	if !ok || t.Kind != kind {
+		return token{}, fault.Invalidf("token", "This is not such a token, or it was changed.")
+	}
+	if !s.now().Before(t.ExpiresAt) {
+		expired := fault.Invalidf("token", "The token has expired.")
+		expired.Cause = ErrExpired
+		return token{}, expired
+	}
+	return t, nil
+}
+
+// follow reads a click token, and the landing page of its unit as it is now.
+func (s *Service) follow(ctx context.Context, text string) (token, string, error) {
+	t, err := s.verify(ctx, Click, text)
+	if err != nil {
+		return token{}, "", err
+	}
+	units, err := s.store.Units(ctx, []UnitID{t.Unit})
+	if err != nil {
+		return token{}, "", present(err)
+	}
+	unit := units[t.Unit]
+	if unit == nil {
+		return token{}, "", present(ErrNotFound)
+	}
+	return t, unit.LandingURL, nil
+}
+
+func (s *Service) record(ctx context.Context, t token, address string) (bool, error) {
+	if t.Flags&flagPreview != 0 {
+		return false, nil
+	}
+	now := s.now().Truncate(time.Millisecond)
+	r := Recording{
+		Kind: t.Kind, Choice: t.Choice, Unit: t.Unit, Campaign: t.Campaign, Zone: t.Zone, At: now, KeepUntil: now.Add(EventLife),
+		Cost: t.Cost, Lease: t.Lease, Profile: t.Profile, Staff: t.Flags&flagStaff != 0,
+	}
+	if t.Matched != "" {
+		r.Keywords = strings.Split(t.Matched, ",")
+	}
+	if address != "" {
+		key, err := s.signingKey(ctx)
+		if err != nil {
+			return false, err
+		}
+		r.Address = hashed(key, "address", address)
+	}
+	receipt, err := s.store.Record(ctx, r)
+	return receipt.Recorded, present(err)
+}

@@ -1,0 +1,102 @@
+package ads
+
+import (
+	"context"
+	"errors"
+	"reflect"
+)
+
+// Check finds the first mistake in a batch of at most so many entries of each kind. Errors name the entry and its part.
+func (b *Batch) Check(most int) error { return b.checkEntries(most) }
+
+// Changes counts what Sync has made of a batch.
+type Changes struct{ Added, Changed, Unchanged int }
+
+// Sync stores what of a batch is new or differs from what is stored, in one transaction. Revisions in it are not looked at. Errors
+// are those of Add.
+func (s *Service) Sync(ctx context.Context, b Batch) (Changes, error) {
+	if err := b.check(); err != nil {
+		return Changes{}, err
+	}
+	for try := 1; ; try++ {
+		var counts Changes
+		different, err := s.differing(ctx, &b, &counts)
+		if err == nil {
+			_, err = s.store.Save(ctx, different)
+		}
+		if err == nil {
+			return counts, nil
+		}
+		if try == saveTries || !errors.Is(err, ErrConflict) {
+			return Changes{}, present(err)
+		}
+	}
+}
+
+// differing leaves out what is stored as it is, and gives the rest the stored revisions.
+func (s *Service) differing(ctx context.Context, b *Batch, counts *Changes) (different Batch, err error) {
+	different.Advertisers, err = compare(ctx, b.Advertisers, counts, s.store.Advertisers,
+		func(a *Advertiser) AdvertiserID { return a.ID }, func(a, stored *Advertiser) { a.Revision = stored.Revision })
+	if err != nil {
+		return different, err
+	}
+	different.Campaigns, err = compare(ctx, b.Campaigns, counts, s.store.Campaigns,
+		func(c *Campaign) CampaignID { return c.ID }, func(c, stored *Campaign) { c.Revision, c.Advertiser = stored.Revision, stored.Advertiser })
+	if err != nil {
+		return different, err
+	}
+	different.Zones, err = compare(ctx, b.Zones, counts, s.zones,
+		func(z *Zone) ZoneID { return z.ID }, func(z, stored *Zone) { z.Revision, stored.Units = stored.Revision, nil })
+	if err != nil {
+		return different, err
+	}
+	different.Units, err = compare(ctx, b.Units, counts, s.store.Units, func(u *Unit) UnitID { return u.ID }, func(u, stored *Unit) {
+		u.Revision, u.Campaign, u.Impressions, u.Clicks = stored.Revision, stored.Campaign, stored.Impressions, stored.Clicks
+	})
+	return different, err
+}
+
+func compare[K comparable, V any](ctx context.Context, entries []V, counts *Changes,
+	read func(context.Context, []K) (map[K]*V, error), key func(*V) K, adopt func(entry, stored *V),
+) (different []V, err error) {
+	keys := make([]K, len(entries))
+	for i := range entries {
+		keys[i] = key(&entries[i])
+	}
+	known, err := read(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	for i := range entries {
+		entry, stored := entries[i], known[keys[i]]
+		if stored == nil {
+			counts.Added++
+			different = append(different, entry)
+			continue
+		}
+		adopt(&entry, stored)
+		if reflect.DeepEqual(&entry, stored) {
+			counts.Unchanged++
+			continue
+		}
+		counts.Changed++
+		different = append(different, entry)
+	}
+	return different, nil
+}
+
+// zones reads zones without their units, one by one: there are few.
+func (s *Service) zones(ctx context.Context, ids []ZoneID) (map[ZoneID]*Zone, error) {
+	found := map[ZoneID]*Zone{}
+	for _, id := range ids {
+		z, err := s.store.Zone(ctx, id)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		found[id] = z
+	}
+	return found, nil
+}

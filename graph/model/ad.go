@@ -1,0 +1,209 @@
+package model
+
+import (
+	"time"
+
+	"plaza/ads"
+)
+
+// AdManager is the schema's AdManager: whoever holds one may manage ads.
+type AdManager struct{}
+
+// Advertiser is the schema's Advertiser.
+type Advertiser struct{ *ads.Advertiser }
+
+// CreatedAt is when the advertiser was added.
+func (a *Advertiser) CreatedAt() time.Time { return a.ID.Time() }
+
+// Caps is never nil.
+func (a *Advertiser) Caps() []ads.Cap { return capList(a.Advertiser.Caps) }
+
+func capList(caps []ads.Cap) []ads.Cap { return append([]ads.Cap{}, caps...) }
+
+// AdCampaign is the schema's AdCampaign.
+type AdCampaign struct {
+	*ads.Campaign
+	Ledger ads.Ledger
+}
+
+// AdvertiserID is who pays.
+func (c *AdCampaign) AdvertiserID() ads.AdvertiserID { return c.Advertiser }
+
+// IsHouse says whether these are the site's own ads.
+func (c *AdCampaign) IsHouse() bool { return c.House }
+
+// Schedule is when the campaign runs.
+func (c *AdCampaign) Schedule() *AdSchedule { return &AdSchedule{&c.Campaign.Schedule} }
+
+// Budget is null where there is no bound.
+func (c *AdCampaign) Budget() *AdBudget {
+	if !c.Campaign.Budget.Limited() {
+		return nil
+	}
+	return &AdBudget{&c.Campaign.Budget}
+}
+
+// Spent is what the campaign has spent.
+func (c *AdCampaign) Spent() ads.Micros { return c.Ledger.Spent }
+
+// SpentToday is what it has spent on the day that it last spent anything on; 0 on another day.
+func (c *AdCampaign) SpentToday() ads.Micros {
+	if c.Ledger.Day != c.Campaign.Schedule.Day(time.Now()) {
+		return 0
+	}
+	return c.Ledger.DaySpent
+}
+
+// Caps is never nil.
+func (c *AdCampaign) Caps() []ads.Cap { return capList(c.Campaign.Caps) }
+
+// CreatedAt is when the campaign was made.
+func (c *AdCampaign) CreatedAt() time.Time { return c.ID.Time() }
+
+// AdSchedule is the schema's AdSchedule.
+type AdSchedule struct{ *ads.Schedule }
+
+// Start is null where there is no bound.
+func (s *AdSchedule) Start() *time.Time { return optional(s.Schedule.Start) }
+
+// End is null where there is no bound.
+func (s *AdSchedule) End() *time.Time { return optional(s.Schedule.End) }
+
+// TimeZone is an IANA name.
+func (s *AdSchedule) TimeZone() string {
+	if s.Schedule.TimeZone == "" {
+		return "UTC"
+	}
+	return s.Schedule.TimeZone
+}
+
+// Weekdays are the days on which the campaign runs; none for all.
+func (s *AdSchedule) Weekdays() []time.Weekday {
+	return append([]time.Weekday{}, s.Schedule.Weekdays.List()...)
+}
+
+// ToHour is 24 where there is no bound.
+func (s *AdSchedule) ToHour() int {
+	if s.Schedule.ToHour == 0 {
+		return 24
+	}
+	return s.Schedule.ToHour
+}
+
+// AdBudget is the schema's AdBudget.
+type AdBudget struct{ *ads.Budget }
+
+// Currency is an ISO 4217 code.
+func (b *AdBudget) Currency() string { return string(b.Budget.Currency) }
+
+// Total is null where there is no bound.
+func (b *AdBudget) Total() *ads.Micros { return optional(b.Budget.Total) }
+
+// Daily is null where there is no bound.
+func (b *AdBudget) Daily() *ads.Micros { return optional(b.Budget.Daily) }
+
+// AdUnit is the schema's AdUnit.
+type AdUnit struct {
+	*ads.Unit
+	// Owner reads whose the unit is. Units of one campaign share it, so that it is read once for all of them.
+	Owner func() (*ads.Owner, error)
+}
+
+// CampaignID is the unit's campaign.
+func (u *AdUnit) CampaignID() ads.CampaignID { return u.Campaign }
+
+// Bid is what the advertiser pays.
+func (u *AdUnit) Bid() *AdBid { return &AdBid{&u.Unit.Bid} }
+
+// ImageURL is null where there is no picture.
+func (u *AdUnit) ImageURL() *string { return optional(u.Unit.ImageURL) }
+
+// Keywords is never nil.
+func (u *AdUnit) Keywords() []string { return append([]string{}, u.Unit.Keywords...) }
+
+// Weight is null where the unit stands alone.
+func (u *AdUnit) Weight() *int { return optional(u.Unit.Weight) }
+
+// Caps is never nil.
+func (u *AdUnit) Caps() []ads.Cap { return capList(u.Unit.Caps) }
+
+// Zones is where the unit is placed.
+func (u *AdUnit) Zones() []*AdPlacement {
+	places := make([]*AdPlacement, len(u.Unit.Zones))
+	for i := range u.Unit.Zones {
+		places[i] = &AdPlacement{Site: u.Unit.Zones[i].Site, Zone: u.Unit.Zones[i].Name}
+	}
+	return places
+}
+
+// Impressions is how often the unit was shown.
+func (u *AdUnit) Impressions() int { return int(u.Unit.Impressions) }
+
+// Clicks is how often the unit was clicked.
+func (u *AdUnit) Clicks() int { return int(u.Unit.Clicks) }
+
+// CreatedAt is when the unit was made.
+func (u *AdUnit) CreatedAt() time.Time { return u.ID.Time() }
+
+// AdBid is the schema's AdBid.
+type AdBid struct{ *ads.Bid }
+
+// Currency is an ISO 4217 code.
+func (b *AdBid) Currency() string { return string(b.Bid.Currency) }
+
+// AdPlacement is the schema's AdPlacement.
+type AdPlacement struct{ Site, Zone string }
+
+// AdZone is the schema's AdZone.
+type AdZone struct{ *ads.Zone }
+
+// Site is the site's name.
+func (z *AdZone) Site() string { return z.ID.Site }
+
+// Currency is what all bids are in.
+func (z *AdZone) Currency() string { return string(z.Zone.Currency) }
+
+// ZoneName is the zone's name on its site.
+func (z *AdZone) ZoneName() string { return z.ID.Name }
+
+// AdCandidate is the schema's AdCandidate.
+type AdCandidate struct{ *ads.Explanation }
+
+// AdID is the unit's id.
+func (c *AdCandidate) AdID() ads.UnitID { return c.Unit }
+
+// MatchedKeywords is never nil.
+func (c *AdCandidate) MatchedKeywords() []string { return append([]string{}, c.Matched...) }
+
+// AdReport is the schema's AdReport.
+type AdReport struct {
+	By    ads.Dimension
+	Lines []ads.ReportRow
+}
+
+// Rows is never nil.
+func (r *AdReport) Rows() []*AdReportRow {
+	rows := make([]*AdReportRow, len(r.Lines))
+	for i := range r.Lines {
+		rows[i] = &AdReportRow{&r.Lines[i]}
+	}
+	return rows
+}
+
+// CSV is the report as a text.
+func (r *AdReport) CSV() string { return ads.CSV(r.By, r.Lines) }
+
+// AdReportRow is the schema's AdReportRow.
+type AdReportRow struct{ *ads.ReportRow }
+
+// Currency is an ISO 4217 code.
+func (r *AdReportRow) Currency() string { return string(r.ReportRow.Currency) }
+
+// Impressions is how often ads were shown.
+func (r *AdReportRow) Impressions() int { return int(r.ReportRow.Impressions) }
+
+// Clicks is how often they were clicked.
+func (r *AdReportRow) Clicks() int { return int(r.ReportRow.Clicks) }
+
+// Invalid is what does not count.
+func (r *AdReportRow) Invalid() int { return int(r.ReportRow.Invalid) }

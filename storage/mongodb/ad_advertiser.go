@@ -1,0 +1,74 @@
+package mongodb
+
+import (
+	"context"
+
+	"plaza/ads"
+)
+
+// adAdvertiserDoc is a document of adAdvertisers.
+type adAdvertiserDoc struct {
+	ID       ads.AdvertiserID `bson:"_id"`
+	Version  int              `bson:"v"`
+	Revision int              `bson:"revision"`
+	Name     string           `bson:"name"`
+	Caps     []adCapDoc       `bson:"caps,omitempty"`
+}
+
+func newAdAdvertiserDoc(a *ads.Advertiser) adAdvertiserDoc {
+	return adAdvertiserDoc{ID: a.ID, Version: version, Revision: 1, Name: a.Name, Caps: adCapDocs(a.Caps)}
+}
+
+func (d *adAdvertiserDoc) advertiser() *ads.Advertiser {
+	return &ads.Advertiser{ID: d.ID, Name: d.Name, Caps: adCaps(d.Caps), Revision: d.Revision}
+}
+
+func (s *adSaving) saveAdvertisers(ctx context.Context, b *ads.Batch) (int, error) {
+	added, err := insertNew(ctx, s.advertisers, b.Advertisers,
+		func(a *ads.Advertiser) ads.AdvertiserID { return a.ID }, func(a *ads.Advertiser) int { return a.Revision }, newAdAdvertiserDoc)
+	if err != nil {
+		return 0, err
+	}
+	var replaced []ads.AdvertiserID
+	for _, a := range b.Advertisers {
+		if a.Revision == 0 {
+			continue
+		}
+		err := replaceAd(ctx, s.advertisers, a.ID, a.Revision, doc("name", a.Name, "caps", adCapDocs(a.Caps)))
+		if err != nil {
+			return 0, err
+		}
+		replaced = append(replaced, a.ID)
+	}
+	if len(replaced) == 0 {
+		return len(added), nil
+	}
+	campaigns, err := findIn[adCampaignDoc](ctx, s.adStore.campaigns, "advertiser", replaced)
+	for _, c := range campaigns {
+		s.campaigns[c.ID] = true
+	}
+	return len(added) + len(replaced), err
+}
+
+// Advertisers implements ads.Catalogue.
+func (a *adStore) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
+	all := make(map[ads.AdvertiserID]*ads.Advertiser, len(ids))
+	err := a.db.read(ctx, "advertisers", func(ctx context.Context) error {
+		docs, err := findIn[adAdvertiserDoc](ctx, a.advertisers, "_id", ids)
+		for _, d := range docs {
+			all[d.ID] = d.advertiser()
+		}
+		return err
+	})
+	return all, err
+}
+
+// ListAdvertisers implements ads.Catalogue.
+func (a *adStore) ListAdvertisers(ctx context.Context, p ads.Page) (list []*ads.Advertiser, err error) {
+	err = a.db.read(ctx, "list advertisers", func(ctx context.Context) error {
+		docs, err := listAds[adAdvertiserDoc](ctx, a.advertisers, doc(), "_id_", p, adIDKey)
+		list = each(docs, (*adAdvertiserDoc).advertiser)
+		return err
+	})
+	return list, err
+}

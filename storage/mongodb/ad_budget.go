@@ -1,0 +1,182 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/ads"
+	"plaza/id"
+	"plaza/social"
+)
+
+// adLedgerDoc is a document of adLedgers.
+type adLedgerDoc struct {
+	Campaign ads.CampaignID `bson:"_id"`
+	Version  int            `bson:"v"`
+	Taken    ads.Micros     `bson:"taken"`
+	Spent    ads.Micros     `bson:"spent"`
+	Day      string         `bson:"day"`
+	DayTaken ads.Micros     `bson:"dayTaken"`
+	DaySpent ads.Micros     `bson:"daySpent"`
+}
+
+// adLeaseDoc is a document of adLeases.
+type adLeaseDoc struct {
+	ID       ads.LeaseID    `bson:"_id"`
+	Version  int            `bson:"v"`
+	Campaign ads.CampaignID `bson:"campaign"`
+	Amount   ads.Micros     `bson:"amount"`
+	Spent    ads.Micros     `bson:"spent"`
+	Day      string         `bson:"day"`
+	SettleAt time.Time      `bson:"settleAt"`
+}
+
+func (d *adLedgerDoc) ledger() ads.Ledger {
+	return ads.Ledger{Taken: d.Taken, Spent: d.Spent, Day: d.Day, DayTaken: d.DayTaken, DaySpent: d.DaySpent}
+}
+
+// lease is what charging and settling need.
+func (d *adLeaseDoc) lease() *ads.Lease {
+	return &ads.Lease{ID: d.ID, Campaign: d.Campaign, Amount: d.Amount, Spent: d.Spent, Day: d.Day}
+}
+
+// Lease implements ads.Budgets.
+func (a *adStore) Lease(ctx context.Context, r ads.LeaseRequest) (lease *ads.Lease, err error) {
+	err = a.db.write(ctx, "lease budget", []id.ID{r.Campaign.ID}, func(ctx context.Context) error {
+		lease = nil
+		var c adCampaignDoc
+		err := found(a.campaigns.FindOne(ctx, doc("_id", r.Campaign)).Decode(&c))
+		if errors.Is(err, social.ErrNotFound) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		lease, err = a.grant(ctx, c.campaign(), r)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return lease, nil
+}
+
+func (a *adStore) grant(ctx context.Context, c *ads.Campaign, r ads.LeaseRequest) (*ads.Lease, error) {
+	ledgers, err := a.readLedgers(ctx, []ads.CampaignID{c.ID})
+	if err != nil {
+		return nil, err
+	}
+	ledger := ledgers[c.ID]
+	lease := c.Grant(&ledger, r)
+	if lease == nil {
+		return nil, nil
+	}
+	if err := a.putLedger(ctx, c.ID, ledger); err != nil {
+		return nil, err
+	}
+	_, err = a.leases.InsertOne(ctx, adLeaseDoc{
+		ID: lease.ID, Version: version, Campaign: c.ID, Amount: lease.Amount, Spent: lease.Spent, Day: lease.Day, SettleAt: lease.SettleAt,
+	})
+	return lease, err
+}
+
+func (a *adStore) putLedger(ctx context.Context, campaign ads.CampaignID, l ads.Ledger) error {
+	_, err := a.ledgers.ReplaceOne(ctx, doc("_id", campaign), adLedgerDoc{
+		Campaign: campaign, Version: version, Taken: l.Taken, Spent: l.Spent, Day: l.Day, DayTaken: l.DayTaken, DaySpent: l.DaySpent,
+	}, options.Replace().SetUpsert(true))
+	return upserted(err)
+}
+
+func (a *adStore) readLedgers(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]ads.Ledger, error) {
+	docs, err := findIn[adLedgerDoc](ctx, a.ledgers, "_id", ids)
+	all := make(map[ads.CampaignID]ads.Ledger, len(docs))
+	for _, d := range docs {
+		all[d.Campaign] = d.ledger()
+	}
+	return all, err
+}
+
+// Ledgers implements ads.Budgets.
+func (a *adStore) Ledgers(ctx context.Context, ids []ads.CampaignID) (all map[ads.CampaignID]ads.Ledger, err error) {
+	err = a.db.read(ctx, "ledgers", func(ctx context.Context) error {
+		all, err = a.readLedgers(ctx, ids)
+		return err
+	})
+	return all, err
+}
+
+// hotSettling is the id under which those who settle wait for one another.
+var hotSettling = id.Derive(time.Time{}, "settling")
+
+// Settle implements ads.Budgets.
+func (a *adStore) Settle(ctx context.Context, now time.Time) (settled int, err error) {
+	err = a.db.write(ctx, "settle leases", []id.ID{hotSettling}, func(ctx context.Context) error {
+		due, err := findAll[adLeaseDoc](ctx, a.leases, doc("settleAt", doc("$lte", now)), ads.MaxSettled,
+			options.Find().SetSort(doc("settleAt", 1)).SetLimit(ads.MaxSettled))
+		settled = len(due)
+		if err != nil || settled == 0 {
+			return err
+		}
+		return a.settle(ctx, due)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return settled, nil
+}
+
+func (a *adStore) settle(ctx context.Context, due []adLeaseDoc) error {
+	ledgers, err := a.readLedgers(ctx, distinct(due, func(d *adLeaseDoc) []ads.CampaignID { return []ads.CampaignID{d.Campaign} }))
+	if err != nil {
+		return err
+	}
+	for i := range due {
+		ledger := ledgers[due[i].Campaign]
+		ledger.Settle(due[i].lease())
+		ledgers[due[i].Campaign] = ledger
+	}
+	for campaign, ledger := range ledgers {
+		if err := a.putLedger(ctx, campaign, ledger); err != nil {
+			return err
+		}
+	}
+	ids := each(due, func(d *adLeaseDoc) ads.LeaseID { return d.ID })
+	_, err = a.leases.DeleteMany(ctx, doc("_id", doc("$in", ids)))
+	return err
+}
+
+// charge spends what a recording costs: what was billed.
+func (a *adStore) charge(ctx context.Context, campaign ads.CampaignID, r *ads.Recording) (ads.Micros, error) {
+	if r.Cost == 0 {
+		return 0, nil
+	}
+	campaigns, err := findIn[adCampaignDoc](ctx, a.campaigns, "_id", []ads.CampaignID{campaign})
+	if err != nil {
+		return 0, err
+	}
+	ledgers, err := a.readLedgers(ctx, []ads.CampaignID{campaign})
+	if err != nil {
+		return 0, err
+	}
+	leases, err := findIn[adLeaseDoc](ctx, a.leases, "_id", []ads.LeaseID{r.Lease})
+	if err != nil || len(campaigns) == 0 {
+		return 0, err
+	}
+	var lease *ads.Lease
+	if len(leases) > 0 {
+		lease = leases[0].lease()
+	}
+	ledger := ledgers[campaign]
+	if !campaigns[0].campaign().Charge(&ledger, lease, r.Cost, r.At) {
+		return 0, nil
+	}
+	if lease != nil {
+		if _, err := a.leases.UpdateOne(ctx, doc("_id", lease.ID), doc("$set", doc("spent", lease.Spent))); err != nil {
+			return 0, err
+		}
+	}
+	return r.Cost, a.putLedger(ctx, campaign, ledger)
+}

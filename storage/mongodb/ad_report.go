@@ -1,0 +1,225 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/ads"
+	"plaza/id"
+	"plaza/social"
+)
+
+// adTallyDoc is a document of adTallies: what was recorded in an hour, of a unit in a zone, or, with a keyword, of a unit.
+type adTallyDoc struct {
+	Version     int            `bson:"v"`
+	Hour        time.Time      `bson:"hour"`
+	Campaign    ads.CampaignID `bson:"campaign"`
+	Unit        ads.UnitID     `bson:"unit"`
+	Zone        string         `bson:"zone"`
+	Keyword     string         `bson:"keyword"` // empty: none
+	Currency    ads.Currency   `bson:"currency"`
+	Impressions int64          `bson:"impressions"`
+	Clicks      int64          `bson:"clicks"`
+	Invalid     int64          `bson:"invalid"`
+	Spend       ads.Micros     `bson:"spend"`
+}
+
+// adTallyKey is what recordings are added up by.
+type adTallyKey struct {
+	Hour     time.Time      `bson:"hour"`
+	Campaign ads.CampaignID `bson:"campaign"`
+	Unit     ads.UnitID     `bson:"unit"`
+	Zone     string         `bson:"zone,omitempty"`
+	Keyword  string         `bson:"keyword,omitempty"`
+}
+
+// adSumDoc is one group of recordings.
+type adSumDoc struct {
+	Key     adTallyKey `bson:"_id"`
+	Valid   int64      `bson:"valid"`
+	Invalid int64      `bson:"invalid"`
+	Spend   ads.Micros `bson:"spend"`
+}
+
+// adRollupDoc is a document of adKeys: until when recordings have been added up.
+type adRollupDoc struct {
+	Name    string    `bson:"_id"`
+	Version int       `bson:"v"`
+	Until   time.Time `bson:"until"`
+}
+
+const rollupName = "reports"
+
+// hotRollup is the id under which those who roll up wait for one another.
+var hotRollup = id.Derive(time.Time{}, "rollup")
+
+// RollUp implements ads.Reports.
+func (a *adStore) RollUp(ctx context.Context, from, to, until time.Time) error {
+	return a.db.write(ctx, "roll up", []id.ID{hotRollup}, func(ctx context.Context) error {
+		tallies, err := a.tally(ctx, from, to)
+		if err != nil {
+			return err
+		}
+		if _, err := a.tallies.DeleteMany(ctx, doc("hour", doc("$gte", from, "$lt", to))); err != nil {
+			return err
+		}
+		if len(tallies) > 0 {
+			if _, err := a.tallies.InsertMany(ctx, tallies, options.InsertMany().SetOrdered(false)); err != nil {
+				return err
+			}
+		}
+		_, err = a.keys.ReplaceOne(ctx, doc("_id", rollupName), adRollupDoc{rollupName, version, until}, options.Replace().SetUpsert(true))
+		return upserted(err)
+	})
+}
+
+// tally adds up what was recorded.
+func (a *adStore) tally(ctx context.Context, from, to time.Time) ([]*adTallyDoc, error) {
+	tallies := map[adTallyKey]*adTallyDoc{}
+	for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+		for _, byKeyword := range []bool{false, true} {
+			sums, err := a.sums(ctx, kind, byKeyword, from, to)
+			if err != nil {
+				return nil, err
+			}
+			for _, sum := range sums {
+				addTally(tallies, kind, sum)
+			}
+		}
+	}
+	list := make([]*adTallyDoc, 0, len(tallies))
+	for _, t := range tallies {
+		list = append(list, t)
+	}
+	units, err := findIn[adUnitDoc](ctx, a.units, "_id", distinct(list, func(t **adTallyDoc) []ads.UnitID { return []ads.UnitID{(*t).Unit} }))
+	currencies := make(map[ads.UnitID]ads.Currency, len(units))
+	for _, u := range units {
+		currencies[u.ID] = u.Details.Bid.Currency
+	}
+	for _, t := range list {
+		t.Currency = currencies[t.Unit]
+	}
+	return list, err
+}
+
+func addTally(tallies map[adTallyKey]*adTallyDoc, kind ads.Kind, sum adSumDoc) {
+	k := sum.Key
+	t := tallies[k]
+	if t == nil {
+		t = &adTallyDoc{Version: version, Hour: k.Hour, Campaign: k.Campaign, Unit: k.Unit, Zone: k.Zone, Keyword: k.Keyword}
+		tallies[k] = t
+	}
+	if kind == ads.Click {
+		t.Clicks += sum.Valid
+	} else {
+		t.Impressions += sum.Valid
+	}
+	t.Invalid += sum.Invalid
+	t.Spend += sum.Spend
+}
+
+// sums are the groups of recordings of a kind, of all that have a keyword or of all.
+func (a *adStore) sums(ctx context.Context, kind ads.Kind, byKeyword bool, from, to time.Time) ([]adSumDoc, error) {
+	pipeline := mongo.Pipeline{doc("$match", doc("at", doc("$gte", from, "$lt", to)))}
+	key := doc("hour", doc("$dateTrunc", doc("date", "$at", "unit", "hour")), "campaign", "$campaign", "unit", "$unit")
+	if byKeyword {
+		pipeline = append(pipeline, doc("$unwind", "$keywords"))
+		key = append(key, bson.E{Key: "keyword", Value: "$keywords"})
+	} else {
+		key = append(key, bson.E{Key: "zone", Value: "$zone"})
+	}
+	isInvalid := doc("$gt", bson.A{"$invalid", ""})
+	pipeline = append(pipeline, doc("$group", doc(
+		"_id", key, "valid", doc("$sum", doc("$cond", bson.A{isInvalid, 0, 1})), "invalid", doc("$sum", doc("$cond", bson.A{isInvalid, 1, 0})),
+		"spend", doc("$sum", "$billed"),
+	)))
+	cursor, err := a.recordings(kind).Aggregate(ctx, pipeline)
+	if err != nil {
+		return nil, err
+	}
+	return readAll[adSumDoc](ctx, cursor, inBatch)
+}
+
+// RolledUp implements ads.Reports.
+func (a *adStore) RolledUp(ctx context.Context) (time.Time, error) {
+	var d adRollupDoc
+	err := a.db.read(ctx, "rolled up", func(ctx context.Context) error {
+		return found(a.keys.FindOne(ctx, doc("_id", rollupName)).Decode(&d))
+	})
+	if errors.Is(err, social.ErrNotFound) {
+		err = nil
+	}
+	return utc(d.Until), err
+}
+
+// adReportDoc is a row of a report; which part of its key is set depends on the dimension.
+type adReportDoc struct {
+	Key struct {
+		Hour     time.Time      `bson:"hour"`
+		Campaign ads.CampaignID `bson:"campaign"`
+		Unit     ads.UnitID     `bson:"unit"`
+		Zone     string         `bson:"zone"`
+		Keyword  string         `bson:"keyword"`
+		Currency ads.Currency   `bson:"currency"`
+	} `bson:"_id"`
+	Impressions int64      `bson:"impressions"`
+	Clicks      int64      `bson:"clicks"`
+	Invalid     int64      `bson:"invalid"`
+	Spend       ads.Micros `bson:"spend"`
+}
+
+func (d *adReportDoc) row(by ads.Dimension) ads.ReportRow {
+	row := ads.ReportRow{Currency: d.Key.Currency, Impressions: d.Impressions, Clicks: d.Clicks, Invalid: d.Invalid, Spend: d.Spend}
+	switch by {
+	case ads.PerHour, ads.PerDay:
+		row.Key = ads.HourKey(d.Key.Hour)
+	case ads.PerCampaign:
+		row.Key = d.Key.Campaign.String()
+	case ads.PerUnit:
+		row.Key = d.Key.Unit.String()
+	case ads.PerZone:
+		row.Key = d.Key.Zone
+	default:
+		row.Key = d.Key.Keyword
+	}
+	return row
+}
+
+// reportKeys are what rows are grouped by.
+var reportKeys = map[ads.Dimension]bson.E{
+	ads.PerHour:     {Key: "hour", Value: "$hour"},
+	ads.PerDay:      {Key: "hour", Value: doc("$dateTrunc", doc("date", "$hour", "unit", "day"))},
+	ads.PerCampaign: {Key: "campaign", Value: "$campaign"},
+	ads.PerUnit:     {Key: "unit", Value: "$unit"},
+	ads.PerZone:     {Key: "zone", Value: "$zone"},
+	ads.PerKeyword:  {Key: "keyword", Value: "$keyword"},
+}
+
+// Report implements ads.Reports.
+func (a *adStore) Report(ctx context.Context, r ads.ReportRequest) (rows []ads.ReportRow, err error) {
+	match := doc("hour", doc("$gte", r.From, "$lt", r.To), "keyword", "")
+	if r.By == ads.PerKeyword {
+		match = doc("hour", doc("$gte", r.From, "$lt", r.To), "keyword", doc("$gt", ""))
+	}
+	if !r.Campaign.IsZero() {
+		match = append(match, bson.E{Key: "campaign", Value: r.Campaign})
+	}
+	sum := func(field string) bson.D { return doc("$sum", "$"+field) }
+	group := doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}},
+		"impressions", sum("impressions"), "clicks", sum("clicks"), "invalid", sum("invalid"), "spend", sum("spend"))
+	err = a.db.read(ctx, "ad report", func(ctx context.Context) error {
+		cursor, err := a.tallies.Aggregate(ctx, mongo.Pipeline{doc("$match", match), doc("$group", group)})
+		if err != nil {
+			return err
+		}
+		docs, err := readAll[adReportDoc](ctx, cursor, inBatch)
+		rows = each(docs, func(d *adReportDoc) ads.ReportRow { return d.row(r.By) })
+		return err
+	})
+	return rows, err
+}

@@ -1,0 +1,246 @@
+package mongodb
+
+import (
+	"context"
+
+	"plaza/ads"
+)
+
+// adUnitDoc is a document of adUnits: the truth about a unit, of which zones have copies.
+type adUnitDoc struct {
+	ID          ads.UnitID     `bson:"_id"`
+	Version     int            `bson:"v"`
+	Revision    int            `bson:"revision"`
+	Campaign    ads.CampaignID `bson:"campaign"`
+	Details     adUnitDetails  `bson:",inline"`
+	Impressions int64          `bson:"impressions"`
+	Clicks      int64          `bson:"clicks"`
+	Changes     int64          `bson:"changes"` // by saving its campaign; see adSaving.refresh
+}
+
+// adUnitDetails are what can be replaced.
+type adUnitDetails struct {
+	State    ads.State     `bson:"state"`
+	Creative adCreativeDoc `bson:",inline"`
+	Bid      adBidDoc      `bson:"bid"`
+	Zones    []string      `bson:"zones"` // as ads.ZoneID.String has them
+	Keywords []string      `bson:"keywords"`
+	Weight   int           `bson:"weight"`
+	Caps     []adCapDoc    `bson:"caps"`
+}
+
+type adCreativeDoc struct {
+	Headline   string `bson:"headline"`
+	Body       string `bson:"body"`
+	ImageURL   string `bson:"imageUrl"`
+	LandingURL string `bson:"landingUrl"`
+}
+
+type adBidDoc struct {
+	Model    ads.BidModel `bson:"model"`
+	Price    ads.Micros   `bson:"price"`
+	Currency ads.Currency `bson:"currency"`
+}
+
+func newAdUnitDoc(u *ads.Unit) adUnitDoc {
+	return adUnitDoc{ID: u.ID, Version: version, Revision: 1, Campaign: u.Campaign, Details: newAdUnitDetails(u)}
+}
+
+func newAdUnitDetails(u *ads.Unit) adUnitDetails {
+	return adUnitDetails{
+		State: u.State, Creative: adCreativeDoc(u.Creative), Bid: adBidDoc(u.Bid), Zones: zoneKeys(u.Zones),
+		Keywords: u.Keywords, Weight: u.Weight, Caps: adCapDocs(u.Caps),
+	}
+}
+
+func (d *adUnitDoc) unit() (*ads.Unit, error) {
+	u := &ads.Unit{
+		ID: d.ID, Campaign: d.Campaign, Creative: ads.Creative(d.Details.Creative), State: d.Details.State, Bid: ads.Bid(d.Details.Bid), Keywords: d.Details.Keywords,
+		Weight: d.Details.Weight, Caps: adCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks,
+	}
+	for _, key := range d.Details.Zones {
+		zone, err := ads.ParseZoneID(key)
+		if err != nil {
+			return nil, err
+		}
+		u.Zones = append(u.Zones, zone)
+	}
+	return u, nil
+}
+
+func (d *adUnitDoc) ecpm() ads.Micros {
+	return ads.ECPM(ads.Bid(d.Details.Bid), d.Impressions, d.Clicks)
+}
+
+// placed is what a unit adds to the number of units in its zones.
+func (d *adUnitDetails) placed() int {
+	if d.State == ads.Archived {
+		return 0
+	}
+	return 1
+}
+
+func (s *adSaving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
+	if len(b.Units) == 0 {
+		return 0, nil
+	}
+	added, err := insertNew(ctx, s.adStore.units, b.Units,
+		func(u *ads.Unit) ads.UnitID { return u.ID }, func(u *ads.Unit) int { return u.Revision }, newAdUnitDoc)
+	if err != nil {
+		return 0, err
+	}
+	docs := each(added, newAdUnitDoc)
+	for i := range docs {
+		s.place(&docs[i])
+	}
+	replaced, err := s.replaceUnits(ctx, b)
+	if err != nil {
+		return 0, err
+	}
+	if err := s.joinCampaigns(ctx); err != nil {
+		return 0, err
+	}
+	return len(added) + replaced, s.checkPlaces(ctx)
+}
+
+// place notes that a unit comes into its zones.
+func (s *adSaving) place(d *adUnitDoc) {
+	s.units[d.ID] = d
+	for _, key := range d.Details.Zones {
+		s.zones[key] += d.Details.placed()
+	}
+}
+
+func (s *adSaving) replaceUnits(ctx context.Context, b *ads.Batch) (replaced int, err error) {
+	given := map[ads.UnitID]*ads.Unit{}
+	for i := range b.Units {
+		if b.Units[i].Revision != 0 {
+			given[b.Units[i].ID] = &b.Units[i]
+		}
+	}
+	if len(given) == 0 {
+		return 0, nil
+	}
+	stored, err := findIn[adUnitDoc](ctx, s.adStore.units, "_id", distinct(b.Units, func(u *ads.Unit) []ads.UnitID { return []ads.UnitID{u.ID} }))
+	if err != nil {
+		return 0, err
+	}
+	for i := range stored {
+		d := &stored[i]
+		u := given[d.ID]
+		if u == nil {
+			continue
+		}
+		if err := replaceAd(ctx, s.adStore.units, u.ID, u.Revision, newAdUnitDetails(u)); err != nil {
+			return 0, err
+		}
+		for _, key := range d.Details.Zones {
+			s.zones[key] -= d.Details.placed()
+		}
+		d.Details = newAdUnitDetails(u)
+		d.Revision++
+		s.place(d)
+		replaced++
+	}
+	if replaced < len(given) {
+		return 0, ads.ErrConflict // with what is absent
+	}
+	return replaced, nil
+}
+
+// joinCampaigns marks the units' campaigns as changed, and checks that they are there, with the units' currency.
+func (s *adSaving) joinCampaigns(ctx context.Context) error {
+	wanted := map[ads.CampaignID]bool{}
+	for _, d := range s.units {
+		wanted[d.Campaign] = true
+	}
+	ids := make([]ads.CampaignID, 0, len(wanted))
+	for campaign := range wanted {
+		ids = append(ids, campaign)
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	result, err := s.adStore.campaigns.UpdateMany(ctx, doc("_id", doc("$in", ids)), doc("$inc", doc("changes", 1)))
+	if err != nil {
+		return err
+	}
+	if int(result.MatchedCount) < len(ids) {
+		return ads.ErrNotFound
+	}
+	campaigns, err := s.Campaigns(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, d := range s.units {
+		if b := campaigns[d.Campaign].Budget; b.Limited() && b.Currency != d.Details.Bid.Currency {
+			return ads.ErrCurrency
+		}
+	}
+	return nil
+}
+
+// checkPlaces says whether the units fit into their zones.
+func (s *adSaving) checkPlaces(ctx context.Context) error {
+	var keys []string
+	for key := range s.zones {
+		keys = append(keys, key)
+	}
+	zones, err := s.zoneHeads(ctx, keys)
+	if err != nil {
+		return err
+	}
+	for key, more := range s.zones {
+		zone, known := zones[key]
+		if !known {
+			return ads.ErrNotFound
+		}
+		if more > 0 && zone.Placed+more > ads.MaxZoneUnits {
+			return ads.ErrFull
+		}
+	}
+	for _, d := range s.units {
+		for _, key := range d.Details.Zones {
+			if zones[key].Currency != d.Details.Bid.Currency {
+				return ads.ErrCurrency
+			}
+		}
+	}
+	return nil
+}
+
+// Units implements ads.Catalogue.
+func (a *adStore) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ads.Unit, error) {
+	all := make(map[ads.UnitID]*ads.Unit, len(ids))
+	err := a.db.read(ctx, "ad units", func(ctx context.Context) error {
+		docs, err := findIn[adUnitDoc](ctx, a.units, "_id", ids)
+		if err != nil {
+			return err
+		}
+		for i := range docs {
+			if all[docs[i].ID], err = docs[i].unit(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return all, err
+}
+
+// ListUnits implements ads.Catalogue.
+func (a *adStore) ListUnits(ctx context.Context, of ads.CampaignID, p ads.Page) (list []*ads.Unit, err error) {
+	err = a.db.read(ctx, "list ad units", func(ctx context.Context) error {
+		docs, err := listAds[adUnitDoc](ctx, a.units, doc("campaign", of), byCampaign, p, adIDKey)
+		if err != nil {
+			return err
+		}
+		list = make([]*ads.Unit, len(docs))
+		for i := range docs {
+			if list[i], err = docs[i].unit(); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return list, err
+}

@@ -1,0 +1,82 @@
+package sqlite
+
+import (
+	"context"
+
+	"plaza/ads"
+)
+
+const campaignColumns = `id, advertiser, name, state, house, schedule,
+	budget_currency, budget_total, budget_daily, budget_even, caps, revision`
+
+var (
+	insertCampaign = define(`INSERT INTO ad_campaigns (name, state, house, schedule,
+		budget_currency, budget_total, budget_daily, budget_even, caps, id, advertiser)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+	replaceCampaign = define(`UPDATE ad_campaigns SET name = ?, state = ?, house = ?, schedule = ?,
+		budget_currency = ?, budget_total = ?, budget_daily = ?, budget_even = ?, caps = ?, revision = revision + 1
+		WHERE id = ? AND revision = ?`)
+	campaignsByID = define(`SELECT ` + campaignColumns + ` FROM ad_campaigns WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
+	campaignsPage = defineDirected(`SELECT ` + campaignColumns + ` FROM ad_campaigns
+		WHERE advertiser = ?4 AND id > ?1 AND id < ?2 ORDER BY id $order LIMIT ?3`)
+	otherCurrency = define(`SELECT 1 FROM ad_units WHERE campaign = ? AND bid_currency <> ?`)
+	setRunning    = define(`UPDATE ad_placements SET running = (SELECT u.state = 'ACTIVE' AND c.state = 'ACTIVE'
+		FROM ad_units u CROSS JOIN ad_campaigns c ON c.id = u.campaign WHERE u.id = ad_placements.unit) WHERE campaign = ?`)
+)
+
+func (w *work) saveCampaign(c *ads.Campaign) (saved bool, err error) {
+	values := []any{
+		c.Name, string(c.State), c.House, scheduleText(c.Schedule),
+		string(c.Budget.Currency), int64(c.Budget.Total), int64(c.Budget.Daily), c.Budget.Even, capRows(c.Caps), c.ID.Bytes(),
+	}
+	if c.Revision == 0 {
+		return w.insertAd(insertCampaign, append(values, c.Advertiser.Bytes())...)
+	}
+	if _, err := w.replaceAd(replaceCampaign, append(values, c.Revision)...); err != nil {
+		return false, err
+	}
+	if c.Budget.Limited() {
+		if other, err := w.exists(otherCurrency, c.ID.Bytes(), string(c.Budget.Currency)); err != nil || other {
+			return false, orCurrency(err)
+		}
+	}
+	_, err = w.exec(setRunning, c.ID.Bytes())
+	return err == nil, err
+}
+
+func orCurrency(err error) error {
+	if err == nil {
+		err = ads.ErrCurrency
+	}
+	return err
+}
+
+// Campaigns implements ads.Catalogue.
+func (s adStore) Campaigns(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
+	return read(ctx, s.file, func(w *work) (map[ads.CampaignID]*ads.Campaign, error) { return w.campaigns(ids) })
+}
+
+func (w *work) campaigns(ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
+	return byKey(w, campaignsByID, func(scan scan) (ads.CampaignID, *ads.Campaign, error) {
+		c, err := scanCampaign(scan)
+		return c.ID, c, err
+	}, hexList(ids))
+}
+
+// ListCampaigns implements ads.Catalogue.
+func (s adStore) ListCampaigns(ctx context.Context, of ads.AdvertiserID, p ads.Page) ([]*ads.Campaign, error) {
+	return listAds(ctx, s.file, campaignsPage, p, scanCampaign, of.Bytes())
+}
+
+func scanCampaign(scan scan) (*ads.Campaign, error) {
+	c, schedule, caps := &ads.Campaign{}, "", ""
+	err := scan(into(&c.ID.ID), into(&c.Advertiser.ID), &c.Name, &c.State, &c.House, &schedule,
+		&c.Budget.Currency, &c.Budget.Total, &c.Budget.Daily, &c.Budget.Even, &caps, &c.Revision)
+	if err != nil {
+		return c, err
+	}
+	if err := readSchedule(schedule, &c.Schedule); err != nil {
+		return c, err
+	}
+	return c, readCaps(caps, &c.Caps)
+}

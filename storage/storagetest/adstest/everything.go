@@ -1,0 +1,69 @@
+package adstest
+
+import (
+	"testing"
+	"time"
+
+	"plaza/ads"
+	"plaza/id"
+)
+
+// CallEverything calls every method in each way that there is, for those who look at what that makes an engine do.
+func CallEverything(t *testing.T, store ads.Store) {
+	t.Helper()
+	w := &world{Store: store, t: t, ctx: t.Context()}
+	saveReplaces(w)
+	c, zone := w.budgeted(ads.Budget{Total: 1_000_000, Daily: 10_000}), w.zone("elsewhere")
+	u := w.place(c, cpc(1_000), zone)
+	if _, err := w.pause(c.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.resume(c.ID); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []ads.Page{{Limit: 5}, {Limit: 5, After: string(c.ID.Bytes()), Before: string(id.New().Bytes()), Last: true}} {
+		_, err := w.ListAdvertisers(w.ctx, p)
+		w.ok(err, "ListAdvertisers")
+		_, err = w.ListCampaigns(w.ctx, c.Advertiser, p)
+		w.ok(err, "ListCampaigns")
+		_, err = w.ListUnits(w.ctx, c.ID, p)
+		w.ok(err, "ListUnits")
+		if p.After != "" {
+			p.After, p.Before = "a/a", "z/z"
+		}
+		_, err = w.ListZones(w.ctx, p)
+		w.ok(err, "ListZones")
+	}
+	lease := w.lease(leaseOf(c, 1_000, noon))
+	person := somebody()
+	w.reserve(ads.Reservation{Profile: person, Count: 1, Now: noon, Candidates: []ads.Candidate{candidate(anAdvertiser(), capOf(id.New(), 1, ads.Day))}}, 0)
+	for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+		r := recording(kind, u, zone)
+		r.Profile, r.Address, r.Lease, r.Cost, r.At = person, somebody(), lease.ID, 10, noon
+		w.record(r)
+	}
+	r := recording(ads.Impression, u, zone)
+	r.Profile, r.Address, r.Lease, r.Cost, r.At = person, somebody(), lease.ID, 10, noon
+	w.record(r)
+	r.Kind = ads.Click
+	w.record(r)
+	_, err := w.Settle(w.ctx, lease.SettleAt)
+	w.ok(err, "Settle")
+	w.lease(leaseOf(c, 1_000, noon.Add(time.Hour)))
+	w.ok(w.RollUp(w.ctx, noon.Truncate(time.Hour), noon.Add(time.Hour), noon), "RollUp")
+	_, err = w.RolledUp(w.ctx)
+	w.ok(err, "RolledUp")
+	for _, by := range []ads.Dimension{ads.PerHour, ads.PerDay, ads.PerCampaign, ads.PerUnit, ads.PerZone, ads.PerKeyword} {
+		r := ads.ReportRequest{From: noon.Truncate(time.Hour), To: noon.Add(time.Hour), By: by}
+		_, err = w.Report(w.ctx, r)
+		w.ok(err, "Report")
+		r.Campaign = c.ID
+		_, err = w.Report(w.ctx, r)
+		w.ok(err, "Report")
+	}
+	_, err = w.Profile(w.ctx, person)
+	w.ok(err, "Profile")
+	w.ledger(c)
+	_, err = w.SigningKey(w.ctx, []byte("a key"))
+	w.ok(err, "SigningKey")
+}
