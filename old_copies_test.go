@@ -79,36 +79,36 @@ var secretTexts = []string{
 	"deleted comment", "edited comment", "erased comment", "blocker's comment", "blocked's comment", "muted's comment", "comment in a muted thread",
 }
 
-func (s *world) publish(t *testing.T) {
+func (w *world) publish(t *testing.T) {
 	t.Helper()
 	for _, handle := range []string{"author", "reader", "carl", "dora", "emil", "frid", "gus"} {
-		s.add(t, handle, handle, `{ viewer { user { id } } }`)
+		w.add(t, handle, handle, `{ viewer { user { id } } }`)
 	}
-	s.add(t, "circle", "author", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
-	s.act(t, "reader", `mutation { followUser(input: {userId: "$author"}) { userErrors { code } } }`)
+	w.add(t, "circle", "author", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
+	w.act(t, "reader", `mutation { followUser(input: {userId: "$author"}) { userErrors { code } } }`)
 	posts := slices.Concat(secretTexts[:4], []string{"open post", "quiet post", "muted thread's post"})
 	for _, text := range posts {
-		s.add(t, text[:4], "author", fmt.Sprintf(`mutation { createPost(input: {content: {status: {text: %q}}, audience: {kind: PUBLIC}}) { post { id } } }`, text))
+		w.add(t, text[:4], "author", fmt.Sprintf(`mutation { createPost(input: {content: {status: {text: %q}}, audience: {kind: PUBLIC}}) { post { id } } }`, text))
 	}
 	for i, c := range []struct{ by, post string }{
 		{"carl", "open"}, {"carl", "open"}, {"frid", "open"}, {"dora", "quie"}, {"emil", "quie"}, {"gus", "quie"}, {"author", "mute"},
 	} {
 		text := secretTexts[4+i]
-		s.add(t, text, c.by, fmt.Sprintf(`mutation { addComment(input: {postId: %q, text: %q}) { comment { id } } }`, s.ids[c.post], text))
+		w.add(t, text, c.by, fmt.Sprintf(`mutation { addComment(input: {postId: %q, text: %q}) { comment { id } } }`, w.ids[c.post], text))
 	}
 }
 
 // hide takes away from the reader all that secretTexts say.
-func (s *world) hide(t *testing.T) {
+func (w *world) hide(t *testing.T) {
 	t.Helper()
-	s.act(t, "author", `mutation {
+	w.act(t, "author", `mutation {
 		a: setPostAudience(input: {postId: "$clos", audience: {kind: ONLY_ME}}) { post { id } }
 		b: setPostAudience(input: {postId: "$list", audience: {kind: LISTED, circleIds: ["$circle"]}}) { post { id } }
 		c: deletePost(input: {postId: "$dele"}) { deletedPostId }
 		d: editPost(input: {postId: "$edit", content: {status: {text: "new"}}}) { post { id } } }`)
-	s.act(t, "carl", fmt.Sprintf(`mutation { a: deleteComment(input: {commentId: %q}) { deletedCommentId } b: editComment(input: {commentId: %q, text: "new"}) { comment { id } } }`,
-		s.ids["deleted comment"], s.ids["edited comment"]))
-	s.act(t, "frid", `mutation { deleteAllMyComments(input: {confirm: true}) { remainingCount } }`)
-	s.act(t, "dora", `mutation { blockUser(input: {userId: "$reader"}) { user { id } } }`)
-	s.act(t, "reader", `mutation { a: blockUser(input: {userId: "$emil"}) { user { id } } b: muteUser(input: {userId: "$gus"}) { user { id } } c: muteThread(input: {postId: "$mute"}) { post { id } } }`)
+	w.act(t, "carl", fmt.Sprintf(`mutation { a: deleteComment(input: {commentId: %q}) { deletedCommentId } b: editComment(input: {commentId: %q, text: "new"}) { comment { id } } }`,
+		w.ids["deleted comment"], w.ids["edited comment"]))
+	w.act(t, "frid", `mutation { deleteAllMyComments(input: {confirm: true}) { remainingCount } }`)
+	w.act(t, "dora", `mutation { blockUser(input: {userId: "$reader"}) { user { id } } }`)
+	w.act(t, "reader", `mutation { a: blockUser(input: {userId: "$emil"}) { user { id } } b: muteUser(input: {userId: "$gus"}) { user { id } } c: muteThread(input: {postId: "$mute"}) { post { id } } }`)
 }
