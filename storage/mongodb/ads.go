@@ -91,20 +91,6 @@ func (s *Store) adIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	}
 }
 
-// allIndexes are those of both domains, and of the layouts.
-func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
-	all := s.indexes()
-	maps.Copy(all, s.threads.indexes())
-	maps.Copy(all, s.adIndexes())
-	for c, models := range s.graph.indexes() {
-		all[c] = append(all[c], models...)
-	}
-	for c, models := range s.feeds.indexes() {
-		all[c] = append(all[c], models...)
-	}
-	return all
-}
-
 // hotZone is the id under which writers of one zone wait for one another.
 func hotZone(zone ads.ZoneID) id.ID { return id.Derive(time.Time{}, zone.String()) }
 

@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -82,6 +83,20 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 
 		s.member.servers: {expiring("at", silentLife)},
 	}
+}
+
+// allIndexes are those of both domains, and of the layouts.
+func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
+	all := s.indexes()
+	maps.Copy(all, s.threads.indexes())
+	maps.Copy(all, s.adIndexes())
+	for c, models := range s.graph.indexes() {
+		all[c] = append(all[c], models...)
+	}
+	for c, models := range s.feeds.indexes() {
+		all[c] = append(all[c], models...)
+	}
+	return all
 }
 
 func index(name string, keys bson.D) mongo.IndexModel {
