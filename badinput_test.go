@@ -538,7 +538,7 @@ func (w *world) adInputs(inputs map[string][]map[string]any) {
 }
 
 func TestBadInputOfMutations(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, e engine) {
+	forEachDatabase(t, func(t *testing.T, e engine) {
 		log := captureLog(t)
 		w := newWorld(t, startPlaza(t, e))
 		fields, seen := w.inputFields(), map[string]bool{}
@@ -1133,7 +1133,7 @@ func (w *world) beside(def *ast.Definition, field *ast.FieldDefinition, argument
 }
 
 func TestBadInputOfArguments(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, e engine) {
+	forEachDatabase(t, func(t *testing.T, e engine) {
 		log := captureLog(t)
 		w := newWorld(t, startPlaza(t, e))
 		before := w.dump(t)
@@ -1233,7 +1233,7 @@ func (w *world) firstCursor(t *testing.T, operation string) string {
 
 // TestBadUnicode puts bytes and escapes that are no Unicode into every text of every mutation.
 func TestBadUnicode(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, e engine) {
+	forEachDatabase(t, func(t *testing.T, e engine) {
 		log := captureLog(t)
 		w := newWorld(t, startPlaza(t, e))
 		before := w.dump(t)
@@ -1285,7 +1285,7 @@ func TestBadLiterals(t *testing.T) {
 		{"NUL in the text", `mutation { createCircle(input: {name: "a\u0000b"}) { userErrors { code message path } } }`, "INVALID", "name"},
 		{"half a surrogate in the text", `mutation { createCircle(input: {name: "a\ud800b"}) { userErrors { code message path } } }`, "", "name"},
 	}
-	forEachEngine(t, func(t *testing.T, e engine) {
+	forEachDatabase(t, func(t *testing.T, e engine) {
 		log := captureLog(t)
 		w := newWorld(t, startPlaza(t, e))
 		before := w.dump(t)
@@ -1309,7 +1309,7 @@ func TestBadLiterals(t *testing.T) {
 
 // TestSignedOutMutations lets nobody change anything.
 func TestSignedOutMutations(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, e engine) {
+	forEachDatabase(t, func(t *testing.T, e engine) {
 		log := captureLog(t)
 		w := newWorld(t, startPlaza(t, e))
 		before := w.dump(t)
@@ -1331,7 +1331,7 @@ func TestSignedOutMutations(t *testing.T) {
 
 // TestBadRequests sends what is no GraphQL request.
 func TestBadRequests(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, e engine) {
+	forEachDatabase(t, func(t *testing.T, e engine) {
 		log := captureLog(t)
 		p := startPlaza(t, e).as(t, "ada")
 		for body, code := range map[string]string{
@@ -1360,7 +1360,7 @@ func TestBadRequests(t *testing.T) {
 
 // TestLimits fills what is limited in number, and then asks for one more.
 func TestLimits(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, e engine) {
+	forEachDatabase(t, func(t *testing.T, e engine) {
 		log := captureLog(t)
 		plaza := startPlaza(t, e)
 		ada := plaza.as(t, "ada")

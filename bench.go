@@ -8,6 +8,7 @@ import (
 	"os"
 	"runtime/pprof"
 	"strings"
+	"sync"
 	"time"
 
 	"golang.org/x/term"
@@ -118,13 +119,16 @@ func (f *benchFlags) deliver(report *bench.Report, err error) error {
 	return report.Write(f.Out)
 }
 
-// stageMeter shows one stage after the other.
+// stageMeter shows one stage after the other. Several goroutines may be at one stage.
 type stageMeter struct {
+	mu    sync.Mutex
 	stage string
 	meter *progress.Meter
 }
 
 func (m *stageMeter) show(stage string, done, total int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	if stage != m.stage {
 		m.stage = stage
 		m.meter.Begin(stage, 0)

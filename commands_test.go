@@ -92,7 +92,7 @@ func countCommands(t *testing.T, layout string) {
 		{"incoming", `query($first: Int!) { viewer { incoming(first: $first) { nodes { ` + postFields + ` } } } }`, 7, true},
 		{"thread", `query($first: Int!, $post: ID!) { post(id: $post) { text comments(first: $first, order: THREADED) { nodes { slug text depth author { handle viewerFollows } viewerCanDelete viewerCanReply } } } }`, 6, true},
 		{"comments by a user", `query($first: Int!) { user(handle: "author1") { comments(first: $first) { nodes { text author { handle } post { text author { handle } } viewerCanReply viewerCanDelete } pageInfo { hasNextPage } } } }`, 7, true},
-		{"comments by the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle comments(first: 3) { nodes { text } } } } } } }`, 9, false},
+		{"comments by the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle comments(first: 3) { nodes { text } } } } } } }`, 18, false},
 		{"walls of the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle viewerFollows wall(first: 3) { nodes { text author { handle } } } } } } } }`, 15, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -85,6 +85,16 @@ func forEachEngine(t *testing.T, run func(t *testing.T, e engine)) {
 	}
 }
 
+// forEachDatabase is forEachEngine for what the layouts of MongoDB hardly touch; PLAZA_ALL_LAYOUTS has them nevertheless.
+func forEachDatabase(t *testing.T, run func(t *testing.T, e engine)) {
+	t.Helper()
+	for i, e := range engines {
+		if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); i < 2 || all {
+			t.Run(e.name, func(t *testing.T) { run(t, e) })
+		}
+	}
+}
+
 // plaza is a whole server under test.
 type plaza struct {
 	url    string

@@ -13,7 +13,7 @@ import (
 // TestExport writes more comments than one page of an export has, some of which their author no longer sees: the author downloads what they see,
 // the operator everything.
 func TestExport(t *testing.T) {
-	forEachEngine(t, func(t *testing.T, e engine) {
+	forEachDatabase(t, func(t *testing.T, e engine) {
 		plaza := startPlaza(t, e)
 		ada, bob := plaza.as(t, "ada"), plaza.as(t, "bob")
 		post, hidden := ada.status(t, "one", public), ada.status(t, "two", public)

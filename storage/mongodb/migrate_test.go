@@ -147,7 +147,7 @@ func TestFeedsMoveWhilePeoplePost(t *testing.T) {
 	defer stop()
 	errs := make([]error, people)
 	posts := make([][]social.PostID, people)
-	turns := make(chan struct{}, 4)
+	turns := make(chan struct{}, 2) // no more than there are workers: the backlog must not grow
 	var all sync.WaitGroup
 	for i := range people {
 		w := []*town{one, two}[i%2]
