@@ -360,7 +360,7 @@ func TestCommentsMoveWhilePeopleWrite(t *testing.T) {
 		})
 	}
 	began := time.Now()
-	for _, to := range []string{mongodb.CommentsPages, mongodb.TinyAdaptive, mongodb.CommentsEmbedded, mongodb.TinyPages, mongodb.CommentsDocuments} {
+	for _, to := range []string{mongodb.TinyAdaptive, mongodb.CommentsEmbedded, mongodb.CommentsDocuments} {
 		one.migrate(to, mongodb.GoalSwitch)
 		two.migrate("", mongodb.GoalBackOut)
 		two.migrate(to, mongodb.GoalSwitch)
