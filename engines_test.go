@@ -71,11 +71,14 @@ func mongoURI(t testing.TB) string {
 	return at.String()
 }
 
+// openMongoDB opens a store that is closed at the test's end, if it was not before: its heartbeat would miss the database.
 func openMongoDB(t testing.TB, uri string, o mongodb.Options) storage.Store {
+	t.Helper()
 	st, err := mongodb.Open(t.Context(), uri, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { _ = st.Close() })
 	return st
 }
 
