@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-
-	"golang.org/x/term"
 
 	"plaza/adfile"
 	"plaza/ads"
+	"plaza/internal/progress"
 )
 
 // adsCommand is about ads.
@@ -53,24 +51,13 @@ func (c *adsImportCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	sum, err := adfile.Load(ctx, ads.New(st.Ads(), ads.Options{}), file, progressTo(os.Stderr, term.IsTerminal(int(os.Stderr.Fd()))))
+	meter := progress.OnStderr()
+	meter.Begin("importing", 0)
+	sum, err := adfile.Load(ctx, ads.New(st.Ads(), ads.Options{}), file, meter.Show)
+	meter.End()
 	if err := errors.Join(stopped(err), st.Close()); err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
 	fmt.Fprintf(os.Stdout, "%d added, %d changed, %d as before\n", sum.Added, sum.Changed, sum.Unchanged)
 	return nil
-}
-
-// progressTo shows how far an import is, on one line of a terminal.
-func progressTo(out io.Writer, terminal bool) func(done, all int) {
-	return func(done, all int) {
-		if !terminal {
-			return
-		}
-		end := ""
-		if done == all {
-			end = "\n"
-		}
-		fmt.Fprintf(out, "\r%d of %d%s", done, all, end)
-	}
 }
