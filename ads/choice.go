@@ -2,7 +2,6 @@ package ads
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -65,28 +64,15 @@ type Choice struct {
 // It costs one read of the zone, and one write of the profile where one of the best has caps. What it reserves under caps and
 // budgets goes back unless the impression is recorded within ImpressionLife.
 func (s *Service) Choose(ctx context.Context, r Request) ([]Choice, error) {
-	place, keywords, err := r.check()
+	t, err := s.ranking(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.signingKey(ctx)
-	if err != nil {
-		return nil, err
-	}
-	zone, err := s.store.Zone(ctx, place)
-	if errors.Is(err, ErrNotFound) {
-		return []Choice{}, nil
-	}
-	if err != nil {
-		return nil, present(err)
-	}
-	now, profile := s.now(), r.profile(key)
-	order, _ := rank(zone, keywords, !profile.IsZero(), now, s.random)
-	funded := fund(order, r.Count, func(c *contender) bool { return s.hold(ctx, c) })
-	chosen, err := s.reserve(ctx, reservation(profile, funded, r.Count, now))
+	funded := fund(t.order, r.Count, func(c *contender) bool { return s.hold(ctx, c) })
+	chosen, err := s.reserve(ctx, reservation(t.profile, funded, r.Count, t.now))
 	choices := make([]Choice, 0, len(chosen))
 	for _, i := range chosen {
-		choices = append(choices, funded[i].chosen(place, profile, r.Staff, now).choice(key))
+		choices = append(choices, funded[i].chosen(t.place, t.profile, r.Staff, t.now).choice(t.key))
 	}
 	for i, c := range funded {
 		if c.held > 0 && !slices.Contains(chosen, i) {

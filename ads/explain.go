@@ -3,7 +3,6 @@ package ads
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 	"time"
 
@@ -23,31 +22,21 @@ type Explanation struct {
 // Explain says what Choose would do just now with each unit of the zone, and does nothing of it: the winners first, then by score. Of
 // a tie, another choice may draw another winner. Errors are those of Choose.
 func (s *Service) Explain(ctx context.Context, r Request) ([]Explanation, error) {
-	place, keywords, err := r.check()
+	t, err := s.ranking(ctx, r)
 	if err != nil {
 		return nil, err
 	}
-	key, err := s.signingKey(ctx)
-	if err != nil {
-		return nil, err
-	}
-	zone, err := s.store.Zone(ctx, place)
-	if errors.Is(err, ErrNotFound) {
-		return []Explanation{}, nil
-	}
-	if err != nil {
+	if err := s.judge(ctx, t.order, t.profile, r.Count, t.now); err != nil {
 		return nil, present(err)
 	}
-	now, profile := s.now(), r.profile(key)
-	order, rest := rank(zone, keywords, !profile.IsZero(), now, s.random)
-	if err := s.judge(ctx, order, profile, r.Count, now); err != nil {
-		return nil, present(err)
-	}
-	return explanations(append(order, rest...)), nil
+	return explanations(append(t.order, t.rest...)), nil
 }
 
 // judge gives each contender the verdict that a choice would.
 func (s *Service) judge(ctx context.Context, order []*contender, profile ProfileID, count int, now time.Time) error {
+	if len(order) == 0 {
+		return nil
+	}
 	has, err := s.funds(ctx, order, now)
 	if err != nil {
 		return err

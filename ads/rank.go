@@ -3,6 +3,7 @@ package ads
 import (
 	"cmp"
 	"context"
+	"errors"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -33,6 +34,38 @@ type contender struct {
 	verdict Verdict
 	lease   LeaseID
 	held    Micros
+}
+
+// ranking is how the units of a request's zone stand: none where there is no such zone.
+type ranking struct {
+	place       ZoneID
+	key         []byte
+	profile     ProfileID
+	now         time.Time
+	order, rest []*contender
+}
+
+// ranking reads the zone of a request, and ranks its units.
+func (s *Service) ranking(ctx context.Context, r Request) (*ranking, error) {
+	place, keywords, err := r.check()
+	if err != nil {
+		return nil, err
+	}
+	key, err := s.signingKey(ctx)
+	if err != nil {
+		return nil, err
+	}
+	t := &ranking{place: place, key: key, profile: r.profile(key)}
+	zone, err := s.store.Zone(ctx, place)
+	if errors.Is(err, ErrNotFound) {
+		return t, nil
+	}
+	if err != nil {
+		return nil, present(err)
+	}
+	t.now = s.now()
+	t.order, t.rest = rank(zone, keywords, !t.profile.IsZero(), t.now, s.random)
+	return t, nil
 }
 
 // rank puts a zone's units in order: highest score first, ties at random, house ads behind all others. Those that cannot be
