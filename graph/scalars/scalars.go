@@ -53,30 +53,28 @@ var errInt = invalid("An Int is a whole number of 32 bits.")
 
 // UnmarshalInt reads a whole number of 32 bits, as GraphQL's Int is.
 func UnmarshalInt(v any) (int, error) {
-	var wide int64
-	switch v := v.(type) {
-	case int:
-		wide = int64(v)
-	case int64:
-		wide = v
-	case float64:
-		if v != math.Trunc(v) || math.Abs(v) > math.MaxInt32 {
-			return 0, errInt
-		}
-		wide = int64(v)
-	case json.Number:
-		parsed, err := v.Int64()
-		if err != nil {
-			return 0, errInt
-		}
-		wide = parsed
-	default:
-		return 0, errInt
-	}
-	if wide < math.MinInt32 || wide > math.MaxInt32 {
+	wide, ok := wholeNumber(v, math.MaxInt32)
+	if !ok || wide < math.MinInt32 || wide > math.MaxInt32 {
 		return 0, errInt
 	}
 	return int(wide), nil
+}
+
+// wholeNumber reads a whole number; one that comes as a float is at most so far from 0.
+func wholeNumber(v any, most float64) (int64, bool) {
+	switch v := v.(type) {
+	case int:
+		return int64(v), true
+	case int64:
+		return v, true
+	case float64:
+		return int64(v), v == math.Trunc(v) && math.Abs(v) <= most
+	case json.Number:
+		n, err := v.Int64()
+		return n, err == nil
+	default:
+		return 0, false
+	}
 }
 
 // MarshalMicros writes a whole number.
@@ -91,27 +89,8 @@ var errMicros = invalid("Micros are a whole number, of at most 2⁵³ − 1.")
 
 // UnmarshalMicros reads a whole number.
 func UnmarshalMicros(v any) (ads.Micros, error) {
-	var wide int64
-	switch v := v.(type) {
-	case int:
-		wide = int64(v)
-	case int64:
-		wide = v
-	case float64:
-		if v != math.Trunc(v) || math.Abs(v) > maxExact {
-			return 0, errMicros
-		}
-		wide = int64(v)
-	case json.Number:
-		parsed, err := v.Int64()
-		if err != nil {
-			return 0, errMicros
-		}
-		wide = parsed
-	default:
-		return 0, errMicros
-	}
-	if wide < -maxExact || wide > maxExact {
+	wide, ok := wholeNumber(v, maxExact)
+	if !ok || wide < -maxExact || wide > maxExact {
 		return 0, errMicros
 	}
 	return ads.Micros(wide), nil
