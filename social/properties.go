@@ -12,7 +12,10 @@ import (
 // DefineProperty adds a property to all profiles. Errors: FORBIDDEN (without RightAdmin), INVALID, BLANK, TOO_LONG, TAKEN,
 // LIMIT_REACHED.
 func (s *Service) DefineProperty(ctx context.Context, viewer UserID, p Property) error {
-	defined, err := s.propertiesFor(ctx, viewer)
+	if err := s.RequireRight(ctx, viewer, RightAdmin); err != nil {
+		return err
+	}
+	defined, err := s.store.Properties(ctx)
 	if err != nil {
 		return err
 	}
@@ -40,11 +43,10 @@ type PropertyChange struct {
 
 // UpdateProperty changes a property. Errors: FORBIDDEN (without RightAdmin), NOT_FOUND, INVALID, BLANK, TOO_LONG.
 func (s *Service) UpdateProperty(ctx context.Context, viewer UserID, key string, change PropertyChange) error {
-	defined, err := s.propertiesFor(ctx, viewer)
-	if err != nil {
+	if err := s.RequireRight(ctx, viewer, RightAdmin); err != nil {
 		return err
 	}
-	p, err := propertyOf(defined, "key", key)
+	p, err := s.property(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -73,23 +75,23 @@ func (c PropertyChange) apply(p *Property) {
 
 // RemoveProperty takes a property from all profiles, with its values. Errors: FORBIDDEN (without RightAdmin), NOT_FOUND.
 func (s *Service) RemoveProperty(ctx context.Context, viewer UserID, key string) error {
-	defined, err := s.propertiesFor(ctx, viewer)
-	if err != nil {
+	if err := s.RequireRight(ctx, viewer, RightAdmin); err != nil {
 		return err
 	}
-	p, err := propertyOf(defined, "key", key)
+	p, err := s.property(ctx, key)
 	if err != nil {
 		return err
 	}
 	return propertyError(s.store.DeleteProperty(ctx, p.ID, s.event(EventPropertyRemoved, viewer)))
 }
 
-// propertiesFor reads what somebody may change who has RightAdmin.
-func (s *Service) propertiesFor(ctx context.Context, viewer UserID) ([]*Property, error) {
-	if err := s.RequireRight(ctx, viewer, RightAdmin); err != nil {
+// property reads the property that has the key. Error: NOT_FOUND.
+func (s *Service) property(ctx context.Context, key string) (*Property, error) {
+	defined, err := s.store.Properties(ctx)
+	if err != nil {
 		return nil, err
 	}
-	return s.store.Properties(ctx)
+	return propertyOf(defined, "key", key)
 }
 
 func propertyOf(defined []*Property, field, key string) (*Property, error) {
@@ -146,11 +148,7 @@ func (p *Property) checkChoices() error {
 // SetProfileValue fills a property of the viewer's profile in. A visibility of "" stays as it is; for a first value it is the
 // property's. Errors: NOT_FOUND, INVALID, BLANK, TOO_LONG.
 func (s *Service) SetProfileValue(ctx context.Context, viewer UserID, key string, given any, visibility Visibility) error {
-	defined, err := s.store.Properties(ctx)
-	if err != nil {
-		return err
-	}
-	p, err := propertyOf(defined, "key", key)
+	p, err := s.property(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -164,11 +162,7 @@ func (s *Service) SetProfileValue(ctx context.Context, viewer UserID, key string
 
 // ClearProfileValue empties a property of the viewer's profile; nothing happens where it is empty. Error: NOT_FOUND.
 func (s *Service) ClearProfileValue(ctx context.Context, viewer UserID, key string) error {
-	defined, err := s.store.Properties(ctx)
-	if err != nil {
-		return err
-	}
-	p, err := propertyOf(defined, "key", key)
+	p, err := s.property(ctx, key)
 	if err != nil {
 		return err
 	}
