@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 )
@@ -22,21 +23,22 @@ func (s *Store) newEra(settings map[string]*settingDoc) (*era, error) {
 	for name, d := range settings {
 		e.generations[name] = d.Generation
 	}
-	comments := settings[commentsSetting().name]
-	for _, layout := range comments.layouts() {
-		if s.threadLayouts[layout] == nil {
-			return nil, fmt.Errorf("this Plaza does not know the layout %q of comments: run a newer one", layout)
-		}
+	comments, feeds := settings[commentsSetting().name], settings[feedsSetting().name]
+	if err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feedLayouts, feeds)); err != nil {
+		return nil, err
 	}
-	e.threads = s.newThreadsInUse(comments)
-	feeds := settings[feedsSetting().name]
-	for _, layout := range feeds.layouts() {
-		if s.feedLayouts[layout] == nil {
-			return nil, fmt.Errorf("this Plaza does not know the layout %q of feeds: run a newer one", layout)
-		}
-	}
-	e.feeds = s.newFeedsInUse(feeds)
+	e.threads, e.feeds = s.newThreadsInUse(comments), s.newFeedsInUse(feeds)
 	return e, nil
+}
+
+// checkKnown says whether there are all layouts that a setting names.
+func checkKnown[L any](known map[string]L, d *settingDoc) error {
+	for _, layout := range d.layouts() {
+		if _, ok := known[layout]; !ok {
+			return fmt.Errorf("this Plaza does not know the layout %q of %s: run a newer one", layout, d.Name)
+		}
+	}
+	return nil
 }
 
 type eraKey struct{}

@@ -35,7 +35,15 @@ func (v feedMover) count(ctx context.Context) (n int, err error) {
 }
 
 func (v feedMover) prepare(ctx context.Context, m *migration, layout string) error {
-	return v.empty(ctx, m, layout)
+	if err := v.empty(ctx, m, layout); err != nil {
+		return err
+	}
+	for c, models := range v.s.feedLayouts[layout].indexes() {
+		if err := ensure(ctx, c, models); err != nil {
+			return translate(ctx, "indexes of "+c.Name(), err)
+		}
+	}
+	return nil
 }
 
 func (v feedMover) remove(ctx context.Context, m *migration, layout string) error {
@@ -49,11 +57,6 @@ func (v feedMover) empty(ctx context.Context, m *migration, layout string) error
 		return err
 	}
 	indexes := v.s.indexes()
-	for c, models := range v.s.feedLayouts[layout].indexes() {
-		if err := ensure(ctx, c, models); err != nil {
-			return translate(ctx, "indexes of "+c.Name(), err)
-		}
-	}
 	for _, c := range v.s.feedLayouts[layout].collections() {
 		err := v.s.read(ctx, "empty "+c.Name(), func(ctx context.Context) error {
 			if err := m.still(ctx); err != nil {
