@@ -62,19 +62,19 @@ func live(filter bson.D) bson.D {
 	return append(filter, bson.E{Key: "deleted", Value: doc("$exists", false)})
 }
 
-// countComment adds a comment to its post: to the count, to the newest ones (which stay in the order of their ids,
-// whatever the order of the commits), and to its parent's copy, if there is one.
-func (s *Store) countComment(ctx context.Context, c *social.Comment) error {
-	push := doc("$each", bson.A{newCommentDoc(c)}, "$sort", doc("_id", 1), "$slice", -social.PreviewSize)
-	add := mongo.NewUpdateOneModel().SetFilter(doc("_id", c.Post)).SetUpdate(doc(
-		"$inc", doc("commentCount", 1, "changes", 1, "threadRevision", 1), "$push", doc("latest", push)))
-	models := []mongo.WriteModel{add}
-	if !c.Parent.IsZero() {
-		models = []mongo.WriteModel{
-			mongo.NewUpdateOneModel().SetFilter(doc("_id", c.Post, "latest._id", c.Parent)).
-				SetUpdate(doc("$inc", doc("latest.$.replies", 1))), add,
-		}
+// countComments adds comments to their post: to the count, to the newest ones (which stay in the order of their ids,
+// whatever the order of the commits), and to those of their parents that are among these.
+func (s *Store) countComments(ctx context.Context, comments []*social.Comment) error {
+	docs := newCommentDocs(comments)
+	own := doc("_id", docs[0].Post)
+	var models []mongo.WriteModel
+	if counts := repliesOf(docs); len(counts) > 0 {
+		parents := each(counts, func(c *replyCount) social.CommentID { return c.parent })
+		models = append(models, addReplies(doc("_id", docs[0].Post, "latest._id", doc("$in", parents)), "latest", counts))
 	}
+	push := doc("$each", docs, "$sort", doc("_id", 1), "$slice", -social.PreviewSize)
+	models = append(models, mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(doc(
+		"$inc", doc("commentCount", len(docs), "changes", 1, "threadRevision", 1), "$push", doc("latest", push))))
 	result, err := s.posts.BulkWrite(ctx, models)
 	if err == nil && result.MatchedCount == 0 {
 		return social.ErrNotFound

@@ -94,18 +94,19 @@ func (s *Store) storeComments(ctx context.Context, post social.PostID) {
 
 // insertComments stores comments on one post in one transaction.
 func (s *Store) insertComments(ctx context.Context, batch []*newComment) error {
-	return s.write(ctx, "insert comment", []id.ID{batch[0].comment.Post.ID}, func(ctx context.Context) error {
-		for _, c := range batch {
-			if err := s.countComment(ctx, c.comment); err != nil {
-				return err
-			}
-			if err := s.threads.insert(ctx, c.comment); err != nil {
-				return err
-			}
-			if err := s.append(ctx, c.event); err != nil {
-				return err
-			}
+	comments := each(batch, func(c **newComment) *social.Comment { return (*c).comment })
+	events := each(batch, func(c **newComment) social.Event { return (*c).event })
+	post := comments[0].Post
+	return s.write(ctx, "insert comment", []id.ID{post.ID}, func(ctx context.Context) error {
+		if err := s.countComments(ctx, comments); err != nil {
+			return err
 		}
-		return s.feeds.postChanged(ctx, batch[0].comment.Post)
+		if err := s.threads.insert(ctx, comments); err != nil {
+			return err
+		}
+		if err := s.append(ctx, events...); err != nil {
+			return err
+		}
+		return s.feeds.postChanged(ctx, post)
 	})
 }

@@ -4,51 +4,95 @@ import (
 	"context"
 	"errors"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"plaza/social"
 	"plaza/storage/mongodb"
 )
 
-// TestHotThreadsShareTransactions lets 64 writers write one thread, every fourth of them with a slug that is taken: only those are
-// refused, and the others need far fewer transactions than they are.
+// TestHotThreadsShareTransactions lets 64 writers write one thread, and reply to what is there. Some of them have a slug that is taken, or
+// the same as another's, or reply to a tombstone: only those are refused, and the others need far fewer transactions than they are.
 func TestHotThreadsShareTransactions(t *testing.T) {
-	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.TinyAdaptive} {
+	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.CommentsEmbedded, mongodb.TinyAdaptive} {
 		t.Run(layout, func(t *testing.T) {
 			r := new(recorder)
 			w := newTownIn(t, r, layout)
 			ada := w.people(1)[0].User.ID
 			p := w.post(status(ada, ada, public))
-			taken := w.comment(p, nil, ada)
-			hot := func(bad int) (refused int) {
-				errs := make([]error, 64)
-				atOnce(len(errs), func(i int) {
-					c := newComment(p, nil, ada)
-					if bad > 0 && i%bad == 0 {
-						c.Slug, c.Path = taken.Slug, taken.Slug
-					}
-					errs[i] = w.InsertComment(w.ctx, c, happened(social.EventCommentAdded))
-				})
+			parents := []*social.Comment{nil, w.comment(p, nil, ada), w.comment(p, nil, ada)}
+			tombstone := w.comment(p, nil, ada)
+			w.comment(p, tombstone, ada)
+			w.ok(w.DeleteComment(w.ctx, tombstone.ID, happened(social.EventCommentDeleted)))
+			replies := map[social.CommentID]int{tombstone.ID: 1}
+			hot := func(spoil func(i int, c *social.Comment) (want error)) {
+				made, errs, wants := make([]*social.Comment, 64), make([]error, 64), make([]error, 64)
+				for i := range made {
+					made[i] = newComment(p, parents[i%3], ada)
+					wants[i] = spoil(i, made[i])
+				}
+				atOnce(len(errs), func(i int) { errs[i] = w.InsertComment(w.ctx, made[i], happened(social.EventCommentAdded)) })
 				for i, err := range errs {
-					switch isBad := bad > 0 && i%bad == 0; {
-					case isBad && errors.Is(err, social.ErrTaken):
-						refused++
-					case isBad || err != nil:
-						t.Errorf("writer %d: %v", i, err)
+					if !errors.Is(err, wants[i]) {
+						t.Errorf("writer %d: %v, want %v", i, err, wants[i])
+					}
+					if err == nil && !made[i].Parent.IsZero() {
+						replies[made[i].Parent]++
 					}
 				}
-				return refused
 			}
 			r.take()
-			hot(0)
+			hot(func(int, *social.Comment) error { return nil })
 			if n := strings.Count(names(r.take()), "commitTransaction"); n == 0 || n > 32 {
 				t.Errorf("64 comments took %d transactions", n)
 			}
-			wantCount(t, w, p.ID, 65)
-			if n := hot(4); n != 16 {
-				t.Errorf("%d were refused, want 16", n)
+			wantCounts(t, w, p.ID, 3+64, 1)
+			hot(func(i int, c *social.Comment) error {
+				switch i % 8 {
+				case 0:
+					c.Slug, c.Path = parents[1].Slug, parents[1].Slug
+					return social.ErrTaken
+				case 4:
+					c.Parent, c.Path, c.TreePath = tombstone.ID, tombstone.Slug+"/"+c.Slug, social.NewTreePath(tombstone, c.ID)
+					return social.ErrNotFound
+				}
+				return nil
+			})
+			wantCounts(t, w, p.ID, 3+64+48, 1)
+			for _, c := range w.thread(p.ID, social.OrderOldest) {
+				if c.Replies != replies[c.ID] {
+					t.Errorf("a comment has %d replies, want %d", c.Replies, replies[c.ID])
+				}
 			}
-			wantCount(t, w, p.ID, 65+48)
+		})
+	}
+}
+
+// TestTwinSlugsInOneTransaction: of comments with the same slug that wait together, one is stored, with all that has its own.
+func TestTwinSlugsInOneTransaction(t *testing.T) {
+	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.CommentsEmbedded} {
+		t.Run(layout, func(t *testing.T) {
+			w := newTownIn(t, nil, layout)
+			ada := w.people(1)[0].User.ID
+			p := w.post(status(ada, ada, public))
+			w.comment(p, nil, ada)
+			var stored atomic.Int32
+			atOnce(32, func(i int) {
+				c := newComment(p, nil, ada)
+				if i%2 == 0 {
+					c.Slug, c.Path = "twin", "twin"
+				}
+				switch err := w.InsertComment(w.ctx, c, happened(social.EventCommentAdded)); {
+				case err == nil:
+					stored.Add(1)
+				case i%2 == 1 || !errors.Is(err, social.ErrTaken):
+					t.Errorf("writer %d: %v", i, err)
+				}
+			})
+			if n := stored.Load(); n != 17 {
+				t.Errorf("%d are stored, want 17", n)
+			}
+			wantCount(t, w, p.ID, 1+17)
 		})
 	}
 }

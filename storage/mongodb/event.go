@@ -52,8 +52,12 @@ func (d *eventDoc) event() social.Event {
 }
 
 // append writes to the log, inside the transaction of what happened.
-func (s *Store) append(ctx context.Context, e social.Event) error {
-	_, err := s.events.InsertOne(ctx, newEventDoc(&e))
+func (s *Store) append(ctx context.Context, events ...social.Event) error {
+	docs := make([]eventDoc, len(events))
+	for i := range events {
+		docs[i] = newEventDoc(&events[i])
+	}
+	_, err := s.events.InsertMany(ctx, docs)
 	return err
 }
 

@@ -19,9 +19,9 @@ import (
 type threads interface {
 	// indexes are those of the layout's collections.
 	indexes() map[*mongo.Collection][]mongo.IndexModel
-	// insert stores a comment, and counts it at its parent. ErrNotFound: no such parent, or a tombstone. ErrTaken: the slug.
-	// ErrThreadFull: the layout takes no more.
-	insert(ctx context.Context, c *social.Comment) error
+	// insert stores comments on one post, at least one, and counts them at their parents. ErrNotFound: no such parent, or a tombstone.
+	// ErrTaken: a slug. ErrThreadFull: the layout takes no more.
+	insert(ctx context.Context, comments []*social.Comment) error
 	// edit changes a live comment. ErrNotFound. ErrThreadFull: the layout takes no longer text.
 	edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error
 	// remove makes a tombstone of a live comment, or removes it with the tombstones above it that it was the last

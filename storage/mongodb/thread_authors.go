@@ -81,8 +81,8 @@ func (t bucketThreads) listAuthors(ctx context.Context, buckets *mongo.Collectio
 	return cursor.Close(ctx)
 }
 
-func (t bucketThreads) addAuthor(ctx context.Context, c *commentDoc) error {
-	_, err := t.authors.InsertOne(ctx, newAuthorDoc(c))
+func (t bucketThreads) addAuthors(ctx context.Context, comments []commentDoc) error {
+	_, err := t.authors.InsertMany(ctx, authorsOf(comments))
 	return err
 }
 

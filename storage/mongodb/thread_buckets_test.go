@@ -101,14 +101,19 @@ func atOnce(n int, run func(i int)) {
 
 func wantCount(t *testing.T, w *town, post social.PostID, n int) {
 	t.Helper()
+	wantCounts(t, w, post, n, 0)
+}
+
+func wantCounts(t *testing.T, w *town, post social.PostID, live, tombstones int) {
+	t.Helper()
 	posts, err := w.Posts(w.ctx, []social.PostID{post})
 	w.ok(err)
-	if got := posts[post].CommentCount; got != n {
-		t.Errorf("CommentCount is %d, want %d", got, n)
+	if got := posts[post].CommentCount; got != live {
+		t.Errorf("CommentCount is %d, want %d", got, live)
 	}
 	for _, order := range []social.CommentOrder{social.OrderOldest, social.OrderNewest, social.OrderThreaded} {
-		if got := len(w.thread(post, order)); got != n {
-			t.Errorf("%s: %d comments, want %d", order, got, n)
+		if got := len(w.thread(post, order)); got != live+tombstones {
+			t.Errorf("%s: %d comments, want %d", order, got, live+tombstones)
 		}
 	}
 }

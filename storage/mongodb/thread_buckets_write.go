@@ -42,33 +42,44 @@ type place struct {
 	taken                 bool // its slug is in use
 }
 
-func (t bucketThreads) insert(ctx context.Context, c *social.Comment) error {
-	own := newCommentDoc(c)
-	p, err := t.place(ctx, &own)
+func (t bucketThreads) insert(ctx context.Context, comments []*social.Comment) error {
+	docs := newCommentDocs(comments)
+	together, err := t.insertTogether(ctx, docs)
+	for i := 0; i < len(docs) && err == nil && !together; i++ {
+		err = t.insertOne(ctx, &docs[i])
+	}
 	if err != nil {
 		return err
 	}
-	if p.whole != nil && !t.whole.admits(p.whole, 1, weight(&own)) {
+	return t.addAuthors(ctx, docs)
+}
+
+func (t bucketThreads) insertOne(ctx context.Context, c *commentDoc) error {
+	p, err := t.place(ctx, c)
+	if err != nil {
+		return err
+	}
+	if p.whole != nil && !t.whole.admits(p.whole, 1, weight(c)) {
 		if !t.paged {
 			return social.ErrThreadFull
 		}
 		if err := t.split(ctx, p.whole, newRun(c.Post, runInTime), newRun(c.Post, runInTree)); err != nil {
 			return err
 		}
-		if p, err = t.place(ctx, &own); err != nil {
+		if p, err = t.place(ctx, c); err != nil {
 			return err
 		}
 	}
-	if p, err = t.makeRoom(ctx, p, &own); err != nil {
+	if p, err = t.makeRoom(ctx, p, c); err != nil {
 		return err
 	}
-	if err := t.change(ctx, t.insertion(p, &own)); err != nil {
+	if err := t.change(ctx, t.insertion(p, c)); err != nil {
 		return err
 	}
 	if p.taken {
 		return social.ErrTaken // after what is worse: the transaction is given up anyway
 	}
-	return t.addAuthor(ctx, &own)
+	return nil
 }
 
 // place finds the buckets that a comment belongs in, and whether its slug is in use.

@@ -34,17 +34,32 @@ func (t documentThreads) postOf(ctx context.Context, comment social.CommentID) (
 	return d.Post, err
 }
 
-func (t documentThreads) insert(ctx context.Context, c *social.Comment) error {
-	if !c.Parent.IsZero() {
-		parent := live(doc("_id", c.Parent, "post", c.Post))
-		if err := updateOne(ctx, t.comments, parent, doc("$inc", doc("replies", 1))); err != nil {
-			return err
-		}
+func (t documentThreads) insert(ctx context.Context, comments []*social.Comment) error {
+	docs := newCommentDocs(comments)
+	if err := t.addReplies(ctx, docs[0].Post, repliesOf(docs)); err != nil {
+		return err
 	}
-	own := newCommentDoc(c)
-	own.Seq = c.ID
-	_, err := t.comments.InsertOne(ctx, own)
+	for i := range docs {
+		docs[i].Seq = docs[i].ID
+	}
+	_, err := t.comments.InsertMany(ctx, docs)
 	return inserted(err)
+}
+
+// addReplies counts new replies at their parents. ErrNotFound: one of them is missing, or a tombstone.
+func (t documentThreads) addReplies(ctx context.Context, post social.PostID, counts []replyCount) error {
+	if len(counts) == 0 {
+		return nil
+	}
+	models := make([]mongo.WriteModel, len(counts))
+	for i, c := range counts {
+		models[i] = mongo.NewUpdateOneModel().SetFilter(live(doc("_id", c.parent, "post", post))).SetUpdate(doc("$inc", doc("replies", c.n)))
+	}
+	result, err := t.comments.BulkWrite(ctx, models)
+	if err == nil && result.MatchedCount != int64(len(models)) {
+		return social.ErrNotFound
+	}
+	return err
 }
 
 func (t documentThreads) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {

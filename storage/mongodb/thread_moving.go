@@ -113,8 +113,8 @@ func (t movingThreads) change(ctx context.Context, post social.PostID, do func(t
 	return nil
 }
 
-func (t movingThreads) insert(ctx context.Context, c *social.Comment) error {
-	return t.change(ctx, c.Post, func(home threads) error { return home.insert(ctx, c) })
+func (t movingThreads) insert(ctx context.Context, comments []*social.Comment) error {
+	return t.change(ctx, comments[0].Post, func(home threads) error { return home.insert(ctx, comments) })
 }
 
 func (t movingThreads) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {

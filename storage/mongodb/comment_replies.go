@@ -1,0 +1,45 @@
+package mongodb
+
+import (
+	"fmt"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/social"
+)
+
+// replyCount is how many of some new comments reply to one.
+type replyCount struct {
+	parent social.CommentID
+	n      int
+}
+
+// repliesOf counts the replies among new comments by their parents.
+func repliesOf(comments []commentDoc) []replyCount {
+	var counts []replyCount
+	at := map[social.CommentID]int{}
+	for i := range comments {
+		parent := comments[i].Parent
+		if parent.IsZero() {
+			continue
+		}
+		if _, ok := at[parent]; !ok {
+			at[parent] = len(counts)
+			counts = append(counts, replyCount{parent: parent})
+		}
+		counts[at[parent]].n++
+	}
+	return counts
+}
+
+// addReplies adds to the counts of all parents that are in an array of comments, with one update of what match finds.
+func addReplies(match bson.D, array string, counts []replyCount) *mongo.UpdateOneModel {
+	add, filters := bson.D{}, make([]any, len(counts))
+	for i, c := range counts {
+		name := fmt.Sprint("p", i)
+		filters[i] = doc(name+"._id", c.parent)
+		add = append(add, bson.E{Key: fmt.Sprintf("%s.$[%s].replies", array, name), Value: c.n})
+	}
+	return mongo.NewUpdateOneModel().SetFilter(match).SetUpdate(doc("$inc", add)).SetArrayFilters(filters)
+}

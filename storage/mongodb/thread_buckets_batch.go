@@ -1,0 +1,64 @@
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+)
+
+// insertTogether stores several comments in a thread's one bucket by as many updates as one comment takes, for each of them writes the
+// whole bucket. It says whether it did: where there is no such bucket, or no room for all, each comment has to find its own place.
+func (t bucketThreads) insertTogether(ctx context.Context, comments []commentDoc) (bool, error) {
+	if len(comments) < 2 || t.whole.comments == 0 {
+		return false, nil
+	}
+	comments = slices.Clone(comments)
+	slices.SortFunc(comments, func(a, b commentDoc) int { return cmp.Compare(a.ID.ID.String(), b.ID.ID.String()) })
+	slugs, bytes := make(bson.A, len(comments)), 0
+	for i := range comments {
+		slugs[i] = comments[i].Slug
+		bytes += weight(&comments[i])
+	}
+	whole := newRun(comments[0].Post, runWhole)
+	own := doc("post", whole.post(), "_id", string(whole))
+	taken := doc("$ne", bson.A{doc("$size", doc("$setUnion", bson.A{literal(slugs), "$comments.slug"})), doc("$add", bson.A{"$count", len(slugs)})})
+	heads, err := findAll[bucketDoc](ctx, t.buckets, own, 1, options.Find().SetProjection(doc("count", 1, "bytes", 1, "last", 1, "taken", taken)))
+	if err != nil || len(heads) == 0 || !t.whole.admits(&heads[0], len(comments), bytes) {
+		return false, err
+	}
+	if heads[0].taken {
+		return false, social.ErrTaken
+	}
+	return true, t.change(ctx, whole.pushAll(own, comments, heads[0].Last, bytes))
+}
+
+// pushAll stores comments, in the order of their keys, in the bucket that own matches, and counts them at their parents, which have to
+// be there.
+func (r run) pushAll(own bson.D, comments []commentDoc, last string, bytes int) []mongo.WriteModel {
+	var models []mongo.WriteModel
+	if counts := repliesOf(comments); len(counts) > 0 {
+		all := make(bson.A, len(counts))
+		for i, c := range counts {
+			all[i] = doc("$elemMatch", live(doc("_id", c.parent)))
+		}
+		models = append(models, addReplies(append(slices.Clone(own), bson.E{Key: "comments", Value: doc("$all", all)}), "comments", counts))
+	}
+	elements := make(bson.A, len(comments))
+	for i, c := range comments {
+		c.Post = social.PostID{} // it is the bucket's
+		elements[i] = c
+	}
+	push := doc("$each", elements)
+	if r.key(&comments[0]) < last {
+		push = append(push, bson.E{Key: "$sort", Value: r.order()})
+	}
+	return append(models, mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(doc(
+		"$push", doc("comments", push), "$inc", doc("count", len(comments), "bytes", bytes),
+		"$max", doc("last", r.key(&comments[len(comments)-1])))))
+}
