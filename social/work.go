@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"fmt"
 	"time"
 )
 
@@ -23,6 +24,30 @@ type Backlog struct {
 	Oldest  time.Time // when the oldest of them was made; zero where there is none
 	Dead    int       // jobs that failed too often, and were given up
 	Faults  []Fault   // what failed last, newest first; at most MaxFaults
+}
+
+const lookEvery = 5 * time.Millisecond
+
+// Settle waits until nothing is left to do, which others do meanwhile. It ends with an error when a job is given up, or ctx ends.
+func Settle(ctx context.Context, w Worker) error {
+	again := time.NewTicker(lookEvery)
+	defer again.Stop()
+	for {
+		backlog, err := w.Backlog(ctx)
+		switch {
+		case err != nil:
+			return err
+		case backlog.Dead > 0:
+			return fmt.Errorf("background work was given up: %+v", backlog.Faults)
+		case backlog.Waiting == 0:
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%w, and background work is left: %+v", ctx.Err(), backlog)
+		case <-again.C:
+		}
+	}
 }
 
 // MaxFaults bounds Backlog.Faults.

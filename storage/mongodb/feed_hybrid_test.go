@@ -40,18 +40,9 @@ func (w *town) settle() { w.t.Helper(); w.settleWithin(time.Minute) }
 
 func (w *town) settleWithin(limit time.Duration) {
 	w.t.Helper()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(limit); ; <-again.C {
-		b, err := w.Backlog(w.ctx)
-		w.ok(err)
-		if b.Waiting == 0 && b.Dead == 0 {
-			return
-		}
-		if time.Now().After(deadline) || b.Dead > 0 {
-			w.t.Fatalf("the work is not done: %+v", b)
-		}
-	}
+	ctx, cancel := context.WithTimeout(w.ctx, limit)
+	defer cancel()
+	w.ok(social.Settle(ctx, w))
 }
 
 // posts stores n statuses by each of the authors in turn, many at the same time, and returns their ids, newest first.

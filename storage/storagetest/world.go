@@ -53,24 +53,7 @@ func openAtWork(t *testing.T, open Open) storage.Store {
 func settle(ctx context.Context, store social.Worker) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	again := time.NewTicker(2 * time.Millisecond)
-	defer again.Stop()
-	for {
-		backlog, err := store.Backlog(ctx)
-		switch {
-		case err != nil:
-			return err
-		case backlog.Dead > 0:
-			return fmt.Errorf("background work was given up: %+v", backlog.Faults)
-		case backlog.Waiting == 0:
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("the background work is not done: %+v", backlog)
-		case <-again.C:
-		}
-	}
+	return social.Settle(ctx, store)
 }
 
 // News reads news when the background work is done: until then the newest entries may be missing.
