@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -20,6 +21,18 @@ import (
 	"plaza/web"
 )
 
+// databases are those of the engines, for one test after the other.
+var databases mongotest.Pool
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if err := databases.Close(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = max(code, 1)
+	}
+	os.Exit(code)
+}
+
 // engine opens a fresh store.
 type engine struct {
 	name string
@@ -35,10 +48,10 @@ var engines = []engine{
 		return st
 	}},
 	{"mongodb", func(t testing.TB) storage.Store {
-		return openMongoDB(t, mongoURI(t), mongodb.Options{Monitor: watchRouting(t)})
+		return openMongoDB(t, pooledURI(t), mongodb.Options{Monitor: watchRouting(t)})
 	}},
 	{"mongodb hybrid", func(t testing.TB) storage.Store {
-		return openMongoDB(t, mongoURI(t), mongodb.Options{
+		return openMongoDB(t, pooledURI(t), mongodb.Options{
 			Feeds: mongodb.FeedsHybrid, MergeAbove: 3, Graph: mongodb.GraphTwo, Comments: mongodb.CommentsAdaptive, Monitor: watchRouting(t),
 		})
 	}},
@@ -55,19 +68,24 @@ func init() { //nolint:gochecknoinits // only in tests
 	}
 	for _, layout := range []string{mongodb.FeedsBucket, mongodb.FeedsMonth} {
 		engines = append(engines, engine{"mongodb " + layout, func(t testing.TB) storage.Store {
-			return openMongoDB(t, mongoURI(t), mongodb.Options{Feeds: layout})
+			return openMongoDB(t, pooledURI(t), mongodb.Options{Feeds: layout})
 		}})
 	}
 }
 
 // mongoURI names a fresh database.
-func mongoURI(t testing.TB) string {
-	uri, database := mongotest.Database(t)
+func mongoURI(t testing.TB) string { return withDatabase(t, mongotest.Database) }
+
+// pooledURI names an empty database, which may have collections.
+func pooledURI(t testing.TB) string { return withDatabase(t, databases.Database) }
+
+func withDatabase(t testing.TB, database func(testing.TB) (uri, name string)) string {
+	uri, name := database(t)
 	at, err := url.Parse(uri)
 	if err != nil {
 		t.Fatal(err)
 	}
-	at.Path = "/" + database
+	at.Path = "/" + name
 	return at.String()
 }
 

@@ -44,9 +44,9 @@ func TestContract(t *testing.T) {
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {
 			if l.nouns == nil || all {
-				storagetest.Run(t, fresh(l.Options))
+				storagetest.Run(t, fresh(t, l.Options))
 			} else {
-				storagetest.RunSome(t, fresh(l.Options), l.nouns...)
+				storagetest.RunSome(t, fresh(t, l.Options), l.nouns...)
 			}
 		})
 	}
@@ -54,9 +54,9 @@ func TestContract(t *testing.T) {
 		t.Run(layout, func(t *testing.T) {
 			o := mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: layout}
 			if all {
-				storagetest.Run(t, fresh(o))
+				storagetest.Run(t, fresh(t, o))
 			} else if i < 2 {
-				storagetest.RunSome(t, fresh(o), "Feeds")
+				storagetest.RunSome(t, fresh(t, o), "Feeds")
 			}
 		})
 	}
@@ -73,23 +73,32 @@ func TestContractOnTwoServers(t *testing.T) {
 }
 
 func TestModel(t *testing.T) {
-	t.Run("documents, read", func(t *testing.T) { storagetest.RunModel(t, fresh(mongodb.Options{})) })
-	t.Run("tiny adaptive, merging, two", func(t *testing.T) { storagetest.RunModel(t, fresh(merging)) })
+	t.Run("documents, read", func(t *testing.T) { storagetest.RunModel(t, fresh(t, mongodb.Options{})) })
+	t.Run("tiny adaptive, merging, two", func(t *testing.T) { storagetest.RunModel(t, fresh(t, merging)) })
 	_, all := os.LookupEnv("PLAZA_ALL_LAYOUTS")
 	for _, layout := range feedLayouts[:2] {
 		t.Run(layout, func(t *testing.T) {
 			if all {
-				storagetest.RunModel(t, fresh(mongodb.Options{Feeds: layout}))
+				storagetest.RunModel(t, fresh(t, mongodb.Options{Feeds: layout}))
 			} else {
-				storagetest.RunModelBriefly(t, fresh(mongodb.Options{Feeds: layout}))
+				storagetest.RunModelBriefly(t, fresh(t, mongodb.Options{Feeds: layout}))
 			}
 		})
 	}
 }
 
-func fresh(o mongodb.Options) storagetest.Open {
+// fresh opens stores on empty databases.
+func fresh(t *testing.T, o mongodb.Options) storagetest.Open {
+	t.Helper()
+	var pool mongotest.Pool
+	t.Cleanup(func() {
+		if err := pool.Close(); err != nil {
+			t.Error(err)
+		}
+	})
 	return func(t *testing.T) storage.Store {
 		t.Helper()
-		return openFresh(t, o)
+		uri, database := pool.Database(t)
+		return openAt(t, inDatabase(t, uri, database), o)
 	}
 }
