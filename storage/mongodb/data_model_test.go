@@ -150,17 +150,18 @@ func indexesOfAll(t *testing.T) map[string]map[string]string {
 				if i.Name == "_id_" {
 					continue
 				}
-				text := "`" + jsonOf(t, i.Keys) + "`"
+				var text strings.Builder
+				text.WriteString("`" + jsonOf(t, i.Keys) + "`")
 				if i.Unique {
-					text += " unique"
+					text.WriteString(" unique")
 				}
 				if i.Expires != nil {
-					text += fmt.Sprintf(" expiring after %d s", *i.Expires)
+					fmt.Fprintf(&text, " expiring after %d s", *i.Expires)
 				}
 				for _, only := range i.Only { // each is "there is such a field"
-					text += fmt.Sprintf(", of documents with %#q", only.Key)
+					fmt.Fprintf(&text, ", of documents with %#q", only.Key)
 				}
-				all[collection][i.Name] = text
+				all[collection][i.Name] = text.String()
 			}
 		}
 	}
