@@ -184,6 +184,7 @@ const quiet = 20
 func (w *oldTown) writeOn() (stop func() (last map[social.UserID]string)) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var writers sync.WaitGroup
+	w.t.Cleanup(func() { cancel(); writers.Wait() })
 	names := make([]map[social.UserID]string, 2)
 	write := func(kind int, rename func(user social.UserID, name string) error) {
 		names[kind] = map[social.UserID]string{}
@@ -334,7 +335,7 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 		t.Errorf("after a dry run, the versions of users (-want +got):\n%s", diff)
 	}
 
-	first, out, said := migrateProcess(t, w.uri, "documents", "--batch=10", "--rate=1")
+	first, out, said := migrateProcess(t, w.uri, "documents", "--batch=50", "--rate=1") // rests for long after a batch
 	first.Env = append(first.Env, "PLAZA_LEASE=1m")
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
