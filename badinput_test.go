@@ -201,7 +201,17 @@ func (w *world) inputFields() map[string][]bad {
 			{why: "a string for a number", value: "5", code: "INVALID", beside: map[string]any{"key": "height"}},
 			{why: "a fraction for a whole number", value: 0.5, code: "INVALID", beside: map[string]any{"key": "height"}},
 			{why: "a number beyond 2^53", value: 1 << 54, code: "INVALID", beside: map[string]any{"key": "height"}},
+			{why: "the first number beyond 2^53", value: 1<<53 + 1, code: "INVALID", beside: map[string]any{"key": "height"}},
+			{why: "the first number below -2^53", value: -1<<53 - 1, code: "INVALID", beside: map[string]any{"key": "height"}},
+			{why: "more than 64 bits", value: json.RawMessage("18446744073709551616"), code: "INVALID", beside: map[string]any{"key": "height"}},
+			{why: "not a number", value: "NaN", code: "INVALID", beside: map[string]any{"key": "weight"}},
+			{why: "no bound", value: "Infinity", code: "INVALID", beside: map[string]any{"key": "weight"}},
+			{why: "beyond all numbers", value: json.RawMessage("-1e999"), code: "BAD_USER_INPUT", beside: map[string]any{"key": "weight"}},
 			{why: "no choice", value: "XXL", code: "INVALID", beside: map[string]any{"key": "shirt"}},
+			{why: "a choice with a dollar", value: "$S", code: "INVALID", beside: map[string]any{"key": "shirt"}},
+			{why: "the year 0", value: "0000-12-31", code: "INVALID", beside: map[string]any{"key": "birthday"}},
+			{why: "the year 10000", value: "10000-01-01", code: "INVALID", beside: map[string]any{"key": "birthday"}},
+			{why: "a date with a time", value: "2026-11-21T00:00:00Z", code: "INVALID", beside: map[string]any{"key": "birthday"}},
 			{why: "no date", value: "2026-02-30", code: "INVALID", beside: map[string]any{"key": "birthday"}},
 			{why: "no yes or no", value: 1, code: "INVALID", beside: map[string]any{"key": "veggie"}},
 		}),
@@ -857,6 +867,7 @@ func (w *world) addProperties(t *testing.T) {
 		c: defineProfileProperty(input: {key: "shirt", label: "Shirt", type: CHOICE, choices: ["S", "M"]}) { userErrors { code } }
 		d: defineProfileProperty(input: {key: "birthday", label: "Birthday", type: DATE}) { userErrors { code } }
 		e: defineProfileProperty(input: {key: "veggie", label: "Vegetarian", type: BOOL}) { userErrors { code } }
+		i: defineProfileProperty(input: {key: "weight", label: "Weight", type: FLOAT}) { userErrors { code } }
 		f: defineProfileProperty(input: {key: "secret", label: "Secret", type: TEXT, searchable: false}) { userErrors { code } }
 		g: setProfileProperty(input: {key: "city", value: "Ulm"}) { userErrors { code } }
 		h: setProfileProperty(input: {key: "shirt", value: "M"}) { userErrors { code } } }`)
@@ -1091,6 +1102,10 @@ func badSearches() []bad {
 		{why: "a text for a number", value: []any{map[string]any{"key": "height", "atLeast": "5"}}},
 		{why: "an operator", value: []any{condition("equals", map[string]any{"$gt": ""})}},
 		{why: "no date", value: []any{map[string]any{"key": "birthday", "atMost": "yesterday"}}},
+		{why: "numbers from above to below", value: []any{map[string]any{"key": "height", "atLeast": 5, "atMost": 4}}},
+		{why: "dates from late to early", value: []any{map[string]any{"key": "birthday", "atLeast": "2026-11-22", "atMost": "2026-11-21"}}},
+		{why: "a number beyond 2^53", value: []any{map[string]any{"key": "height", "equals": 1<<53 + 1}}},
+		{why: "the year 10000", value: []any{map[string]any{"key": "birthday", "atMost": "10000-01-01"}}},
 		{why: "1 MB", value: []any{condition("equals", megabyte)}},
 	}
 	for i := range cases {

@@ -23,6 +23,7 @@ import (
 type benchCommand struct {
 	Feeds    benchFeedsCommand    `cmd:"" help:"Compare the layouts of feeds and of the follower graph: news, walls, posts, comments, follows."`
 	Comments benchCommentsCommand `cmd:"" help:"Compare the layouts of comment threads: pages, permalinks, discussions, new comments."`
+	Model    benchModelCommand    `cmd:"" help:"Compare embedding with referencing: authors' names, previews of comments, poll votes."`
 }
 
 // benchFlags are those of all comparisons.
@@ -179,4 +180,16 @@ func (c *benchCommentsCommand) Run(ctx context.Context, cli *commandLine) error 
 	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
 		return bench.Comments(ctx, bench.CommentsOptions{Options: o, Cache: c.Cache})
 	})
+}
+
+type benchModelCommand struct {
+	benchFlags
+}
+
+// Help explains the command, below its one-line help.
+func (*benchModelCommand) Help() string { return benchHelp }
+
+// Run compares.
+func (c *benchModelCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.run(cli, func(o bench.Options) (*bench.Report, error) { return bench.Model(ctx, o) })
 }

@@ -197,6 +197,33 @@ func TestBenchComments(t *testing.T) {
 	}
 }
 
+// TestBenchModel measures embedding against referencing: each reads and writes what it says, and the report says when which pays.
+func TestBenchModel(t *testing.T) {
+	designs := []string{"referenced", "embedded"}
+	figures := benchTables(t, benchDatabase(t, mongotest.URI(t)), "model")
+	for _, c := range []struct {
+		call                 string
+		referenced, embedded float64 // commands
+	}{
+		{"page with names", 2, 1},
+		{"rename", 3, 5},
+		{"rename, many posts", 3, 5},
+		{"page with previews", 2, 1},
+		{"edit of a comment", 3, 4},
+		{"page, 10 votes each", 2, 1},
+		{"vote, 10 before", 4, 3},
+		{"page, 100 votes each", 2, 1},
+		{"vote, 100 before", 4, 3},
+	} {
+		checkCosts(t, figures, c.call, designs)
+		for i, want := range []float64{c.referenced, c.embedded} {
+			if got := figures[[3]string{c.call, designs[i], "commands"}]; got != want {
+				t.Errorf("%s, %s: %v commands, want %v", c.call, designs[i], got, want)
+			}
+		}
+	}
+}
+
 // cacheSize is mongod's cache, in bytes.
 func cacheSize(t *testing.T, uri string) int64 {
 	t.Helper()
@@ -235,6 +262,7 @@ func TestBenchRefuses(t *testing.T) {
 		"too many edges":     {[]string{"feeds", "--edges", "1000001", "--mongodb-uri", taken}, "--edges must be from 0 to 1,000,000"},
 		"no network":         {[]string{"feeds", "--edges", "0", "--mongodb-uri", taken}, "there is no network to load"},
 		"no folder":          {[]string{"feeds", "--networks", "/no/such/folder", "--mongodb-uri", taken}, "--networks: there is no folder /no/such/folder"},
+		"an unknown design":  {[]string{"model", "--layouts", "linked", "--mongodb-uri", taken}, `there is no "linked": choose of referenced, embedded`},
 		"a server elsewhere": {[]string{"feeds", "--mongodb-uri", "mongodb://127.0.0.1:1/bench?serverSelectionTimeoutMS=100"}, "MongoDB can't be measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -249,27 +277,38 @@ func TestBenchRefuses(t *testing.T) {
 
 // A database with something in it is left alone, unless its owner says otherwise.
 func TestBenchLeavesDatabasesAlone(t *testing.T) {
-	uri := benchDatabase(t, mongotest.URI(t))
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = client.Disconnect(context.Background()) }()
-	at, _ := url.Parse(uri)
-	mine := client.Database(at.Path[1:] + "_documents").Collection("mine")
-	if _, err := mine.InsertOne(t.Context(), bson.D{{Key: "dear", Value: true}}); err != nil {
-		t.Fatal(err)
-	}
-	args := []string{"bench", "comments", "--quick", "--cache", "0", "--layouts", "documents", "--only", "permalink", "--mongodb-uri", uri}
-	command, _, stderr := plazaCommand(t.Context(), t.TempDir(), args...)
-	if err := command.Run(); err == nil || !strings.Contains(stderr.String(), "is not empty") {
-		t.Errorf("%v, and\n%s", err, stderr)
-	}
-	if n, err := mine.EstimatedDocumentCount(t.Context()); n != 1 || err != nil {
-		t.Fatalf("%d documents are left (%v)", n, err)
-	}
-	command, stdout, stderr := plazaCommand(t.Context(), t.TempDir(), append(args, "--overwrite")...)
-	if err := command.Run(); err != nil || !strings.Contains(stdout.String(), "| permalink | documents |") {
-		t.Errorf("%v, and\n%s%s", err, stderr, stdout)
+	for name, c := range map[string]struct {
+		database string
+		args     []string
+		want     string
+	}{
+		"comments": {"_documents", []string{"--cache", "0", "--layouts", "documents", "--only", "permalink"}, "| permalink | documents |"},
+		"model":    {"_votes_embedded", []string{"--layouts", "embedded", "--only", "vote, 10 "}, "| vote, 10 before | embedded |"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			uri := benchDatabase(t, mongotest.URI(t))
+			client, err := mongo.Connect(options.Client().ApplyURI(uri))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = client.Disconnect(context.Background()) }()
+			at, _ := url.Parse(uri)
+			mine := client.Database(at.Path[1:] + c.database).Collection("mine")
+			if _, err := mine.InsertOne(t.Context(), bson.D{{Key: "dear", Value: true}}); err != nil {
+				t.Fatal(err)
+			}
+			args := append([]string{"bench", name, "--quick", "--mongodb-uri", uri}, c.args...)
+			command, _, stderr := plazaCommand(t.Context(), t.TempDir(), args...)
+			if err := command.Run(); err == nil || !strings.Contains(stderr.String(), "is not empty") {
+				t.Errorf("%v, and\n%s", err, stderr)
+			}
+			if n, err := mine.EstimatedDocumentCount(t.Context()); n != 1 || err != nil {
+				t.Fatalf("%d documents are left (%v)", n, err)
+			}
+			command, stdout, stderr := plazaCommand(t.Context(), t.TempDir(), append(args, "--overwrite")...)
+			if err := command.Run(); err != nil || !strings.Contains(stdout.String(), c.want) {
+				t.Errorf("%v, and\n%s%s", err, stderr, stdout)
+			}
+		})
 	}
 }

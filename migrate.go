@@ -18,7 +18,7 @@ type migrateCommand struct {
 	Comments  migrateCommentsCommand  `cmd:"" help:"Move comment threads to another layout."`
 	Feeds     migrateFeedsCommand     `cmd:"" help:"Move news feeds to another layout."`
 	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written."`
-	Status    migrateStatusCommand    `cmd:"" help:"Say which layouts the database has, and how far a migration is."`
+	Status    migrateStatusCommand    `cmd:"" help:"Say which layouts the database has, and how far migrations are."`
 }
 
 type migrateCommentsCommand struct {
@@ -204,6 +204,9 @@ func (*migrateStatusCommand) Run(ctx context.Context, cli *commandLine) error {
 	all, err := store.Migrations(ctx)
 	for _, s := range all {
 		writeState(os.Stdout, s)
+	}
+	if err == nil {
+		err = writeDocuments(ctx, os.Stdout, store)
 	}
 	return errors.Join(err, store.Close())
 }

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"sync"
+	"time"
 
 	"plaza/internal/progress"
 	"plaza/storage/mongodb"
@@ -46,6 +48,9 @@ func (c *migrateDocumentsCommand) Run(ctx context.Context, cli *commandLine) err
 	if err == nil {
 		err = writeVersions(ctx, os.Stdout, store)
 	}
+	if err == nil && c.Status {
+		err = writeDocuments(ctx, os.Stdout, store)
+	}
 	return errors.Join(err, store.Close())
 }
 
@@ -55,13 +60,19 @@ func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.St
 	show := func(p mongodb.DocumentProgress) {
 		if p.Collection != collection {
 			collection = p.Collection
-			meter.Begin(collection, 0)
+			meter.Begin(collection, p.Done)
 			fmt.Fprintln(os.Stderr, collection)
 		}
 		upgraded[collection] = p.Upgraded
 		meter.Show(min(p.Done, p.Total), p.Total)
 	}
-	err := store.MigrateDocuments(ctx, mongodb.DocumentMigration{Batch: c.Batch, Rate: c.Rate, DryRun: c.DryRun, Progress: show})
+	var said sync.Once
+	waiting := func(process string) {
+		said.Do(func() { fmt.Fprintln(os.Stderr, "waiting until it is certain that nobody is at it any more:", process) })
+	}
+	err := store.MigrateDocuments(ctx, mongodb.DocumentMigration{
+		Batch: c.Batch, Rate: c.Rate, DryRun: c.DryRun, Progress: show, Waiting: waiting,
+	})
 	meter.End()
 	if errors.Is(err, context.Canceled) {
 		return errors.New("the migration was stopped; the same command goes on from there")
@@ -93,6 +104,33 @@ func writeVersions(ctx context.Context, out io.Writer, store *mongodb.Store) err
 			}
 			fmt.Fprintf(out, "%-14s %8d %12s %12s\n", c.Collection, v, progress.Grouped(c.Counts[v]), state)
 		}
+	}
+	return nil
+}
+
+// writeDocuments says how far the migration of documents is.
+func writeDocuments(ctx context.Context, out io.Writer, store *mongodb.Store) error {
+	s, err := store.DocumentMigration(ctx)
+	if err != nil {
+		return err
+	}
+	switch {
+	case s.UnderWay:
+		fmt.Fprintln(out, "documents are being upgraded")
+		for _, c := range s.Collections {
+			fmt.Fprintf(out, "  %s: %s of about %s\n", c.Collection, progress.Grouped(c.Done), progress.Grouped(c.Total))
+		}
+		if s.Driver != "" {
+			fmt.Fprintf(out, "  At it: %s\n", s.Driver)
+			return nil
+		}
+		fmt.Fprint(out, "  Nobody is at it.\n  plaza migrate documents   goes on\n")
+	case s.Finished.IsZero():
+		fmt.Fprint(out, "documents were not upgraded yet\n  plaza migrate documents --status   says whether there are older ones\n")
+	case !s.Newest:
+		fmt.Fprintf(out, "documents were upgraded to older versions at %s UTC\n  plaza migrate documents   upgrades them to the newest\n", s.Finished.Format(time.DateTime))
+	default:
+		fmt.Fprintf(out, "documents were all upgraded at %s UTC\n", s.Finished.Format(time.DateTime))
 	}
 	return nil
 }

@@ -71,6 +71,7 @@ Every flag can be given as the environment variable that stands behind it.`
 
 //go:generate go tool gqlgen generate
 //go:generate go run ./internal/cmd/boundanswers graph/generated/root_.generated.go
+//go:generate go run ./internal/cmd/schemadoc graph/schema docs
 
 func main() { os.Exit(run()) }
 

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"plaza/storage/mongodb"
 )
@@ -28,7 +29,7 @@ type Arena struct {
 // Rival is one of those that are compared, with a database of its own.
 type Rival struct {
 	Name  string
-	Store *mongodb.Store
+	Store *mongodb.Store // nil: there is the database alone
 	Wire  *Wire
 
 	database *mongo.Database
@@ -65,19 +66,9 @@ func OpenArena(ctx context.Context, uri string, overwrite bool) (*Arena, error) 
 
 // Open opens a store for a rival, on an empty database of its own.
 func (a *Arena) Open(ctx context.Context, name string, o mongodb.Options) (*Rival, error) {
-	database := a.client.Database(a.database + "_" + strings.NewReplacer(" ", "_", "+", "_").Replace(name))
-	collections, err := database.ListCollectionNames(ctx, bson.D{})
+	database, err := a.empty(ctx, name)
 	if err != nil {
-		return nil, fmt.Errorf("database %s: %w", database.Name(), err)
-	}
-	switch {
-	case len(collections) == 0:
-	case a.overwrite:
-		if err := database.Drop(ctx); err != nil {
-			return nil, fmt.Errorf("database %s: %w", database.Name(), err)
-		}
-	default:
-		return nil, fmt.Errorf("the database %s is not empty: drop it, let --overwrite do that, or name another one in the URI", database.Name())
+		return nil, err
 	}
 	r := &Rival{Name: name, Wire: &Wire{}, database: database}
 	o.Monitor = r.Wire.Monitor()
@@ -87,6 +78,43 @@ func (a *Arena) Open(ctx context.Context, name string, o mongodb.Options) (*Riva
 		return nil, err
 	}
 	return r, nil
+}
+
+// OpenBare opens an empty database for a rival that keeps something in a way of its own, with a client that writes as a store does:
+// acknowledged by a majority and its journals.
+func (a *Arena) OpenBare(ctx context.Context, subject, name string) (*Rival, error) {
+	database, err := a.empty(ctx, subject+" "+name)
+	if err != nil {
+		return nil, err
+	}
+	r := &Rival{Name: name, Wire: &Wire{}, database: database}
+	journaled := true
+	client, err := mongo.Connect(options.Client().ApplyURI(a.uri).SetMonitor(r.Wire.Monitor()).
+		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journaled}))
+	if err != nil {
+		return nil, err
+	}
+	r.database = client.Database(database.Name())
+	a.opened = append(a.opened, r)
+	return r, nil
+}
+
+// empty is a database with nothing in it, for what is named so.
+func (a *Arena) empty(ctx context.Context, name string) (*mongo.Database, error) {
+	database := a.client.Database(a.database + "_" + strings.NewReplacer(" ", "_", "+", "_").Replace(name))
+	collections, err := database.ListCollectionNames(ctx, bson.D{})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("database %s: %w", database.Name(), err)
+	case len(collections) == 0:
+		return database, nil
+	case !a.overwrite:
+		return nil, fmt.Errorf("the database %s is not empty: drop it, let --overwrite do that, or name another one in the URI", database.Name())
+	}
+	if err := database.Drop(ctx); err != nil {
+		return nil, fmt.Errorf("database %s: %w", database.Name(), err)
+	}
+	return database, nil
 }
 
 // Close drops all databases that were opened, also when ctx has ended.
@@ -99,6 +127,9 @@ func (a *Arena) Close(ctx context.Context) error {
 			failed = append(failed, r.Store.Close())
 		}
 		failed = append(failed, r.database.Drop(ctx))
+		if client := r.database.Client(); client != a.client {
+			failed = append(failed, client.Disconnect(ctx))
+		}
 	}
 	return errors.Join(append(failed, a.client.Disconnect(ctx))...)
 }

@@ -208,3 +208,36 @@ func TestReadersFollowMany(t *testing.T) {
 		}
 	}
 }
+
+// Embedding pays or not, by what it saves on a read and costs on a write.
+func TestVerdicts(t *testing.T) {
+	for _, c := range []struct {
+		saved, extra float64
+		want         string
+	}{
+		{0.2, 2, "embedding saves 0.20 ms on a read and costs 2.00 ms more on a write, so it pays above 10.0 reads for each write"},
+		{-0.2, -1, "embedding costs 0.20 ms more on a read and saves 1.00 ms on a write, so it pays below 5.00 reads for each write"},
+		{0.2, 0, "embedding saves 0.20 ms on a read and changes nothing on a write: it always pays"},
+		{0, -0.2, "embedding changes nothing on a read and saves 0.20 ms on a write: it always pays"},
+		{-0.2, 0.3, "embedding costs 0.20 ms more on a read and costs 0.30 ms more on a write: it never pays"},
+		{0, 0, "both designs cost about the same"},
+	} {
+		if got := verdict(c.saved, c.extra); got != c.want {
+			t.Errorf("%v and %v: %q, want %q", c.saved, c.extra, got, c.want)
+		}
+	}
+	if difference(1.05, 1) != 0 || difference(1.5, 1) != 0.5 || difference(1, 1.5) != -0.5 {
+		t.Error("a tenth is no difference, and a half is")
+	}
+	cost := func(call, rival string, ms int) Result {
+		return Result{Call: call, Rival: rival, Samples: []Sample{{Server: time.Duration(ms) * time.Millisecond}}}
+	}
+	s := Section{Results: []Result{cost("read", embedded, 1), cost("read", referenced, 3), cost("write", embedded, 5)}}
+	if s.advise(readAndWrite{"read", "write"}); len(s.Remarks) > 0 {
+		t.Errorf("what was not measured is remarked on: %v", s.Remarks)
+	}
+	s.Results = append(s.Results, cost("write", referenced, 1))
+	if s.advise(readAndWrite{"read", "write"}); len(s.Remarks) != 1 || !strings.Contains(s.Remarks[0], "above 2.00 reads") {
+		t.Errorf("the remarks are %v", s.Remarks)
+	}
+}

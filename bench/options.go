@@ -114,7 +114,22 @@ func (o *Options) check() error {
 }
 
 // inArena opens a rival for each contender, lets run measure them, and drops their databases.
-func (o *Options) inArena(ctx context.Context, all []contender, run func(*Arena, []*Rival) error) (err error) {
+func (o *Options) inArena(ctx context.Context, all []contender, run func(*Arena, []*Rival) error) error {
+	return o.withArena(ctx, all, func(arena *Arena, chosen []contender) error {
+		var rivals []*Rival
+		for _, c := range chosen {
+			rival, err := arena.Open(ctx, c.name, c.options)
+			if err != nil {
+				return err
+			}
+			rivals = append(rivals, rival)
+		}
+		return run(arena, rivals)
+	})
+}
+
+// withArena opens an arena for those of the contenders that are chosen, and drops in the end what run has opened there.
+func (o *Options) withArena(ctx context.Context, all []contender, run func(*Arena, []contender) error) (err error) {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -127,13 +142,5 @@ func (o *Options) inArena(ctx context.Context, all []contender, run func(*Arena,
 		return err
 	}
 	defer func() { err = errors.Join(err, arena.Close(ctx)) }()
-	var rivals []*Rival
-	for _, c := range chosen {
-		rival, err := arena.Open(ctx, c.name, c.options)
-		if err != nil {
-			return err
-		}
-		rivals = append(rivals, rival)
-	}
-	return run(arena, rivals)
+	return run(arena, chosen)
 }

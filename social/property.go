@@ -120,6 +120,9 @@ func (p *Property) readNumber(field string, given any) (PropertyValue, error) {
 	var n float64
 	switch given := given.(type) {
 	case int64:
+		if p.Type == PropertyInt && (given > MaxPropertyInt || given < -MaxPropertyInt) {
+			return PropertyValue{}, p.notWhole(field) // as a float64 it might be another one
+		}
 		n = float64(given)
 	case float64:
 		n = given
@@ -130,9 +133,13 @@ func (p *Property) readNumber(field string, given any) (PropertyValue, error) {
 	case math.IsNaN(n) || math.IsInf(n, 0):
 		return PropertyValue{}, fault.Invalidf(field, "This is not a finite number.")
 	case p.Type == PropertyInt && (n != math.Trunc(n) || math.Abs(n) > MaxPropertyInt):
-		return PropertyValue{}, fault.Invalidf(field, "The value of %s is a whole number between -2^53 and 2^53.", p.Key)
+		return PropertyValue{}, p.notWhole(field)
 	}
 	return NumberValue(n), nil
+}
+
+func (p *Property) notWhole(field string) error {
+	return fault.Invalidf(field, "The value of %s is a whole number between -2^53 and 2^53.", p.Key)
 }
 
 // Show is Parse backwards: what clients get.

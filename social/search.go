@@ -300,5 +300,8 @@ func (p *Property) between(field string, atLeast, atMost any) ([]Interval, error
 			return nil, err
 		}
 	}
+	if in.Min.Compare(in.Max) > 0 {
+		return nil, fault.Invalidf(field, "atLeast is above atMost: nothing lies between them.")
+	}
 	return []Interval{in}, nil
 }

@@ -2331,7 +2331,7 @@ input PropertyCondition {
   equals: PropertyValue
   "The least value. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
   atLeast: PropertyValue
-  "The greatest value. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
+  "The greatest value, not below ` + "`" + `atLeast` + "`" + `. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
   atMost: PropertyValue
   "Any of 1 to 20 values."
   in: [PropertyValue!]

@@ -685,7 +685,7 @@ type PropertyCondition struct {
 	Equals any `json:"equals,omitempty"`
 	// The least value. For `INT`, `FLOAT` and `DATE`.
 	AtLeast any `json:"atLeast,omitempty"`
-	// The greatest value. For `INT`, `FLOAT` and `DATE`.
+	// The greatest value, not below `atLeast`. For `INT`, `FLOAT` and `DATE`.
 	AtMost any `json:"atMost,omitempty"`
 	// Any of 1 to 20 values.
 	In []any `json:"in,omitempty"`

@@ -1,11 +1,13 @@
 package mongodb_test
 
 import (
+	"encoding/base64"
 	"encoding/binary"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -36,6 +38,9 @@ func TestDataModelIsDescribed(t *testing.T) {
 				collection, collection, strings.TrimSpace(begin), strings.TrimSpace(end))
 			continue
 		}
+		if !regexp.MustCompile(`(?m)^\| \[` + collection + `\]\(#` + strings.ToLower(collection) + `\) \| [^|]+ \| [^|]+ \| [^|]+ \|$`).MatchString(page) {
+			t.Errorf("docs/data-model.md does not say at a glance what %s embeds and refers to, and what it is sharded by", collection)
+		}
 		_, words, _ := strings.Cut(head, "## "+collection+"\n")
 		if len(strings.TrimSpace(words)) < 15 {
 			t.Errorf("docs/data-model.md does not say why %s is as it is", collection)
@@ -59,13 +64,14 @@ func described(t *testing.T, collection string, indexes map[string]string) strin
 	t.Helper()
 	var b strings.Builder
 	raw, err := os.ReadFile(fmt.Sprintf("testdata/documents/%s.v%d.bson", collection, mongodb.NewestVersion(collection)))
-	if err == nil {
-		sample, err := bson.MarshalExtJSONIndent(bson.Raw(raw[:binary.LittleEndian.Uint32(raw)]), false, false, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "\n```json\n%s\n```\n", sample)
+	if err != nil {
+		t.Fatal(err)
 	}
+	sample, err := bson.MarshalExtJSONIndent(largest(raw), false, false, "", "  ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&b, "\n```js\n%s\n```\n", asInShell(sample))
 	b.WriteString("\n| index | keys |\n| --- | --- |\n| `_id_` | `{\"_id\": 1}` |\n")
 	for _, name := range slices.Sorted(maps.Keys(indexes)) {
 		fmt.Fprintf(&b, "| `%s` | %s |\n", name, indexes[name])
@@ -80,6 +86,37 @@ func described(t *testing.T, collection string, indexes map[string]string) strin
 	return b.String()
 }
 
+var (
+	binaries = regexp.MustCompile(`\{\s*"\$binary": \{\s*"base64": "([^"]*)",\s*"subType": "(\d\d)"\s*\}\s*\}`)
+	dates    = regexp.MustCompile(`\{\s*"\$date": ("[^"]*")\s*\}`)
+	oids     = regexp.MustCompile(`\{\s*"\$oid": ("[^"]*")\s*\}`)
+)
+
+// asInShell writes values of extended JSON as MongoDB's shell does, which is shorter.
+func asInShell(sample []byte) string {
+	text := binaries.ReplaceAllStringFunc(string(sample), func(value string) string {
+		parts := binaries.FindStringSubmatch(value)
+		raw, err := base64.StdEncoding.DecodeString(parts[1])
+		if err == nil && parts[2] == "04" && len(raw) == 16 {
+			return fmt.Sprintf(`UUID("%x-%x-%x-%x-%x")`, raw[:4], raw[4:6], raw[6:8], raw[8:10], raw[10:])
+		}
+		return fmt.Sprintf("BinData(%s, %q)", strings.TrimPrefix(parts[2], "0"), parts[1])
+	})
+	return oids.ReplaceAllString(dates.ReplaceAllString(text, "ISODate($1)"), "ObjectId($1)")
+}
+
+// largest is the document of a file that shows most.
+func largest(documents []byte) (found bson.Raw) {
+	for len(documents) > 0 {
+		n := binary.LittleEndian.Uint32(documents)
+		if int(n) > len(found) {
+			found = documents[:n]
+		}
+		documents = documents[n:]
+	}
+	return found
+}
+
 // indexesOfAll are the indexes of all collections in all layouts, by collection and name.
 func indexesOfAll(t *testing.T) map[string]map[string]string {
 	t.Helper()
@@ -91,7 +128,17 @@ func indexesOfAll(t *testing.T) map[string]map[string]string {
 			t.Fatal(err)
 		}
 		for _, name := range collections {
-			specifications, err := db.Collection(name).Indexes().ListSpecifications(t.Context())
+			var indexes []struct {
+				Name    string `bson:"name"`
+				Keys    bson.D `bson:"key"`
+				Unique  bool   `bson:"unique"`
+				Expires *int   `bson:"expireAfterSeconds"`
+				Only    bson.D `bson:"partialFilterExpression"`
+			}
+			cursor, err := db.Collection(name).Indexes().List(t.Context())
+			if err == nil {
+				err = cursor.All(t.Context(), &indexes)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -99,18 +146,22 @@ func indexesOfAll(t *testing.T) map[string]map[string]string {
 			if all[collection] == nil {
 				all[collection] = map[string]string{}
 			}
-			for _, s := range specifications {
-				if s.Name == "_id_" {
+			for _, i := range indexes {
+				if i.Name == "_id_" {
 					continue
 				}
-				text := "`" + jsonOf(t, s.KeysDocument) + "`"
-				if s.Unique != nil && *s.Unique {
-					text += " unique"
+				var text strings.Builder
+				text.WriteString("`" + jsonOf(t, i.Keys) + "`")
+				if i.Unique {
+					text.WriteString(" unique")
 				}
-				if s.ExpireAfterSeconds != nil {
-					text += fmt.Sprintf(" expiring after %d s", *s.ExpireAfterSeconds)
+				if i.Expires != nil {
+					fmt.Fprintf(&text, " expiring after %d s", *i.Expires)
 				}
-				all[collection][s.Name] = text
+				for _, only := range i.Only { // each is "there is such a field"
+					fmt.Fprintf(&text, ", of documents with %#q", only.Key)
+				}
+				all[collection][i.Name] = text.String()
 			}
 		}
 	}

@@ -28,6 +28,7 @@ var readers = map[string]func() any{
 	"threadMutes": func() any { return &markDoc{} }, "comments": func() any { return &commentDoc{} },
 	"threads": func() any { return &bucketDoc{} }, "commentAuthors": func() any { return &authorDoc{} },
 	"newsLists": func() any { return &newsListDoc{} }, "mergedAuthors": func() any { return &mergedAuthorDoc{} },
+	"newsBuckets": func() any { return &openPart{} }, "monthNews": func() any { return &openPart{} }, "monthWalls": func() any { return &openPart{} },
 	"events": func() any { return &eventDoc{} }, "jobs": func() any { return &jobDoc{} }, "settings": func() any { return &settingDoc{} }, "servers": func() any { return &serverDoc{} },
 	"adAdvertisers": func() any { return &adAdvertiserDoc{} }, "adCampaigns": func() any { return &adCampaignDoc{} },
 	"adUnits": func() any { return &adUnitDoc{} }, "adZones": func() any { return &adZoneDoc{} },

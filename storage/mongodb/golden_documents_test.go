@@ -16,6 +16,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb"
 	"plaza/storage/storagetest/adstest"
 )
 
@@ -30,20 +31,56 @@ func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
 			callEverything(w)
 			writePosts(w)
 			adstest.CallEverything(t, w.Ads())
-			db := databaseOfTown(t, w)
-			collections, err := db.ListCollectionNames(t.Context(), bson.D{})
-			w.ok(err)
-			for _, collection := range collections {
-				name, _, _ := strings.Cut(collection, ".") // each layout of one thing has a collection of its own
-				for version, documents := range someOf(t, db.Collection(collection)) {
-					keepDocuments(t, fmt.Sprintf("%s.v%d.bson", name, version), documents)
-				}
-			}
+			keepCollections(w)
+		})
+	}
+	for _, o := range []mongodb.Options{
+		{Feeds: mongodb.FeedsHybrid, MergeAbove: 2}, {Feeds: mongodb.FeedsBucket}, {Feeds: mongodb.FeedsMonth},
+	} {
+		t.Run("feeds, "+o.Feeds, func(t *testing.T) {
+			w := newTownOf(t, nil, o)
+			fillFeeds(w)
+			keepCollections(w)
 		})
 	}
 }
 
-func keepDocuments(t *testing.T, name string, documents []byte) {
+// fillFeeds lets people read, writes posts to them (one author has few followers, the other as many as are merged), and mutes a
+// thread, so that all collections of feeds have documents.
+func fillFeeds(w *town) {
+	users := w.people(5)
+	few, many, fans := users[0], users[1], users[2:]
+	w.follow(fans[0], []social.NewUser{few})
+	for _, fan := range fans {
+		w.follow(fan, []social.NewUser{many})
+		_, err := w.News(w.ctx, fan.User.ID, social.Page{Limit: 20})
+		w.ok(err)
+	}
+	for _, author := range []social.UserID{few.User.ID, many.User.ID} {
+		p := w.post(status(author, author, public))
+		w.comment(p, nil, fans[0].User.ID)
+		_, err := w.MuteThread(w.ctx, p.ID, author, happened(social.EventThreadMuted))
+		w.ok(err)
+		_, err = w.Wall(w.ctx, lists(social.Page{Limit: 20}, author))
+		w.ok(err)
+	}
+	w.finish()
+}
+
+func keepCollections(w *town) {
+	w.t.Helper()
+	db := databaseOfTown(w.t, w)
+	collections, err := db.ListCollectionNames(w.ctx, bson.D{})
+	w.ok(err)
+	for _, collection := range collections {
+		name, _, _ := strings.Cut(collection, ".") // each layout of one thing has a collection of its own
+		for version, documents := range someOf(w.t, db.Collection(collection)) {
+			keepDocuments(w.t, fmt.Sprintf("%s.v%d.bson", name, version), documents)
+		}
+	}
+}
+
+func keepDocuments(t testing.TB, name string, documents []byte) {
 	t.Helper()
 	path := filepath.Join("testdata", "documents", name)
 	_, err := os.Stat(path)
@@ -59,7 +96,7 @@ func keepDocuments(t *testing.T, name string, documents []byte) {
 }
 
 // someOf are some documents of each version.
-func someOf(t *testing.T, c *mongo.Collection) map[int64][]byte {
+func someOf(t testing.TB, c *mongo.Collection) map[int64][]byte {
 	t.Helper()
 	cursor, err := c.Find(t.Context(), bson.D{}, options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(200))
 	if err != nil {
@@ -105,7 +142,7 @@ func writePosts(w *town) {
 	}
 }
 
-func databaseOfTown(t *testing.T, w *town) *mongo.Database {
+func databaseOfTown(t testing.TB, w *town) *mongo.Database {
 	t.Helper()
 	at, err := url.Parse(w.uri)
 	if err != nil {

@@ -157,14 +157,12 @@ func (m *migration) claim(ctx context.Context) error {
 		if err := m.refusal(d); err != nil {
 			return err
 		}
-		if d.Driver != "" && d.Driver != m.s.member.id {
-			alive, err := m.isAlive(ctx, d.Driver)
-			if err != nil {
-				return err
-			}
-			if alive != nil {
-				return fmt.Errorf("%s are being moved by another process just now (%s)", d.Name, alive.Process)
-			}
+		alive, err := m.s.isAlive(ctx, d.Driver, nil)
+		if err != nil {
+			return err
+		}
+		if alive != nil {
+			return fmt.Errorf("%s are being moved by another process just now (%s)", d.Name, alive.Process)
 		}
 		taken := doc("_id", d.Name, "driver", doc("$in", bson.A{d.Driver, nil}), "generation", doc("$in", bson.A{d.Generation, nil}))
 		err = m.update(ctx, taken, doc("$set", doc("driver", m.s.member.id)))
@@ -174,11 +172,14 @@ func (m *migration) claim(ctx context.Context) error {
 	}
 }
 
-// isAlive waits until it is certain whether a server still has a lease: nil where it has not.
-func (m *migration) isAlive(ctx context.Context, server string) (*serverDoc, error) {
+// isAlive waits until it is certain whether another server still has a lease: nil where it has not. It tells waiting of it meanwhile.
+func (s *Store) isAlive(ctx context.Context, server string, waiting func(process string)) (*serverDoc, error) {
+	if server == "" || server == s.member.id {
+		return nil, nil
+	}
 	first := time.Time{}
 	for {
-		all, err := m.s.servers(ctx)
+		all, err := s.servers(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -189,8 +190,10 @@ func (m *migration) isAlive(ctx context.Context, server string) (*serverDoc, err
 		case !first.IsZero() && all[i].At.After(first):
 			return &all[i], nil
 		}
-		first = all[i].At
-		if err := m.pause(ctx); err != nil {
+		if first = all[i].At; waiting != nil {
+			waiting(all[i].Process)
+		}
+		if err := s.pause(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -364,7 +367,7 @@ func (m *migration) agree(ctx context.Context) error {
 		if m.Waiting != nil {
 			m.Waiting(waiting)
 		}
-		if err := m.pause(ctx); err != nil {
+		if err := m.s.pause(ctx); err != nil {
 			return err
 		}
 	}
@@ -377,8 +380,8 @@ func (s *Store) isGone(d serverDoc) bool {
 }
 
 // pause is the time between two looks at the servers.
-func (m *migration) pause(ctx context.Context) error {
-	rest(ctx, m.s.member.heartbeat/4, nil)
+func (s *Store) pause(ctx context.Context) error {
+	rest(ctx, s.member.heartbeat/4, nil)
 	return ctx.Err()
 }
 

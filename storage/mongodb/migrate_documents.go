@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -18,6 +19,8 @@ type DocumentMigration struct {
 	Rate     int  // documents a second at most; 0 for as many as can be
 	DryRun   bool // read everything, write nothing
 	Progress func(DocumentProgress)
+	// Waiting is told of a process that was at it before, while it is not certain that it is gone. Optional.
+	Waiting func(process string)
 }
 
 // DocumentProgress says how far a collection is.
@@ -26,6 +29,15 @@ type DocumentProgress struct {
 	Done       int // documents that were looked at, or lie before the place where an earlier run was stopped
 	Total      int // about how many there are
 	Upgraded   int // in this run
+}
+
+// DocumentMigrationState says how far the migration of documents is.
+type DocumentMigrationState struct {
+	UnderWay    bool
+	Collections []DocumentProgress // that were begun, while it is under way; Upgraded is 0
+	Driver      string             // the process that is at it, or was until a moment ago; "": none
+	Finished    time.Time          // when the last one ended; zero: none has
+	Newest      bool               // the last one that ended brought documents to the versions of this Plaza
 }
 
 // DocumentVersions says how many documents of a collection have each version.
@@ -37,12 +49,27 @@ type DocumentVersions struct {
 
 const defaultEvolveBatch = 500
 
-// positionDoc is the document "documentMigration" of settings: up to which _id each collection is done.
-type positionDoc struct {
-	After map[string]bson.RawValue `bson:"after"`
+// documentMigrationDoc is a document of settings: how far the migration of documents is, or that it has ended.
+type documentMigrationDoc struct {
+	Driver   string                 `bson:"driver"`   // the server that is at it; "": none
+	Walks    map[string]positionDoc `bson:"walks"`    // by collection; nil: none is under way
+	Finished time.Time              `bson:"finished"` // the last one
+	Newest   map[string]int         `bson:"newest"`   // the versions that it reached
 }
 
-const positionSetting = "documentMigration"
+// positionDoc says how far a collection is on the way to a version.
+type positionDoc struct {
+	Version int           `bson:"version"`
+	After   bson.RawValue `bson:"after"` // an _id: all up to there are done
+	Done    int           `bson:"done"`
+	Total   int           `bson:"total"`
+}
+
+const (
+	documentMigrationSetting = "documentMigration"
+	// upgradeTries is how often a document is read again that is changed at the same time.
+	upgradeTries = 5
+)
 
 // upgrades make the update that brings a document to the newest version. It writes only while the document still says
 // what it was computed from.
@@ -79,20 +106,25 @@ func upgrade(raw bson.Raw, set bson.D, unchanged ...string) *mongo.UpdateOneMode
 }
 
 // MigrateDocuments upgrades what older servers have written, while servers go on. It goes on where an earlier run was
-// stopped, and begins anew where that one had ended.
-func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) error {
+// stopped, and begins anew where that one had ended. One process at a time does it. Its errors are for people.
+func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err error) {
 	if m.Batch <= 0 {
 		m.Batch = defaultEvolveBatch
 	}
-	var position positionDoc
+	var recorded documentMigrationDoc
 	if !m.DryRun {
-		if err := s.readPosition(ctx, &position); err != nil {
+		if err := s.claimDocuments(ctx, &recorded, m.Waiting); err != nil {
 			return err
 		}
+		defer func() { err = errors.Join(err, s.releaseDocuments(ctx)) }()
 	}
 	pace := pace{rate: m.Rate, began: time.Now()}
 	for _, name := range slices.Sorted(maps.Keys(upgrades)) {
-		walk := evolution{s: s, m: m, c: s.users.Database().Collection(name), pace: &pace, after: position.After[name]}
+		walk := evolution{s: s, m: m, c: s.users.Database().Collection(name), pace: &pace}
+		walk.Collection = name
+		if position := recorded.Walks[name]; position.Version == newestVersions()[name] {
+			walk.after, walk.Done = position.After, position.Done
+		}
 		if err := walk.run(ctx); err != nil {
 			return err
 		}
@@ -100,20 +132,87 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) error
 	if m.DryRun {
 		return nil
 	}
+	return s.changeDocumentMigration(ctx, doc("$unset", doc("walks", 1), "$set", doc("finished", time.Now(), "newest", newestVersions())))
+}
+
+// claimDocuments makes this process the one that migrates documents.
+func (s *Store) claimDocuments(ctx context.Context, recorded *documentMigrationDoc, waiting func(process string)) error {
+	for {
+		if err := s.readDocumentMigration(ctx, recorded); err != nil {
+			return err
+		}
+		alive, err := s.isAlive(ctx, recorded.Driver, waiting)
+		if err != nil {
+			return err
+		}
+		if alive != nil {
+			return fmt.Errorf("documents are being upgraded by another process just now (%s)", alive.Process)
+		}
+		taken := false
+		err = s.read(ctx, "claim the migration", func(ctx context.Context) error {
+			result, err := s.settings.UpdateOne(ctx, doc("_id", documentMigrationSetting, "driver", doc("$in", bson.A{recorded.Driver, nil})),
+				doc("$set", doc("driver", s.member.id), "$setOnInsert", doc("v", version)), options.UpdateOne().SetUpsert(true))
+			if mongo.IsDuplicateKeyError(err) {
+				return nil // somebody else has claimed it since it was read
+			}
+			taken = err == nil && result.MatchedCount+result.UpsertedCount == 1
+			return err
+		})
+		if err != nil || taken {
+			return err
+		}
+	}
+}
+
+func (s *Store) releaseDocuments(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	defer cancel()
+	_, err := s.settings.UpdateOne(ctx, doc("_id", documentMigrationSetting, "driver", s.member.id), doc("$unset", doc("driver", 1)))
+	return translate(ctx, "release the migration", err)
+}
+
+// changeDocumentMigration changes what is recorded. errOvertaken: this process was silent for so long that another one goes on.
+func (s *Store) changeDocumentMigration(ctx context.Context, update bson.D) error {
 	return s.read(ctx, "settings", func(ctx context.Context) error {
-		_, err := s.settings.DeleteOne(ctx, doc("_id", positionSetting))
+		result, err := s.settings.UpdateOne(ctx, doc("_id", documentMigrationSetting, "driver", s.member.id), update)
+		if err == nil && result.MatchedCount == 0 {
+			return errOvertaken
+		}
 		return err
 	})
 }
 
-func (s *Store) readPosition(ctx context.Context, to *positionDoc) error {
+func (s *Store) readDocumentMigration(ctx context.Context, to *documentMigrationDoc) error {
+	*to = documentMigrationDoc{}
 	return s.read(ctx, "settings", func(ctx context.Context) error {
-		err := s.settings.FindOne(ctx, doc("_id", positionSetting)).Decode(to)
+		err := s.settings.FindOne(ctx, doc("_id", documentMigrationSetting)).Decode(to)
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return nil
 		}
 		return err
 	})
+}
+
+// DocumentMigration says how far the migration of documents is.
+func (s *Store) DocumentMigration(ctx context.Context) (DocumentMigrationState, error) {
+	var d documentMigrationDoc
+	servers, err := s.servers(ctx)
+	if err == nil {
+		err = s.readDocumentMigration(ctx, &d)
+	}
+	newest := newestVersions()
+	state := DocumentMigrationState{UnderWay: d.Driver != "" || d.Walks != nil, Finished: utc(d.Finished), Newest: maps.Equal(d.Newest, newest)}
+	for _, name := range slices.Sorted(maps.Keys(d.Walks)) {
+		if p := d.Walks[name]; p.Version == newest[name] {
+			state.Collections = append(state.Collections, DocumentProgress{Collection: name, Done: p.Done, Total: p.Total})
+		}
+	}
+	for _, server := range servers {
+		if server.ID == d.Driver && server.Silence <= server.Lease {
+			state.Driver = server.Process
+		}
+	}
+	return state, err
 }
 
 // evolution walks one collection by _id.
@@ -127,83 +226,100 @@ type evolution struct {
 }
 
 func (w *evolution) run(ctx context.Context) error {
-	w.Collection = w.c.Name()
 	err := w.s.read(ctx, "count", func(ctx context.Context) error {
 		total, err := w.c.EstimatedDocumentCount(ctx)
 		w.Total = int(total)
-		if err == nil && w.after.Type != 0 {
-			var before int64
-			before, err = w.c.CountDocuments(ctx, doc("_id", doc("$lte", w.after)), options.Count().SetHint("_id_"))
-			w.Done = int(before)
-		}
 		return err
 	})
+	w.show()
 	for more := true; more && err == nil; {
 		more, err = w.batch(ctx)
-		if w.m.Progress != nil && err == nil {
-			w.m.Progress(w.DocumentProgress)
+		if err == nil {
+			w.show()
 		}
 	}
 	return err
 }
 
+func (w *evolution) show() {
+	if w.m.Progress != nil {
+		w.m.Progress(w.DocumentProgress)
+	}
+}
+
 // batch upgrades the next documents, and says whether there may be more.
 func (w *evolution) batch(ctx context.Context) (more bool, err error) {
+	var docs []bson.Raw
 	err = w.s.read(ctx, "migrate documents", func(ctx context.Context) error {
 		filter := bson.D{}
 		if w.after.Type != 0 {
 			filter = doc("_id", doc("$gt", w.after))
 		}
-		docs, err := findAll[bson.Raw](ctx, w.c, filter, w.m.Batch,
+		docs, err = findAll[bson.Raw](ctx, w.c, filter, w.m.Batch,
 			options.Find().SetSort(doc("_id", 1)).SetLimit(int64(w.m.Batch)).SetHint("_id_"))
-		if err != nil || len(docs) == 0 {
+		if err != nil {
 			return err
 		}
-		more = len(docs) == w.m.Batch
-		if err := w.upgrade(ctx, docs); err != nil {
-			return err
-		}
-		w.Done += len(docs)
-		w.after = docs[len(docs)-1].Lookup("_id")
-		return w.remember(ctx)
+		return w.upgrade(ctx, docs)
 	})
-	if err != nil {
+	if err != nil || len(docs) == 0 {
 		return false, err
 	}
-	return more, w.pace.wait(ctx, w.m.Batch)
+	w.Done += len(docs)
+	w.after = docs[len(docs)-1].Lookup("_id")
+	if err := w.remember(ctx); err != nil {
+		return false, err
+	}
+	return len(docs) == w.m.Batch, w.pace.wait(ctx, len(docs))
 }
 
-// upgrade writes those of the documents that are older.
+// upgrade writes those of the documents that are older. Those that somebody has changed since they were read are read again.
 func (w *evolution) upgrade(ctx context.Context, docs []bson.Raw) error {
-	var models []mongo.WriteModel
+	for range upgradeTries {
+		models, ids, err := w.models(docs)
+		if err != nil || len(models) == 0 {
+			return err
+		}
+		if w.m.DryRun {
+			w.Upgraded += len(models)
+			return nil
+		}
+		result, err := w.c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+		if err != nil {
+			return err
+		}
+		w.Upgraded += int(result.ModifiedCount)
+		if int(result.ModifiedCount) == len(models) {
+			return nil
+		}
+		if docs, err = findIn[bson.Raw](ctx, w.c, "_id", ids, options.Find().SetHint("_id_")); err != nil {
+			return err
+		}
+	}
+	return nil // servers of the older version change it all the time: what is left is for the next run
+}
+
+// models are the updates of those documents that are older, and their ids.
+func (w *evolution) models(docs []bson.Raw) (models []mongo.WriteModel, ids []bson.RawValue, err error) {
 	for _, raw := range docs {
 		if v, ok := raw.Lookup("v").AsInt64OK(); ok && int(v) >= newestVersions()[w.Collection] {
 			continue
 		}
 		model, err := upgrades[w.Collection](raw)
 		if err != nil {
-			return err
+			return nil, nil, err
 		}
-		models = append(models, model)
+		models, ids = append(models, model), append(ids, raw.Lookup("_id"))
 	}
-	if w.m.DryRun || len(models) == 0 {
-		w.Upgraded += len(models)
-		return nil
-	}
-	result, err := w.c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-	if err == nil {
-		w.Upgraded += int(result.ModifiedCount)
-	}
-	return err
+	return models, ids, nil
 }
 
 func (w *evolution) remember(ctx context.Context) error {
 	if w.m.DryRun {
 		return nil
 	}
-	_, err := w.s.settings.UpdateOne(ctx, doc("_id", positionSetting),
-		doc("$set", doc("after."+w.Collection, w.after), "$setOnInsert", doc("v", version)), options.UpdateOne().SetUpsert(true))
-	return err
+	at := positionDoc{Version: newestVersions()[w.Collection], After: w.after, Done: w.Done, Total: w.Total}
+	return w.s.changeDocumentMigration(ctx, doc("$set", doc("walks."+w.Collection, at)))
 }
 
 // pace keeps work below a rate.

@@ -1,0 +1,247 @@
+package bench
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+)
+
+// The two ways to keep what belongs to something else.
+const (
+	embedded   = "embedded"
+	referenced = "referenced"
+)
+
+// design is a way to keep a subject, in a database of its own.
+type design interface {
+	load(ctx context.Context) error
+	// acts are what is done with the subject: the same in both designs.
+	acts() []act
+}
+
+type act struct {
+	name string
+	most int // see [Call]
+	do   func(ctx context.Context, n int) error
+}
+
+// subject is something that can be embedded or referenced.
+type subject struct {
+	name, title string
+	usual       string // how Plaza keeps it
+	designs     map[string]func(o *Options, r *Rival) design
+	pairs       []readAndWrite // whose costs are set against each other
+}
+
+// readAndWrite are the names of two acts.
+type readAndWrite struct{ read, write string }
+
+// Model compares embedding with referencing: authors' names, previews of comments, and poll votes. The designs are the
+// documents, indexes and commands that matter for that, and nothing else of Plaza.
+func Model(ctx context.Context, o Options) (*Report, error) {
+	report := &Report{Name: "model", Title: "The data model on MongoDB: embedding against referencing", Command: o.Command, Notes: modelNotes}
+	err := o.withArena(ctx, []contender{{name: referenced}, {name: embedded}}, func(arena *Arena, chosen []contender) error {
+		report.Machine = machine(arena.version(ctx))
+		subjects := []subject{namesSubject(), previewsSubject(), votesSubject(&o)}
+		rivals := make([][]*Rival, len(subjects))
+		for i, of := range subjects { // all of them, before anything is loaded
+			for _, c := range chosen {
+				rival, err := arena.OpenBare(ctx, of.name, c.name)
+				if err != nil {
+					return err
+				}
+				rivals[i] = append(rivals[i], rival)
+			}
+		}
+		for i, of := range subjects {
+			section, err := of.compare(ctx, &o, arena.Meter, rivals[i])
+			if err != nil {
+				return fmt.Errorf("%s: %w", of.name, err)
+			}
+			report.Sections = append(report.Sections, section)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+const modelNotes = `Each subject is kept in two ways, as documents of Plaza's shape with their indexes, read and written by the Go driver: no GraphQL, no domain and no rules stand between, and what is the same in both is
+left out. Every write is one transaction together with its event, as in Plaza, so that a second document in it costs little; a job's rewriting of copies is outside. A page is 20 posts by their ids. Texts have the lengths of
+people's. *Server* is the CPU time of this process, *mongod* that of the database, for each call: the medians of the rounds, in which both take turns, ± half the distance of the quartiles. What differs by less than a
+tenth counts as the same. *Stored* is the whole database, without the log of events, before anything is measured.`
+
+// compare loads the designs of a subject, and lets them take turns.
+func (of *subject) compare(ctx context.Context, o *Options, meter *Meter, rivals []*Rival) (*Section, error) {
+	section := &Section{Name: "model-" + of.name, Title: of.title, First: of.usual}
+	var calls []Call
+	for i, r := range rivals {
+		o.progress("loading "+of.name, i, len(rivals))
+		d := of.designs[r.Name](o, r)
+		if err := d.load(ctx); err != nil {
+			return nil, fmt.Errorf("loading %s: %w", r.Name, err)
+		}
+		stored, err := r.Stored(ctx)
+		if err != nil {
+			return nil, err
+		}
+		section.Stored = append(section.Stored, StoredBy{r.Name, stored})
+		for k, a := range d.acts() {
+			if len(calls) == k {
+				calls = append(calls, Call{Name: a.name, Most: a.most})
+			}
+			calls[k].Turns = append(calls[k].Turns, Turn{Rival: r.Name, Wire: r.Wire, Do: a.do})
+		}
+	}
+	var err error
+	section.Results, err = o.contest(meter, "measuring "+of.name).Run(ctx, calls)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range of.pairs {
+		section.advise(p)
+	}
+	return section, nil
+}
+
+// advise remarks at which ratio of reads to writes embedding pays, where all of it was measured.
+func (s *Section) advise(p readAndWrite) {
+	cost := func(call, rival string) float64 { return Of(s.Results, call, rival).Median(CPUMs) }
+	for _, call := range []string{p.read, p.write} {
+		for _, rival := range []string{embedded, referenced} {
+			if len(Of(s.Results, call, rival).Samples) == 0 {
+				return
+			}
+		}
+	}
+	saved := difference(cost(p.read, referenced), cost(p.read, embedded))
+	extra := difference(cost(p.write, embedded), cost(p.write, referenced))
+	s.remarkf("*%s* against *%s*: %s.", p.read, p.write, verdict(saved, extra))
+}
+
+// difference is by how much one cost is above another; nothing, where they are about the same.
+func difference(one, other float64) float64 {
+	const same = 0.1
+	if math.Abs(one-other) <= same*max(one, other) {
+		return 0
+	}
+	return one - other
+}
+
+// verdict says when embedding pays, which saves so much CPU time on each read and takes so much more for each write, in ms.
+func verdict(saved, extra float64) string {
+	reading, writing := changed(-saved), changed(extra)
+	switch {
+	case saved > 0 && extra > 0:
+		return fmt.Sprintf("embedding %s a read and %s a write, so it pays above %s reads for each write", reading, writing, significant(extra/saved))
+	case saved < 0 && extra < 0:
+		return fmt.Sprintf("embedding %s a read and %s a write, so it pays below %s reads for each write", reading, writing, significant(extra/saved))
+	case saved > 0 || extra < 0:
+		return fmt.Sprintf("embedding %s a read and %s a write: it always pays", reading, writing)
+	case saved < 0 || extra > 0:
+		return fmt.Sprintf("embedding %s a read and %s a write: it never pays", reading, writing)
+	}
+	return "both designs cost about the same"
+}
+
+// changed says what a difference in ms means.
+func changed(by float64) string {
+	switch {
+	case by > 0:
+		return "costs " + significant(by) + " ms more on"
+	case by < 0:
+		return "saves " + significant(-by) + " ms on"
+	}
+	return "changes nothing on"
+}
+
+// pageSize is how many posts a page has.
+const pageSize = 20
+
+// posts are the collection that all designs have.
+func (r *Rival) posts() *mongo.Collection { return r.database.Collection("posts") }
+
+// transact runs a write as Plaza does: in a transaction, with an event, again where it meets a conflict.
+func (r *Rival) transact(ctx context.Context, write func(ctx context.Context) error) error {
+	session, err := r.database.Client().StartSession()
+	if err != nil {
+		return err
+	}
+	defer session.EndSession(context.WithoutCancel(ctx))
+	_, err = session.WithTransaction(ctx, func(ctx context.Context) (any, error) {
+		if err := write(ctx); err != nil {
+			return nil, err
+		}
+		_, err := r.database.Collection(eventLog).InsertOne(ctx, bson.D{{Key: "_id", Value: uuid(id.New())}, {Key: "kind", Value: "changed"}})
+		return nil, err
+	})
+	return err
+}
+
+// fill stores n documents.
+func (r *Rival) fill(ctx context.Context, collection string, n int, document func(i int) any) error {
+	for from := 0; from < n; from += inBatch {
+		var some []any
+		for i := from; i < min(from+inBatch, n); i++ {
+			some = append(some, document(i))
+		}
+		if _, err := r.database.Collection(collection).InsertMany(ctx, some); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// index makes an index, on a collection that may not exist yet.
+func (r *Rival) index(ctx context.Context, collection string, keys bson.D) error {
+	_, err := r.database.Collection(collection).Indexes().CreateOne(ctx, mongo.IndexModel{Keys: keys})
+	return err
+}
+
+// find reads what has one of the ids, which there must be.
+func find[D any](ctx context.Context, c *mongo.Collection, ids []bson.Binary, o ...options.Lister[options.FindOptions]) ([]D, error) {
+	o = append(o, options.Find().SetBatchSize(int32(len(ids)+1)))
+	cursor, err := c.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, o...)
+	if err != nil {
+		return nil, err
+	}
+	var all []D
+	if err := cursor.All(ctx, &all); err != nil {
+		return nil, err
+	}
+	if len(all) != len(ids) {
+		return nil, fmt.Errorf("%d of %d documents of %s are there", len(all), len(ids), c.Name())
+	}
+	return all, nil
+}
+
+// changeOne changes the one document that the filter matches.
+func changeOne(ctx context.Context, c *mongo.Collection, filter, update bson.D) error {
+	result, err := c.UpdateOne(ctx, filter, update)
+	if err == nil && result.ModifiedCount != 1 {
+		err = fmt.Errorf("%d documents of %s are changed instead of one", result.ModifiedCount, c.Name())
+	}
+	return err
+}
+
+// postID is the id of the n-th post.
+func postID(n int) bson.Binary { return uuid(derived(began, "post", n)) }
+
+// postPage are the ids of a page's posts, other ones each time.
+func postPage(n, first, posts int) []bson.Binary {
+	ids := make([]bson.Binary, min(pageSize, posts))
+	for i := range ids {
+		ids[i] = postID(first + (n*len(ids)+i)%posts)
+	}
+	return ids
+}
+
+func uuid(i id.ID) bson.Binary { return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: i[:]} }
