@@ -45,8 +45,8 @@ type ranking struct {
 	order, rest []*contender
 }
 
-// ranking reads the zone of a request, and ranks its units.
-func (s *Service) ranking(ctx context.Context, r Request) (*ranking, error) {
+// ranking ranks the units of a request's zone, which it reads.
+func (s *Service) ranking(ctx context.Context, r Request, read func(context.Context, ZoneID) (*Zone, error)) (*ranking, error) {
 	place, keywords, err := r.check()
 	if err != nil {
 		return nil, err
@@ -56,7 +56,7 @@ func (s *Service) ranking(ctx context.Context, r Request) (*ranking, error) {
 		return nil, err
 	}
 	t := &ranking{place: place, key: key, profile: r.profile(key)}
-	zone, err := s.store.Zone(ctx, place)
+	zone, err := read(ctx, place)
 	if errors.Is(err, ErrNotFound) {
 		return t, nil
 	}
