@@ -250,7 +250,7 @@ func (s *adScene) loadProfiles(ctx context.Context, dice *rand.Rand, progress fu
 	slices.SortFunc(ids, func(a, b ads.ProfileID) int { return a.Compare(b.ID) })
 	now := time.Now().UTC().Truncate(time.Millisecond)
 	done := 0
-	for some := range slices.Chunk(ids, inBatch) {
+	for some := range slices.Chunk(ids, 5*inBatch) {
 		profiles := make([]ads.Profile, len(some))
 		for i, profile := range some {
 			profiles[i] = ads.Profile{ID: profile}
