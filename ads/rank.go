@@ -197,7 +197,8 @@ func (s *Service) hold(ctx context.Context, c *contender) bool {
 
 // expected is what choosing a unit costs by expectation, and what it can cost.
 func (r *RunningUnit) expected() (cost, most Micros) {
-	return max((r.ECPM+mille-1)/mille, 1), max(r.Bid.Cost(Impression), r.Bid.Cost(Click))
+	most = max(r.Bid.Cost(Impression), r.Bid.Cost(Click))
+	return min(max((r.ECPM+mille-1)/mille, 1), most), most // an ECPM is rounded, up as well
 }
 
 // reservation asks for the best of the contenders.
