@@ -57,8 +57,8 @@ cover: $(WITHMONGO) ## measure what the tests cover, into bin/cover.html
 # SNAP's ego-facebook networks (plaza import ego-facebook); where they are not, the figures do without.
 NETWORKS ?= $(wildcard ../shared/data/ego-facebook)
 
-# On a machine with nothing else to do; each takes some minutes. make figures FIGURES=comments
-FIGURES ?= feeds comments
+# On a machine with nothing else to do; each takes some minutes. make figures FIGURES=ads
+FIGURES ?= feeds comments ads
 
 .PHONY: figures
 figures: build $(WITHMONGO) ## measure the layouts again, and renew docs/figures

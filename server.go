@@ -58,7 +58,7 @@ type commandLine struct {
 	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
 	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
 	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
-	Bench   benchCommand   `cmd:"" help:"Compare what MongoDB's layouts cost."`
+	Bench   benchCommand   `cmd:"" help:"Compare what layouts and designs cost."`
 	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database to another layout, or its documents to the newest version, while servers run."`
 	Ads     adsCommand     `cmd:"" help:"Load ads from a file, and add up their reports anew."`
 }
