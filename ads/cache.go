@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// zoneLife is how long a server goes by what it has read of a zone.
-const zoneLife = time.Second
+const (
+	// zoneLife is how long a server goes by what it has read of a zone.
+	zoneLife = time.Second
+	// generationUnits is how many units a generation of remembered zones has, about: some 100 MB.
+	generationUnits = 100_000
+)
 
 // zoneCache remembers zones for a moment. What it answers is shared: nobody may change it.
 type zoneCache struct {
@@ -18,6 +22,7 @@ type zoneCache struct {
 	mu         sync.Mutex
 	young, old map[ZoneID]*zoneRead // two generations, so that what nobody asks for goes
 	turned     time.Time            // when young was empty
+	units      int                  // in young
 }
 
 // zoneRead is a zone that is being read, or was.
@@ -38,9 +43,7 @@ func (c *zoneCache) read(ctx context.Context, id ZoneID) (*Zone, error) {
 		r, mine := c.claim(id)
 		if mine {
 			r.zone, r.err = c.store.Zone(ctx, id)
-			if r.err != nil {
-				c.drop(id, r)
-			}
+			c.keep(id, r)
 			close(r.done)
 			return r.zone, r.err
 		}
@@ -60,8 +63,8 @@ func (c *zoneCache) claim(id ZoneID) (r *zoneRead, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	now := c.now()
-	if age := now.Sub(c.turned); age < 0 || age >= zoneLife {
-		c.old, c.young, c.turned = c.young, map[ZoneID]*zoneRead{}, now
+	if age := now.Sub(c.turned); age < 0 || age >= zoneLife || c.units >= generationUnits {
+		c.old, c.young, c.turned, c.units = c.young, map[ZoneID]*zoneRead{}, now, 0
 	}
 	for _, generation := range []map[ZoneID]*zoneRead{c.young, c.old} {
 		if r := generation[id]; r != nil {
@@ -75,12 +78,16 @@ func (c *zoneCache) claim(id ZoneID) (r *zoneRead, mine bool) {
 	return r, true
 }
 
-func (c *zoneCache) drop(id ZoneID, r *zoneRead) {
+// keep counts what was read, and forgets what was not.
+func (c *zoneCache) keep(id ZoneID, r *zoneRead) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.young[id] == r {
+	switch {
+	case r.err == nil:
+		c.units += len(r.zone.Units)
+	case c.young[id] == r:
 		delete(c.young, id)
-	} else if c.old[id] == r {
+	case c.old[id] == r:
 		delete(c.old, id)
 	}
 }
@@ -89,5 +96,5 @@ func (c *zoneCache) drop(id ZoneID, r *zoneRead) {
 func (c *zoneCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.young, c.old, c.turned = nil, nil, time.Time{}
+	c.young, c.old, c.turned, c.units = nil, nil, time.Time{}, 0
 }

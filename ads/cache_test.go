@@ -15,6 +15,7 @@ type slowZones struct {
 	reads atomic.Int64
 	began chan struct{} // gets one for each read
 	gate  chan error    // a read takes one, and fails with it
+	units int           // in each zone
 }
 
 func (z *slowZones) Zone(ctx context.Context, id ZoneID) (*Zone, error) {
@@ -25,7 +26,7 @@ func (z *slowZones) Zone(ctx context.Context, id ZoneID) (*Zone, error) {
 		if err != nil {
 			return nil, err
 		}
-		return &Zone{ID: id, Revision: int(z.reads.Load())}, nil
+		return &Zone{ID: id, Units: make([]RunningUnit, z.units)}, nil
 	case <-ctx.Done():
 		return nil, ctx.Err()
 	}
@@ -92,6 +93,19 @@ func TestZonesThatNobodyAsksForAreForgotten(t *testing.T) {
 	if kept := len(c.young) + len(c.old); kept > 20 {
 		t.Errorf("%d zones are remembered; in two seconds there were 20", kept)
 	}
+}
+
+func TestZonesOfManyUnitsAreNotAllRemembered(t *testing.T) {
+	c := newCacheTest(t)
+	c.zones.units = MaxZoneUnits
+	const most = 2 * generationUnits / MaxZoneUnits
+	for n := range 2 * most {
+		c.reads("a large zone", zoneOf(n), 1)
+	}
+	if kept := len(c.young) + len(c.old); kept > most+2 {
+		t.Errorf("%d zones of %d units are remembered, want %d at most", kept, MaxZoneUnits, most)
+	}
+	c.reads("the last zone", zoneOf(2*most-1), 0)
 }
 
 // readers let many read one zone at once, and wait until all of them do.
