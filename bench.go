@@ -24,6 +24,7 @@ type benchCommand struct {
 	Feeds    benchFeedsCommand    `cmd:"" help:"Compare the layouts of feeds and of the follower graph: news, walls, posts, comments, follows."`
 	Comments benchCommentsCommand `cmd:"" help:"Compare the layouts of comment threads: pages, permalinks, discussions, new comments."`
 	Model    benchModelCommand    `cmd:"" help:"Compare embedding with referencing: authors' names, previews of comments, poll votes."`
+	Ads      benchAdsCommand      `cmd:"" help:"Compare the designs of ad zones on both engines: choices, and queries for ads."`
 }
 
 // benchFlags are those of all comparisons.
@@ -192,4 +193,22 @@ func (*benchModelCommand) Help() string { return benchHelp }
 // Run compares.
 func (c *benchModelCommand) Run(ctx context.Context, cli *commandLine) error {
 	return c.run(cli, func(o bench.Options) (*bench.Report, error) { return bench.Model(ctx, o) })
+}
+
+type benchAdsCommand struct {
+	benchFlags
+
+	Zones    int `help:"How many zones are loaded." default:"1000" placeholder:"N"`
+	Units    int `help:"How many ads each zone has." default:"100" placeholder:"N"`
+	Profiles int `help:"How many people have seen ads before." default:"1000000" placeholder:"N"`
+}
+
+// Help explains the command, below its one-line help.
+func (*benchAdsCommand) Help() string { return benchHelp }
+
+// Run compares.
+func (c *benchAdsCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
+		return bench.Ads(ctx, bench.AdsOptions{Options: o, Zones: c.Zones, Units: c.Units, Profiles: c.Profiles})
+	})
 }

@@ -24,11 +24,21 @@ import (
 // benchTables runs a comparison, and returns the figures of its tables: by call, layout and column.
 func benchTables(t *testing.T, uri, name string, args ...string) map[[3]string]float64 {
 	t.Helper()
-	out := t.TempDir()
+	return readTables(t, benchReport(t, uri, name, args...))
+}
+
+// benchReport runs a comparison, checks what it writes and that it leaves nothing behind, and returns its report.
+func benchReport(t *testing.T, uri, name string, args ...string) string {
+	t.Helper()
+	out, temporary := t.TempDir(), t.TempDir()
 	args = append([]string{"bench", name, "--quick", "--mongodb-uri", uri, "--out", out}, args...)
 	command, _, stderr := plazaCommand(t.Context(), t.TempDir(), args...)
+	command.Env = append(command.Env, "TMPDIR="+temporary)
 	if err := command.Run(); err != nil {
 		t.Fatalf("%v\n%s", err, stderr)
+	}
+	if left, err := os.ReadDir(temporary); err != nil || len(left) > 0 {
+		t.Errorf("temporary files are left: %v, %v", left, err)
 	}
 	text, err := os.ReadFile(filepath.Join(out, name+".md"))
 	if err != nil {
@@ -44,7 +54,7 @@ func benchTables(t *testing.T, uri, name string, args ...string) map[[3]string]f
 	for _, picture := range pictures {
 		checkPicture(t, picture, string(text))
 	}
-	return readTables(t, string(text))
+	return string(text)
 }
 
 // checkPicture checks that a picture is well-formed, and shown.
@@ -224,6 +234,32 @@ func TestBenchModel(t *testing.T) {
 	}
 }
 
+func TestBenchAds(t *testing.T) {
+	report := benchReport(t, benchDatabase(t, mongotest.URI(t)), "ads", "--zones", "300", "--units", "10", "--profiles", "20000")
+	onMongoDB, onSQLite, both := strings.Cut(report, "\n## SQLite: 3 zones with 10 ads each, 200 profiles\n")
+	if !both || !strings.Contains(onMongoDB, "\n## MongoDB: 3 zones with 10 ads each, 200 profiles\n") {
+		t.Fatalf("the report is\n%s", report)
+	}
+	for name, text := range map[string]string{"MongoDB": onMongoDB, "SQLite": onSQLite} {
+		if n := strings.Count(text, "times the server CPU of `{ viewer { user { handle } } }`"); n != 3 {
+			t.Errorf("%s: %d designs are compared with a trivial query", name, n)
+		}
+		figures := readTables(t, text)
+		for _, call := range []string{"choice, one zone", "choice, all zones", "query, one zone", "query, all zones", "query, five ads", "query, signed in"} {
+			for _, design := range []string{"zone", "frequency", "keywords"} {
+				at := func(column string) float64 { return figures[[3]string{call, design, column}] }
+				// A reading's own cost is taken off, so that little may become nothing; the clock goes on.
+				if at("p99 ms") <= 0 || at("server ms") < 0 || at("server ms") > 1000 || at("commands") > 100 {
+					t.Errorf("%s: %s, %s: %v", name, call, design, figures)
+				}
+			}
+		}
+		if name == "MongoDB" && figures[[3]string{"choice, one zone", "frequency", "commands"}] <= 0 {
+			t.Error("a choice with caps takes no command")
+		}
+	}
+}
+
 // cacheSize is mongod's cache, in bytes.
 func cacheSize(t *testing.T, uri string) int64 {
 	t.Helper()
@@ -261,6 +297,9 @@ func TestBenchRefuses(t *testing.T) {
 		"no scale":           {[]string{"feeds", "--scale", "0", "--mongodb-uri", taken}, "--scale must be above 0"},
 		"too many edges":     {[]string{"feeds", "--edges", "1000001", "--mongodb-uri", taken}, "--edges must be from 0 to 1,000,000"},
 		"no network":         {[]string{"feeds", "--edges", "0", "--mongodb-uri", taken}, "there is no network to load"},
+		"no zones":           {[]string{"ads", "--zones", "0", "--mongodb-uri", taken}, "--zones, --units and --profiles must be 1 or more"},
+		"too many ads":       {[]string{"ads", "--units", "1001", "--mongodb-uri", taken}, "--units 1000 at most"},
+		"no such design":     {[]string{"ads", "--layouts", "random", "--mongodb-uri", taken}, `there is no "random": choose of zone, frequency, keywords`},
 		"no folder":          {[]string{"feeds", "--networks", "/no/such/folder", "--mongodb-uri", taken}, "--networks: there is no folder /no/such/folder"},
 		"an unknown design":  {[]string{"model", "--layouts", "linked", "--mongodb-uri", taken}, `there is no "linked": choose of referenced, embedded`},
 		"a server elsewhere": {[]string{"feeds", "--mongodb-uri", "mongodb://127.0.0.1:1/bench?serverSelectionTimeoutMS=100"}, "MongoDB can't be measured"},

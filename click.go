@@ -20,7 +20,8 @@ const (
 // clickHandler counts clicks and leads on to the landing page of the ad. Its pattern is clickPath and {token}.
 //
 // It answers 302 to the unit's own landing page, as it is stored: no part of the request says where to. A GET counts once
-// for each token, and leads on as often as it is repeated; a HEAD leads on and counts nothing. A token that is forged or
+// for each token, and leads on as often as it is repeated; a HEAD, and a GET by which a browser loads a page that nobody has asked for yet,
+// lead on and count nothing. A token that is forged or
 // edited is answered 404, one that has expired 410, other methods 405, a database that does not answer 503, each with a
 // sentence in plain text; an internal error is logged and answered 500. No answer may be stored by caches.
 func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) http.HandlerFunc {
@@ -28,11 +29,11 @@ func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) h
 		w.Header().Set("Cache-Control", "no-store")
 		var landing string
 		var err error
-		switch token := r.PathValue("token"); r.Method {
-		case http.MethodGet:
-			landing, _, err = service.RecordClick(r.Context(), token, addressOf(r, behindProxy))
-		case http.MethodHead:
+		switch token := r.PathValue("token"); {
+		case r.Method == http.MethodHead, r.Method == http.MethodGet && isPrefetch(r):
 			landing, err = service.Landing(r.Context(), token)
+		case r.Method == http.MethodGet:
+			landing, _, err = service.RecordClick(r.Context(), token, addressOf(r, behindProxy))
 		default:
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "A click is a GET.", http.StatusMethodNotAllowed)
@@ -42,8 +43,19 @@ func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) h
 			refuseClick(w, r, logger, err)
 			return
 		}
-		http.Redirect(w, r, landing, http.StatusFound) //nolint:gosec // the unit's stored page, which Add has checked
+		http.Redirect(w, r, landing, http.StatusFound) // the stored page, which was checked
 	}
+}
+
+// isPrefetch says whether a browser, and not a person, follows a link (https://html.spec.whatwg.org/multipage/links.html#the-sec-purpose-header,
+// and what browsers sent before).
+func isPrefetch(r *http.Request) bool {
+	for _, header := range []string{"Sec-Purpose", "Purpose", "X-Moz"} {
+		if strings.HasPrefix(strings.ToLower(r.Header.Get(header)), "prefetch") {
+			return true
+		}
+	}
+	return false
 }
 
 // refuseClick says in a sentence why there is nowhere to go.

@@ -119,6 +119,26 @@ func TestAClickCountsOnceAndLeadsOn(t *testing.T) {
 	}
 }
 
+// TestABrowsersPrefetchIsNoClick follows a link as browsers do before anybody clicks.
+func TestABrowsersPrefetchIsNoClick(t *testing.T) {
+	w := newAdWorld(t)
+	choice := w.choose()
+	w.shown(choice)
+	for header, value := range map[string]string{"Sec-Purpose": "prefetch;prerender", "Purpose": "prefetch", "X-Moz": "Prefetch"} {
+		answer := httptest.NewRecorder()
+		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, clickPath, nil)
+		request.SetPathValue("token", choice.ClickToken)
+		request.Header.Set(header, value)
+		clickHandler(w.Service, false, slog.Default())(answer, request)
+		if answer.Code != http.StatusFound || answer.Header().Get("Location") != w.unit.LandingURL {
+			t.Errorf("%s: %d to %q", header, answer.Code, answer.Header().Get("Location"))
+		}
+	}
+	w.counted(1, 0)
+	w.click(http.MethodGet, clickPath+choice.ClickToken)
+	w.counted(1, 1)
+}
+
 // shown records the impression of a choice over HTTP, twice.
 func (w *adWorld) shown(c ads.Choice) {
 	w.t.Helper()

@@ -13,6 +13,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/event"
 
+	"plaza/ads"
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
@@ -129,10 +130,17 @@ type plaza struct {
 // startPlaza serves a fresh store over HTTP until the test ends.
 func startPlaza(t testing.TB, e engine) *plaza { return servePlaza(t, e.open(t)) }
 
+// newsZone is where news of servers under test has its ads from.
+var newsZone = ads.ZoneID{Site: "example.org", Name: "news"}
+
 // servePlaza serves a store; several servers may share one.
-func servePlaza(t testing.TB, st storage.Store) *plaza {
+func servePlaza(t testing.TB, st storage.Store) *plaza { return servePlazaWith(t, st, ads.Options{}) }
+
+// servePlazaWith serves a store; news carries ads of newsZone, one behind every second public post.
+func servePlazaWith(t testing.TB, st storage.Store, o ads.Options) *plaza {
+	t.Helper()
 	listener := httptest.NewUnstartedServer(nil)
-	config := &serveCommand{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}}
+	config := &serveCommand{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: zoneFlag(newsZone), NewsAdsEvery: 2, Ads: o}
 	s := newServer(st, config, web.Config{})
 	ctx, stop := context.WithCancel(context.Background())
 	done, err := s.hub.Open(ctx)

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2"
@@ -33,7 +34,7 @@ var update = flag.Bool("update", false, "write the golden answers anew")
 //
 // Actors are people who have signed up with that handle (and that name, and the password "password of <handle>");
 // "anyone" is not signed in, and "<token 1>" is whose token that is. Two steps are no operations and have no answer:
-// "SEED: ads" places ads (see seedAds), "GRANT: admin ada" gives that right. In answers each id, cursor, token and time is
+// "SEED: ads" places ads (see seedAds and seedNewsAds), "GRANT: admin ada" gives that right. In answers each id, cursor, token and time is
 // replaced by a name (<post 1>), numbered in order of appearance, and steps use those names. "VARIABLES {…}" on the first line of a step gives variables.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/golden/*.txtar")
@@ -64,6 +65,7 @@ func runGolden(t *testing.T, e engine, file string) {
 		}
 		if actor == "SEED" {
 			seedAds(t, plaza.store)
+			seedNewsAds(t, plaza.store)
 			continue
 		}
 		if actor == "GRANT" {
@@ -119,6 +121,27 @@ func seedAds(t *testing.T, st storage.Store) {
 		Units: []ads.Unit{unit("Tables", "", 1_000_000), unit("Engines", "https://example.org/engine.png", 2_000_000)},
 	})
 	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// seedNewsAds places three ads in newsZone: "Tea" has the highest bid, "Anvils" and "Steam" have keywords, and "Steam" is for each person once a day.
+func seedNewsAds(t *testing.T, st storage.Store) {
+	t.Helper()
+	advertised := func(n int) id.ID { return id.Derive(time.UnixMilli(1), fmt.Sprint("news ads/", n)) }
+	batch := ads.Batch{Zones: []ads.Zone{{ID: newsZone, Currency: "EUR", Design: ads.ByKeywords}}}
+	for n, u := range []ads.Unit{
+		{Creative: ads.Creative{Headline: "Tea"}, Bid: ads.Bid{Price: 2_000_000}},
+		{Creative: ads.Creative{Headline: "Anvils"}, Bid: ads.Bid{Price: 1_000_000}, Keywords: []string{"anvil", "forge.example"}},
+		{Creative: ads.Creative{Headline: "Steam"}, Bid: ads.Bid{Price: 1_500_000}, Keywords: []string{"steam"}, Caps: []ads.Cap{{Count: 1, Per: ads.Day}}},
+	} {
+		a := ads.Advertiser{ID: ads.AdvertiserID{ID: advertised(n)}, Name: "Maker of " + u.Headline}
+		c := ads.Campaign{ID: ads.CampaignID{ID: advertised(10 + n)}, Advertiser: a.ID, Name: "News", State: ads.Active}
+		u.ID, u.Campaign, u.State, u.Zones = ads.UnitID{ID: advertised(20 + n)}, c.ID, ads.Active, []ads.ZoneID{newsZone}
+		u.LandingURL, u.Bid.Model, u.Bid.Currency = "https://example.org/"+u.Headline, ads.CPM, "EUR"
+		batch.Advertisers, batch.Campaigns, batch.Units = append(batch.Advertisers, a), append(batch.Campaigns, c), append(batch.Units, u)
+	}
+	if _, err := ads.New(st.Ads(), ads.Options{}).Add(t.Context(), batch); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -58,7 +58,7 @@ type commandLine struct {
 	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
 	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
 	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
-	Bench   benchCommand   `cmd:"" help:"Compare what MongoDB's layouts cost."`
+	Bench   benchCommand   `cmd:"" help:"Compare what layouts and designs cost."`
 	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database to another layout, or its documents to the newest version, while servers run."`
 	Ads     adsCommand     `cmd:"" help:"Load ads from a file, and add up their reports anew."`
 }
@@ -130,7 +130,29 @@ type serveCommand struct {
 	AllowedOrigins []string `help:"Web origins whose pages may use the API; * for all, which is safe because no cookie signs anybody in." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
 	MetricsAddr    string   `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
 	BehindProxy    bool     `help:"All requests come through a proxy that adds the client's address to X-Forwarded-For: count clicks on ads by that." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
+	NewsAds        zoneFlag `help:"Let news carry ads, of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
+	NewsAdsEvery   int      `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
 	Demo           bool     `help:"Start with a small lively community, where the database is still empty." env:"PLAZA_DEMO"`
+
+	Ads ads.Options `kong:"-"` // of tests
+}
+
+// zoneFlag is the place for ads that a flag names: site/zone.
+type zoneFlag ads.ZoneID
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (z *zoneFlag) UnmarshalText(text []byte) error {
+	zone, err := ads.ParseZoneID(string(text))
+	*z = zoneFlag(zone)
+	return err
+}
+
+// newsAds is where news carries ads.
+func (c *serveCommand) newsAds() resolvers.NewsAds {
+	if c.NewsAds == (zoneFlag{}) {
+		return resolvers.NewsAds{}
+	}
+	return resolvers.NewsAds{Zone: ads.ZoneID(c.NewsAds), Every: c.NewsAdsEvery}
 }
 
 // writeTimeout is how long a request may take from its header to the last byte of its answer: to send a body and to run an
@@ -142,6 +164,9 @@ const drainTime = 9 * time.Second
 
 // Run serves until ctx ends, then drains.
 func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
+	if c.NewsAds != (zoneFlag{}) && (c.NewsAdsEvery < 1 || c.NewsAdsEvery > social.MaxPageSize) {
+		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
+	}
 	tuneMemory()
 	st, err := cli.openStore(ctx)
 	if err != nil {
@@ -192,12 +217,12 @@ type server struct {
 }
 
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
-	s := &server{store: st, ads: ads.New(st.Ads(), ads.Options{}), shutting: make(chan struct{})}
+	s := &server{store: st, ads: ads.New(st.Ads(), c.Ads), shutting: make(chan struct{})}
 	s.metrics = metrics.New(st, func() int { return s.graphql.Sockets() })
 	service := social.New(st, social.Options{})
 	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
 	resolver := &resolvers.Resolver{
-		Social: service, Ads: s.ads, Hub: s.hub, Logger: slog.Default(),
+		Social: service, Ads: s.ads, Hub: s.hub, Logger: slog.Default(), NewsAds: c.newsAds(),
 		ClickURL:        strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		EndSubscription: transport.EndSubscription,
 		RequestID:       transport.RequestID,

@@ -20,8 +20,11 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// envWorkOn makes this test program a Plaza server on the database that it names.
-const envWorkOn = "PLAZA_TEST_SERVE_ON"
+// envWorkOn makes this test program a Plaza server on the database that it names, and envAdsAhead puts the clock of its ads forward.
+const (
+	envWorkOn   = "PLAZA_TEST_SERVE_ON"
+	envAdsAhead = "PLAZA_TEST_ADS_AHEAD"
+)
 
 // TestServerProcess is the server that other tests start as a process of its own, and kill.
 func TestServerProcess(t *testing.T) {
@@ -30,6 +33,9 @@ func TestServerProcess(t *testing.T) {
 		t.Skip("not a test: it is a server for others")
 	}
 	serve := &serveCommand{Addr: "127.0.0.1:0"}
+	if ahead, err := time.ParseDuration(os.Getenv(envAdsAhead)); err == nil {
+		serve.Ads.Now = func() time.Time { return time.Now().Add(ahead) }
+	}
 	if err := serve.Run(t.Context(), &commandLine{MongodbURI: uri, Feeds: mongodb.FeedsHybrid, MergeAbove: 1_000_000}); err != nil {
 		t.Fatal(err)
 	}

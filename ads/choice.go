@@ -61,10 +61,10 @@ type Choice struct {
 // where fewer can be shown, and none where there is no such site or zone. Names that no zone can have, and a bad count,
 // visitor or keyword, are an Error for "site", "zone", "count", "visitor" or "keywords".
 //
-// It costs one read of the zone, and one write of the profile where one of the best has caps. What it reserves under caps and
+// It costs one read of the zone, unless this server has read it within a second, and one write of the profile where one of the best has caps. What it reserves under caps and
 // budgets goes back unless the impression is recorded within ImpressionLife.
 func (s *Service) Choose(ctx context.Context, r Request) ([]Choice, error) {
-	t, err := s.ranking(ctx, r)
+	t, err := s.ranking(ctx, r, s.recent.read)
 	if err != nil {
 		return nil, err
 	}
@@ -96,11 +96,14 @@ func (r *Request) profile(key []byte) ProfileID {
 	case r.User != "":
 		return hashed(key, "user", r.User)
 	case r.Visitor != "":
-		return hashed(key, "visitor", r.Visitor)
+		return VisitorProfile(key, r.Visitor)
 	default:
 		return ProfileID{}
 	}
 }
+
+// VisitorProfile is whose profile a visitor's is, under the key that the database has: see Keys.
+func VisitorProfile(key []byte, visitor string) ProfileID { return hashed(key, "visitor", visitor) }
 
 // hashed makes an id of what must not be stored as it is.
 func hashed(key []byte, kind, text string) ProfileID {

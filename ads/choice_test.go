@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"plaza/ads"
 	"plaza/fault"
@@ -112,14 +113,49 @@ func TestChooseRefusesBadInput(t *testing.T) {
 	}
 }
 
-func TestChooseCostsOneRead(t *testing.T) {
+func TestChooseCostsOneReadASecond(t *testing.T) {
 	w := newWorld(t)
 	w.place(1_000)
 	w.choose(1) // reads the signing key
-	zones, others := w.store.zones.Load(), w.store.others.Load()
-	w.choose(5)
-	if z, o := w.store.zones.Load()-zones, w.store.others.Load()-others; z != 1 || o != 0 {
-		t.Errorf("a choice cost %d reads of the zone and %d other calls, want 1 and 0", z, o)
+	for _, want := range []int64{1, 0} {
+		if want == 1 {
+			w.now = w.now.Add(time.Second)
+		}
+		zones, others := w.store.zones.Load(), w.store.others.Load()
+		w.choose(5)
+		if z, o := w.store.zones.Load()-zones, w.store.others.Load()-others; z != want || o != 0 {
+			t.Errorf("a choice cost %d reads of the zone and %d other calls, want %d and 0", z, o, want)
+		}
+	}
+}
+
+// TestChangesShowAtOnceOrWithinASecond: on the server that makes them, and on others.
+func TestChangesShowAtOnceOrWithinASecond(t *testing.T) {
+	w := newWorld(t)
+	u := w.place(1_000)
+	other := w.server(w.store)
+	shown := func(s *ads.Service) int {
+		choices, err := s.Choose(w.ctx, request(top.Site, top.Name, 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(choices)
+	}
+	if here, there := shown(w.Service), shown(other); here != 1 || there != 1 {
+		t.Fatalf("%d and %d ads are shown", here, there)
+	}
+	if err := w.UpdateUnit(w.ctx, u.ID, func(u *ads.Unit) { u.State = ads.Paused }); err != nil {
+		t.Fatal(err)
+	}
+	if n := shown(w.Service); n != 0 {
+		t.Error("a paused ad is shown by the server that has paused it")
+	}
+	if explained, err := other.Explain(w.ctx, request(top.Site, top.Name, 1)); err != nil || len(explained) != 0 {
+		t.Errorf("another server explains what does not run any more: %+v, %v", explained, err)
+	}
+	w.now = w.now.Add(time.Second)
+	if n := shown(other); n != 0 {
+		t.Error("a paused ad is shown a second later")
 	}
 }
 
@@ -127,6 +163,7 @@ func TestChooseTellsAMistakeFromAFault(t *testing.T) {
 	w := newWorld(t)
 	w.place(1_000)
 	w.choose(1)
+	w.now = w.now.Add(time.Second)
 	w.store.fault = fmt.Errorf("%w: no primary", ads.ErrUnavailable)
 	_, err := w.Choose(w.ctx, request("example.org", "top", 1))
 	refused(t, err, fault.CodeUnavailable, "", "a database that is away")

@@ -22,7 +22,7 @@ type Explanation struct {
 // Explain says what Choose would do just now with each unit of the zone, and does nothing of it: the winners first, then by score. Of
 // a tie, another choice may draw another winner. Errors are those of Choose.
 func (s *Service) Explain(ctx context.Context, r Request) ([]Explanation, error) {
-	t, err := s.ranking(ctx, r)
+	t, err := s.ranking(ctx, r, s.store.Zone)
 	if err != nil {
 		return nil, err
 	}

@@ -35,7 +35,7 @@ func (s *Service) CreateZone(ctx context.Context, z Zone) error {
 	if err := z.check(""); err != nil {
 		return renamed(err, "name", "zone")
 	}
-	saved, err := s.store.Save(ctx, Batch{Zones: []Zone{z}})
+	saved, err := s.put(ctx, Batch{Zones: []Zone{z}})
 	if errors.Is(err, ErrCurrency) || (err == nil && saved == 0) {
 		return fault.Errorf(fault.CodeTaken, "zone", "The site has such a zone.")
 	}
@@ -58,7 +58,7 @@ func (s *Service) CreateUnit(ctx context.Context, u Unit) error {
 }
 
 func (s *Service) save(ctx context.Context, b Batch) error {
-	_, err := s.store.Save(ctx, b)
+	_, err := s.put(ctx, b)
 	return present(err)
 }
 

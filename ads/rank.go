@@ -34,6 +34,11 @@ type contender struct {
 	verdict Verdict
 	lease   LeaseID
 	held    Micros
+
+	// What it is ordered by: the higher worth comes first, then chance decides, and among those that take turns the draw.
+	worth float64
+	tie   uint64
+	turn  int
 }
 
 // ranking is how the units of a request's zone stand: none where there is no such zone.
@@ -45,8 +50,8 @@ type ranking struct {
 	order, rest []*contender
 }
 
-// ranking reads the zone of a request, and ranks its units.
-func (s *Service) ranking(ctx context.Context, r Request) (*ranking, error) {
+// ranking ranks the units of a request's zone, which it reads.
+func (s *Service) ranking(ctx context.Context, r Request, read func(context.Context, ZoneID) (*Zone, error)) (*ranking, error) {
 	place, keywords, err := r.check()
 	if err != nil {
 		return nil, err
@@ -56,7 +61,7 @@ func (s *Service) ranking(ctx context.Context, r Request) (*ranking, error) {
 		return nil, err
 	}
 	t := &ranking{place: place, key: key, profile: r.profile(key)}
-	zone, err := s.store.Zone(ctx, place)
+	zone, err := read(ctx, place)
 	if errors.Is(err, ErrNotFound) {
 		return t, nil
 	}
@@ -71,8 +76,11 @@ func (s *Service) ranking(ctx context.Context, r Request) (*ranking, error) {
 // rank puts a zone's units in order: highest score first, ties at random, house ads behind all others. Those that cannot be
 // chosen are not in the order, but in rest.
 func rank(zone *Zone, keywords []string, known bool, now time.Time, random *rand.Rand) (order, rest []*contender) {
-	for i := range zone.Units {
-		c := &contender{RunningUnit: &zone.Units[i], score: float64(zone.Units[i].ECPM), verdict: Lost}
+	all := make([]contender, len(zone.Units))
+	order = make([]*contender, 0, len(all))
+	for i := range all {
+		c := &all[i]
+		*c = contender{RunningUnit: &zone.Units[i], score: float64(zone.Units[i].ECPM), verdict: Lost}
 		if zone.Design == ByKeywords {
 			c.matched = matches(c.Keywords, keywords)
 			c.score = Score(c.ECPM, len(c.matched))
@@ -89,45 +97,45 @@ func rank(zone *Zone, keywords []string, known bool, now time.Time, random *rand
 			rest = append(rest, c)
 		}
 	}
-	return inOrder(order, random), rest
+	inOrder(order, random)
+	return order, rest
 }
 
-// entry is what has one place in the order: a unit, or the weighted units of a campaign.
-type entry struct {
-	units []*contender
-	score float64
-	house bool
-}
-
-// inOrder lets the weighted units of each campaign take turns: together they stand for the mean of their scores by weight,
-// and which of them comes first is drawn by weight.
-func inOrder(units []*contender, random *rand.Rand) []*contender {
-	entries := make([]entry, 0, len(units))
-	turns := map[CampaignID][]*contender{}
+// inOrder puts the best first. The weighted units of each campaign take turns: together they stand for the mean of their scores by
+// weight, and which of them comes first is drawn by weight.
+func inOrder(units []*contender, random *rand.Rand) {
+	var turns map[CampaignID][]*contender
 	for _, c := range units {
+		c.worth, c.tie = c.score, random.Uint64()
 		if c.Weight > 0 {
+			if turns == nil {
+				turns = map[CampaignID][]*contender{}
+			}
 			turns[c.Campaign] = append(turns[c.Campaign], c)
-		} else {
-			entries = append(entries, entry{[]*contender{c}, c.score, c.House})
 		}
 	}
-	for _, c := range units { // in their order, and not the map's: ties are drawn by random alone
-		if group := turns[c.Campaign]; c.Weight > 0 && group[0] == c {
-			entries = append(entries, entry{drawn(group, random), meanScore(group), c.House})
+	for _, first := range units { // in their order, and not the map's: ties are drawn by random alone
+		group := turns[first.Campaign]
+		if first.Weight == 0 || group[0] != first {
+			continue
+		}
+		mean := meanScore(group)
+		for turn, c := range drawn(group, random) {
+			c.worth, c.tie, c.turn = mean, first.tie, turn
 		}
 	}
-	random.Shuffle(len(entries), func(i, j int) { entries[i], entries[j] = entries[j], entries[i] })
-	slices.SortStableFunc(entries, func(a, b entry) int {
-		if a.house != b.house {
-			return map[bool]int{false: -1, true: 1}[a.house]
+	slices.SortFunc(units, (*contender).compare)
+}
+
+// compare orders contenders: house ads come last.
+func (c *contender) compare(other *contender) int {
+	if c.House != other.House {
+		if c.House {
+			return 1
 		}
-		return cmp.Compare(b.score, a.score)
-	})
-	order := make([]*contender, 0, len(units))
-	for _, e := range entries {
-		order = append(order, e.units...)
+		return -1
 	}
-	return order
+	return cmp.Or(cmp.Compare(other.worth, c.worth), cmp.Compare(c.tie, other.tie), cmp.Compare(c.turn, other.turn))
 }
 
 func meanScore(group []*contender) float64 {
@@ -189,7 +197,8 @@ func (s *Service) hold(ctx context.Context, c *contender) bool {
 
 // expected is what choosing a unit costs by expectation, and what it can cost.
 func (r *RunningUnit) expected() (cost, most Micros) {
-	return max((r.ECPM+mille-1)/mille, 1), max(r.Bid.Cost(Impression), r.Bid.Cost(Click))
+	most = max(r.Bid.Cost(Impression), r.Bid.Cost(Click))
+	return min(max((r.ECPM+mille-1)/mille, 1), most), most // an ECPM is rounded, up as well
 }
 
 // reservation asks for the best of the contenders.

@@ -164,6 +164,7 @@ func TestLearningMovesTheChoice(t *testing.T) {
 	w.add(ads.Batch{Units: []ads.Unit{steady, learning}})
 	shown := 0
 	for ; shown < 1000; shown++ {
+		w.now = w.now.Add(time.Second) // the zone is read anew
 		c := w.choose(1)[0]
 		if c.Unit == steady.ID {
 			break

@@ -35,6 +35,7 @@ type Service struct {
 	now    func() time.Time
 	random *mathrand.Rand
 	wallet *wallet
+	recent *zoneCache
 	key    atomic.Pointer[[]byte]
 }
 
@@ -50,7 +51,7 @@ func New(store Store, o Options) *Service {
 		o.Go = func(do func()) { go do() }
 	}
 	random := mathrand.New(o.Random) //nolint:gosec // which of several equal ads is shown is no secret
-	return &Service{store: store, now: o.Now, random: random, wallet: newWallet(store, o.Now, o.Go)}
+	return &Service{store: store, now: o.Now, random: random, wallet: newWallet(store, o.Now, o.Go), recent: newZoneCache(store, o.Now)}
 }
 
 // processSource is the process's random source, which any goroutine may use.
@@ -64,8 +65,14 @@ func (s *Service) Add(ctx context.Context, b Batch) (added int, err error) {
 	if err := b.check(); err != nil {
 		return 0, err
 	}
-	added, err = s.store.Save(ctx, b)
+	added, err = s.put(ctx, b)
 	return added, present(err)
+}
+
+// put stores a batch. This server shows what it has changed at once, others within zoneLife.
+func (s *Service) put(ctx context.Context, b Batch) (saved int, err error) {
+	defer s.recent.forget()
+	return s.store.Save(ctx, b)
 }
 
 // signingKey is the secret that all servers on this database share, read once.

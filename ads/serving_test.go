@@ -3,6 +3,8 @@ package ads_test
 import (
 	"math"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -272,4 +274,29 @@ func (s *stage) spent(c ads.Campaign) ads.Micros {
 		s.t.Fatal(err)
 	}
 	return found[c.ID].Spent
+}
+
+// TestManyWhoAskAtOnceGetAllOfABudget lets 64 ask two servers for twice as many ads as there are: nobody is turned away while there is money.
+func TestManyWhoAskAtOnceGetAllOfABudget(t *testing.T) {
+	const budget, askers, each = 1_000, 64, 32
+	s := newStage(t, ads.ByZone)
+	s.unit(s.campaign(func(c *ads.Campaign) { c.Budget = ads.Budget{Currency: "EUR", Total: budget * 1_000} }), 1_000_000, asIs)
+	servers := []*ads.Service{ads.New(s.store, ads.Options{}), ads.New(s.store, ads.Options{})}
+	var served atomic.Int64
+	var all sync.WaitGroup
+	for i := range askers {
+		all.Go(func() {
+			for n := range each {
+				choices, err := servers[(i+n)%2].Choose(s.ctx, s.request(1))
+				if err != nil {
+					t.Error(err)
+				}
+				served.Add(int64(len(choices)))
+			}
+		})
+	}
+	all.Wait()
+	if got := served.Load(); got != budget {
+		t.Errorf("%d of %d requests were answered with an ad, want %d", got, askers*each, budget)
+	}
 }

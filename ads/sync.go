@@ -22,7 +22,7 @@ func (s *Service) Sync(ctx context.Context, b Batch) (Changes, error) {
 		var counts Changes
 		different, err := s.differing(ctx, &b, &counts)
 		if err == nil {
-			_, err = s.store.Save(ctx, different)
+			_, err = s.put(ctx, different)
 		}
 		if err == nil {
 			return counts, nil

@@ -46,20 +46,19 @@ func newWallet(store Budgets, now func() time.Time, spawn func(func())) *wallet 
 }
 
 // hold puts aside a cost. It waits for the database only where the server has no lease at hand: when it meets a campaign for the
-// first time in a while. need is the least that a lease must have.
+// first time in a while, or when others have spent the last one meanwhile; it gives up when no more is to be had. need is the least that a lease must have.
 func (w *wallet) hold(ctx context.Context, campaign CampaignID, cost, need Micros) (LeaseID, bool) {
-	lease, ok, fetched := w.take(campaign, cost, need)
-	if ok || fetched == nil {
-		return lease, ok
+	for {
+		lease, ok, fetched := w.take(campaign, cost, need)
+		if ok || fetched == nil {
+			return lease, ok
+		}
+		select {
+		case <-fetched:
+		case <-ctx.Done():
+			return LeaseID{}, false
+		}
 	}
-	select {
-	case <-fetched:
-	case <-ctx.Done():
-		return LeaseID{}, false
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.purses[campaign].take(cost)
 }
 
 // take spends what is at hand, and has more fetched where that gets low. fetched ends when there may be more.

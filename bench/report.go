@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -30,6 +31,10 @@ type Section struct {
 	Remarks []string
 	// Reads says whether what mongod reads into its cache is worth a column.
 	Reads bool
+	// Rivals is what they are. Default: layouts.
+	Rivals string
+	// Rates says whether calls by the CPU second, and the slowest of a hundred, are worth columns.
+	Rates bool
 }
 
 // StoredBy is what a rival's database takes.
@@ -84,9 +89,12 @@ func (r *Report) Markdown() string {
 
 // table has a row for each call and rival.
 func (s *Section) table() string {
-	t := table{head: []string{"", "layout", "server ms", "mongod ms", "both ms", "× " + s.First, "commands", "answered kB"}, left: 2}
+	t := table{head: []string{"", cmp.Or(s.Rivals, "layout"), "server ms", "mongod ms", "both ms", "× " + s.First, "commands", "answered kB"}, left: 2}
 	if s.Reads {
 		t.head = append(t.head, "read kB")
+	}
+	if s.Rates {
+		t.head = append(t.head, "calls a CPU second", "p99 ms")
 	}
 	named := ""
 	for i := range s.Results {
@@ -107,9 +115,20 @@ func (s *Section) table() string {
 		if s.Reads {
 			row = append(row, significant(r.Median(ReadIn)/1000))
 		}
+		if s.Rates {
+			row = append(row, rate(r.Median(CPUMs)), significant(r.Median(SlowMs)))
+		}
 		t.rows = append(t.rows, row)
 	}
 	return t.markdown()
+}
+
+// rate is how often something that takes so many ms can be done in a second.
+func rate(ms float64) string {
+	if ms <= 0 {
+		return "–"
+	}
+	return significant(1000 / ms)
 }
 
 func storedTable(all []StoredBy) string {

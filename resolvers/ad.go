@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"fmt"
 	"strings"
 
 	"plaza/ads"
@@ -21,7 +22,7 @@ func (r queryResolver) Ads(ctx context.Context, site, zone string, keywords []st
 	}
 	wrapped := make([]*model.AdChoice, len(choices))
 	for i, c := range choices {
-		wrapped[i] = r.wrapChoice(c)
+		wrapped[i] = r.wrapChoice(c, pageIsAbout)
 	}
 	return wrapped, nil
 }
@@ -42,10 +43,17 @@ func adRequest(ctx context.Context, site, zone string, keywords []string, count 
 	return request, err
 }
 
-func (r *Resolver) wrapChoice(c ads.Choice) *model.AdChoice {
+// What is said to whoever sees an ad that was chosen for keywords: where they come from.
+const (
+	pageIsAbout = "The page is about: %s. Nothing about you was looked at, but for how often you have seen it."
+	newsIsAbout = "Public posts on this page are about: %s. Nothing else was looked at, but for how often you have seen it."
+)
+
+// wrapChoice makes a choice the schema's.
+func (r *Resolver) wrapChoice(c ads.Choice, about string) *model.AdChoice {
 	choice := &model.AdChoice{
 		ID: c.ID.String(), AdID: c.Unit.String(), Headline: c.Headline, Body: c.Body, LandingURL: c.LandingURL,
-		ClickURL: r.ClickURL + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser, Why: why(c.Matched),
+		ClickURL: r.ClickURL + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser, Why: why(c.Matched, about),
 	}
 	if c.ImageURL != "" {
 		choice.ImageURL = &c.ImageURL
@@ -54,11 +62,11 @@ func (r *Resolver) wrapChoice(c ads.Choice) *model.AdChoice {
 }
 
 // why says to whoever sees an ad what it was chosen by.
-func why(matched []string) string {
+func why(matched []string, about string) string {
 	if len(matched) == 0 {
 		return "It was placed here by the site. Nothing about you was looked at, but for how often you have seen it."
 	}
-	return "The page is about: " + strings.Join(matched, ", ") + ". Nothing about you was looked at, but for how often you have seen it."
+	return fmt.Sprintf(about, strings.Join(matched, ", "))
 }
 
 // RecordAdImpression resolves Mutation.recordAdImpression.

@@ -212,7 +212,7 @@ func (r adUnitResolver) Preview(ctx context.Context, obj *model.AdUnit) (*model.
 	if err != nil {
 		return nil, err
 	}
-	return r.wrapChoice(*choice), nil
+	return r.wrapChoice(*choice, pageIsAbout), nil
 }
 
 // Explain resolves AdManager.explain.

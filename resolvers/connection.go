@@ -106,11 +106,12 @@ func (l list[T]) beyond(ctx context.Context, bound social.Key, slice social.Slic
 	return len(found.Items) > 0, err
 }
 
-func postConnection(ctx context.Context, c connected[*social.Post], err error) (*model.PostConnection, error) {
+// postConnection makes a page of posts a connection. others are people who are needed as well: they are read with those whom it shows.
+func postConnection(ctx context.Context, c connected[*social.Post], err error, others ...social.UserID) (*model.PostConnection, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := prefetch(ctx, c.items); err != nil {
+	if err := prefetch(ctx, c.items, others...); err != nil {
 		return nil, err
 	}
 	viewer := loaders.For(ctx).Viewer

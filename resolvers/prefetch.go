@@ -13,8 +13,8 @@ import (
 )
 
 // prefetch reads, for a whole list of posts at once, what the selection shows of each: the fields' own look-ups then find
-// it, without waiting for each other.
-func prefetch(ctx context.Context, posts []*social.Post) error {
+// it, without waiting for each other. others are people to be read with them.
+func prefetch(ctx context.Context, posts []*social.Post, others ...social.UserID) error {
 	if len(posts) == 0 {
 		return nil
 	}
@@ -25,7 +25,7 @@ func prefetch(ctx context.Context, posts []*social.Post) error {
 		return err
 	}
 	var group errgroup.Group
-	if people := people(posts, previews, wanted); len(people) > 0 {
+	if people := append(people(posts, previews, wanted), others...); len(people) > 0 {
 		group.Go(func() error {
 			_, err := load.Users.LoadAll(ctx, people)
 			return err

@@ -21,6 +21,8 @@ type Resolver struct {
 	Logger *slog.Logger
 	// ClickURL is where clients reach the handler of clicks on ads; a click token follows.
 	ClickURL string
+	// NewsAds says where news carries ads.
+	NewsAds NewsAds
 	// EndSubscription makes the subscription to which ctx belongs end with an error.
 	EndSubscription func(ctx context.Context, err error)
 	// RequestID names the request to which ctx belongs, for the log.

@@ -20,7 +20,11 @@ func (r viewerResolver) User(ctx context.Context, obj *model.Viewer) (*model.Use
 // News resolves Viewer.news.
 func (r viewerResolver) News(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
 	c, err := postList(loaders.For(ctx).Viewer.News).connect(ctx, pageArgs{first, after, last, before})
-	return postConnection(ctx, c, err)
+	page, err := postConnection(ctx, c, err, r.viewerForAds(ctx, c.items)...)
+	if err == nil {
+		r.sponsor(ctx, page, c.items)
+	}
+	return page, err
 }
 
 // Incoming resolves Viewer.incoming.

@@ -613,6 +613,13 @@ func (ec *executionContext) unmarshalNRecordAdImpressionInput2plazaᚋgraphᚋmo
 	return res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalOAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice(ctx context.Context, sel ast.SelectionSet, v *model.AdChoice) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdChoice(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalORecordAdImpressionPayload2ᚖplazaᚋgraphᚋmodelᚐRecordAdImpressionPayload(ctx context.Context, sel ast.SelectionSet, v *model.RecordAdImpressionPayload) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null

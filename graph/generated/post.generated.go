@@ -4621,6 +4621,8 @@ func (ec *executionContext) fieldContext_PostConnection_edges(_ context.Context,
 				return ec.fieldContext_PostEdge_cursor(ctx, field)
 			case "node":
 				return ec.fieldContext_PostEdge_node(ctx, field)
+			case "sponsored":
+				return ec.fieldContext_PostEdge_sponsored(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type PostEdge", field.Name)
 		},
@@ -4749,6 +4751,57 @@ func (ec *executionContext) fieldContext_PostEdge_node(_ context.Context, field 
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _PostEdge_sponsored(ctx context.Context, field graphql.CollectedField, obj *model.PostEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_PostEdge_sponsored,
+		func(ctx context.Context) (any, error) {
+			return obj.Sponsored()
+		},
+		nil,
+		ec.marshalOAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_PostEdge_sponsored(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "PostEdge",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "id":
+				return ec.fieldContext_AdChoice_id(ctx, field)
+			case "adId":
+				return ec.fieldContext_AdChoice_adId(ctx, field)
+			case "headline":
+				return ec.fieldContext_AdChoice_headline(ctx, field)
+			case "body":
+				return ec.fieldContext_AdChoice_body(ctx, field)
+			case "imageUrl":
+				return ec.fieldContext_AdChoice_imageUrl(ctx, field)
+			case "landingUrl":
+				return ec.fieldContext_AdChoice_landingUrl(ctx, field)
+			case "clickUrl":
+				return ec.fieldContext_AdChoice_clickUrl(ctx, field)
+			case "impressionToken":
+				return ec.fieldContext_AdChoice_impressionToken(ctx, field)
+			case "advertiser":
+				return ec.fieldContext_AdChoice_advertiser(ctx, field)
+			case "why":
+				return ec.fieldContext_AdChoice_why(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdChoice", field.Name)
 		},
 	}
 	return fc, nil
@@ -9085,6 +9138,8 @@ func (ec *executionContext) _PostEdge(ctx context.Context, sel ast.SelectionSet,
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "sponsored":
+			out.Values[i] = ec._PostEdge_sponsored(ctx, field, obj)
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}

@@ -1914,6 +1914,11 @@ type PostEdge {
   cursor: String!
   "The post."
   node: Post!
+  """
+  An ad to show behind this entry: in ` + "`" + `Viewer.news` + "`" + `, every few public posts, where whoever runs the server has that; else null. It is chosen by what the
+  page's public posts are about, and by nothing else that people write or arrange. Send its ` + "`" + `impressionToken` + "`" + ` when it was really seen.
+  """
+  sponsored: AdChoice
 }
 
 extend type Mutation {

@@ -655,14 +655,6 @@ type PostContentInput struct {
 	Poll *PollInput `json:"poll,omitempty"`
 }
 
-// One entry of a list of posts.
-type PostEdge struct {
-	// Where the entry stands in the list.
-	Cursor string `json:"cursor"`
-	// The post.
-	Node Post `json:"node"`
-}
-
 // What a post said before an edit.
 type PostVersion struct {
 	// The words of that version.

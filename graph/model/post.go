@@ -39,6 +39,22 @@ func NewPost(viewer *social.Viewer, p *social.Post) Post {
 	}
 }
 
+// PostEdge is an entry of a list of posts.
+type PostEdge struct {
+	Cursor string
+	Node   Post
+	// Ad chooses what is to be shown behind the entry; nil: there is no place for an ad.
+	Ad func() (*AdChoice, error)
+}
+
+// Sponsored resolves PostEdge.sponsored.
+func (e *PostEdge) Sponsored() (*AdChoice, error) {
+	if e.Ad == nil {
+		return nil, nil
+	}
+	return e.Ad()
+}
+
 // BasePost has what all types of posts share.
 type BasePost struct {
 	*social.Post

@@ -177,3 +177,20 @@ func (a *adStore) confirm(ctx context.Context, profile ads.ProfileID, choice ads
 	_, err := a.profiles.UpdateOne(ctx, doc("_id", profile), mongo.Pipeline{doc("$set", doc("seen", seen))})
 	return err
 }
+
+// ImportAdProfiles stores profiles that there are not yet, a thousand or so at a time.
+func (s *Store) ImportAdProfiles(ctx context.Context, profiles []ads.Profile) error {
+	docs := make([]any, len(profiles))
+	for i, p := range profiles {
+		d := adProfileDoc{ID: p.ID, Version: version, Seen: []adSightingDoc{}, Chosen: []int{}}
+		for _, seen := range p.Seen {
+			d.Seen = append(d.Seen, adSightingDoc{adScope{seen.Scope}, seen.Choice, seen.At, seen.Until, seen.Keep})
+			if seen.Keep.After(d.KeepUntil) {
+				d.KeepUntil = seen.Keep
+			}
+		}
+		docs[i] = d
+	}
+	_, err := s.ads().profiles.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
+	return err
+}

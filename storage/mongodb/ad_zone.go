@@ -4,11 +4,12 @@ import (
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/ads"
 )
 
-// adZoneDoc is a document of adZones: all that a choice reads. Its _id, site and name, is the shard key.
+// adZoneDoc is a document of adZones: all that a choice reads, with a thousand values and more, so that it reads itself. Its _id, site and name, is the shard key.
 type adZoneDoc struct {
 	ID       string         `bson:"_id"`
 	Version  int            `bson:"v"`
@@ -34,6 +35,108 @@ type adRunningDoc struct {
 	Schedule     adScheduleDoc    `bson:"schedule,omitempty"`
 	House        bool             `bson:"house,omitempty"`
 	Limited      bool             `bson:"limited,omitempty"`
+}
+
+func (d *adZoneDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "_id":
+		r.text(v, &d.ID)
+	case "v":
+		r.int(v, &d.Version)
+	case "revision":
+		r.int(v, &d.Revision)
+	case "currency":
+		readText(r, v, &d.Currency)
+	case "design":
+		readText(r, v, &d.Design)
+	case "placed":
+		r.int(v, &d.Placed)
+	case "units":
+		readDocuments(r, v, &d.Units)
+	}
+}
+
+func (d *adRunningDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "unit":
+		r.id(v, &d.Unit.ID)
+	case "campaign":
+		r.id(v, &d.Campaign.ID)
+	case "advertiserId":
+		r.id(v, &d.AdvertiserID.ID)
+	case "advertiser":
+		r.text(v, &d.Advertiser)
+	case "bid":
+		r.inner(v, &d.Bid)
+	case "ecpm":
+		r.micros(v, &d.ECPM)
+	case "keywords":
+		readArray(r, v, &d.Keywords, (*reading).text)
+	case "weight":
+		r.int(v, &d.Weight)
+	case "caps":
+		readDocuments(r, v, &d.Caps)
+	case "schedule":
+		r.inner(v, &d.Schedule)
+	case "house":
+		r.bool(v, &d.House)
+	case "limited":
+		r.bool(v, &d.Limited)
+	default:
+		d.Creative.set(r, field, v)
+	}
+}
+
+func (d *adCreativeDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "headline":
+		r.text(v, &d.Headline)
+	case "body":
+		r.text(v, &d.Body)
+	case "imageUrl":
+		r.text(v, &d.ImageURL)
+	case "landingUrl":
+		r.text(v, &d.LandingURL)
+	}
+}
+
+func (d *adBidDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "model":
+		readText(r, v, &d.Model)
+	case "price":
+		r.micros(v, &d.Price)
+	case "currency":
+		readText(r, v, &d.Currency)
+	}
+}
+
+func (d *adScopeCapDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "scope":
+		r.id(v, &d.Scope.ID)
+	case "count":
+		r.int(v, &d.Cap.Count)
+	case "per":
+		readText(r, v, &d.Cap.Per)
+	}
+}
+
+func (d *adScheduleDoc) set(r *reading, field string, v bsoncore.Value) {
+	switch field {
+	case "start":
+		r.time(v, &d.Start)
+	case "end":
+		r.time(v, &d.End)
+	case "timeZone":
+		r.text(v, &d.TimeZone)
+	case "weekdays":
+		r.int(v, &d.Weekdays)
+	case "fromHour":
+		r.int(v, &d.FromHour)
+	case "toHour":
+		r.int(v, &d.ToHour)
+	}
 }
 
 // adOrder is the order of a zone's units: that of ads.RunningUnit.Compare.
@@ -113,7 +216,11 @@ func (a *adStore) zoneHeads(ctx context.Context, keys []string) (map[string]adZo
 func (a *adStore) Zone(ctx context.Context, id ads.ZoneID) (*ads.Zone, error) {
 	var d adZoneDoc
 	err := a.db.read(ctx, "ad zone", func(ctx context.Context) error {
-		return found(a.zones.FindOne(ctx, doc("_id", id.String())).Decode(&d))
+		raw, err := a.zones.FindOne(ctx, doc("_id", id.String())).Raw()
+		if err != nil {
+			return found(err)
+		}
+		return readDocument(raw, &d)
 	})
 	if err != nil {
 		return nil, err

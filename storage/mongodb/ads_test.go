@@ -197,16 +197,25 @@ func TestChoosingAdsIsTwoCommands(t *testing.T) {
 	var log sent
 	store := open(t, log.monitor()).Ads()
 	f := placeAds(t, store)
-	service := ads.New(store, ads.Options{})
+	now := time.Now()
+	service := ads.New(store, ads.Options{Now: func() time.Time { return now }})
 	r := ads.Request{Site: f.zone.Site, Zone: f.zone.Name, Count: 2, Visitor: "somebody"}
-	choose := func() {
+	again := func() {
 		t.Helper()
 		choices, err := service.Choose(t.Context(), r)
 		if err != nil || len(choices) != 2 {
 			t.Fatalf("Choose: %d choices, %v; want 2", len(choices), err)
 		}
 	}
+	choose := func() {
+		t.Helper()
+		now = now.Add(time.Second) // the zone is read anew
+		again()
+	}
 	choose() // reads the signing key once
+	if _, names := log.during(again); len(names) != 0 {
+		t.Errorf("another choice in the same second costs %q, want nothing", names)
+	}
 	commands, names := log.during(choose)
 	if len(names) != 1 || names[0] != "find adZones" {
 		t.Fatalf("a choice without caps costs %q, want one find in adZones", names)

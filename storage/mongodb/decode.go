@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"plaza/ads"
 	"plaza/id"
 	"plaza/social"
 )
@@ -76,6 +77,9 @@ var fieldNames = func() map[string]string {
 		"replyKind", "replyCircles", "commentOrder", "muters", "mutes",
 		"nameOrder", "image", "alt", "ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt", "homes",
 		"gen", "posts", "month", "from", "parts", "user", "lower", "open", "closed", "found",
+		"unit", "campaign", "advertiserId", "advertiser", "headline", "body", "imageUrl", "landingUrl", "bid", "ecpm", "keywords", "weight", "caps",
+		"schedule", "house", "limited", "model", "price", "currency", "scope", "per", "start", "end", "timeZone", "weekdays", "fromHour", "toHour",
+		"design", "placed", "units",
 	} {
 		names[name] = name
 	}
@@ -136,6 +140,13 @@ func (r *reading) int(v bsoncore.Value, to *int) {
 	n, ok := v.AsInt64OK()
 	if r.check(ok, v) {
 		*to = int(n)
+	}
+}
+
+func (r *reading) micros(v bsoncore.Value, to *ads.Micros) {
+	n, ok := v.AsInt64OK()
+	if r.check(ok, v) {
+		*to = ads.Micros(n)
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 // hand: a field that one of the two forgets shows.
 func TestDocumentsReadThemselves(t *testing.T) {
 	for _, d := range []document{
-		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &commentDoc{}, &markDoc{}, &seqDoc{}, &otherDoc{},
+		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &commentDoc{}, &markDoc{}, &seqDoc{}, &otherDoc{}, &adZoneDoc{},
 	} {
 		fill(t, reflect.ValueOf(d).Elem())
 		raw := encode(t, d)
@@ -57,7 +57,7 @@ func encode(t *testing.T, d any) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	e := bson.NewEncoder(bson.NewDocumentWriter(&b))
-	e.SetRegistry(registry())
+	e.SetRegistry(adRegistry())
 	if err := e.Encode(d); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +108,7 @@ func fill(t *testing.T, v reflect.Value) {
 		v.SetMapIndex(reflect.ValueOf("LIKE").Convert(v.Type().Key()), reflect.ValueOf(7))
 	case reflect.String:
 		v.SetString("text of " + v.Type().String())
-	case reflect.Int:
+	case reflect.Int, reflect.Int64:
 		v.SetInt(42)
 	case reflect.Float64:
 		v.SetFloat(1.5)

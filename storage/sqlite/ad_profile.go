@@ -37,14 +37,7 @@ func (w *work) reserve(r ads.Reservation) ([]int, error) {
 		return nil, err
 	}
 	chosen := profile.Reserve(r)
-	for _, seen := range added(&r, chosen) {
-		_, err := w.exec(insertAdSighting, r.Profile.Bytes(), seen.Scope.Bytes(), seen.Choice.Bytes(),
-			moment(seen.At), moment(seen.Until), moment(seen.Keep))
-		if err != nil {
-			return nil, err
-		}
-	}
-	return chosen, nil
+	return chosen, w.insertSightings(r.Profile, added(&r, chosen))
 }
 
 // added are the sightings of what was chosen.
@@ -76,3 +69,25 @@ func (w *work) confirm(profile ads.ProfileID, choice ads.ChoiceID) error {
 
 // forgotten is how long ago a click no longer counts for click rates.
 func forgotten(at time.Time) int64 { return moment(at.Add(-ads.ClickWindow)) }
+
+// ImportAdProfiles stores profiles that there are not yet, a thousand or so at a time.
+func (s *Store) ImportAdProfiles(ctx context.Context, profiles []ads.Profile) error {
+	return s.update(ctx, func(w *work) error {
+		for i := range profiles {
+			if err := w.insertSightings(profiles[i].ID, profiles[i].Seen); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (w *work) insertSightings(of ads.ProfileID, all []ads.Sighting) error {
+	for _, seen := range all {
+		_, err := w.exec(insertAdSighting, of.Bytes(), seen.Scope.Bytes(), seen.Choice.Bytes(), moment(seen.At), moment(seen.Until), moment(seen.Keep))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

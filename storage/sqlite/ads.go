@@ -104,8 +104,13 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// fromJSON reads a column that asJSON wrote.
-func fromJSON(text string, to any) error { return json.Unmarshal([]byte(text), to) }
+// fromJSON reads a column that asJSON wrote, into something empty.
+func fromJSON(text string, to any) error {
+	if text == "[]" || text == "{}" { // as most are, and a zone reads many
+		return nil
+	}
+	return json.Unmarshal([]byte(text), to)
+}
 
 // capRow is a cap in the JSON of a column.
 type capRow struct {

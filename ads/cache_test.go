@@ -1,0 +1,173 @@
+package ads
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// slowZones answers when it is let.
+type slowZones struct {
+	reads atomic.Int64
+	began chan struct{} // gets one for each read
+	gate  chan error    // a read takes one, and fails with it
+	units int           // in each zone
+}
+
+func (z *slowZones) Zone(ctx context.Context, id ZoneID) (*Zone, error) {
+	z.reads.Add(1)
+	z.began <- struct{}{}
+	select {
+	case err := <-z.gate:
+		if err != nil {
+			return nil, err
+		}
+		return &Zone{ID: id, Units: make([]RunningUnit, z.units)}, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+type cacheTest struct {
+	*zoneCache
+	t     *testing.T
+	zones *slowZones
+	clock atomic.Int64 // milliseconds
+}
+
+func newCacheTest(t *testing.T) *cacheTest {
+	t.Helper()
+	c := &cacheTest{t: t, zones: &slowZones{began: make(chan struct{}, 1000), gate: make(chan error, 1000)}}
+	c.clock.Store(1_000_000)
+	c.zoneCache = newZoneCache(c.zones, func() time.Time { return time.UnixMilli(c.clock.Load()) })
+	return c
+}
+
+func zoneOf(n int) ZoneID { return ZoneID{Site: "example.org", Name: fmt.Sprint("zone", n)} }
+
+// reads lets a zone be read, and checks how often the store was asked for it.
+func (c *cacheTest) reads(what string, id ZoneID, want int64) {
+	c.t.Helper()
+	before := c.zones.reads.Load()
+	c.zones.gate <- nil
+	z, err := c.read(c.t.Context(), id)
+	if err != nil || z.ID != id {
+		c.t.Fatalf("%s: %v, %v", what, z, err)
+	}
+	if got := c.zones.reads.Load() - before; got != want {
+		c.t.Errorf("%s: the store was asked %d times, want %d", what, got, want)
+	}
+	if want == 0 {
+		<-c.zones.gate
+	}
+}
+
+func TestAZoneIsReadOnceASecond(t *testing.T) {
+	c := newCacheTest(t)
+	c.reads("at first", zoneOf(1), 1)
+	c.reads("another zone", zoneOf(2), 1)
+	c.clock.Add(999)
+	c.reads("within a second", zoneOf(1), 0)
+	c.clock.Add(1)
+	c.reads("after a second", zoneOf(1), 1)
+	c.clock.Add(600)
+	c.reads("a third zone", zoneOf(3), 1)
+	c.clock.Add(500) // a generation goes by
+	c.reads("the third zone half a second later", zoneOf(3), 0)
+	c.clock.Add(-10_000)
+	c.reads("when the clock was put back", zoneOf(3), 1)
+	c.forget()
+	c.reads("after a change", zoneOf(3), 1)
+}
+
+func TestZonesThatNobodyAsksForAreForgotten(t *testing.T) {
+	c := newCacheTest(t)
+	for n := range 1000 {
+		c.reads("a zone", zoneOf(n), 1)
+		c.clock.Add(100)
+	}
+	if kept := len(c.young) + len(c.old); kept > 20 {
+		t.Errorf("%d zones are remembered; in two seconds there were 20", kept)
+	}
+}
+
+func TestZonesOfManyUnitsAreNotAllRemembered(t *testing.T) {
+	c := newCacheTest(t)
+	c.zones.units = MaxZoneUnits
+	const most = 2 * generationUnits / MaxZoneUnits
+	for n := range 2 * most {
+		c.reads("a large zone", zoneOf(n), 1)
+	}
+	if kept := len(c.young) + len(c.old); kept > most+2 {
+		t.Errorf("%d zones of %d units are remembered, want %d at most", kept, MaxZoneUnits, most)
+	}
+	c.reads("the last zone", zoneOf(2*most-1), 0)
+}
+
+// readers let many read one zone at once, and wait until all of them do.
+func (c *cacheTest) readers(ctx context.Context, n int) (wait func() (good, bad int64)) {
+	var group sync.WaitGroup
+	var good, bad atomic.Int64
+	for range n {
+		group.Go(func() {
+			if _, err := c.read(ctx, zoneOf(1)); err != nil {
+				bad.Add(1)
+			} else {
+				good.Add(1)
+			}
+		})
+	}
+	return func() (int64, int64) { group.Wait(); return good.Load(), bad.Load() }
+}
+
+func TestThoseWhoAskAtOnceShareARead(t *testing.T) {
+	c := newCacheTest(t)
+	wait := c.readers(t.Context(), 64)
+	<-c.zones.began
+	c.zones.gate <- nil
+	if good, bad := wait(); good != 64 || bad != 0 || c.zones.reads.Load() != 1 {
+		t.Errorf("%d were answered and %d were not, by %d reads", good, bad, c.zones.reads.Load())
+	}
+}
+
+func TestAFailureIsSharedAndNotRemembered(t *testing.T) {
+	c := newCacheTest(t)
+	c.zones.gate <- errors.New("no primary")
+	if _, err := c.read(t.Context(), zoneOf(1)); err == nil {
+		t.Error("a failure is no error")
+	}
+	c.reads("after a failure", zoneOf(1), 1)
+	c.forget()
+	c.zones.gate <- ErrNotFound
+	if _, err := c.read(t.Context(), zoneOf(9)); !errors.Is(err, ErrNotFound) {
+		t.Errorf("an absent zone is %v", err)
+	}
+	if len(c.young) > 0 {
+		t.Error("an absent zone is remembered")
+	}
+}
+
+// TestAReaderWhoLeavesLetsOthersRead: the one whose read the others wait for goes away.
+func TestAReaderWhoLeavesLetsOthersRead(t *testing.T) {
+	c := newCacheTest(t)
+	leaving, leave := context.WithCancel(t.Context())
+	gone := c.readers(leaving, 1)
+	<-c.zones.began
+	wait := c.readers(t.Context(), 8)
+	leave()
+	if good, bad := gone(); good != 0 || bad != 1 {
+		t.Errorf("who has left was answered: %d, %d", good, bad)
+	}
+	<-c.zones.began
+	c.zones.gate <- nil
+	if good, bad := wait(); good != 8 || bad != 0 {
+		t.Errorf("%d of those who stayed were answered, %d were not", good, bad)
+	}
+	if n := c.zones.reads.Load(); n != 2 {
+		t.Errorf("there were %d reads, want 2", n)
+	}
+}

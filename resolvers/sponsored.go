@@ -1,0 +1,57 @@
+package resolvers
+
+import (
+	"context"
+	"sync"
+
+	"plaza/ads"
+	"plaza/graph/model"
+	"plaza/social"
+)
+
+// NewsAds says where news carries ads. The zero value is: nowhere.
+type NewsAds struct {
+	Zone  ads.ZoneID // from which they are chosen
+	Every int        // there is one behind each so many public posts of a page
+}
+
+// sponsor lets a page of news carry ads, which are chosen together when the first of them is asked for. All that the choice knows of the page is
+// what its public posts are about, and how many there are.
+func (r *Resolver) sponsor(ctx context.Context, page *model.PostConnection, posts []*social.Post) {
+	breaks := r.breaks(posts)
+	if len(breaks) == 0 {
+		return
+	}
+	choose := sync.OnceValues(func() ([]ads.Choice, error) {
+		request, err := adRequest(ctx, r.NewsAds.Zone.Site, r.NewsAds.Zone.Name, social.Topics(posts, ads.MaxKeywords), len(breaks), nil)
+		if err != nil {
+			return nil, err
+		}
+		return r.Ads.Choose(ctx, request)
+	})
+	for n, place := range breaks {
+		page.Edges[place].Ad = func() (*model.AdChoice, error) {
+			choices, err := choose()
+			if err != nil || n >= len(choices) {
+				return nil, err
+			}
+			return r.wrapChoice(choices[n], newsIsAbout), nil
+		}
+	}
+}
+
+// breaks are the places of a page behind which ads may stand.
+func (r *Resolver) breaks(posts []*social.Post) []int {
+	if r.NewsAds.Every == 0 {
+		return nil
+	}
+	return social.Breaks(posts, r.NewsAds.Every, ads.MaxCount)
+}
+
+// viewerForAds is whom the choice of a page's ads looks up, to be read with those whom the page shows; nobody where it has no ads.
+func (r *Resolver) viewerForAds(ctx context.Context, posts []*social.Post) []social.UserID {
+	if len(r.breaks(posts)) == 0 || !selection(ctx)["sponsored"] {
+		return nil
+	}
+	return []social.UserID{viewerOf(ctx)}
+}
