@@ -257,7 +257,7 @@ func (s *adSaving) arrivals(ctx context.Context, units []*adUnitDoc) (map[string
 	if err != nil {
 		return nil, err
 	}
-	advertisers, err := s.Advertisers(ctx, distinct(campaigns, func(d *adCampaignDoc) []ads.AdvertiserID { return []ads.AdvertiserID{d.Advertiser} }))
+	advertisers, err := s.readAdvertisers(ctx, distinct(campaigns, func(d *adCampaignDoc) []ads.AdvertiserID { return []ads.AdvertiserID{d.Advertiser} }))
 	if err != nil {
 		return nil, err
 	}
