@@ -231,7 +231,7 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (*Refund, error) 
 		return nil, present(err)
 	}
 	if charges.Count != r.Count {
-		return nil, fault.Errorf(fault.CodeConflict, "count", "There are %d such charges now.", charges.Count)
+		return nil, fault.Errorf(fault.CodeConflict, "count", "The number of such charges is %d by now.", charges.Count)
 	}
 	refund := Refund{
 		ID: RefundID{id.At(s.now())}, Selection: selected, Most: r.Count, By: r.By, Reason: r.Reason, Begun: s.now().Truncate(time.Millisecond),

@@ -382,6 +382,9 @@ func (m *Store) count(unit ads.UnitID, kind ads.Kind, by int64) {
 }
 
 func (m *Store) evidence(r *ads.Recording) ads.Evidence {
+	if r.Kind != ads.Click {
+		return ads.Evidence{}
+	}
 	shown, ok := m.recordings[recording{r.Choice, ads.Impression}]
 	e := ads.Evidence{Shown: ok && shown.Invalid == ""}
 	for _, other := range m.recordings {

@@ -48,7 +48,7 @@ func ShardKeys() map[string]bson.D {
 		"adLeases":      own,
 		"adProfiles":    own, // the person
 		"adTallies":     doc("campaign", "hashed", "hour", 1),
-		"adTraffic":     own,
+		"adTraffic":     doc("zone", "hashed", "hour", 1),
 
 		"profiles":   nil, // a search reads them in the order of one index
 		"properties": nil, // at most a hundred
