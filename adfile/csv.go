@@ -168,7 +168,7 @@ func csvFault(err error, cells int) error {
 
 // add reads a row into the document.
 func (t *table) add(d *document, r *row) error {
-	list := ""
+	var list string
 	switch r.kind {
 	case "advertiser":
 		list = "advertisers"

@@ -119,7 +119,7 @@ func TestMistakesInTablesNameLineAndColumn(t *testing.T) {
 		"end before start":        {"2026-06-01", "2025-06-01", 5, "end", "before"},
 		"an hour like a time":     {",8,20,", ",8:00,20,", 5, "from_hour", "whole number"},
 		"an hour too late":        {",8,20,", ",8,25,", 5, "to_hour", "24"},
-		"no yes and no no":        {",yes,", ",maybe,", 5, "even", "yes or no"},
+		"neither yes nor no":      {",yes,", ",maybe,", 5, "even", "yes or no"},
 		"a budget of nothing":     {",1000,20.00,yes", ",,,yes", 5, "even", "no budget"},
 		"a decimal comma":         {",20.00,", ",\"20,00\",", 5, "daily_budget", "2.50"},
 		"a day above all":         {",20.00,", ",2000,", 5, "daily_budget", "more than all"},

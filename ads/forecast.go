@@ -122,7 +122,8 @@ type history struct {
 // mean is that of the hours a whole number of steps before an hour, within the history.
 func (h *history) mean(hour time.Time, step time.Duration) float64 {
 	sum, n := 0.0, 0
-	at := hour.Add(-step * max(1, (hour.Sub(h.end)+step)/step)) // the last that is over
+	ahead := hour.Sub(h.end)
+	at := hour.Add(ahead%step - ahead - step) // the last that is over
 	for ; !at.Before(h.first); at = at.Add(-step) {
 		sum += h.asked[at]
 		n++

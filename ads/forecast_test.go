@@ -56,7 +56,7 @@ func newForecastStage(t *testing.T) *stage {
 const (
 	day  = 24 * time.Hour
 	week = 7 * day
-	// what visits has on a working day, and in a week
+	// What visits has on a working day, and in a week.
 	weekday   = 12*100 + 12*20
 	wholeWeek = 5*weekday + 2*2*weekday
 )

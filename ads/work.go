@@ -18,17 +18,17 @@ const (
 func (s *Service) Work(ctx context.Context, logger *slog.Logger) {
 	try := func(what string, do func(context.Context) error) {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, what, "error", err)
+			logger.WarnContext(ctx, "some work on ads was put off", "work", what, "error", err)
 		}
 	}
 	ticker := time.NewTicker(settleEvery)
 	defer ticker.Stop()
 	for round := 0; ; round++ {
-		try("budgets of ads could not be settled", s.Settle)
-		try("refunds of ads will go on later", s.FinishRefunds)
-		try("requests for ads could not be counted yet", s.FlushTraffic)
+		try("settling budgets", s.Settle)
+		try("refunds", s.FinishRefunds)
+		try("counting requests", s.FlushTraffic)
 		if round%rollUpEvery == rollUpEvery-1 {
-			try("reports of ads could not be brought up to date", s.CatchUp)
+			try("adding up reports", s.CatchUp)
 		}
 		select {
 		case <-ctx.Done():

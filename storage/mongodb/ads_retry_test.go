@@ -24,9 +24,12 @@ func TestSavingAdsRunsAgainAfterAConflict(t *testing.T) {
 			t.Fatal(err)
 		}
 		point := bson.D{
-			{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: bson.D{{Key: "times", Value: 1}}},
+			{Key: "configureFailPoint", Value: "failCommand"},
+			{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}},
 			{Key: "data", Value: bson.D{
-				{Key: "failCommands", Value: bson.A{"find"}}, {Key: "namespace", Value: "plaza." + collection}, {Key: "errorCode", Value: 112},
+				{Key: "failCommands", Value: bson.A{"find"}},
+				{Key: "namespace", Value: "plaza." + collection},
+				{Key: "errorCode", Value: 112},
 				{Key: "errorLabels", Value: bson.A{"TransientTransactionError"}},
 			}},
 		}
