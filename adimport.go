@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"strings"
 
 	"plaza/adfile"
 	"plaza/ads"
@@ -13,7 +15,7 @@ import (
 
 // adsCommand is about ads.
 type adsCommand struct {
-	Import  adsImportCommand  `cmd:"" help:"Load advertisers, zones, campaigns and ads from a YAML file."`
+	Import  adsImportCommand  `cmd:"" help:"Load advertisers, zones, campaigns and ads from a YAML or CSV file."`
 	Rebuild adsRebuildCommand `cmd:"" help:"Add up anew, for reports, all impressions and clicks that are still kept."`
 }
 
@@ -29,7 +31,7 @@ func (*adsRebuildCommand) Run(ctx context.Context, cli *commandLine) error {
 }
 
 type adsImportCommand struct {
-	File string `arg:"" help:"The file; docs/ads.md describes it." type:"existingfile"`
+	File string `arg:"" help:"The file, whose name ends with .csv if it is no YAML; docs/ads.md describes both." type:"existingfile"`
 }
 
 // Help explains the command, below its one-line help.
@@ -43,7 +45,11 @@ func (c *adsImportCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	file, err := adfile.Parse(text)
+	parse := adfile.Parse
+	if strings.EqualFold(filepath.Ext(c.File), ".csv") {
+		parse = adfile.ParseCSV
+	}
+	file, err := parse(text)
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}

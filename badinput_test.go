@@ -331,6 +331,17 @@ func (w *world) inputFields() map[string][]bad {
 		"UpdateAdUnitInput.zones":            badPlaces(),
 		"SetAdUnitStateInput.unitId":         notAnyID("ad"),
 		"SetAdUnitStateInput.state":          {},
+		"RefundAdsInput.campaignId":          notAnyID("campaign"),
+		"RefundAdsInput.unitId":              notAnyID("ad"),
+		"RefundAdsInput.choiceId":            malformedIDs("adchoice"),
+		"RefundAdsInput.kind":                values("INVALID", "IMPRESSION"),
+		"RefundAdsInput.from":                badTimes(),
+		"RefundAdsInput.to":                  append(badTimes(), values("INVALID", "2999-01-01T00:00:00Z")...),
+		"RefundAdsInput.person":              malformedIDs("adperson"),
+		"RefundAdsInput.visitor":             values("INVALID", "", "a b", "ä", "a\x00", megabyte, strings.Repeat("a", 129)),
+		"RefundAdsInput.address":             values("INVALID", "", "localhost", "1.2.3", "1.2.3.4:5", "::1::", "a\x00", megabyte),
+		"RefundAdsInput.count":               append(values("INVALID", 0, -1, 100_001, -1<<31), values("CONFLICT", 5)...),
+		"RefundAdsInput.reason":              line(200),
 		"RecordAdImpressionInput.token":      values("INVALID", "", "AAAA", "not base64!", "a\x00", megabyte, strings.Repeat("A", 200)),
 	}
 }
@@ -542,6 +553,9 @@ func (w *world) adInputs(inputs map[string][]map[string]any) {
 		},
 		"updateAdUnit":   {"unitId": w.ids["unit"], "headline": "New", "bid": bid},
 		"setAdUnitState": {"unitId": w.ids["unit"], "state": "PAUSED"},
+		"refundAds": {
+			"campaignId": w.ids["campaign"], "unitId": w.ids["unit"], "kind": "CLICK", "visitor": "f3a9", "address": "203.0.113.9", "count": 1, "reason": "Robots",
+		},
 	} {
 		inputs[name] = append(inputs[name], input)
 	}

@@ -228,7 +228,7 @@ func (c coverage) missing(schema *ast.Schema) []string {
 	}
 	for _, def := range schema.Types {
 		switch {
-		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "UserErrorCode", "AdVerdict", "Right"}, def.Name):
+		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "UserErrorCode", "AdVerdict", "AdForecastBasis", "Right"}, def.Name):
 		case def.Kind == ast.Object:
 			for _, f := range def.Fields {
 				if strings.HasPrefix(f.Name, "__") {
@@ -273,7 +273,7 @@ func newNames() *names {
 
 var (
 	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
-	idText   = regexp.MustCompile(`^(user|circle|post|comment|ad|adchoice|advertiser|campaign)_[0-9a-z]{26}$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|ad|adchoice|adrefund|advertiser|campaign)_[0-9a-z]{26}$`)
 	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )

@@ -306,7 +306,7 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 	working, rest := context.WithCancel(ctx) // jobs are durable: nobody waits for them
 	worked := inBackground(working, s.store.Work)
 	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
-	defer func() { rest(); <-worked; <-kept }()
+	defer func() { rest(); <-worked; <-kept; s.flushTraffic() }()
 	httpServer := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -333,6 +333,15 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 	stop()
 	<-hubDone
 	return nil
+}
+
+// flushTraffic stores what was counted of requests for ads until the last one.
+func (s *server) flushTraffic() {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if err := s.ads.FlushTraffic(ctx); err != nil {
+		slog.WarnContext(ctx, "the last requests for ads were not counted", "error", err)
+	}
 }
 
 // inBackground starts a task that runs until ctx ends; the channel is closed when it has returned.

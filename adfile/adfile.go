@@ -1,4 +1,4 @@
-// Package adfile reads advertisers, zones, campaigns and ads from a YAML file, and stores what of it is new or has changed.
+// Package adfile reads advertisers, zones, campaigns and ads from a YAML or CSV file, and stores what of it is new or has changed.
 //
 // Things have keys of the file's owner, from which their ids are made: the same file always means the same things.
 package adfile
@@ -27,7 +27,7 @@ const MaxEntries = 100_000
 // Error is a mistake in a file.
 type Error struct {
 	Line    int    // 0 where it is about no line
-	Field   string // "units.3.landingUrl"; empty where it is about none
+	Field   string // "units.3.landingUrl", or the column of a CSV file; empty where it is about none
 	Message string
 }
 
@@ -45,7 +45,21 @@ func (e *Error) Error() string {
 // File is what was read.
 type File struct {
 	ads.Batch
-	tree *ast.File
+	where where
+}
+
+// where finds the line of a path such as "units", "3", "landingUrl", and what to call it; line 0 where there is none.
+type where func(path []string) (line int, field string)
+
+func newFile(d *document, where where) (*File, error) {
+	f := &File{where: where}
+	if err := f.read(d); err != nil {
+		return nil, f.Locate(err)
+	}
+	if err := f.Check(MaxEntries); err != nil {
+		return nil, f.Locate(err)
+	}
+	return f, nil
 }
 
 // The file as YAML has it.
@@ -116,7 +130,7 @@ type (
 	}
 )
 
-// Parse reads a file. Its error is a *Error with the first mistake: of the YAML, an unknown field, or a value that no ad can have.
+// Parse reads a YAML file. Its error is a *Error with the first mistake: of the YAML, an unknown field, or a value that no ad can have.
 func Parse(text []byte) (*File, error) {
 	tree, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -126,14 +140,7 @@ func Parse(text []byte) (*File, error) {
 	if err := yaml.UnmarshalWithOptions(text, &d, yaml.Strict()); err != nil && len(tree.Docs) > 0 && tree.Docs[0].Body != nil {
 		return nil, yamlFault(err)
 	}
-	f := &File{tree: tree}
-	if err := f.read(&d); err != nil {
-		return nil, f.Locate(err)
-	}
-	if err := f.Check(MaxEntries); err != nil {
-		return nil, f.Locate(err)
-	}
-	return f, nil
+	return newFile(&d, func(path []string) (int, string) { return lineIn(tree, path), strings.Join(path, ".") })
 }
 
 // yamlFault takes the line out of the library's "[3:5] message".
@@ -259,11 +266,12 @@ func (f *File) Locate(err error) error {
 	if !ok {
 		return err
 	}
-	return &Error{Line: f.line(mistake.Path()), Field: mistake.Field, Message: mistake.Message}
+	line, field := f.where(mistake.Path())
+	return &Error{Line: line, Field: field, Message: mistake.Message}
 }
 
-// line is where a field is, or else what it should be in.
-func (f *File) line(path []string) int {
+// lineIn is where a field is, or else what it should be in.
+func lineIn(tree *ast.File, path []string) int {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		var text strings.Builder
 		text.WriteByte('$')
@@ -278,7 +286,7 @@ func (f *File) line(path []string) int {
 		if err != nil {
 			continue
 		}
-		if node, err := where.FilterFile(f.tree); err == nil && node != nil {
+		if node, err := where.FilterFile(tree); err == nil && node != nil {
 			return firstLine(node)
 		}
 	}

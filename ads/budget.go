@@ -58,9 +58,9 @@ type Ledger struct {
 	DayTaken, DaySpent Micros
 }
 
-// turn begins another day.
+// turn begins another day. It never goes back to an earlier one, whose counts are gone: clocks of servers differ.
 func (l *Ledger) turn(day string) {
-	if l.Day != day {
+	if day > l.Day {
 		l.Day, l.DayTaken, l.DaySpent = day, 0, 0
 	}
 }
@@ -98,8 +98,7 @@ type LeaseRequest struct {
 // Grant takes a portion out of the ledger, of about a 200th of the budget and at least what is needed. nil: nothing is to be
 // had just now, since the budget is used up, on lease, or spent as far as the even pace goes.
 func (c *Campaign) Grant(l *Ledger, r LeaseRequest) *Lease {
-	day := c.Schedule.Day(r.Now)
-	l.turn(day)
+	l.turn(c.Schedule.Day(r.Now))
 	amount := min(max(r.Need, c.Budget.portion()), l.free(&c.Budget), c.paced(l, r.Now))
 	if amount < r.Need || amount <= 0 || !c.Schedule.Runs(r.Now) {
 		return nil
@@ -107,7 +106,7 @@ func (c *Campaign) Grant(l *Ledger, r LeaseRequest) *Lease {
 	l.Taken += amount
 	l.DayTaken += amount
 	use := r.Now.Add(LeaseLife)
-	return &Lease{ID: r.ID, Campaign: c.ID, Amount: amount, Day: day, UseUntil: use, SettleAt: use.Add(SettleAfter)}
+	return &Lease{ID: r.ID, Campaign: c.ID, Amount: amount, Day: l.Day, UseUntil: use, SettleAt: use.Add(SettleAfter)}
 }
 
 func (b *Budget) portion() Micros {
@@ -138,25 +137,37 @@ func (c *Campaign) paced(l *Ledger, now time.Time) Micros {
 // part is a share of an amount: how far along the plan is, no one's money.
 func part(amount Micros, share float64) Micros { return Micros(float64(amount) * share) }
 
-// Charge spends a cost: from the lease while it has enough, else from what is free in the budget. billed is false where
-// neither has it, and then nothing has changed. lease may be nil.
-func (c *Campaign) Charge(l *Ledger, lease *Lease, cost Micros, now time.Time) (billed bool) {
+// Charge spends a cost: from the lease while it has enough, else from what is free in the budget. It returns the day whose
+// budget that was. billed is false where neither has it, and then nothing has changed. lease may be nil.
+func (c *Campaign) Charge(l *Ledger, lease *Lease, cost Micros, now time.Time) (day string, billed bool) {
 	l.turn(c.Schedule.Day(now))
+	day = l.Day
 	switch {
 	case lease != nil && lease.Spent+cost <= lease.Amount:
 		lease.Spent += cost
+		day = lease.Day
 	case cost <= l.free(&c.Budget):
 		l.Taken += cost
 		l.DayTaken += cost
-		lease = nil
 	default:
-		return false
+		return "", false
 	}
 	l.Spent += cost
-	if lease == nil || lease.Day == l.Day {
+	if day == l.Day {
 		l.DaySpent += cost
 	}
-	return true
+	return day, true
+}
+
+// Refund gives back what was charged on a day. It can be spent again at once: on that day too, where it is not over.
+func (c *Campaign) Refund(l *Ledger, charged Micros, day string, now time.Time) {
+	l.turn(c.Schedule.Day(now))
+	l.Taken -= charged
+	l.Spent -= charged
+	if day == l.Day {
+		l.DayTaken -= charged
+		l.DaySpent -= charged
+	}
 }
 
 // Settle gives back what was not spent of a lease.

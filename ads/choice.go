@@ -32,11 +32,18 @@ func (r *Request) check() (place ZoneID, keywords []string, err error) {
 	if r.Count < 1 || r.Count > MaxCount {
 		return place, nil, fault.Invalidf("count", "At least 1 and at most %d ads can be asked for.", MaxCount)
 	}
-	if len(r.Visitor) > MaxVisitor || strings.Trim(r.Visitor, visitorCharacters) != "" {
-		return place, nil, fault.Invalidf("visitor", "A visitor's id has up to %d letters, digits, '-', '_' and '.'.", MaxVisitor)
+	if err := checkVisitor(r.Visitor); err != nil {
+		return place, nil, err
 	}
 	keywords, err = NormalKeywords("keywords", r.Keywords)
 	return place, keywords, err
+}
+
+func checkVisitor(visitor string) error {
+	if len(visitor) > MaxVisitor || strings.Trim(visitor, visitorCharacters) != "" {
+		return fault.Invalidf("visitor", "A visitor's id has up to %d letters, digits, '-', '_' and '.'.", MaxVisitor)
+	}
+	return nil
 }
 
 const visitorCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_."
@@ -78,6 +85,9 @@ func (s *Service) Choose(ctx context.Context, r Request) ([]Choice, error) {
 		if c.held > 0 && !slices.Contains(chosen, i) {
 			s.wallet.back(c.Campaign, c.lease, c.held)
 		}
+	}
+	if err == nil && t.currency != "" && !r.Staff {
+		s.counter.chosen(t.place, t.currency, r.Count, len(choices))
 	}
 	return choices, present(err)
 }

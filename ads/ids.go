@@ -11,6 +11,10 @@ type (
 	ChoiceID struct{ id.ID }
 	// LeaseID names a portion of a budget. It is never shown.
 	LeaseID struct{ id.ID }
+	// RefundID names a refund: adrefund_….
+	RefundID struct{ id.ID }
+	// TrafficID names what one server has counted in one hour. It is never shown.
+	TrafficID struct{ id.ID }
 )
 
 // The prefixes of the ids that clients see.
@@ -19,12 +23,16 @@ const (
 	CampaignPrefix   = "campaign"
 	UnitPrefix       = "ad"
 	ChoicePrefix     = "adchoice"
+	RefundPrefix     = "adrefund"
+	PersonPrefix     = "adperson" // a ProfileID, for those who manage ads: who it is cannot be read from it
 )
 
 func (i AdvertiserID) String() string { return i.Text(AdvertiserPrefix) }
 func (i CampaignID) String() string   { return i.Text(CampaignPrefix) }
 func (i UnitID) String() string       { return i.Text(UnitPrefix) }
 func (i ChoiceID) String() string     { return i.Text(ChoicePrefix) }
+func (i RefundID) String() string     { return i.Text(RefundPrefix) }
+func (i ProfileID) String() string    { return i.Text(PersonPrefix) }
 
 // ParseAdvertiserID reads advertiser_…. Error: id.ErrMalformed.
 func ParseAdvertiserID(text string) (AdvertiserID, error) {
@@ -48,4 +56,10 @@ func ParseUnitID(text string) (UnitID, error) {
 func ParseChoiceID(text string) (ChoiceID, error) {
 	parsed, err := id.Parse(ChoicePrefix, text)
 	return ChoiceID{parsed}, err
+}
+
+// ParseProfileID reads adperson_…. Error: id.ErrMalformed.
+func ParseProfileID(text string) (ProfileID, error) {
+	parsed, err := id.Parse(PersonPrefix, text)
+	return ProfileID{parsed}, err
 }

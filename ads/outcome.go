@@ -22,3 +22,7 @@ func (r *Recording) Judge(e Evidence) Invalid {
 		return ""
 	}
 }
+
+// Burst says that a click which is TooMany shows that the person's clicks before it were none of an interested person either: those
+// within ClickWindow that were billed are refunded as TooMany. Many people can share an address: what came from one before is left alone.
+func (e Evidence) Burst() bool { return e.PersonClicks >= MaxPersonClicks }

@@ -44,6 +44,7 @@ type contender struct {
 // ranking is how the units of a request's zone stand: none where there is no such zone.
 type ranking struct {
 	place       ZoneID
+	currency    Currency // the zone's
 	key         []byte
 	profile     ProfileID
 	now         time.Time
@@ -68,7 +69,7 @@ func (s *Service) ranking(ctx context.Context, r Request, read func(context.Cont
 	if err != nil {
 		return nil, present(err)
 	}
-	t.now = s.now()
+	t.now, t.currency = s.now(), zone.Currency
 	t.order, t.rest = rank(zone, keywords, !t.profile.IsZero(), t.now, s.random)
 	return t, nil
 }

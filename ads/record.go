@@ -97,5 +97,8 @@ func (s *Service) record(ctx context.Context, t token, address string) (bool, er
 		r.Address = hashed(key, "address", address)
 	}
 	receipt, err := s.store.Record(ctx, r)
+	if r.Kind == Impression && receipt.Recorded && receipt.Invalid == "" {
+		s.counter.shown(r.Zone)
+	}
 	return receipt.Recorded, present(err)
 }

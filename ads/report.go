@@ -1,11 +1,9 @@
 package ads
 
 import (
-	"cmp"
 	"context"
 	"encoding/csv"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -57,10 +55,23 @@ type ReportRow struct {
 	Clicks      int64
 	Invalid     int64 // impressions and clicks that count nowhere
 	Spend       Micros
+	Refunded    Micros // of what was invalid: it is not in Spend
+	// Asked and Filled are how many ads were asked for, and chosen; 0 but for hours, days and zones, of all campaigns together.
+	Asked, Filled int64
+}
+
+// FillRate is the share of what was asked for that was filled; 0 without any.
+func (r *ReportRow) FillRate() float64 {
+	if r.Asked == 0 {
+		return 0
+	}
+	return float64(r.Filled) / float64(r.Asked)
 }
 
 // HourKey is the key of an hour or a day.
-func HourKey(hour time.Time) string { return hour.UTC().Format("2006-01-02T15:04:05.000Z") }
+func HourKey(hour time.Time) string { return hour.UTC().Format(hourKey) }
+
+const hourKey = "2006-01-02T15:04:05.000Z"
 
 // CTR is the clicks for each impression; 0 without any.
 func (r *ReportRow) CTR() float64 {
@@ -80,11 +91,13 @@ func (r *ReportRow) ECPM() Micros {
 
 // Reports sums up what was recorded.
 type Reports interface {
-	// RollUp makes the tallies of the hours between from and to anew, of what was recorded in them, and remembers until, in one
-	// transaction. Doing it again changes nothing.
+	// RollUp makes the tallies of the hours between from and to anew, of what was recorded in them, so that none of these hours is stale,
+	// and remembers until, if it is later than before, in one transaction. Doing it again changes nothing.
 	RollUp(ctx context.Context, from, to, until time.Time) error
-	// RolledUp is the last until; zero before the first.
-	RolledUp(ctx context.Context) (time.Time, error)
+	// RolledUp is the latest until; zero before the first. stale are hours in which something was refunded since they were made, in any order.
+	RolledUp(ctx context.Context) (until time.Time, stale []time.Time, err error)
+	// Oldest is when the oldest recording was made that is kept; zero where there is none.
+	Oldest(ctx context.Context) (time.Time, error)
 	// Report adds up tallies: one row for each key and currency that has any, in any order.
 	Report(ctx context.Context, r ReportRequest) ([]ReportRow, error)
 }
@@ -92,13 +105,26 @@ type Reports interface {
 // lateness is how long after its hour something may still be recorded.
 const lateness = 5 * time.Minute
 
-// CatchUp sums up what may have been recorded since the last time, on any server.
+// rollUpSpan is how long a time one transaction adds up.
+const rollUpSpan = 24 * time.Hour
+
+// CatchUp sums up what may have been recorded since the last time, on any server, and again the hours of what was refunded since.
 func (s *Service) CatchUp(ctx context.Context) error {
-	since, err := s.store.RolledUp(ctx)
+	since, stale, err := s.store.RolledUp(ctx)
 	if err != nil {
 		return present(err)
 	}
-	return s.rollUp(ctx, since)
+	if err := s.rollUp(ctx, since); err != nil {
+		return err
+	}
+	for _, hour := range stale {
+		if hour.Before(since) && !hour.Before(s.oldestHour()) {
+			if err := s.store.RollUp(ctx, hour, hour.Add(time.Hour), since); err != nil {
+				return present(err)
+			}
+		}
+	}
+	return nil
 }
 
 // Rebuild makes all tallies anew of which recordings are still kept.
@@ -106,14 +132,40 @@ func (s *Service) Rebuild(ctx context.Context) error { return s.rollUp(ctx, time
 
 func (s *Service) rollUp(ctx context.Context, since time.Time) error {
 	now := s.now()
-	if oldest := now.Add(-EventLife).Truncate(time.Hour).Add(time.Hour); since.Before(oldest) {
+	if since.IsZero() {
+		oldest, err := s.store.Oldest(ctx)
+		if err != nil || oldest.IsZero() {
+			return present(err)
+		}
+		since = oldest.Truncate(time.Hour)
+	}
+	if oldest := s.oldestHour(); since.Before(oldest) {
 		since = oldest
 	}
-	return present(s.store.RollUp(ctx, since, now.Truncate(time.Hour).Add(time.Hour), now.Add(-lateness).Truncate(time.Hour)))
+	end, until := now.Truncate(time.Hour).Add(time.Hour), now.Add(-lateness).Truncate(time.Hour)
+	for from := since; from.Before(end); from = from.Add(rollUpSpan) {
+		to := from.Add(rollUpSpan)
+		if to.After(end) {
+			to = end
+		}
+		done := until
+		if to.Before(until) {
+			done = to
+		}
+		if err := s.store.RollUp(ctx, from, to, done); err != nil {
+			return present(err)
+		}
+	}
+	return nil
 }
 
-// Report adds up what was recorded, until now, by hour or day in their order, and else the highest spend first. Errors: INVALID
-// for "from" or "to"; NOT_FOUND for "campaignId".
+// oldestHour is the first one of which all recordings are kept.
+func (s *Service) oldestHour() time.Time {
+	return s.now().Add(-EventLife).Truncate(time.Hour).Add(time.Hour)
+}
+
+// Report adds up what was recorded, until now, by hour or day in their order, and else the highest spend first. What other servers were asked for
+// in the last seconds may be missing. Errors: INVALID for "from" or "to"; NOT_FOUND for "campaignId".
 func (s *Service) Report(ctx context.Context, r ReportRequest) ([]ReportRow, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -126,29 +178,37 @@ func (s *Service) Report(ctx context.Context, r ReportRequest) ([]ReportRow, err
 	if err := s.CatchUp(ctx); err != nil {
 		return nil, err
 	}
+	if err := s.FlushTraffic(ctx); err != nil {
+		return nil, err
+	}
 	rows, err := s.store.Report(ctx, r)
-	slices.SortFunc(rows, func(a, b ReportRow) int {
-		if r.By == PerHour || r.By == PerDay {
-			return cmp.Or(strings.Compare(a.Key, b.Key), cmp.Compare(a.Currency, b.Currency))
-		}
-		return cmp.Or(cmp.Compare(b.Spend, a.Spend), cmp.Compare(b.Impressions, a.Impressions), strings.Compare(a.Key, b.Key), cmp.Compare(a.Currency, b.Currency))
-	})
+	if err != nil {
+		return nil, present(err)
+	}
+	rows, err = s.withTraffic(ctx, r, rows)
+	sortRows(r.By, rows)
 	return rows, present(err)
 }
 
-// CSV writes a report as RFC 4180 has it, with a head. What a spreadsheet would take for a formula gets an apostrophe.
+// CSV writes a report as RFC 4180 has it, with a head. What a spreadsheet would take for a formula gets an apostrophe. Cells
+// of what nobody asked for are empty.
 func CSV(by Dimension, rows []ReportRow) string {
 	var text strings.Builder
 	w := csv.NewWriter(&text)
-	_ = w.Write([]string{strings.ToLower(string(by)), "currency", "impressions", "clicks", "invalid", "ctr", "spend", "ecpm"})
+	_ = w.Write([]string{strings.ToLower(string(by)), "currency", "impressions", "clicks", "invalid", "ctr", "spend", "ecpm", "refunded", "asked", "filled", "fill_rate"})
 	for i := range rows {
 		row, key := &rows[i], rows[i].Key
 		if strings.ContainsAny(key[:min(len(key), 1)], "=+-@") {
 			key = "'" + key
 		}
+		asked, filled, rate := "", "", ""
+		if row.Asked > 0 {
+			asked, filled, rate = strconv.FormatInt(row.Asked, 10), strconv.FormatInt(row.Filled, 10), fmt.Sprintf("%.6f", row.FillRate())
+		}
 		_ = w.Write([]string{
 			key, string(row.Currency), strconv.FormatInt(row.Impressions, 10), strconv.FormatInt(row.Clicks, 10), strconv.FormatInt(row.Invalid, 10),
 			fmt.Sprintf("%.6f", row.CTR()), amount(row.Spend), amount(row.ECPM()),
+			amount(row.Refunded), asked, filled, rate,
 		})
 	}
 	w.Flush()

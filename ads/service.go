@@ -31,12 +31,13 @@ type Options struct {
 // Service chooses ads, and counts what was shown and clicked. Its methods may be called from any goroutine, and by
 // anybody, signed in or not. Errors that are no *fault.Error are internal.
 type Service struct {
-	store  Store
-	now    func() time.Time
-	random *mathrand.Rand
-	wallet *wallet
-	recent *zoneCache
-	key    atomic.Pointer[[]byte]
+	store   Store
+	now     func() time.Time
+	random  *mathrand.Rand
+	wallet  *wallet
+	counter *counter
+	recent  *zoneCache
+	key     atomic.Pointer[[]byte]
 }
 
 // New makes a service on a store. It does not use the store yet.
@@ -51,7 +52,10 @@ func New(store Store, o Options) *Service {
 		o.Go = func(do func()) { go do() }
 	}
 	random := mathrand.New(o.Random) //nolint:gosec // which of several equal ads is shown is no secret
-	return &Service{store: store, now: o.Now, random: random, wallet: newWallet(store, o.Now, o.Go), recent: newZoneCache(store, o.Now)}
+	return &Service{
+		store: store, now: o.Now, random: random,
+		wallet: newWallet(store, o.Now, o.Go), counter: newCounter(store, o.Now), recent: newZoneCache(store, o.Now),
+	}
 }
 
 // processSource is the process's random source, which any goroutine may use.

@@ -17,7 +17,9 @@ type Store interface {
 	Budgets
 	Profiles
 	Recorder
+	Refunds
 	Reports
+	Traffics
 	Keys
 }
 
@@ -135,6 +137,7 @@ const (
 	ByStaff      Invalid = "STAFF"         // by one who manages ads
 	NoImpression Invalid = "NO_IMPRESSION" // a click on what was not shown
 	TooMany      Invalid = "TOO_MANY"      // clicks by one person, or from one address
+	Refunded     Invalid = "REFUNDED"      // somebody who manages ads has given the money back: see Refund
 )
 
 // The click rates above which clicks are invalid.
@@ -160,7 +163,8 @@ type Recorder interface {
 	// It is invalid, by the first rule that fits: ByStaff, where Staff is set; NoImpression, for a click whose choice has no valid impression; TooMany, for a
 	// click where MaxPersonClicks of its profile, or MaxAddressClicks of its address, lie within ClickWindow before it, valid or not.
 	// A valid one adds one to the unit's impressions or clicks, moves the unit in the order of all zones where it
-	// runs, is charged as Campaign.Charge has it, and, if it is an impression, is confirmed in the profile, as Profile.Confirm has it.
+	// runs, is charged as Campaign.Charge has it, and, if it is an impression, is confirmed in the profile, as Profile.Confirm has it. One that
+	// is TooMany takes the money back for those before it, as Evidence.Burst has it, and as Refunds has it.
 	Record(ctx context.Context, r Recording) (Receipt, error)
 }
 

@@ -7,25 +7,28 @@ import (
 )
 
 const (
-	// settleEvery is how often a server looks for leases that have ended.
+	// settleEvery is how often a server looks for leases that have ended and refunds that are not done, and stores what it has counted.
 	settleEvery = 15 * time.Second
 	// rollUpEvery is how often it adds up what was recorded, in settleEvery.
 	rollUpEvery = 20
 )
 
-// Work gives back what is left of leases, the server's own and those of servers that are gone, and adds up what was recorded,
-// until ctx ends. Any number of servers may do it at once.
+// Work gives back what is left of leases, the server's own and those of servers that are gone, goes on with refunds, stores what was counted,
+// and adds up what was recorded, until ctx ends. Any number of servers may do it at once.
 func (s *Service) Work(ctx context.Context, logger *slog.Logger) {
+	try := func(what string, do func(context.Context) error) {
+		if err := do(ctx); err != nil && ctx.Err() == nil {
+			logger.WarnContext(ctx, "some work on ads was put off", "work", what, "error", err)
+		}
+	}
 	ticker := time.NewTicker(settleEvery)
 	defer ticker.Stop()
 	for round := 0; ; round++ {
-		if err := s.Settle(ctx); err != nil && ctx.Err() == nil {
-			logger.WarnContext(ctx, "budgets of ads could not be settled", "error", err)
-		}
+		try("settling budgets", s.Settle)
+		try("refunds", s.FinishRefunds)
+		try("counting requests", s.FlushTraffic)
 		if round%rollUpEvery == rollUpEvery-1 {
-			if err := s.CatchUp(ctx); err != nil && ctx.Err() == nil {
-				logger.WarnContext(ctx, "reports of ads could not be brought up to date", "error", err)
-			}
+			try("adding up reports", s.CatchUp)
 		}
 		select {
 		case <-ctx.Done():

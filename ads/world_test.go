@@ -56,6 +56,13 @@ func (w *watched) Record(ctx context.Context, r ads.Recording) (ads.Receipt, err
 	return w.Store.Record(ctx, r)
 }
 
+func (w *watched) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
+	if w.fault != nil {
+		return w.fault
+	}
+	return w.Store.PutTraffic(ctx, counts)
+}
+
 func (w *watched) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
 	w.others.Add(1)
 	if w.fault != nil {

@@ -34,6 +34,14 @@ func adUnitID(field, text string) (ads.UnitID, error) {
 	return parseID(field, "ad", text, ads.ParseUnitID)
 }
 
+func choiceID(field, text string) (ads.ChoiceID, error) {
+	return parseID(field, "choice", text, ads.ParseChoiceID)
+}
+
+func adPersonID(field, text string) (ads.ProfileID, error) {
+	return parseID(field, "person", text, ads.ParseProfileID)
+}
+
 // parseID reads an id that was given as an argument. Errors: INVALID; NOT_FOUND for the zero id, which means "none" further in.
 func parseID[ID interface{ IsZero() bool }](field, kind, text string, parse func(string) (ID, error)) (ID, error) {
 	parsed, err := parse(text)

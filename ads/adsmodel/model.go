@@ -22,8 +22,11 @@ type Store struct {
 	ledgers    map[ads.CampaignID]ads.Ledger
 	leases     map[ads.LeaseID]ads.Lease
 	profiles   map[ads.ProfileID]*ads.Profile
+	refunds    map[ads.RefundID]ads.Refund
 	tallies    []tally
 	rolledUp   time.Time
+	stale      map[time.Time]bool
+	traffic    map[ads.TrafficID]ads.Traffic
 	key        []byte
 }
 
@@ -44,6 +47,8 @@ type recording struct {
 type event struct {
 	ads.Recording
 	ads.Receipt
+	day      string // whose budget it was charged to
+	refunded ads.Micros
 }
 
 var _ ads.Store = (*Store)(nil)
@@ -57,6 +62,7 @@ func New() *Store {
 		},
 		recordings: map[recording]event{}, ledgers: map[ads.CampaignID]ads.Ledger{},
 		leases: map[ads.LeaseID]ads.Lease{}, profiles: map[ads.ProfileID]*ads.Profile{},
+		refunds: map[ads.RefundID]ads.Refund{}, stale: map[time.Time]bool{}, traffic: map[ads.TrafficID]ads.Traffic{},
 	}
 }
 
@@ -349,28 +355,36 @@ func (m *Store) Record(ctx context.Context, r ads.Recording) (ads.Receipt, error
 	if has(m.recordings, once) {
 		return ads.Receipt{}, nil
 	}
-	receipt := ads.Receipt{Recorded: true, Invalid: r.Judge(m.evidence(&r))}
-	if receipt.Invalid == "" {
-		receipt.Billed = m.charge(u.Campaign, &r)
-		m.count(u, r.Kind)
+	evidence := m.evidence(&r)
+	e := event{Recording: r, Receipt: ads.Receipt{Recorded: true, Invalid: r.Judge(evidence)}}
+	switch {
+	case e.Invalid == "":
+		e.Billed, e.day = m.charge(u.Campaign, &r)
+		m.count(u.ID, r.Kind, 1)
 		if p := m.profiles[r.Profile]; p != nil && r.Kind == ads.Impression {
 			p.Confirm(r.Choice)
 		}
+	case e.Invalid == ads.TooMany && evidence.Burst():
+		m.takeBackBurst(&r)
 	}
-	m.recordings[once] = event{r, receipt}
-	return receipt, nil
+	m.recordings[once] = e
+	return e.Receipt, nil
 }
 
-func (m *Store) count(u ads.Unit, kind ads.Kind) {
+func (m *Store) count(unit ads.UnitID, kind ads.Kind, by int64) {
+	u := m.units[unit]
 	if kind == ads.Click {
-		u.Clicks++
+		u.Clicks += by
 	} else {
-		u.Impressions++
+		u.Impressions += by
 	}
-	m.units[u.ID] = u
+	m.units[unit] = u
 }
 
 func (m *Store) evidence(r *ads.Recording) ads.Evidence {
+	if r.Kind != ads.Click {
+		return ads.Evidence{}
+	}
 	shown, ok := m.recordings[recording{r.Choice, ads.Impression}]
 	e := ads.Evidence{Shown: ok && shown.Invalid == ""}
 	for _, other := range m.recordings {
@@ -387,23 +401,24 @@ func (m *Store) evidence(r *ads.Recording) ads.Evidence {
 	return e
 }
 
-func (m *Store) charge(campaign ads.CampaignID, r *ads.Recording) ads.Micros {
+func (m *Store) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, string) {
 	if r.Cost == 0 {
-		return 0
+		return 0, ""
 	}
 	c, ledger := m.campaigns[campaign], m.ledgers[campaign]
 	var from *ads.Lease
 	if lease, ok := m.leases[r.Lease]; ok {
 		from = &lease
 	}
-	if !c.Charge(&ledger, from, r.Cost, r.At) {
-		return 0
+	day, billed := c.Charge(&ledger, from, r.Cost, r.At)
+	if !billed {
+		return 0, ""
 	}
 	m.ledgers[campaign] = ledger
 	if from != nil {
 		m.leases[r.Lease] = *from
 	}
-	return r.Cost
+	return r.Cost, day
 }
 
 // tally is what was recorded, once for itself and once for each keyword.
@@ -429,15 +444,30 @@ func (m *Store) RollUp(ctx context.Context, from, to, until time.Time) error {
 			m.tallies = append(m.tallies, tally{e, u.Campaign, u.Bid.Currency, keyword})
 		}
 	}
-	m.rolledUp = until
+	maps.DeleteFunc(m.stale, func(hour time.Time, _ bool) bool { return within(hour) })
+	if until.After(m.rolledUp) {
+		m.rolledUp = until
+	}
 	return ctx.Err()
 }
 
 // RolledUp implements ads.Reports.
-func (m *Store) RolledUp(ctx context.Context) (time.Time, error) {
+func (m *Store) RolledUp(ctx context.Context) (until time.Time, stale []time.Time, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.rolledUp, ctx.Err()
+	return m.rolledUp, slices.Collect(maps.Keys(m.stale)), ctx.Err()
+}
+
+// Oldest implements ads.Reports.
+func (m *Store) Oldest(ctx context.Context) (oldest time.Time, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, e := range m.recordings {
+		if oldest.IsZero() || e.At.Before(oldest) {
+			oldest = e.At
+		}
+	}
+	return oldest, ctx.Err()
 }
 
 // Report implements ads.Reports.
@@ -455,6 +485,7 @@ func (m *Store) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportRo
 			rows[at] = &ads.ReportRow{Key: at[0], Currency: t.currency}
 		}
 		rows[at].Spend += t.Billed
+		rows[at].Refunded += t.refunded
 		switch {
 		case t.Invalid != "":
 			rows[at].Invalid++
@@ -473,10 +504,8 @@ func (m *Store) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportRo
 
 func (t *tally) key(by ads.Dimension) string {
 	switch by {
-	case ads.PerHour:
-		return ads.HourKey(t.At.Truncate(time.Hour))
-	case ads.PerDay:
-		return ads.HourKey(t.At.Truncate(24 * time.Hour))
+	case ads.PerHour, ads.PerDay:
+		return timeKey(by, t.At)
 	case ads.PerCampaign:
 		return t.campaign.String()
 	case ads.PerUnit:
@@ -486,6 +515,13 @@ func (t *tally) key(by ads.Dimension) string {
 	default:
 		return t.keyword
 	}
+}
+
+func timeKey(by ads.Dimension, at time.Time) string {
+	if by == ads.PerDay {
+		return ads.HourKey(at.UTC().Truncate(24 * time.Hour))
+	}
+	return ads.HourKey(at.Truncate(time.Hour))
 }
 
 // SigningKey implements ads.Keys.

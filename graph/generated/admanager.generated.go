@@ -30,6 +30,9 @@ type AdManagerResolver interface {
 	Zones(ctx context.Context, obj *model.AdManager, first *int, after *string, last *int, before *string) (*model.AdZoneConnection, error)
 	Report(ctx context.Context, obj *model.AdManager, by ads.Dimension, from *time.Time, to *time.Time, campaignID *string) (*model.AdReport, error)
 	Explain(ctx context.Context, obj *model.AdManager, site string, zone string, keywords []string, count int, visitor *string) ([]*model.AdCandidate, error)
+	Forecast(ctx context.Context, obj *model.AdManager, site string, zone string, from *time.Time, to *time.Time) (*model.AdForecast, error)
+	Charges(ctx context.Context, obj *model.AdManager, campaignID string, unitID *string, choiceID *string, kind *ads.Kind, from *time.Time, to *time.Time, person *string, visitor *string, address *string) (*model.AdCharges, error)
+	Refunds(ctx context.Context, obj *model.AdManager, campaignID string, first *int, after *string, last *int, before *string) (*model.AdRefundConnection, error)
 }
 type AdUnitResolver interface {
 	Preview(ctx context.Context, obj *model.AdUnit) (*model.AdChoice, error)
@@ -118,6 +121,57 @@ func (ec *executionContext) field_AdManager_campaigns_args(ctx context.Context, 
 	return args, nil
 }
 
+func (ec *executionContext) field_AdManager_charges_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "campaignId", ec.unmarshalNID2string)
+	if err != nil {
+		return nil, err
+	}
+	args["campaignId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "unitId", ec.unmarshalOID2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["unitId"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "choiceId", ec.unmarshalOID2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["choiceId"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "kind", ec.unmarshalOAdRecordingKind2ᚖplazaᚋadsᚐKind)
+	if err != nil {
+		return nil, err
+	}
+	args["kind"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "from", ec.unmarshalODateTime2ᚖtimeᚐTime)
+	if err != nil {
+		return nil, err
+	}
+	args["from"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "to", ec.unmarshalODateTime2ᚖtimeᚐTime)
+	if err != nil {
+		return nil, err
+	}
+	args["to"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "person", ec.unmarshalOID2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["person"] = arg6
+	arg7, err := graphql.ProcessArgField(ctx, rawArgs, "visitor", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["visitor"] = arg7
+	arg8, err := graphql.ProcessArgField(ctx, rawArgs, "address", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["address"] = arg8
+	return args, nil
+}
+
 func (ec *executionContext) field_AdManager_explain_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
@@ -146,6 +200,63 @@ func (ec *executionContext) field_AdManager_explain_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["visitor"] = arg4
+	return args, nil
+}
+
+func (ec *executionContext) field_AdManager_forecast_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "site", ec.unmarshalNString2string)
+	if err != nil {
+		return nil, err
+	}
+	args["site"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "zone", ec.unmarshalNString2string)
+	if err != nil {
+		return nil, err
+	}
+	args["zone"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "from", ec.unmarshalODateTime2ᚖtimeᚐTime)
+	if err != nil {
+		return nil, err
+	}
+	args["from"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "to", ec.unmarshalODateTime2ᚖtimeᚐTime)
+	if err != nil {
+		return nil, err
+	}
+	args["to"] = arg3
+	return args, nil
+}
+
+func (ec *executionContext) field_AdManager_refunds_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "campaignId", ec.unmarshalNID2string)
+	if err != nil {
+		return nil, err
+	}
+	args["campaignId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["first"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg4
 	return args, nil
 }
 
@@ -333,6 +444,93 @@ func (ec *executionContext) fieldContext_AdBid_currency(_ context.Context, field
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdBooking_campaignId(ctx context.Context, field graphql.CollectedField, obj *model.AdBooking) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdBooking_campaignId,
+		func(ctx context.Context) (any, error) {
+			return obj.CampaignID(), nil
+		},
+		nil,
+		ec.marshalNID2plazaᚋadsᚐCampaignID,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdBooking_campaignId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdBooking",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdBooking_impressions(ctx context.Context, field graphql.CollectedField, obj *model.AdBooking) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdBooking_impressions,
+		func(ctx context.Context) (any, error) {
+			return obj.Impressions(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdBooking_impressions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdBooking",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdBooking_isOpen(ctx context.Context, field graphql.CollectedField, obj *model.AdBooking) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdBooking_isOpen,
+		func(ctx context.Context) (any, error) {
+			return obj.IsOpen(), nil
+		},
+		nil,
+		ec.marshalNBoolean2bool,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdBooking_isOpen(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdBooking",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
 		},
 	}
 	return fc, nil
@@ -1244,6 +1442,583 @@ func (ec *executionContext) fieldContext_AdCap_per(_ context.Context, field grap
 	return fc, nil
 }
 
+func (ec *executionContext) _AdCharge_choiceId(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharge_choiceId,
+		func(ctx context.Context) (any, error) {
+			return obj.ChoiceID(), nil
+		},
+		nil,
+		ec.marshalNID2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharge_choiceId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharge",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharge_kind(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharge_kind,
+		func(ctx context.Context) (any, error) {
+			return obj.Kind, nil
+		},
+		nil,
+		ec.marshalNAdRecordingKind2plazaᚋadsᚐKind,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharge_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type AdRecordingKind does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharge_adId(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharge_adId,
+		func(ctx context.Context) (any, error) {
+			return obj.AdID(), nil
+		},
+		nil,
+		ec.marshalNID2plazaᚋadsᚐUnitID,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharge_adId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharge",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharge_site(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharge_site,
+		func(ctx context.Context) (any, error) {
+			return obj.Site(), nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharge_site(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharge",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharge_zone(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharge_zone,
+		func(ctx context.Context) (any, error) {
+			return obj.Zone(), nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharge_zone(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharge",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharge_at(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharge_at,
+		func(ctx context.Context) (any, error) {
+			return obj.At, nil
+		},
+		nil,
+		ec.marshalNDateTime2timeᚐTime,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharge_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type DateTime does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharge_amount(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharge_amount,
+		func(ctx context.Context) (any, error) {
+			return obj.Amount, nil
+		},
+		nil,
+		ec.marshalNMicros2plazaᚋadsᚐMicros,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharge_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Micros does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharge_person(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharge_person,
+		func(ctx context.Context) (any, error) {
+			return obj.Person(), nil
+		},
+		nil,
+		ec.marshalOID2ᚖstring,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharge_person(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharge",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharges_count(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharges_count,
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharges_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharges",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharges_amount(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharges_amount,
+		func(ctx context.Context) (any, error) {
+			return obj.Amount, nil
+		},
+		nil,
+		ec.marshalNMicros2plazaᚋadsᚐMicros,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharges_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharges",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Micros does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharges_newest(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharges_newest,
+		func(ctx context.Context) (any, error) {
+			return obj.Newest(), nil
+		},
+		nil,
+		ec.marshalNAdCharge2ᚕᚖplazaᚋgraphᚋmodelᚐAdChargeᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharges_newest(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharges",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "choiceId":
+				return ec.fieldContext_AdCharge_choiceId(ctx, field)
+			case "kind":
+				return ec.fieldContext_AdCharge_kind(ctx, field)
+			case "adId":
+				return ec.fieldContext_AdCharge_adId(ctx, field)
+			case "site":
+				return ec.fieldContext_AdCharge_site(ctx, field)
+			case "zone":
+				return ec.fieldContext_AdCharge_zone(ctx, field)
+			case "at":
+				return ec.fieldContext_AdCharge_at(ctx, field)
+			case "amount":
+				return ec.fieldContext_AdCharge_amount(ctx, field)
+			case "person":
+				return ec.fieldContext_AdCharge_person(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdCharge", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdForecast_basis(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdForecast_basis,
+		func(ctx context.Context) (any, error) {
+			return obj.Basis, nil
+		},
+		nil,
+		ec.marshalNAdForecastBasis2plazaᚋadsᚐBasis,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdForecast_basis(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdForecast",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type AdForecastBasis does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdForecast_weeks(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdForecast_weeks,
+		func(ctx context.Context) (any, error) {
+			return obj.Weeks, nil
+		},
+		nil,
+		ec.marshalNFloat2float64,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdForecast_weeks(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdForecast",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Float does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdForecast_asked(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdForecast_asked,
+		func(ctx context.Context) (any, error) {
+			return obj.Asked(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdForecast_asked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdForecast",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdForecast_available(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdForecast_available,
+		func(ctx context.Context) (any, error) {
+			return obj.Available(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdForecast_available(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdForecast",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdForecast_showRate(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdForecast_showRate,
+		func(ctx context.Context) (any, error) {
+			return obj.ShowRate, nil
+		},
+		nil,
+		ec.marshalNFloat2float64,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdForecast_showRate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdForecast",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Float does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdForecast_booked(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdForecast_booked,
+		func(ctx context.Context) (any, error) {
+			return obj.Booked(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdForecast_booked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdForecast",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdForecast_free(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdForecast_free,
+		func(ctx context.Context) (any, error) {
+			return obj.Free(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdForecast_free(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdForecast",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdForecast_bookings(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdForecast_bookings,
+		func(ctx context.Context) (any, error) {
+			return obj.Bookings(), nil
+		},
+		nil,
+		ec.marshalNAdBooking2ᚕᚖplazaᚋgraphᚋmodelᚐAdBookingᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdForecast_bookings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdForecast",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "campaignId":
+				return ec.fieldContext_AdBooking_campaignId(ctx, field)
+			case "impressions":
+				return ec.fieldContext_AdBooking_impressions(ctx, field)
+			case "isOpen":
+				return ec.fieldContext_AdBooking_isOpen(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdBooking", field.Name)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdManager_advertisers(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1735,6 +2510,163 @@ func (ec *executionContext) fieldContext_AdManager_explain(ctx context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _AdManager_forecast(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdManager_forecast,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.AdManager().Forecast(ctx, obj, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time))
+		},
+		nil,
+		ec.marshalNAdForecast2ᚖplazaᚋgraphᚋmodelᚐAdForecast,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdManager_forecast(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdManager",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "basis":
+				return ec.fieldContext_AdForecast_basis(ctx, field)
+			case "weeks":
+				return ec.fieldContext_AdForecast_weeks(ctx, field)
+			case "asked":
+				return ec.fieldContext_AdForecast_asked(ctx, field)
+			case "available":
+				return ec.fieldContext_AdForecast_available(ctx, field)
+			case "showRate":
+				return ec.fieldContext_AdForecast_showRate(ctx, field)
+			case "booked":
+				return ec.fieldContext_AdForecast_booked(ctx, field)
+			case "free":
+				return ec.fieldContext_AdForecast_free(ctx, field)
+			case "bookings":
+				return ec.fieldContext_AdForecast_bookings(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdForecast", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_AdManager_forecast_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdManager_charges(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdManager_charges,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.AdManager().Charges(ctx, obj, fc.Args["campaignId"].(string), fc.Args["unitId"].(*string), fc.Args["choiceId"].(*string), fc.Args["kind"].(*ads.Kind), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time), fc.Args["person"].(*string), fc.Args["visitor"].(*string), fc.Args["address"].(*string))
+		},
+		nil,
+		ec.marshalNAdCharges2ᚖplazaᚋgraphᚋmodelᚐAdCharges,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdManager_charges(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdManager",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "count":
+				return ec.fieldContext_AdCharges_count(ctx, field)
+			case "amount":
+				return ec.fieldContext_AdCharges_amount(ctx, field)
+			case "newest":
+				return ec.fieldContext_AdCharges_newest(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdCharges", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_AdManager_charges_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdManager_refunds(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdManager_refunds,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.AdManager().Refunds(ctx, obj, fc.Args["campaignId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+		},
+		nil,
+		ec.marshalNAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐAdRefundConnection,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdManager_refunds(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdManager",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "edges":
+				return ec.fieldContext_AdRefundConnection_edges(ctx, field)
+			case "nodes":
+				return ec.fieldContext_AdRefundConnection_nodes(ctx, field)
+			case "pageInfo":
+				return ec.fieldContext_AdRefundConnection_pageInfo(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdRefundConnection", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_AdManager_refunds_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdPlacement_site(ctx context.Context, field graphql.CollectedField, obj *model.AdPlacement) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1793,6 +2725,666 @@ func (ec *executionContext) fieldContext_AdPlacement_zone(_ context.Context, fie
 	return fc, nil
 }
 
+func (ec *executionContext) _AdRefund_id(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_id,
+		func(ctx context.Context) (any, error) {
+			return obj.ID(), nil
+		},
+		nil,
+		ec.marshalNID2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_campaignId(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_campaignId,
+		func(ctx context.Context) (any, error) {
+			return obj.CampaignID(), nil
+		},
+		nil,
+		ec.marshalNID2plazaᚋadsᚐCampaignID,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_campaignId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_adId(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_adId,
+		func(ctx context.Context) (any, error) {
+			return obj.AdID(), nil
+		},
+		nil,
+		ec.marshalOID2ᚖstring,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_adId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_choiceId(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_choiceId,
+		func(ctx context.Context) (any, error) {
+			return obj.ChoiceID(), nil
+		},
+		nil,
+		ec.marshalOID2ᚖstring,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_choiceId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_kind(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_kind,
+		func(ctx context.Context) (any, error) {
+			return obj.Kind(), nil
+		},
+		nil,
+		ec.marshalOAdRecordingKind2ᚖplazaᚋadsᚐKind,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type AdRecordingKind does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_from(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_from,
+		func(ctx context.Context) (any, error) {
+			return obj.From, nil
+		},
+		nil,
+		ec.marshalNDateTime2timeᚐTime,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_from(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type DateTime does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_to(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_to,
+		func(ctx context.Context) (any, error) {
+			return obj.To, nil
+		},
+		nil,
+		ec.marshalNDateTime2timeᚐTime,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_to(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type DateTime does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_person(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_person,
+		func(ctx context.Context) (any, error) {
+			return obj.Person(), nil
+		},
+		nil,
+		ec.marshalOID2ᚖstring,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_person(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_isOneAddress(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_isOneAddress,
+		func(ctx context.Context) (any, error) {
+			return obj.IsOneAddress(), nil
+		},
+		nil,
+		ec.marshalNBoolean2bool,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_isOneAddress(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_reason(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_reason,
+		func(ctx context.Context) (any, error) {
+			return obj.Reason, nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_byUserId(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_byUserId,
+		func(ctx context.Context) (any, error) {
+			return obj.ByUserID(), nil
+		},
+		nil,
+		ec.marshalNID2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_byUserId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type ID does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_createdAt,
+		func(ctx context.Context) (any, error) {
+			return obj.CreatedAt(), nil
+		},
+		nil,
+		ec.marshalNDateTime2timeᚐTime,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type DateTime does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_count(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_count,
+		func(ctx context.Context) (any, error) {
+			return obj.Count, nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_amount(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_amount,
+		func(ctx context.Context) (any, error) {
+			return obj.Amount, nil
+		},
+		nil,
+		ec.marshalNMicros2plazaᚋadsᚐMicros,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Micros does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefund_isDone(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefund_isDone,
+		func(ctx context.Context) (any, error) {
+			return obj.IsDone(), nil
+		},
+		nil,
+		ec.marshalNBoolean2bool,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefund_isDone(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefund",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefundConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.AdRefundConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefundConnection_edges,
+		func(ctx context.Context) (any, error) {
+			return obj.Edges, nil
+		},
+		nil,
+		ec.marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdRefundEdgeᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefundConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefundConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "cursor":
+				return ec.fieldContext_AdRefundEdge_cursor(ctx, field)
+			case "node":
+				return ec.fieldContext_AdRefundEdge_node(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdRefundEdge", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefundConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.AdRefundConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefundConnection_nodes,
+		func(ctx context.Context) (any, error) {
+			return obj.Nodes, nil
+		},
+		nil,
+		ec.marshalNAdRefund2ᚕᚖplazaᚋgraphᚋmodelᚐAdRefundᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefundConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefundConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "id":
+				return ec.fieldContext_AdRefund_id(ctx, field)
+			case "campaignId":
+				return ec.fieldContext_AdRefund_campaignId(ctx, field)
+			case "adId":
+				return ec.fieldContext_AdRefund_adId(ctx, field)
+			case "choiceId":
+				return ec.fieldContext_AdRefund_choiceId(ctx, field)
+			case "kind":
+				return ec.fieldContext_AdRefund_kind(ctx, field)
+			case "from":
+				return ec.fieldContext_AdRefund_from(ctx, field)
+			case "to":
+				return ec.fieldContext_AdRefund_to(ctx, field)
+			case "person":
+				return ec.fieldContext_AdRefund_person(ctx, field)
+			case "isOneAddress":
+				return ec.fieldContext_AdRefund_isOneAddress(ctx, field)
+			case "reason":
+				return ec.fieldContext_AdRefund_reason(ctx, field)
+			case "byUserId":
+				return ec.fieldContext_AdRefund_byUserId(ctx, field)
+			case "createdAt":
+				return ec.fieldContext_AdRefund_createdAt(ctx, field)
+			case "count":
+				return ec.fieldContext_AdRefund_count(ctx, field)
+			case "amount":
+				return ec.fieldContext_AdRefund_amount(ctx, field)
+			case "isDone":
+				return ec.fieldContext_AdRefund_isDone(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdRefund", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefundConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.AdRefundConnection) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefundConnection_pageInfo,
+		func(ctx context.Context) (any, error) {
+			return obj.PageInfo, nil
+		},
+		nil,
+		ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefundConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefundConnection",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "hasNextPage":
+				return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
+			case "hasPreviousPage":
+				return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
+			case "startCursor":
+				return ec.fieldContext_PageInfo_startCursor(ctx, field)
+			case "endCursor":
+				return ec.fieldContext_PageInfo_endCursor(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefundEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.AdRefundEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefundEdge_cursor,
+		func(ctx context.Context) (any, error) {
+			return obj.Cursor, nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefundEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefundEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdRefundEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.AdRefundEdge) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdRefundEdge_node,
+		func(ctx context.Context) (any, error) {
+			return obj.Node, nil
+		},
+		nil,
+		ec.marshalNAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdRefundEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdRefundEdge",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "id":
+				return ec.fieldContext_AdRefund_id(ctx, field)
+			case "campaignId":
+				return ec.fieldContext_AdRefund_campaignId(ctx, field)
+			case "adId":
+				return ec.fieldContext_AdRefund_adId(ctx, field)
+			case "choiceId":
+				return ec.fieldContext_AdRefund_choiceId(ctx, field)
+			case "kind":
+				return ec.fieldContext_AdRefund_kind(ctx, field)
+			case "from":
+				return ec.fieldContext_AdRefund_from(ctx, field)
+			case "to":
+				return ec.fieldContext_AdRefund_to(ctx, field)
+			case "person":
+				return ec.fieldContext_AdRefund_person(ctx, field)
+			case "isOneAddress":
+				return ec.fieldContext_AdRefund_isOneAddress(ctx, field)
+			case "reason":
+				return ec.fieldContext_AdRefund_reason(ctx, field)
+			case "byUserId":
+				return ec.fieldContext_AdRefund_byUserId(ctx, field)
+			case "createdAt":
+				return ec.fieldContext_AdRefund_createdAt(ctx, field)
+			case "count":
+				return ec.fieldContext_AdRefund_count(ctx, field)
+			case "amount":
+				return ec.fieldContext_AdRefund_amount(ctx, field)
+			case "isDone":
+				return ec.fieldContext_AdRefund_isDone(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdRefund", field.Name)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdReport_rows(ctx context.Context, field graphql.CollectedField, obj *model.AdReport) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1833,6 +3425,14 @@ func (ec *executionContext) fieldContext_AdReport_rows(_ context.Context, field 
 				return ec.fieldContext_AdReportRow_spend(ctx, field)
 			case "ecpm":
 				return ec.fieldContext_AdReportRow_ecpm(ctx, field)
+			case "refunded":
+				return ec.fieldContext_AdReportRow_refunded(ctx, field)
+			case "asked":
+				return ec.fieldContext_AdReportRow_asked(ctx, field)
+			case "filled":
+				return ec.fieldContext_AdReportRow_filled(ctx, field)
+			case "fillRate":
+				return ec.fieldContext_AdReportRow_fillRate(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type AdReportRow", field.Name)
 		},
@@ -2096,6 +3696,122 @@ func (ec *executionContext) fieldContext_AdReportRow_ecpm(_ context.Context, fie
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type Micros does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_refunded(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_refunded,
+		func(ctx context.Context) (any, error) {
+			return obj.Refunded, nil
+		},
+		nil,
+		ec.marshalNMicros2plazaᚋadsᚐMicros,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_refunded(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Micros does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_asked(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_asked,
+		func(ctx context.Context) (any, error) {
+			return obj.Asked(), nil
+		},
+		nil,
+		ec.marshalOInt2ᚖint,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_asked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_filled(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_filled,
+		func(ctx context.Context) (any, error) {
+			return obj.Filled(), nil
+		},
+		nil,
+		ec.marshalOInt2ᚖint,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_filled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_fillRate(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_fillRate,
+		func(ctx context.Context) (any, error) {
+			return obj.FillRate(), nil
+		},
+		nil,
+		ec.marshalOFloat2ᚖfloat64,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_fillRate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Float does not have child fields")
 		},
 	}
 	return fc, nil
@@ -3987,6 +5703,104 @@ func (ec *executionContext) fieldContext_CreateAdvertiserPayload_userErrors(_ co
 	return fc, nil
 }
 
+func (ec *executionContext) _RefundAdsPayload_refund(ctx context.Context, field graphql.CollectedField, obj *model.RefundAdsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_RefundAdsPayload_refund,
+		func(ctx context.Context) (any, error) {
+			return obj.Refund, nil
+		},
+		nil,
+		ec.marshalOAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_RefundAdsPayload_refund(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RefundAdsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "id":
+				return ec.fieldContext_AdRefund_id(ctx, field)
+			case "campaignId":
+				return ec.fieldContext_AdRefund_campaignId(ctx, field)
+			case "adId":
+				return ec.fieldContext_AdRefund_adId(ctx, field)
+			case "choiceId":
+				return ec.fieldContext_AdRefund_choiceId(ctx, field)
+			case "kind":
+				return ec.fieldContext_AdRefund_kind(ctx, field)
+			case "from":
+				return ec.fieldContext_AdRefund_from(ctx, field)
+			case "to":
+				return ec.fieldContext_AdRefund_to(ctx, field)
+			case "person":
+				return ec.fieldContext_AdRefund_person(ctx, field)
+			case "isOneAddress":
+				return ec.fieldContext_AdRefund_isOneAddress(ctx, field)
+			case "reason":
+				return ec.fieldContext_AdRefund_reason(ctx, field)
+			case "byUserId":
+				return ec.fieldContext_AdRefund_byUserId(ctx, field)
+			case "createdAt":
+				return ec.fieldContext_AdRefund_createdAt(ctx, field)
+			case "count":
+				return ec.fieldContext_AdRefund_count(ctx, field)
+			case "amount":
+				return ec.fieldContext_AdRefund_amount(ctx, field)
+			case "isDone":
+				return ec.fieldContext_AdRefund_isDone(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdRefund", field.Name)
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RefundAdsPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RefundAdsPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_RefundAdsPayload_userErrors,
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_RefundAdsPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RefundAdsPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "code":
+				return ec.fieldContext_UserError_code(ctx, field)
+			case "message":
+				return ec.fieldContext_UserError_message(ctx, field)
+			case "path":
+				return ec.fieldContext_UserError_path(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _SetAdCampaignStatePayload_campaign(ctx context.Context, field graphql.CollectedField, obj *model.SetAdCampaignStatePayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -5009,6 +6823,103 @@ func (ec *executionContext) unmarshalInputCreateAdvertiserInput(ctx context.Cont
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputRefundAdsInput(ctx context.Context, obj any) (model.RefundAdsInput, error) {
+	var it model.RefundAdsInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"campaignId", "unitId", "choiceId", "kind", "from", "to", "person", "visitor", "address", "count", "reason"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "campaignId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("campaignId"))
+			data, err := ec.unmarshalNID2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CampaignID = data
+		case "unitId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("unitId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.UnitID = data
+		case "choiceId":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("choiceId"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.ChoiceID = data
+		case "kind":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("kind"))
+			data, err := ec.unmarshalOAdRecordingKind2ᚖplazaᚋadsᚐKind(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Kind = data
+		case "from":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("from"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.From = data
+		case "to":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("to"))
+			data, err := ec.unmarshalODateTime2ᚖtimeᚐTime(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.To = data
+		case "person":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("person"))
+			data, err := ec.unmarshalOID2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Person = data
+		case "visitor":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("visitor"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Visitor = data
+		case "address":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("address"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Address = data
+		case "count":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("count"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Count = data
+		case "reason":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("reason"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Reason = data
+		}
+	}
+
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputSetAdCampaignStateInput(ctx context.Context, obj any) (model.SetAdCampaignStateInput, error) {
 	var it model.SetAdCampaignStateInput
 	asMap := map[string]any{}
@@ -5335,6 +7246,55 @@ func (ec *executionContext) _AdBid(ctx context.Context, sel ast.SelectionSet, ob
 			}
 		case "currency":
 			out.Values[i] = ec._AdBid_currency(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var adBookingImplementors = []string{"AdBooking"}
+
+func (ec *executionContext) _AdBooking(ctx context.Context, sel ast.SelectionSet, obj *model.AdBooking) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, adBookingImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdBooking")
+		case "campaignId":
+			out.Values[i] = ec._AdBooking_campaignId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "impressions":
+			out.Values[i] = ec._AdBooking_impressions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isOpen":
+			out.Values[i] = ec._AdBooking_isOpen(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -5696,6 +7656,200 @@ func (ec *executionContext) _AdCap(ctx context.Context, sel ast.SelectionSet, ob
 	return out
 }
 
+var adChargeImplementors = []string{"AdCharge"}
+
+func (ec *executionContext) _AdCharge(ctx context.Context, sel ast.SelectionSet, obj *model.AdCharge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, adChargeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdCharge")
+		case "choiceId":
+			out.Values[i] = ec._AdCharge_choiceId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "kind":
+			out.Values[i] = ec._AdCharge_kind(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "adId":
+			out.Values[i] = ec._AdCharge_adId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "site":
+			out.Values[i] = ec._AdCharge_site(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "zone":
+			out.Values[i] = ec._AdCharge_zone(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "at":
+			out.Values[i] = ec._AdCharge_at(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amount":
+			out.Values[i] = ec._AdCharge_amount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "person":
+			out.Values[i] = ec._AdCharge_person(ctx, field, obj)
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var adChargesImplementors = []string{"AdCharges"}
+
+func (ec *executionContext) _AdCharges(ctx context.Context, sel ast.SelectionSet, obj *model.AdCharges) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, adChargesImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdCharges")
+		case "count":
+			out.Values[i] = ec._AdCharges_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amount":
+			out.Values[i] = ec._AdCharges_amount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "newest":
+			out.Values[i] = ec._AdCharges_newest(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var adForecastImplementors = []string{"AdForecast"}
+
+func (ec *executionContext) _AdForecast(ctx context.Context, sel ast.SelectionSet, obj *model.AdForecast) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, adForecastImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdForecast")
+		case "basis":
+			out.Values[i] = ec._AdForecast_basis(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "weeks":
+			out.Values[i] = ec._AdForecast_weeks(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "asked":
+			out.Values[i] = ec._AdForecast_asked(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "available":
+			out.Values[i] = ec._AdForecast_available(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "showRate":
+			out.Values[i] = ec._AdForecast_showRate(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "booked":
+			out.Values[i] = ec._AdForecast_booked(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "free":
+			out.Values[i] = ec._AdForecast_free(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "bookings":
+			out.Values[i] = ec._AdForecast_bookings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var adManagerImplementors = []string{"AdManager"}
 
 func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet, obj *model.AdManager) graphql.Marshaler {
@@ -6022,6 +8176,114 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 			}
 
 			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "forecast":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AdManager_forecast(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "charges":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AdManager_charges(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+		case "refunds":
+			field := field
+
+			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+				defer func() {
+					if r := recover(); r != nil {
+						ec.Error(ctx, ec.Recover(ctx, r))
+					}
+				}()
+				res = ec._AdManager_refunds(ctx, field, obj)
+				if res == graphql.Null {
+					atomic.AddUint32(&fs.Invalids, 1)
+				}
+				return res
+			}
+
+			if field.Deferrable != nil {
+				dfs, ok := deferred[field.Deferrable.Label]
+				di := 0
+				if ok {
+					dfs.AddField(field)
+					di = len(dfs.Values) - 1
+				} else {
+					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
+					deferred[field.Deferrable.Label] = dfs
+				}
+				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
+					return innerFunc(ctx, dfs)
+				})
+
+				// don't run the out.Concurrently() call below
+				out.Values[i] = graphql.Null
+				continue
+			}
+
+			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -6063,6 +8325,196 @@ func (ec *executionContext) _AdPlacement(ctx context.Context, sel ast.SelectionS
 			}
 		case "zone":
 			out.Values[i] = ec._AdPlacement_zone(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var adRefundImplementors = []string{"AdRefund"}
+
+func (ec *executionContext) _AdRefund(ctx context.Context, sel ast.SelectionSet, obj *model.AdRefund) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, adRefundImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdRefund")
+		case "id":
+			out.Values[i] = ec._AdRefund_id(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "campaignId":
+			out.Values[i] = ec._AdRefund_campaignId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "adId":
+			out.Values[i] = ec._AdRefund_adId(ctx, field, obj)
+		case "choiceId":
+			out.Values[i] = ec._AdRefund_choiceId(ctx, field, obj)
+		case "kind":
+			out.Values[i] = ec._AdRefund_kind(ctx, field, obj)
+		case "from":
+			out.Values[i] = ec._AdRefund_from(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "to":
+			out.Values[i] = ec._AdRefund_to(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "person":
+			out.Values[i] = ec._AdRefund_person(ctx, field, obj)
+		case "isOneAddress":
+			out.Values[i] = ec._AdRefund_isOneAddress(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "reason":
+			out.Values[i] = ec._AdRefund_reason(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "byUserId":
+			out.Values[i] = ec._AdRefund_byUserId(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "createdAt":
+			out.Values[i] = ec._AdRefund_createdAt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "count":
+			out.Values[i] = ec._AdRefund_count(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "amount":
+			out.Values[i] = ec._AdRefund_amount(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "isDone":
+			out.Values[i] = ec._AdRefund_isDone(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var adRefundConnectionImplementors = []string{"AdRefundConnection"}
+
+func (ec *executionContext) _AdRefundConnection(ctx context.Context, sel ast.SelectionSet, obj *model.AdRefundConnection) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, adRefundConnectionImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdRefundConnection")
+		case "edges":
+			out.Values[i] = ec._AdRefundConnection_edges(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "nodes":
+			out.Values[i] = ec._AdRefundConnection_nodes(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "pageInfo":
+			out.Values[i] = ec._AdRefundConnection_pageInfo(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var adRefundEdgeImplementors = []string{"AdRefundEdge"}
+
+func (ec *executionContext) _AdRefundEdge(ctx context.Context, sel ast.SelectionSet, obj *model.AdRefundEdge) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, adRefundEdgeImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdRefundEdge")
+		case "cursor":
+			out.Values[i] = ec._AdRefundEdge_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "node":
+			out.Values[i] = ec._AdRefundEdge_node(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -6184,6 +8636,17 @@ func (ec *executionContext) _AdReportRow(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "refunded":
+			out.Values[i] = ec._AdReportRow_refunded(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "asked":
+			out.Values[i] = ec._AdReportRow_asked(ctx, field, obj)
+		case "filled":
+			out.Values[i] = ec._AdReportRow_filled(ctx, field, obj)
+		case "fillRate":
+			out.Values[i] = ec._AdReportRow_fillRate(ctx, field, obj)
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -6960,6 +9423,47 @@ func (ec *executionContext) _CreateAdvertiserPayload(ctx context.Context, sel as
 	return out
 }
 
+var refundAdsPayloadImplementors = []string{"RefundAdsPayload"}
+
+func (ec *executionContext) _RefundAdsPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RefundAdsPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, refundAdsPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RefundAdsPayload")
+		case "refund":
+			out.Values[i] = ec._RefundAdsPayload_refund(ctx, field, obj)
+		case "userErrors":
+			out.Values[i] = ec._RefundAdsPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var setAdCampaignStatePayloadImplementors = []string{"SetAdCampaignStatePayload"}
 
 func (ec *executionContext) _SetAdCampaignStatePayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetAdCampaignStatePayload) graphql.Marshaler {
@@ -7253,6 +9757,60 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNAdBooking2ᚕᚖplazaᚋgraphᚋmodelᚐAdBookingᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdBooking) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNAdBooking2ᚖplazaᚋgraphᚋmodelᚐAdBooking(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAdBooking2ᚖplazaᚋgraphᚋmodelᚐAdBooking(ctx context.Context, sel ast.SelectionSet, v *model.AdBooking) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AdBooking(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalNAdCampaign2ᚕᚖplazaᚋgraphᚋmodelᚐAdCampaignᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdCampaign) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
@@ -7482,6 +10040,74 @@ func (ec *executionContext) unmarshalNAdCapInput2ᚖplazaᚋgraphᚋmodelᚐAdCa
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 
+func (ec *executionContext) marshalNAdCharge2ᚕᚖplazaᚋgraphᚋmodelᚐAdChargeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdCharge) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNAdCharge2ᚖplazaᚋgraphᚋmodelᚐAdCharge(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAdCharge2ᚖplazaᚋgraphᚋmodelᚐAdCharge(ctx context.Context, sel ast.SelectionSet, v *model.AdCharge) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AdCharge(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAdCharges2plazaᚋgraphᚋmodelᚐAdCharges(ctx context.Context, sel ast.SelectionSet, v model.AdCharges) graphql.Marshaler {
+	return ec._AdCharges(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAdCharges2ᚖplazaᚋgraphᚋmodelᚐAdCharges(ctx context.Context, sel ast.SelectionSet, v *model.AdCharges) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AdCharges(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalNAdDesign2plazaᚋadsᚐDesign(ctx context.Context, v any) (ads.Design, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNAdDesign2plazaᚋadsᚐDesign[tmp]
@@ -7509,6 +10135,52 @@ var (
 		ads.ByZone:      "ZONE",
 		ads.ByFrequency: "FREQUENCY",
 		ads.ByKeywords:  "KEYWORDS",
+	}
+)
+
+func (ec *executionContext) marshalNAdForecast2plazaᚋgraphᚋmodelᚐAdForecast(ctx context.Context, sel ast.SelectionSet, v model.AdForecast) graphql.Marshaler {
+	return ec._AdForecast(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAdForecast2ᚖplazaᚋgraphᚋmodelᚐAdForecast(ctx context.Context, sel ast.SelectionSet, v *model.AdForecast) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AdForecast(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNAdForecastBasis2plazaᚋadsᚐBasis(ctx context.Context, v any) (ads.Basis, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAdForecastBasis2plazaᚋadsᚐBasis[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAdForecastBasis2plazaᚋadsᚐBasis(ctx context.Context, sel ast.SelectionSet, v ads.Basis) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAdForecastBasis2plazaᚋadsᚐBasis[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAdForecastBasis2plazaᚋadsᚐBasis = map[string]ads.Basis{
+		"WEEKS":   ads.FromWeeks,
+		"DAYS":    ads.FromDays,
+		"HOURS":   ads.FromHours,
+		"NOTHING": ads.FromNothing,
+	}
+	marshalNAdForecastBasis2plazaᚋadsᚐBasis = map[ads.Basis]string{
+		ads.FromWeeks:   "WEEKS",
+		ads.FromDays:    "DAYS",
+		ads.FromHours:   "HOURS",
+		ads.FromNothing: "NOTHING",
 	}
 )
 
@@ -7569,6 +10241,156 @@ func (ec *executionContext) marshalNAdPlacement2ᚖplazaᚋgraphᚋmodelᚐAdPla
 func (ec *executionContext) unmarshalNAdPlacementInput2ᚖplazaᚋgraphᚋmodelᚐAdPlacementInput(ctx context.Context, v any) (*model.AdPlacementInput, error) {
 	res, err := ec.unmarshalInputAdPlacementInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) unmarshalNAdRecordingKind2plazaᚋadsᚐKind(ctx context.Context, v any) (ads.Kind, error) {
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalNAdRecordingKind2plazaᚋadsᚐKind[tmp]
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalNAdRecordingKind2plazaᚋadsᚐKind(ctx context.Context, sel ast.SelectionSet, v ads.Kind) graphql.Marshaler {
+	_ = sel
+	res := graphql.MarshalString(marshalNAdRecordingKind2plazaᚋadsᚐKind[v])
+	if res == graphql.Null {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+	}
+	return res
+}
+
+var (
+	unmarshalNAdRecordingKind2plazaᚋadsᚐKind = map[string]ads.Kind{
+		"IMPRESSION": ads.Impression,
+		"CLICK":      ads.Click,
+	}
+	marshalNAdRecordingKind2plazaᚋadsᚐKind = map[ads.Kind]string{
+		ads.Impression: "IMPRESSION",
+		ads.Click:      "CLICK",
+	}
+)
+
+func (ec *executionContext) marshalNAdRefund2ᚕᚖplazaᚋgraphᚋmodelᚐAdRefundᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdRefund) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund(ctx context.Context, sel ast.SelectionSet, v *model.AdRefund) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AdRefund(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAdRefundConnection2plazaᚋgraphᚋmodelᚐAdRefundConnection(ctx context.Context, sel ast.SelectionSet, v model.AdRefundConnection) graphql.Marshaler {
+	return ec._AdRefundConnection(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐAdRefundConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdRefundConnection) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AdRefundConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdRefundEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdRefundEdge) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNAdRefundEdge2ᚖplazaᚋgraphᚋmodelᚐAdRefundEdge(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) marshalNAdRefundEdge2ᚖplazaᚋgraphᚋmodelᚐAdRefundEdge(ctx context.Context, sel ast.SelectionSet, v *model.AdRefundEdge) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AdRefundEdge(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNAdReport2plazaᚋgraphᚋmodelᚐAdReport(ctx context.Context, sel ast.SelectionSet, v model.AdReport) graphql.Marshaler {
@@ -8185,6 +11007,11 @@ func (ec *executionContext) marshalNMicros2plazaᚋadsᚐMicros(ctx context.Cont
 	return res
 }
 
+func (ec *executionContext) unmarshalNRefundAdsInput2plazaᚋgraphᚋmodelᚐRefundAdsInput(ctx context.Context, v any) (model.RefundAdsInput, error) {
+	res, err := ec.unmarshalInputRefundAdsInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNSetAdCampaignStateInput2plazaᚋgraphᚋmodelᚐSetAdCampaignStateInput(ctx context.Context, v any) (model.SetAdCampaignStateInput, error) {
 	res, err := ec.unmarshalInputSetAdCampaignStateInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -8385,6 +11212,43 @@ func (ec *executionContext) unmarshalOAdPlacementInput2ᚕᚖplazaᚋgraphᚋmod
 	return res, nil
 }
 
+func (ec *executionContext) unmarshalOAdRecordingKind2ᚖplazaᚋadsᚐKind(ctx context.Context, v any) (*ads.Kind, error) {
+	if v == nil {
+		return nil, nil
+	}
+	tmp, err := graphql.UnmarshalString(v)
+	res := unmarshalOAdRecordingKind2ᚖplazaᚋadsᚐKind[tmp]
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAdRecordingKind2ᚖplazaᚋadsᚐKind(ctx context.Context, sel ast.SelectionSet, v *ads.Kind) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	_ = sel
+	_ = ctx
+	res := graphql.MarshalString(marshalOAdRecordingKind2ᚖplazaᚋadsᚐKind[*v])
+	return res
+}
+
+var (
+	unmarshalOAdRecordingKind2ᚖplazaᚋadsᚐKind = map[string]ads.Kind{
+		"IMPRESSION": ads.Impression,
+		"CLICK":      ads.Click,
+	}
+	marshalOAdRecordingKind2ᚖplazaᚋadsᚐKind = map[ads.Kind]string{
+		ads.Impression: "IMPRESSION",
+		ads.Click:      "CLICK",
+	}
+)
+
+func (ec *executionContext) marshalOAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund(ctx context.Context, sel ast.SelectionSet, v *model.AdRefund) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdRefund(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOAdScheduleInput2ᚖplazaᚋgraphᚋmodelᚐAdScheduleInput(ctx context.Context, v any) (*model.AdScheduleInput, error) {
 	if v == nil {
 		return nil, nil
@@ -8458,6 +11322,13 @@ func (ec *executionContext) marshalOMicros2ᚖplazaᚋadsᚐMicros(ctx context.C
 	_ = ctx
 	res := scalars.MarshalMicros(*v)
 	return res
+}
+
+func (ec *executionContext) marshalORefundAdsPayload2ᚖplazaᚋgraphᚋmodelᚐRefundAdsPayload(ctx context.Context, sel ast.SelectionSet, v *model.RefundAdsPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RefundAdsPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOSetAdCampaignStatePayload2ᚖplazaᚋgraphᚋmodelᚐSetAdCampaignStatePayload(ctx context.Context, sel ast.SelectionSet, v *model.SetAdCampaignStatePayload) graphql.Marshaler {

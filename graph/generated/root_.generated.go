@@ -117,6 +117,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPostContentInput,
 		ec.unmarshalInputPropertyCondition,
 		ec.unmarshalInputRecordAdImpressionInput,
+		ec.unmarshalInputRefundAdsInput,
 		ec.unmarshalInputRemoveFromCircleInput,
 		ec.unmarshalInputRemoveProfilePropertyInput,
 		ec.unmarshalInputRemoveReactionInput,
@@ -405,6 +406,51 @@ type AdManager {
     "Whose caps to look at: the visitor's id that the page would give. Left out: nobody's."
     visitor: String
   ): [AdCandidate!]!
+  "What can be expected of a zone: how many impressions, by its past traffic, and how many of them campaigns will take."
+  forecast(
+    "The site's name."
+    site: String!
+    "The zone's name on that site."
+    zone: String!
+    "From this hour, in UTC. Left out: the present one."
+    from: DateTime
+    "Before this hour: 31 days after ` + "`" + `from` + "`" + `, and 92 days from now, at most. Left out: 7 days after ` + "`" + `from` + "`" + `."
+    to: DateTime
+  ): AdForecast!
+  "What a campaign was billed for, and was not refunded: look here before ` + "`" + `refundAds` + "`" + `."
+  charges(
+    "The campaign's id."
+    campaignId: ID!
+    "Only this ad of the campaign."
+    unitId: ID
+    "Only what this choice was charged for: an ` + "`" + `AdChoice.id` + "`" + `."
+    choiceId: ID
+    "Only impressions, or only clicks."
+    kind: AdRecordingKind
+    "From this moment, 60 days ago at most. Left out: 24 hours before ` + "`" + `to` + "`" + `, or, with a ` + "`" + `choiceId` + "`" + `, 60 days ago."
+    from: DateTime
+    "Before this moment, which is not in the future. Left out: now."
+    to: DateTime
+    "Only clicks by this person: an ` + "`" + `AdCharge.person` + "`" + `."
+    person: ID
+    "Only clicks by this visitor: the visitor's id that the page gave."
+    visitor: String
+    "Only clicks from this IP address."
+    address: String
+  ): AdCharges!
+  "A campaign's refunds, the oldest first."
+  refunds(
+    "The campaign's id."
+    campaignId: ID!
+    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only what stands before this cursor."
+    before: String
+  ): AdRefundConnection!
 }
 
 "Who pays for ads."
@@ -591,6 +637,131 @@ type AdReportRow {
   spend: Micros!
   "What a thousand impressions have brought."
   ecpm: Micros!
+  "What was given back of what had been spent. It is not in ` + "`" + `spend` + "`" + `, and what it was paid for is in ` + "`" + `invalid` + "`" + `."
+  refunded: Micros!
+  "How many ads were asked for: by hour, day or zone, and of all campaigns. Null elsewhere, and where there were none."
+  asked: Int
+  "How many of them were chosen; null where ` + "`" + `asked` + "`" + ` is."
+  filled: Int
+  "The share of them; null where ` + "`" + `asked` + "`" + ` is."
+  fillRate: Float
+}
+
+"""
+What can be expected of a zone. What is asked for in an hour is the mean of the same weekday and hour in the past weeks. Campaigns whose ads run in the zone take
+their part of it, those with the highest eCPM first, as far as their budgets go; caps, keywords and weights are not looked at, and house ads take what is free.
+"""
+type AdForecast {
+  "What it is made of."
+  basis: AdForecastBasis!
+  "How many weeks of the past are known: 8 at most. A forecast from one of them says little."
+  weeks: Float!
+  "How many ads will be asked for."
+  asked: Int!
+  "How many impressions these make."
+  available: Int!
+  "Impressions for each ad that was chosen in the past: not all are seen. 1 where nothing is known."
+  showRate: Float!
+  "How many impressions campaigns will take."
+  booked: Int!
+  "How many are left."
+  free: Int!
+  "Which campaigns take them, the highest eCPM first."
+  bookings: [AdBooking!]!
+}
+
+"What a campaign will take of a zone's impressions."
+type AdBooking {
+  "The campaign's id."
+  campaignId: ID!
+  "How many it will take."
+  impressions: Int!
+  "Whether it has no budget, and takes all that is left when it runs."
+  isOpen: Boolean!
+}
+
+"What a forecast is made of."
+enum AdForecastBasis {
+  "The same weekday and hour of the past weeks."
+  WEEKS
+  "Less than a week is known: the same hour of the past days."
+  DAYS
+  "Less than a day is known: the mean of the past hours."
+  HOURS
+  "Nothing is known: no traffic is expected."
+  NOTHING
+}
+
+"What was billed, in the currency of the ads."
+type AdCharges {
+  "How many impressions and clicks; 100001 where there are more than one refund can be about."
+  count: Int!
+  "What they cost."
+  amount: Micros!
+  "The newest of them: 100 at most."
+  newest: [AdCharge!]!
+}
+
+"An impression or a click that was billed."
+type AdCharge {
+  "The id of the choice: ` + "`" + `adchoice_…` + "`" + `."
+  choiceId: ID!
+  "Which of the two it is."
+  kind: AdRecordingKind!
+  "The ad's id: ` + "`" + `ad_…` + "`" + `."
+  adId: ID!
+  "The site's name."
+  site: String!
+  "The zone's name on that site."
+  zone: String!
+  "When it was recorded."
+  at: DateTime!
+  "What it cost."
+  amount: Micros!
+  "Who clicked, without saying who it is: ` + "`" + `adperson_…` + "`" + `; null for impressions, and where nobody is known."
+  person: ID
+}
+
+"What was given back to a campaign, and why. It stays: a refund is never taken back."
+type AdRefund {
+  "An opaque, sortable id: ` + "`" + `adrefund_…` + "`" + `."
+  id: ID!
+  "The campaign's id."
+  campaignId: ID!
+  "The ad that it was about; null for all of the campaign."
+  adId: ID
+  "The choice that it was about."
+  choiceId: ID
+  "Which of the two it was about; null for both."
+  kind: AdRecordingKind
+  "What it was about began at this moment."
+  from: DateTime!
+  "And ended before this one."
+  to: DateTime!
+  "Whose clicks it was about; null for anybody's."
+  person: ID
+  "Whether it was about clicks from one address."
+  isOneAddress: Boolean!
+  "Why."
+  reason: String!
+  "Who has done it: a user's id."
+  byUserId: ID!
+  "When."
+  createdAt: DateTime!
+  "How many impressions and clicks it has refunded so far."
+  count: Int!
+  "What they had cost."
+  amount: Micros!
+  "Whether that is all: a long one goes on in the background, also when the server is restarted."
+  isDone: Boolean!
+}
+
+"What is recorded of an ad."
+enum AdRecordingKind {
+  "It was shown."
+  IMPRESSION
+  "It was clicked."
+  CLICK
 }
 
 "What a report has a row for each of. Hours and days are those of UTC."
@@ -755,6 +926,24 @@ type AdZoneEdge {
   node: AdZone!
 }
 
+"One page of a list of refunds."
+type AdRefundConnection {
+  "The refunds with their cursors."
+  edges: [AdRefundEdge!]!
+  "The refunds alone."
+  nodes: [AdRefund!]!
+  "Where this page stands in the list."
+  pageInfo: PageInfo!
+}
+
+"One entry of a list of refunds."
+type AdRefundEdge {
+  "Where the entry stands in the list."
+  cursor: String!
+  "The refund."
+  node: AdRefund!
+}
+
 extend type Mutation {
   "Add an advertiser. Like all that follows it needs the right ` + "`" + `ads:manage` + "`" + `."
   createAdvertiser(
@@ -806,6 +995,40 @@ extend type Mutation {
     "The ad and its state."
     input: SetAdUnitStateInput!
   ): SetAdUnitStatePayload
+  """
+  Give back what a campaign was billed for impressions and clicks that were none: each once, to its budgets, and for good. They count as invalid from then on. Ask
+  ` + "`" + `adManager.charges` + "`" + ` first; the answer's ` + "`" + `count` + "`" + ` has to be given here, and where another number is there by now, nothing happens.
+  """
+  refundAds(
+    "What to refund, and why."
+    input: RefundAdsInput!
+  ): RefundAdsPayload
+}
+
+"What to refund, and why."
+input RefundAdsInput {
+  "The campaign's id."
+  campaignId: ID!
+  "Only this ad of the campaign."
+  unitId: ID
+  "Only what this choice was charged for: an ` + "`" + `AdChoice.id` + "`" + `."
+  choiceId: ID
+  "Only impressions, or only clicks."
+  kind: AdRecordingKind
+  "From this moment, 60 days ago at most. Left out: 24 hours before ` + "`" + `to` + "`" + `, or, with a ` + "`" + `choiceId` + "`" + `, 60 days ago."
+  from: DateTime
+  "Before this moment, which is not in the future. Left out: now."
+  to: DateTime
+  "Only clicks by this person: an ` + "`" + `AdCharge.person` + "`" + `."
+  person: ID
+  "Only clicks by this visitor: the visitor's id that the page gave."
+  visitor: String
+  "Only clicks from this IP address."
+  address: String
+  "How many impressions and clicks these are: 1 to 100000, as ` + "`" + `adManager.charges` + "`" + ` says."
+  count: Int!
+  "Why: 1 to 200 characters, for the list of refunds."
+  reason: String!
 }
 
 "How often one person sees something at most."
@@ -1072,6 +1295,14 @@ type UpdateAdUnitPayload {
 type SetAdUnitStatePayload {
   "The ad."
   unit: AdUnit
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `refundAds` + "`" + `."
+type RefundAdsPayload {
+  "The refund."
+  refund: AdRefund
   "What was wrong with the input."
   userErrors: [UserError!]!
 }

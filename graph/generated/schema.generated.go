@@ -40,6 +40,7 @@ type MutationResolver interface {
 	CreateAdUnit(ctx context.Context, input model.CreateAdUnitInput) (*model.CreateAdUnitPayload, error)
 	UpdateAdUnit(ctx context.Context, input model.UpdateAdUnitInput) (*model.UpdateAdUnitPayload, error)
 	SetAdUnitState(ctx context.Context, input model.SetAdUnitStateInput) (*model.SetAdUnitStatePayload, error)
+	RefundAds(ctx context.Context, input model.RefundAdsInput) (*model.RefundAdsPayload, error)
 	CreateCircle(ctx context.Context, input model.CreateCircleInput) (*model.CreateCirclePayload, error)
 	RenameCircle(ctx context.Context, input model.RenameCircleInput) (*model.RenameCirclePayload, error)
 	DeleteCircle(ctx context.Context, input model.DeleteCircleInput) (*model.DeleteCirclePayload, error)
@@ -334,6 +335,17 @@ func (ec *executionContext) field_Mutation_recordAdImpression_args(ctx context.C
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRecordAdImpressionInput2plazaᚋgraphᚋmodelᚐRecordAdImpressionInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_refundAds_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRefundAdsInput2plazaᚋgraphᚋmodelᚐRefundAdsInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1518,6 +1530,53 @@ func (ec *executionContext) fieldContext_Mutation_setAdUnitState(ctx context.Con
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_setAdUnitState_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_refundAds(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_refundAds,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().RefundAds(ctx, fc.Args["input"].(model.RefundAdsInput))
+		},
+		nil,
+		ec.marshalORefundAdsPayload2ᚖplazaᚋgraphᚋmodelᚐRefundAdsPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_refundAds(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "refund":
+				return ec.fieldContext_RefundAdsPayload_refund(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_RefundAdsPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type RefundAdsPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_refundAds_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -3595,6 +3654,12 @@ func (ec *executionContext) fieldContext_Query_adManager(_ context.Context, fiel
 				return ec.fieldContext_AdManager_report(ctx, field)
 			case "explain":
 				return ec.fieldContext_AdManager_explain(ctx, field)
+			case "forecast":
+				return ec.fieldContext_AdManager_forecast(ctx, field)
+			case "charges":
+				return ec.fieldContext_AdManager_charges(ctx, field)
+			case "refunds":
+				return ec.fieldContext_AdManager_refunds(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type AdManager", field.Name)
 		},
@@ -4663,6 +4728,10 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "setAdUnitState":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_setAdUnitState(ctx, field)
+			})
+		case "refundAds":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_refundAds(ctx, field)
 			})
 		case "createCircle":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {

@@ -207,3 +207,136 @@ func (r *AdReportRow) Clicks() int { return int(r.ReportRow.Clicks) }
 
 // Invalid is what does not count.
 func (r *AdReportRow) Invalid() int { return int(r.ReportRow.Invalid) }
+
+// Asked is null where nothing was asked for.
+func (r *AdReportRow) Asked() *int { return optional(int(r.ReportRow.Asked)) }
+
+// Filled is null where nothing was asked for.
+func (r *AdReportRow) Filled() *int { return r.unlessUnasked(int(r.ReportRow.Filled)) }
+
+func (r *AdReportRow) unlessUnasked(n int) *int {
+	if r.ReportRow.Asked == 0 {
+		return nil
+	}
+	return &n
+}
+
+// FillRate is null where nothing was asked for.
+func (r *AdReportRow) FillRate() *float64 {
+	if r.ReportRow.Asked == 0 {
+		return nil
+	}
+	rate := r.ReportRow.FillRate()
+	return &rate
+}
+
+// AdForecast is the schema's AdForecast.
+type AdForecast struct{ *ads.Forecast }
+
+// Asked is how many ads will be asked for.
+func (f *AdForecast) Asked() int { return int(f.Forecast.Asked) }
+
+// Available is how many impressions these make.
+func (f *AdForecast) Available() int { return int(f.Forecast.Available) }
+
+// Booked is how many campaigns will take.
+func (f *AdForecast) Booked() int { return int(f.Forecast.Booked) }
+
+// Free is how many are left.
+func (f *AdForecast) Free() int { return int(f.Forecast.Free) }
+
+// Bookings is never nil.
+func (f *AdForecast) Bookings() []*AdBooking {
+	bookings := make([]*AdBooking, len(f.Forecast.Bookings))
+	for i := range f.Forecast.Bookings {
+		bookings[i] = &AdBooking{&f.Forecast.Bookings[i]}
+	}
+	return bookings
+}
+
+// AdBooking is the schema's AdBooking.
+type AdBooking struct{ *ads.Booking }
+
+// CampaignID is whose it is.
+func (b *AdBooking) CampaignID() ads.CampaignID { return b.Campaign }
+
+// Impressions is how many it will take.
+func (b *AdBooking) Impressions() int { return int(b.Booking.Impressions) }
+
+// IsOpen says whether the campaign has no budget.
+func (b *AdBooking) IsOpen() bool { return b.Open }
+
+// AdCharges is the schema's AdCharges.
+type AdCharges struct{ *ads.Charges }
+
+// Newest is never nil.
+func (c *AdCharges) Newest() []*AdCharge {
+	newest := make([]*AdCharge, len(c.Charges.Newest))
+	for i := range c.Charges.Newest {
+		newest[i] = &AdCharge{&c.Charges.Newest[i]}
+	}
+	return newest
+}
+
+// AdCharge is the schema's AdCharge.
+type AdCharge struct{ *ads.Charge }
+
+// ChoiceID is the choice that was billed.
+func (c *AdCharge) ChoiceID() string { return c.Choice.String() }
+
+// AdID is the unit's id.
+func (c *AdCharge) AdID() ads.UnitID { return c.Unit }
+
+// Site is the site's name.
+func (c *AdCharge) Site() string { return c.Charge.Zone.Site }
+
+// Zone is the zone's name on its site.
+func (c *AdCharge) Zone() string { return c.Charge.Zone.Name }
+
+// Person is null where nobody is known.
+func (c *AdCharge) Person() *string { return idText(c.Charge.Person) }
+
+// AdRefund is the schema's AdRefund.
+type AdRefund struct{ *ads.Refund }
+
+// ID is adrefund_….
+func (r *AdRefund) ID() string { return r.Refund.ID.String() }
+
+// CampaignID is whose money it is.
+func (r *AdRefund) CampaignID() ads.CampaignID { return r.Campaign }
+
+// AdID is null for all of the campaign.
+func (r *AdRefund) AdID() *string { return idText(r.Unit) }
+
+// ChoiceID is null for all choices.
+func (r *AdRefund) ChoiceID() *string { return idText(r.Choice) }
+
+// Kind is null for both.
+func (r *AdRefund) Kind() *ads.Kind { return optional(r.Refund.Kind) }
+
+// Person is null for anybody.
+func (r *AdRefund) Person() *string { return idText(r.Refund.Person) }
+
+// IsOneAddress says whether it is about clicks from one address.
+func (r *AdRefund) IsOneAddress() bool { return !r.Address.IsZero() }
+
+// ByUserID is who has begun it.
+func (r *AdRefund) ByUserID() string { return r.By }
+
+// CreatedAt is when it was begun.
+func (r *AdRefund) CreatedAt() time.Time { return r.Begun }
+
+// IsDone says whether it is over.
+func (r *AdRefund) IsDone() bool { return r.Done }
+
+// idText is null for the zero id.
+func idText[ID interface {
+	IsZero() bool
+	String() string
+}](i ID) *string {
+	if i.IsZero() {
+		return nil
+	}
+	text := i.String()
+	return &text
+}

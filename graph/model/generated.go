@@ -92,6 +92,24 @@ type AdPlacementInput struct {
 	Zone string `json:"zone"`
 }
 
+// One page of a list of refunds.
+type AdRefundConnection struct {
+	// The refunds with their cursors.
+	Edges []*AdRefundEdge `json:"edges"`
+	// The refunds alone.
+	Nodes []*AdRefund `json:"nodes"`
+	// Where this page stands in the list.
+	PageInfo *PageInfo `json:"pageInfo"`
+}
+
+// One entry of a list of refunds.
+type AdRefundEdge struct {
+	// Where the entry stands in the list.
+	Cursor string `json:"cursor"`
+	// The refund.
+	Node *AdRefund `json:"node"`
+}
+
 // When a campaign runs. What is left out is without bound.
 type AdScheduleInput struct {
 	// From this moment.
@@ -705,6 +723,40 @@ type RecordAdImpressionInput struct {
 type RecordAdImpressionPayload struct {
 	// Whether this call recorded it: false where it was recorded before. Null on a mistake.
 	Recorded *bool `json:"recorded,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// What to refund, and why.
+type RefundAdsInput struct {
+	// The campaign's id.
+	CampaignID string `json:"campaignId"`
+	// Only this ad of the campaign.
+	UnitID *string `json:"unitId,omitempty"`
+	// Only what this choice was charged for: an `AdChoice.id`.
+	ChoiceID *string `json:"choiceId,omitempty"`
+	// Only impressions, or only clicks.
+	Kind *ads.Kind `json:"kind,omitempty"`
+	// From this moment, 60 days ago at most. Left out: 24 hours before `to`, or, with a `choiceId`, 60 days ago.
+	From *time.Time `json:"from,omitempty"`
+	// Before this moment, which is not in the future. Left out: now.
+	To *time.Time `json:"to,omitempty"`
+	// Only clicks by this person: an `AdCharge.person`.
+	Person *string `json:"person,omitempty"`
+	// Only clicks by this visitor: the visitor's id that the page gave.
+	Visitor *string `json:"visitor,omitempty"`
+	// Only clicks from this IP address.
+	Address *string `json:"address,omitempty"`
+	// How many impressions and clicks these are: 1 to 100000, as `adManager.charges` says.
+	Count int `json:"count"`
+	// Why: 1 to 200 characters, for the list of refunds.
+	Reason string `json:"reason"`
+}
+
+// The answer to `refundAds`.
+type RefundAdsPayload struct {
+	// The refund.
+	Refund *AdRefund `json:"refund,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }

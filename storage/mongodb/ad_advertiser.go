@@ -51,15 +51,21 @@ func (s *adSaving) saveAdvertisers(ctx context.Context, b *ads.Batch) (int, erro
 }
 
 // Advertisers implements ads.Catalogue.
-func (a *adStore) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
-	all := make(map[ads.AdvertiserID]*ads.Advertiser, len(ids))
-	err := a.db.read(ctx, "advertisers", func(ctx context.Context) error {
-		docs, err := findIn[adAdvertiserDoc](ctx, a.advertisers, "_id", ids)
-		for _, d := range docs {
-			all[d.ID] = d.advertiser()
-		}
+func (a *adStore) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (all map[ads.AdvertiserID]*ads.Advertiser, err error) {
+	err = a.db.read(ctx, "advertisers", func(ctx context.Context) error {
+		all, err = a.readAdvertisers(ctx, ids)
 		return err
 	})
+	return all, err
+}
+
+// readAdvertisers is Advertisers within a call: errors are the driver's, so that a transaction knows when to run again.
+func (a *adStore) readAdvertisers(ctx context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
+	docs, err := findIn[adAdvertiserDoc](ctx, a.advertisers, "_id", ids)
+	all := make(map[ads.AdvertiserID]*ads.Advertiser, len(docs))
+	for _, d := range docs {
+		all[d.ID] = d.advertiser()
+	}
 	return all, err
 }
 

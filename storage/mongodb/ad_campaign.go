@@ -115,15 +115,21 @@ func (s *adSaving) replaceCampaign(ctx context.Context, c *ads.Campaign) error {
 }
 
 // Campaigns implements ads.Catalogue.
-func (a *adStore) Campaigns(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
-	all := make(map[ads.CampaignID]*ads.Campaign, len(ids))
-	err := a.db.read(ctx, "campaigns", func(ctx context.Context) error {
-		docs, err := findIn[adCampaignDoc](ctx, a.campaigns, "_id", ids)
-		for _, d := range docs {
-			all[d.ID] = d.campaign()
-		}
+func (a *adStore) Campaigns(ctx context.Context, ids []ads.CampaignID) (all map[ads.CampaignID]*ads.Campaign, err error) {
+	err = a.db.read(ctx, "campaigns", func(ctx context.Context) error {
+		all, err = a.readCampaigns(ctx, ids)
 		return err
 	})
+	return all, err
+}
+
+// readCampaigns is Campaigns within a call: errors are the driver's, so that a transaction knows when to run again.
+func (a *adStore) readCampaigns(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
+	docs, err := findIn[adCampaignDoc](ctx, a.campaigns, "_id", ids)
+	all := make(map[ads.CampaignID]*ads.Campaign, len(docs))
+	for _, d := range docs {
+		all[d.ID] = d.campaign()
+	}
 	return all, err
 }
 

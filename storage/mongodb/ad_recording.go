@@ -24,6 +24,9 @@ type adRecordingDoc struct {
 	At        time.Time      `bson:"at"`
 	KeepUntil time.Time      `bson:"keepUntil"`
 	Billed    ads.Micros     `bson:"billed"`
+	Day       string         `bson:"day,omitempty"` // whose budget that was
+	Refunded  ads.Micros     `bson:"refunded,omitempty"`
+	Refund    *ads.RefundID  `bson:"refund,omitempty"` // which one it was; none: it was judged anew
 	Invalid   ads.Invalid    `bson:"invalid,omitempty"`
 	Keywords  []string       `bson:"keywords,omitempty"`
 
@@ -56,22 +59,26 @@ func (a *adStore) record(ctx context.Context, r *ads.Recording) (ads.Receipt, er
 	if err != nil {
 		return ads.Receipt{}, err
 	}
-	receipt := ads.Receipt{Recorded: true, Invalid: r.Judge(evidence)}
+	receipt, day := ads.Receipt{Recorded: true, Invalid: r.Judge(evidence)}, ""
 	campaign, err := a.count(ctx, r, receipt.Invalid == "")
 	if err != nil {
 		return ads.Receipt{}, err
 	}
-	if receipt.Invalid == "" {
-		if receipt.Billed, err = a.charge(ctx, campaign, r); err != nil {
+	switch {
+	case receipt.Invalid == "":
+		if receipt.Billed, day, err = a.charge(ctx, campaign, r); err != nil {
 			return ads.Receipt{}, err
 		}
 		if r.Kind == ads.Impression && !r.Profile.IsZero() {
-			if err := a.confirm(ctx, r.Profile, r.Choice); err != nil {
-				return ads.Receipt{}, err
-			}
+			err = a.confirm(ctx, r.Profile, r.Choice)
 		}
+	case receipt.Invalid == ads.TooMany && evidence.Burst():
+		err = a.takeBackBurst(ctx, r)
 	}
-	_, err = a.recordings(r.Kind).InsertOne(ctx, newAdRecordingDoc(r, campaign, receipt))
+	if err != nil {
+		return ads.Receipt{}, err
+	}
+	_, err = a.recordings(r.Kind).InsertOne(ctx, newAdRecordingDoc(r, campaign, receipt, day))
 	if mongo.IsDuplicateKeyError(err) {
 		return ads.Receipt{}, errRecorded
 	}
@@ -85,10 +92,10 @@ func (a *adStore) recordings(kind ads.Kind) *mongo.Collection {
 	return a.impressions
 }
 
-func newAdRecordingDoc(r *ads.Recording, campaign ads.CampaignID, receipt ads.Receipt) adRecordingDoc {
+func newAdRecordingDoc(r *ads.Recording, campaign ads.CampaignID, receipt ads.Receipt, day string) adRecordingDoc {
 	d := adRecordingDoc{
 		Choice: r.Choice, Version: version, Zone: r.Zone.String(), Unit: r.Unit, Campaign: campaign, At: r.At, KeepUntil: r.KeepUntil,
-		Billed: receipt.Billed, Invalid: receipt.Invalid, Keywords: r.Keywords,
+		Billed: receipt.Billed, Day: day, Invalid: receipt.Invalid, Keywords: r.Keywords,
 	}
 	if r.Kind == ads.Click {
 		d.Profile, d.Address = unlessZero(r.Profile), unlessZero(r.Address)
@@ -135,26 +142,32 @@ func (a *adStore) recentClicks(ctx context.Context, field string, of ads.Profile
 	return int(n), err
 }
 
-// count adds one to the unit's counters, if that counts, and moves it in its zones. It returns the unit's campaign.
+// count adds one to the unit's counters, if that counts. It returns the unit's campaign.
 func (a *adStore) count(ctx context.Context, r *ads.Recording, counts bool) (ads.CampaignID, error) {
-	var before adUnitDoc
-	if !counts {
-		err := found(a.units.FindOne(ctx, doc("_id", r.Unit)).Decode(&before))
-		return before.Campaign, err
+	if counts {
+		return a.countBy(ctx, r.Unit, r.Kind, 1)
 	}
+	var d adUnitDoc
+	err := found(a.units.FindOne(ctx, doc("_id", r.Unit)).Decode(&d))
+	return d.Campaign, err
+}
+
+// countBy adds to one of a unit's counters, and moves the unit in its zones. It returns the unit's campaign.
+func (a *adStore) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, by int64) (ads.CampaignID, error) {
 	counter := "impressions"
-	if r.Kind == ads.Click {
+	if kind == ads.Click {
 		counter = "clicks"
 	}
-	err := found(a.units.FindOneAndUpdate(ctx, doc("_id", r.Unit), doc("$inc", doc(counter, 1))).Decode(&before))
+	var before adUnitDoc
+	err := found(a.units.FindOneAndUpdate(ctx, doc("_id", unit), doc("$inc", doc(counter, by))).Decode(&before))
 	if err != nil {
 		return before.Campaign, err
 	}
 	after := before
-	if r.Kind == ads.Click {
-		after.Clicks++
+	if kind == ads.Click {
+		after.Clicks += by
 	} else {
-		after.Impressions++
+		after.Impressions += by
 	}
 	if after.ecpm() == before.ecpm() {
 		return before.Campaign, nil

@@ -27,6 +27,7 @@ type adTallyDoc struct {
 	Clicks      int64          `bson:"clicks"`
 	Invalid     int64          `bson:"invalid"`
 	Spend       ads.Micros     `bson:"spend"`
+	Refunded    ads.Micros     `bson:"refunded,omitempty"`
 }
 
 // adTallyKey is what recordings are added up by.
@@ -40,17 +41,19 @@ type adTallyKey struct {
 
 // adSumDoc is one group of recordings.
 type adSumDoc struct {
-	Key     adTallyKey `bson:"_id"`
-	Valid   int64      `bson:"valid"`
-	Invalid int64      `bson:"invalid"`
-	Spend   ads.Micros `bson:"spend"`
+	Key      adTallyKey `bson:"_id"`
+	Valid    int64      `bson:"valid"`
+	Invalid  int64      `bson:"invalid"`
+	Spend    ads.Micros `bson:"spend"`
+	Refunded ads.Micros `bson:"refunded"`
 }
 
-// adRollupDoc is a document of adKeys: until when recordings have been added up.
+// adRollupDoc is a document of adKeys: until when recordings have been added up, and in which hours before that something was refunded since.
 type adRollupDoc struct {
-	Name    string    `bson:"_id"`
-	Version int       `bson:"v"`
-	Until   time.Time `bson:"until"`
+	Name    string      `bson:"_id"`
+	Version int         `bson:"v"`
+	Until   time.Time   `bson:"until"`
+	Stale   []time.Time `bson:"stale,omitempty"`
 }
 
 const rollupName = "reports"
@@ -73,9 +76,15 @@ func (a *adStore) RollUp(ctx context.Context, from, to, until time.Time) error {
 				return err
 			}
 		}
-		_, err = a.keys.ReplaceOne(ctx, doc("_id", rollupName), adRollupDoc{rollupName, version, until}, options.Replace().SetUpsert(true))
-		return upserted(err)
+		return a.putRollup(ctx, doc("$max", doc("until", until), "$pull", doc("stale", doc("$gte", from, "$lt", to))))
 	})
+}
+
+// putRollup changes what is known of the tallies.
+func (a *adStore) putRollup(ctx context.Context, change bson.D) error {
+	change = append(change, bson.E{Key: "$setOnInsert", Value: doc("v", version)})
+	_, err := a.keys.UpdateOne(ctx, doc("_id", rollupName), change, options.UpdateOne().SetUpsert(true))
+	return upserted(err)
 }
 
 // tally adds up what was recorded.
@@ -121,6 +130,7 @@ func addTally(tallies map[adTallyKey]*adTallyDoc, kind ads.Kind, sum adSumDoc) {
 	}
 	t.Invalid += sum.Invalid
 	t.Spend += sum.Spend
+	t.Refunded += sum.Refunded
 }
 
 // sums are the groups of recordings of a kind, of all that have a keyword or of all.
@@ -136,7 +146,7 @@ func (a *adStore) sums(ctx context.Context, kind ads.Kind, byKeyword bool, from,
 	isInvalid := doc("$gt", bson.A{"$invalid", ""})
 	pipeline = append(pipeline, doc("$group", doc(
 		"_id", key, "valid", doc("$sum", doc("$cond", bson.A{isInvalid, 0, 1})), "invalid", doc("$sum", doc("$cond", bson.A{isInvalid, 1, 0})),
-		"spend", doc("$sum", "$billed"),
+		"spend", doc("$sum", "$billed"), "refunded", doc("$sum", "$refunded"),
 	)))
 	cursor, err := a.recordings(kind).Aggregate(ctx, pipeline)
 	if err != nil {
@@ -146,15 +156,33 @@ func (a *adStore) sums(ctx context.Context, kind ads.Kind, byKeyword bool, from,
 }
 
 // RolledUp implements ads.Reports.
-func (a *adStore) RolledUp(ctx context.Context) (time.Time, error) {
+func (a *adStore) RolledUp(ctx context.Context) (until time.Time, stale []time.Time, err error) {
 	var d adRollupDoc
-	err := a.db.read(ctx, "rolled up", func(ctx context.Context) error {
+	err = a.db.read(ctx, "rolled up", func(ctx context.Context) error {
 		return found(a.keys.FindOne(ctx, doc("_id", rollupName)).Decode(&d))
 	})
 	if errors.Is(err, social.ErrNotFound) {
 		err = nil
 	}
-	return utc(d.Until), err
+	return utc(d.Until), each(d.Stale, func(hour *time.Time) time.Time { return utc(*hour) }), err
+}
+
+// Oldest implements ads.Reports.
+func (a *adStore) Oldest(ctx context.Context) (oldest time.Time, err error) {
+	err = a.db.read(ctx, "oldest recording", func(ctx context.Context) error {
+		oldest = time.Time{}
+		for _, c := range []*mongo.Collection{a.impressions, a.clicks} {
+			first, err := findAll[adRecordingDoc](ctx, c, doc(), 1, options.Find().SetSort(doc("at", 1)).SetHint("at").SetLimit(1))
+			if err != nil {
+				return err
+			}
+			if len(first) > 0 && (oldest.IsZero() || first[0].At.Before(oldest)) {
+				oldest = utc(first[0].At)
+			}
+		}
+		return nil
+	})
+	return oldest, err
 }
 
 // adReportDoc is a row of a report; which part of its key is set depends on the dimension.
@@ -171,10 +199,13 @@ type adReportDoc struct {
 	Clicks      int64      `bson:"clicks"`
 	Invalid     int64      `bson:"invalid"`
 	Spend       ads.Micros `bson:"spend"`
+	Refunded    ads.Micros `bson:"refunded"`
 }
 
 func (d *adReportDoc) row(by ads.Dimension) ads.ReportRow {
-	row := ads.ReportRow{Currency: d.Key.Currency, Impressions: d.Impressions, Clicks: d.Clicks, Invalid: d.Invalid, Spend: d.Spend}
+	row := ads.ReportRow{
+		Currency: d.Key.Currency, Impressions: d.Impressions, Clicks: d.Clicks, Invalid: d.Invalid, Spend: d.Spend, Refunded: d.Refunded,
+	}
 	switch by {
 	case ads.PerHour, ads.PerDay:
 		row.Key = ads.HourKey(d.Key.Hour)
@@ -211,7 +242,7 @@ func (a *adStore) Report(ctx context.Context, r ads.ReportRequest) (rows []ads.R
 	}
 	sum := func(field string) bson.D { return doc("$sum", "$"+field) }
 	group := doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}},
-		"impressions", sum("impressions"), "clicks", sum("clicks"), "invalid", sum("invalid"), "spend", sum("spend"))
+		"impressions", sum("impressions"), "clicks", sum("clicks"), "invalid", sum("invalid"), "spend", sum("spend"), "refunded", sum("refunded"))
 	err = a.db.read(ctx, "ad report", func(ctx context.Context) error {
 		cursor, err := a.tallies.Aggregate(ctx, mongo.Pipeline{doc("$match", match), doc("$group", group)})
 		if err != nil {

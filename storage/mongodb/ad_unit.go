@@ -168,7 +168,7 @@ func (s *adSaving) joinCampaigns(ctx context.Context) error {
 	if int(result.MatchedCount) < len(ids) {
 		return ads.ErrNotFound
 	}
-	campaigns, err := s.Campaigns(ctx, ids)
+	campaigns, err := s.readCampaigns(ctx, ids)
 	if err != nil {
 		return err
 	}

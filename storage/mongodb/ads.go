@@ -28,7 +28,9 @@ type adStore struct {
 	profiles    *mongo.Collection
 	impressions *mongo.Collection
 	clicks      *mongo.Collection
+	refunds     *mongo.Collection
 	tallies     *mongo.Collection
+	traffic     *mongo.Collection
 	keys        *mongo.Collection
 }
 
@@ -44,8 +46,9 @@ func (s *Store) ads() *adStore {
 		ledgers: db.Collection("adLedgers", withIDs), leases: db.Collection("adLeases", withIDs),
 		profiles:    db.Collection("adProfiles", withIDs),
 		impressions: db.Collection("adImpressions", withIDs), clicks: db.Collection("adClicks", withIDs),
-		tallies: db.Collection("adTallies", withIDs),
-		keys:    db.Collection("adKeys", withIDs),
+		refunds: db.Collection("adRefunds", withIDs),
+		tallies: db.Collection("adTallies", withIDs), traffic: db.Collection("adTraffic", withIDs),
+		keys: db.Collection("adKeys", withIDs),
 	}
 }
 
@@ -55,6 +58,7 @@ func adRegistry() *bson.Registry {
 	for _, t := range []reflect.Type{
 		reflect.TypeFor[ads.AdvertiserID](), reflect.TypeFor[ads.CampaignID](), reflect.TypeFor[ads.UnitID](),
 		reflect.TypeFor[ads.ChoiceID](), reflect.TypeFor[ads.LeaseID](), reflect.TypeFor[ads.ProfileID](), reflect.TypeFor[adScope](),
+		reflect.TypeFor[ads.RefundID](), reflect.TypeFor[ads.TrafficID](),
 	} {
 		r.RegisterTypeEncoder(t, bson.ValueEncoderFunc(encodeID))
 		r.RegisterTypeDecoder(t, bson.ValueDecoderFunc(decodeID))
@@ -66,6 +70,11 @@ func adRegistry() *bson.Registry {
 const (
 	byAdvertiser = "advertiser_id"
 	byCampaign   = "campaign_id"
+	byPerson     = "profile_at"
+	byAddress    = "address_at"
+	byBilling    = "billed" // of a campaign, by time
+	byOpen       = "open"
+	byZone       = "zone_hour"
 )
 
 // adIndexes are the declared indexes of the ads' collections, as Store.indexes has the others.
@@ -79,17 +88,30 @@ func (s *Store) adIndexes() map[*mongo.Collection][]mongo.IndexModel {
 		a.ledgers:     nil,
 		a.leases:      {index("settleAt", doc("settleAt", 1))},
 		a.profiles:    {expiring("keepUntil", 0)},
-		a.impressions: {expiring("keepUntil", 0), index("at", doc("at", 1))},
+		a.impressions: {expiring("keepUntil", 0), index("at", doc("at", 1)), billed()},
 		a.clicks: {
 			expiring("keepUntil", 0),
 			index("at", doc("at", 1)),
-			having("profile", "profile_at", doc("profile", 1, "at", 1)),
-			having("address", "address_at", doc("address", 1, "at", 1)),
+			having("profile", byPerson, doc("profile", 1, "at", 1)),
+			having("address", byAddress, doc("address", 1, "at", 1)),
+			billed(),
 		},
+		a.refunds: {index(byCampaign, doc("campaign", 1, "_id", 1)), having("open", byOpen, doc("open", 1, "_id", 1))},
 		a.tallies: {index("hour", doc("hour", 1))},
+		a.traffic: {index("hour", doc("hour", 1)), index(byZone, doc("zone", 1, "hour", 1))},
 		a.keys:    nil,
 	}
 }
+
+// billed is an index over recordings that cost something.
+func billed() mongo.IndexModel {
+	return mongo.IndexModel{
+		Keys:    doc("campaign", 1, "at", 1),
+		Options: options.Index().SetName(byBilling).SetPartialFilterExpression(wasBilled),
+	}
+}
+
+var wasBilled = doc("billed", doc("$gt", 0))
 
 // hotZone is the id under which writers of one zone wait for one another.
 func hotZone(zone ads.ZoneID) id.ID { return id.Derive(time.Time{}, zone.String()) }
@@ -257,7 +279,7 @@ func (s *adSaving) arrivals(ctx context.Context, units []*adUnitDoc) (map[string
 	if err != nil {
 		return nil, err
 	}
-	advertisers, err := s.Advertisers(ctx, distinct(campaigns, func(d *adCampaignDoc) []ads.AdvertiserID { return []ads.AdvertiserID{d.Advertiser} }))
+	advertisers, err := s.readAdvertisers(ctx, distinct(campaigns, func(d *adCampaignDoc) []ads.AdvertiserID { return []ads.AdvertiserID{d.Advertiser} }))
 	if err != nil {
 		return nil, err
 	}

@@ -117,7 +117,37 @@ func (s *turns) RollUp(ctx context.Context, from, to, until time.Time) error {
 	return s.next().RollUp(ctx, from, to, until)
 }
 
-func (s *turns) RolledUp(ctx context.Context) (time.Time, error) { return s.next().RolledUp(ctx) }
+func (s *turns) RolledUp(ctx context.Context) (time.Time, []time.Time, error) {
+	return s.next().RolledUp(ctx)
+}
+
+func (s *turns) Oldest(ctx context.Context) (time.Time, error) { return s.next().Oldest(ctx) }
+
+func (s *turns) Charged(ctx context.Context, of ads.Selection) (ads.Charges, error) {
+	return s.next().Charged(ctx, of)
+}
+
+func (s *turns) Begin(ctx context.Context, r ads.Refund) error { return s.next().Begin(ctx, r) }
+
+func (s *turns) Continue(ctx context.Context, refund ads.RefundID, now time.Time) (*ads.Refund, error) {
+	return s.next().Continue(ctx, refund, now)
+}
+
+func (s *turns) Unfinished(ctx context.Context) ([]ads.RefundID, error) {
+	return s.next().Unfinished(ctx)
+}
+
+func (s *turns) ListRefunds(ctx context.Context, of ads.CampaignID, p ads.Page) ([]*ads.Refund, error) {
+	return s.next().ListRefunds(ctx, of, p)
+}
+
+func (s *turns) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
+	return s.next().PutTraffic(ctx, counts)
+}
+
+func (s *turns) Traffic(ctx context.Context, r ads.TrafficRequest) ([]ads.TrafficRow, error) {
+	return s.next().Traffic(ctx, r)
+}
 
 func (s *turns) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportRow, error) {
 	return s.next().Report(ctx, r)

@@ -48,11 +48,13 @@ func ShardKeys() map[string]bson.D {
 		"adLeases":      own,
 		"adProfiles":    own, // the person
 		"adTallies":     doc("campaign", "hashed", "hour", 1),
+		"adTraffic":     doc("zone", "hashed", "hour", 1),
 
 		"profiles":   nil, // a search reads them in the order of one index
 		"properties": nil, // at most a hundred
 		"settings":   nil, // a few documents
 		"adKeys":     nil, // two documents
+		"adRefunds":  nil, // what people have begun
 		"servers":    nil, // a document a server
 		"jobs":       nil, // empty most of the time, and taken by the time that they are due
 	}

@@ -113,34 +113,35 @@ func scanLease(scan scan) (l ads.Lease, err error) {
 	return l, err
 }
 
-// charge spends what a recording costs: what was billed.
-func (w *work) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, error) {
+// charge spends what a recording costs: what was billed, and of which day's budget.
+func (w *work) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, string, error) {
 	if r.Cost == 0 {
-		return 0, nil
+		return 0, "", nil
 	}
 	campaigns, err := w.campaigns([]ads.CampaignID{campaign})
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	ledger, err := w.ledger(campaign)
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	leases, err := all(w, adLeaseByID, scanLease, r.Lease.Bytes())
 	if err != nil {
-		return 0, err
+		return 0, "", err
 	}
 	var lease *ads.Lease
 	if len(leases) > 0 {
 		lease = &leases[0]
 	}
-	if !campaigns[campaign].Charge(&ledger, lease, r.Cost, r.At) {
-		return 0, nil
+	day, billed := campaigns[campaign].Charge(&ledger, lease, r.Cost, r.At)
+	if !billed {
+		return 0, "", nil
 	}
 	if lease != nil {
 		if _, err := w.exec(spendAdLease, int64(lease.Spent), lease.ID.Bytes()); err != nil {
-			return 0, err
+			return 0, "", err
 		}
 	}
-	return r.Cost, w.putLedger(campaign, ledger)
+	return r.Cost, day, w.putLedger(campaign, ledger)
 }

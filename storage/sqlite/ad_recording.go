@@ -8,7 +8,7 @@ import (
 
 var (
 	insertRecording = define(`INSERT INTO ad_recordings (choice, kind, unit, campaign, zone, at, keep_until,
-		billed, invalid, keywords, profile, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
+		billed, day, invalid, keywords, profile, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	recordingExists = define(`SELECT 1 FROM ad_recordings WHERE choice = ? AND kind = ?`)
 	validRecording  = define(`SELECT 1 FROM ad_recordings WHERE choice = ? AND kind = 'IMPRESSION' AND invalid = ''`)
 	clicksByProfile = define(`SELECT count(*) FROM ad_recordings WHERE profile = ? AND at > ?`)
@@ -49,25 +49,29 @@ func (w *work) record(r *ads.Recording) (ads.Receipt, error) {
 	if err != nil {
 		return ads.Receipt{}, err
 	}
-	receipt := ads.Receipt{Recorded: true, Invalid: r.Judge(evidence)}
-	if receipt.Invalid == "" {
-		if receipt.Billed, err = w.charge(campaign, r); err != nil {
+	receipt, day := ads.Receipt{Recorded: true, Invalid: r.Judge(evidence)}, ""
+	switch {
+	case receipt.Invalid == "":
+		if receipt.Billed, day, err = w.charge(campaign, r); err != nil {
 			return ads.Receipt{}, err
 		}
-		if err := w.count(r); err != nil {
-			return ads.Receipt{}, err
-		}
+		err = w.count(r)
+	case receipt.Invalid == ads.TooMany && evidence.Burst():
+		err = w.takeBackBurst(r)
 	}
-	return receipt, w.insertRecording(campaign, r, receipt)
+	if err != nil {
+		return ads.Receipt{}, err
+	}
+	return receipt, w.insertRecording(campaign, r, receipt, day)
 }
 
-func (w *work) insertRecording(campaign ads.CampaignID, r *ads.Recording, receipt ads.Receipt) error {
+func (w *work) insertRecording(campaign ads.CampaignID, r *ads.Recording, receipt ads.Receipt, day string) error {
 	var profile, address any
 	if r.Kind == ads.Click {
 		profile, address = orNull(r.Profile.ID), orNull(r.Address.ID)
 	}
 	_, err := w.exec(insertRecording, r.Choice.Bytes(), string(r.Kind), r.Unit.Bytes(), campaign.Bytes(), r.Zone.String(),
-		moment(r.At), moment(r.KeepUntil), int64(receipt.Billed), string(receipt.Invalid), asJSON(append([]string{}, r.Keywords...)), profile, address)
+		moment(r.At), moment(r.KeepUntil), int64(receipt.Billed), day, string(receipt.Invalid), asJSON(append([]string{}, r.Keywords...)), profile, address)
 	return err
 }
 
@@ -86,22 +90,28 @@ func (w *work) evidence(r *ads.Recording) (e ads.Evidence, err error) {
 	return e, err
 }
 
-// count adds one to the unit's counters, moves it in its zones, and confirms what the person has seen.
+// count adds one to the unit's counters, and confirms what the person has seen.
 func (w *work) count(r *ads.Recording) error {
-	impressions, clicks := 1, 0
-	if r.Kind == ads.Click {
-		impressions, clicks = 0, 1
-	}
-	var u ads.Unit
-	counted := []any{&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.Impressions, &u.Clicks}
-	if err := known(w.row(countRecording, counted, impressions, clicks, r.Unit.Bytes())); err != nil {
-		return err
-	}
-	if _, err := w.exec(movePlacements, int64(u.ECPM()), r.Unit.Bytes()); err != nil {
+	if err := w.countBy(r.Unit, r.Kind, 1); err != nil {
 		return err
 	}
 	if r.Kind != ads.Impression || r.Profile.IsZero() {
 		return nil
 	}
 	return w.confirm(r.Profile, r.Choice)
+}
+
+// countBy adds to one of a unit's counters, and moves the unit in its zones.
+func (w *work) countBy(unit ads.UnitID, kind ads.Kind, by int) error {
+	impressions, clicks := by, 0
+	if kind == ads.Click {
+		impressions, clicks = 0, by
+	}
+	var u ads.Unit
+	counted := []any{&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.Impressions, &u.Clicks}
+	if err := known(w.row(countRecording, counted, impressions, clicks, unit.Bytes())); err != nil {
+		return err
+	}
+	_, err := w.exec(movePlacements, int64(u.ECPM()), unit.Bytes())
+	return err
 }

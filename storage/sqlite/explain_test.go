@@ -24,6 +24,7 @@ var bounded = []string{
 // sorted are the statements that may sort, by a text in them.
 var sorted = map[string]string{
 	"ad_tallies":     "sums of hours, for people who manage ads, and in the background",
+	"ad_traffic":     "the same",
 	"WITH RECURSIVE": "one key for each of the viewer's own lists; SQLite keeps a page of them",
 }
 

@@ -60,8 +60,13 @@ var Scatters = []Scatter{
 	{"adClicks", "aggregate", "address", "the same, of an address"},
 	{"adClicks", "aggregate", "at", "an hour is added up for reports, in the background"},
 	{"adImpressions", "aggregate", "at", "the same"},
-	{"adTallies", "delete", "hour", "the same"},
+	{"adClicks", "find", "", "when was the oldest one? Before the first report, or all are made anew"},
+	{"adImpressions", "find", "", "the same"},
+	{"adClicks", "find", "billed", "what of a campaign, a person or an address can be refunded"},
+	{"adImpressions", "find", "billed", "the same"},
+	{"adTallies", "delete", "hour", "an hour is added up for reports, in the background"},
 	{"adTallies", "aggregate", "hour", "a report of all campaigns"},
+	{"adTraffic", "aggregate", "hour", "a report of all zones"},
 }
 
 // Routing watches whether commands would reach single shards of a cluster, by the keys that their collections have.

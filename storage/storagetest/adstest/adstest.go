@@ -25,7 +25,9 @@ func Run(t *testing.T, open Open) {
 		{"Budgets", budgetCases},
 		{"Profiles", profileCases},
 		{"Serving", servingCases},
+		{"Refunds", refundCases},
 		{"Reports", reportCases},
+		{"Traffic", trafficCases},
 		{"Recorder", recorderCases},
 		{"Keys", keyCases},
 	} {

@@ -51,8 +51,12 @@ func CallEverything(t *testing.T, store ads.Store) {
 	w.ok(err, "Settle")
 	w.lease(leaseOf(c, 1_000, noon.Add(time.Hour)))
 	w.ok(w.RollUp(w.ctx, noon.Truncate(time.Hour), noon.Add(time.Hour), noon), "RollUp")
-	_, err = w.RolledUp(w.ctx)
+	_, _, err = w.RolledUp(w.ctx)
 	w.ok(err, "RolledUp")
+	_, err = w.Oldest(w.ctx)
+	w.ok(err, "Oldest")
+	w.callRefunds(c, u, zone)
+	w.callTraffic(zone)
 	for _, by := range []ads.Dimension{ads.PerHour, ads.PerDay, ads.PerCampaign, ads.PerUnit, ads.PerZone, ads.PerKeyword} {
 		r := ads.ReportRequest{From: noon.Truncate(time.Hour), To: noon.Add(time.Hour), By: by}
 		_, err = w.Report(w.ctx, r)
@@ -66,4 +70,43 @@ func CallEverything(t *testing.T, store ads.Store) {
 	w.ledger(c)
 	_, err = w.SigningKey(w.ctx, []byte("a key"))
 	w.ok(err, "SigningKey")
+}
+
+// callRefunds refunds by each kind of selection, and what a person has clicked too often.
+func (w *world) callRefunds(c ads.Campaign, u ads.UnitID, zone ads.ZoneID) {
+	person := somebody()
+	for range ads.MaxPersonClicks + 1 {
+		w.click(u, zone, 10, func(r *ads.Recording) { r.Profile = person })
+	}
+	for _, change := range []func(*ads.Selection, *ads.Recording){
+		func(*ads.Selection, *ads.Recording) {},
+		func(s *ads.Selection, r *ads.Recording) { s.Unit, s.Kind = r.Unit, ads.Click },
+		func(s *ads.Selection, r *ads.Recording) { s.Choice = r.Choice },
+		func(s *ads.Selection, r *ads.Recording) { s.Person = r.Profile },
+		func(s *ads.Selection, r *ads.Recording) { s.Address = r.Address },
+	} {
+		r := w.click(u, zone, 10, func(r *ads.Recording) { r.Profile, r.Address = somebody(), somebody() })
+		s := selectionOf(c)
+		change(&s, &r)
+		_, err := w.Charged(w.ctx, s)
+		w.ok(err, "Charged")
+		w.refund(s, 1)
+	}
+	_, err := w.Unfinished(w.ctx)
+	w.ok(err, "Unfinished")
+	for _, p := range []ads.Page{{Limit: 5}, {Limit: 5, After: string(c.ID.Bytes()), Before: string(id.New().Bytes()), Last: true}} {
+		_, err = w.ListRefunds(w.ctx, c.ID, p)
+		w.ok(err, "ListRefunds")
+	}
+}
+
+func (w *world) callTraffic(zone ads.ZoneID) {
+	hour := noon.Truncate(time.Hour)
+	w.ok(w.PutTraffic(w.ctx, []ads.Traffic{{ID: ads.TrafficID{ID: id.New()}, Zone: zone, Currency: "EUR", Hour: hour, Asked: 3, Filled: 2, Shown: 1}}), "PutTraffic")
+	for _, by := range []ads.Dimension{ads.PerHour, ads.PerDay, ads.PerZone} {
+		for _, zones := range [][]ads.ZoneID{nil, {zone, {Site: "example.org", Name: "unknown"}}} {
+			_, err := w.Traffic(w.ctx, ads.TrafficRequest{From: hour, To: hour.Add(time.Hour), By: by, Zones: zones})
+			w.ok(err, "Traffic")
+		}
+	}
 }

@@ -53,9 +53,11 @@ func (w *world) report(r ads.ReportRequest, want ...ads.ReportRow) {
 func reportsAddUp(w *world) {
 	t := w.reported()
 	w.ok(w.RollUp(w.ctx, noon.Add(-time.Hour).Truncate(time.Hour), noon.Add(48*time.Hour), noon), "RollUp")
-	until, err := w.RolledUp(w.ctx)
+	w.ok(w.RollUp(w.ctx, noon.Add(-24*time.Hour), noon.Add(-23*time.Hour), noon.Add(-time.Hour)), "RollUp of an earlier day")
+	until, stale, err := w.RolledUp(w.ctx)
 	w.ok(err, "RolledUp")
 	w.same(until, noon, "until when it is rolled up")
+	w.same(len(stale), 0, "stale hours")
 	hour := noon.Truncate(time.Hour)
 	r := ads.ReportRequest{From: hour.Add(-time.Hour), To: hour.Add(25 * time.Hour)}
 	row := func(key string, impressions, clicks, invalid int64, spend ads.Micros) ads.ReportRow {

@@ -1,0 +1,374 @@
+package ads
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+	"time"
+
+	"plaza/fault"
+)
+
+const (
+	// MaxForecast is how long a time one forecast is about.
+	MaxForecast = 31 * 24 * time.Hour
+	// MaxAhead is how far ahead of now it may end.
+	MaxAhead = 92 * 24 * time.Hour
+	// forecastPast is how much of the past it looks at.
+	forecastPast = 8 * week
+
+	week = 7 * 24 * time.Hour
+)
+
+// Basis says what a forecast is made of.
+type Basis string
+
+// The bases, the best first.
+const (
+	FromWeeks   Basis = "WEEKS"   // the same weekdays and hours of the weeks before
+	FromDays    Basis = "DAYS"    // less than a week is known: the same hours of the days before
+	FromHours   Basis = "HOURS"   // less than a day is known: the mean of its hours
+	FromNothing Basis = "NOTHING" // nothing is known: no traffic is expected
+)
+
+// ForecastRequest asks for a forecast.
+type ForecastRequest struct {
+	Zone     ZoneID
+	From, To time.Time // whole hours; To is not in it
+}
+
+func (r *ForecastRequest) check(now time.Time) error {
+	if err := r.Zone.check("site", "zone"); err != nil {
+		return err
+	}
+	hour := now.UTC().Truncate(time.Hour)
+	if !r.From.Equal(r.From.Truncate(time.Hour)) || r.From.Before(hour) {
+		return fault.Invalidf("from", "A forecast begins with an hour: the present one, or a later one.")
+	}
+	if !r.To.Equal(r.To.Truncate(time.Hour)) {
+		return fault.Invalidf("to", "A forecast ends with an hour.")
+	}
+	if !r.From.Before(r.To) || r.To.Sub(r.From) > MaxForecast || r.To.Sub(hour) > MaxAhead {
+		return fault.Invalidf("to", "A forecast is about 1 hour to 31 days, and ends within 92 days.")
+	}
+	return nil
+}
+
+// Forecast is what can be expected of a zone.
+type Forecast struct {
+	Basis Basis
+	Weeks float64 // how much of the past is known, 8 at most
+	// Asked is how many ads will be asked for, Available how many impressions these will make, and ShowRate the second for each of
+	// the first: not every ad that is chosen is seen.
+	Asked, Available int64
+	ShowRate         float64
+	// Booked is what campaigns that run in the zone will take of what is available, by Bookings; Free is the rest.
+	Booked, Free int64
+	Bookings     []Booking // in the order in which the zone ranks them, each campaign once
+}
+
+// Booking is what a campaign will take.
+type Booking struct {
+	Campaign    CampaignID
+	Impressions int64
+	// Open campaigns have no budget: they take all that is left when they run.
+	Open bool
+}
+
+// Forecast says how many impressions a zone will have, from what it was asked for, and how many of them are booked.
+//
+// What will be asked for in an hour is the mean of that weekday and hour in the past 8 weeks, of which there may be fewer: the mean of several
+// seasonal naïve forecasts (Hyndman and Athanasopoulos, Forecasting: Principles and Practice, third edition, section 5.2). Each is an
+// impression by the rate at which what was chosen there was seen.
+//
+// The campaigns whose ads run in the zone then take their impressions, those first whose best ad there has the highest eCPM, from the hours in
+// which they run, in proportion to what is left of each. A campaign takes as many as it can pay for in that time at that eCPM: of a daily budget each
+// day's, or the part of it that the day's running hours in the forecast are of all; and never more than is left of its total, of which an evenly
+// spread one without a daily budget gives the share of its remaining time. Where its ads run in several zones, this one gets its share of their traffic.
+// Caps, keywords, weights and bids that change are not looked at; house ads take what is free, and are left out.
+//
+// Errors: INVALID for "site", "zone", "from" or "to"; NOT_FOUND for "zone".
+func (s *Service) Forecast(ctx context.Context, r ForecastRequest) (*Forecast, error) {
+	now := s.now().UTC()
+	if err := r.check(now); err != nil {
+		return nil, err
+	}
+	zone, err := s.ZoneHead(ctx, r.Zone)
+	if err != nil {
+		return nil, err
+	}
+	hour := now.Truncate(time.Hour)
+	past := TrafficRequest{From: hour.Add(-forecastPast), To: hour, By: PerHour, Zones: []ZoneID{r.Zone}}
+	hours, err := s.store.Traffic(ctx, past)
+	if err != nil {
+		return nil, present(err)
+	}
+	f, plan := expect(hours, hour, r)
+	demands, err := s.demands(ctx, zone, r, now)
+	if err != nil {
+		return nil, err
+	}
+	f.book(plan, demands)
+	return f, nil
+}
+
+// history is what was asked for in each hour of the past, from its first one until now.
+type history struct {
+	first, end time.Time
+	asked      map[time.Time]float64
+}
+
+// mean is that of the hours a whole number of steps before an hour, within the history.
+func (h *history) mean(hour time.Time, step time.Duration) float64 {
+	sum, n := 0.0, 0
+	ahead := hour.Sub(h.end)
+	at := hour.Add(ahead%step - ahead - step) // the last that is over
+	for ; !at.Before(h.first); at = at.Add(-step) {
+		sum += h.asked[at]
+		n++
+	}
+	return sum / max(float64(n), 1)
+}
+
+// expect makes the forecast of what will be asked for, and the plan of what is available in each hour of it.
+func expect(rows []TrafficRow, end time.Time, r ForecastRequest) (*Forecast, []float64) {
+	h, rate := readHistory(rows, end)
+	known := end.Sub(h.first)
+	f := &Forecast{Weeks: float64(known) / float64(week), ShowRate: rate}
+	var step time.Duration
+	switch {
+	case known >= week:
+		f.Basis, step = FromWeeks, week
+	case known >= 24*time.Hour:
+		f.Basis, step = FromDays, 24*time.Hour
+	case known > 0:
+		f.Basis, step = FromHours, time.Hour
+	default:
+		f.Basis, step = FromNothing, week
+	}
+	asked, available := 0.0, 0.0
+	plan := make([]float64, 0, r.To.Sub(r.From)/time.Hour)
+	for at := r.From.UTC(); at.Before(r.To); at = at.Add(time.Hour) {
+		mean := h.mean(at, step)
+		asked += mean
+		available += mean * rate
+		plan = append(plan, mean*rate)
+	}
+	f.Asked, f.Available = int64(math.Round(asked)), int64(math.Round(available))
+	return f, plan
+}
+
+// readHistory also finds the rate at which ads that were chosen were seen: 1 where none was chosen.
+func readHistory(rows []TrafficRow, end time.Time) (history, float64) {
+	h := history{first: end, end: end, asked: map[time.Time]float64{}}
+	filled, shown := int64(0), int64(0)
+	for _, row := range rows {
+		at, err := time.Parse(hourKey, row.Key)
+		if err != nil {
+			continue // is no hour's
+		}
+		h.asked[at] += float64(row.Asked)
+		filled += row.Filled
+		shown += row.Shown
+		if at.Before(h.first) {
+			h.first = at
+		}
+	}
+	if filled == 0 {
+		return h, 1
+	}
+	return h, min(float64(shown)/float64(filled), 1)
+}
+
+// demand is what a campaign would take in a forecast, if there were enough.
+type demand struct {
+	Booking
+	ecpm        Micros
+	impressions float64 // +Inf for open ones
+	runs        []bool  // in each hour
+}
+
+// book gives the demands what is available, in their order.
+func (f *Forecast) book(left []float64, demands []demand) {
+	booked := 0.0
+	for _, d := range demands {
+		room := 0.0
+		for i, runs := range d.runs {
+			if runs {
+				room += left[i]
+			}
+		}
+		taken := min(d.impressions, room)
+		for i, runs := range d.runs {
+			if runs && room > 0 {
+				left[i] -= left[i] * taken / room
+			}
+		}
+		booked += taken
+		d.Booking.Impressions = int64(math.Round(taken))
+		f.Bookings = append(f.Bookings, d.Booking)
+	}
+	f.Booked = min(int64(math.Round(booked)), f.Available)
+	f.Free = f.Available - f.Booked
+}
+
+// demands are those of the campaigns that run in a zone, the highest eCPM first.
+func (s *Service) demands(ctx context.Context, zone *Zone, r ForecastRequest, now time.Time) ([]demand, error) {
+	best := map[CampaignID]*RunningUnit{}
+	var campaigns []CampaignID
+	var units []UnitID
+	for i := range zone.Units {
+		u := &zone.Units[i]
+		if u.House {
+			continue
+		}
+		units = append(units, u.Unit)
+		if best[u.Campaign] == nil { // they come in order
+			best[u.Campaign] = u
+			campaigns = append(campaigns, u.Campaign)
+		}
+	}
+	if len(campaigns) == 0 {
+		return nil, nil
+	}
+	found, err := s.store.Campaigns(ctx, campaigns)
+	if err != nil {
+		return nil, present(err)
+	}
+	ledgers, err := s.store.Ledgers(ctx, campaigns)
+	if err != nil {
+		return nil, present(err)
+	}
+	shares, err := s.shares(ctx, zone.ID, units, now)
+	if err != nil {
+		return nil, err
+	}
+	var all []demand
+	for _, id := range campaigns {
+		if c := found[id]; c != nil {
+			all = append(all, c.demand(ledgers[id], best[id].ECPM, shares[id], r, now))
+		}
+	}
+	slices.SortStableFunc(all, func(a, b demand) int { return cmp.Compare(b.ecpm, a.ecpm) })
+	return all, nil
+}
+
+// demand is what a campaign wants of one zone, by the zone's share of its traffic.
+func (c *Campaign) demand(l Ledger, ecpm Micros, share float64, r ForecastRequest, now time.Time) demand {
+	d := demand{Booking: Booking{Campaign: c.ID, Open: !c.Budget.Limited()}, ecpm: ecpm, impressions: math.Inf(1)}
+	for at := r.From; at.Before(r.To); at = at.Add(time.Hour) {
+		d.runs = append(d.runs, c.Schedule.Runs(at))
+	}
+	if !d.Open {
+		d.impressions = c.spendable(l, r, now) / (float64(max(ecpm, 1)) / mille) * share
+	}
+	return d
+}
+
+// spendable is how much money a campaign can spend within a forecast.
+func (c *Campaign) spendable(l Ledger, r ForecastRequest, now time.Time) float64 {
+	most := math.Inf(1)
+	if c.Budget.Total > 0 {
+		most = float64(max(c.Budget.Total-l.Spent, 0))
+		if c.Budget.Even && c.Budget.Daily == 0 && !c.Schedule.End.IsZero() {
+			most *= c.remaining(r, now)
+		}
+	}
+	if c.Budget.Daily > 0 {
+		most = min(most, c.dailySpendable(l, r, now))
+	}
+	return most
+}
+
+// remaining is the share of a campaign's time from now on that is within a forecast.
+func (c *Campaign) remaining(r ForecastRequest, now time.Time) float64 {
+	from := now
+	if c.Schedule.Start.After(from) {
+		from = c.Schedule.Start
+	}
+	return elapsed(from, c.Schedule.End, r.To) - elapsed(from, c.Schedule.End, r.From)
+}
+
+// dailySpendable adds up the daily budgets: of each day the share that its running hours in the forecast have of all that are not over.
+func (c *Campaign) dailySpendable(l Ledger, r ForecastRequest, now time.Time) float64 {
+	const day = 24 * time.Hour
+	hour := now.UTC().Truncate(time.Hour)
+	within, all := map[string]float64{}, map[string]float64{}
+	for at := r.From.Add(-day); at.Before(r.To.Add(day)); at = at.Add(time.Hour) {
+		if at.Before(hour) || !c.Schedule.Runs(at) {
+			continue
+		}
+		today := c.Schedule.Day(at)
+		all[today]++
+		if !at.Before(r.From) && at.Before(r.To) {
+			within[today]++
+		}
+	}
+	sum := 0.0
+	for today, hours := range within {
+		budget := c.Budget.Daily
+		if today == l.Day {
+			budget = max(budget-l.DaySpent, 0)
+		}
+		sum += float64(budget) * hours / all[today]
+	}
+	return sum
+}
+
+// shares are a zone's parts in the traffic of all zones where the campaigns of its units have these units; equal parts where there was no traffic.
+func (s *Service) shares(ctx context.Context, zone ZoneID, ids []UnitID, now time.Time) (map[CampaignID]float64, error) {
+	units, err := s.store.Units(ctx, ids)
+	if err != nil {
+		return nil, present(err)
+	}
+	places, all := map[CampaignID]map[ZoneID]bool{}, map[ZoneID]bool{zone: true}
+	for _, u := range units {
+		if places[u.Campaign] == nil {
+			places[u.Campaign] = map[ZoneID]bool{}
+		}
+		for _, z := range u.Zones {
+			places[u.Campaign][z], all[z] = true, true
+		}
+	}
+	asked, err := s.askedIn(ctx, all, now)
+	if err != nil {
+		return nil, err
+	}
+	shares := map[CampaignID]float64{}
+	for campaign, zones := range places {
+		sum := 0.0
+		for z := range zones {
+			sum += asked[z]
+		}
+		if sum > 0 {
+			shares[campaign] = asked[zone] / sum
+		} else {
+			shares[campaign] = 1 / float64(len(zones))
+		}
+	}
+	return shares, nil
+}
+
+// askedIn is how much was asked for in zones; of one alone nobody needs to know.
+func (s *Service) askedIn(ctx context.Context, zones map[ZoneID]bool, now time.Time) (map[ZoneID]float64, error) {
+	asked := map[ZoneID]float64{}
+	if len(zones) == 1 {
+		return asked, nil
+	}
+	hour := now.UTC().Truncate(time.Hour)
+	r := TrafficRequest{From: hour.Add(-forecastPast), To: hour, By: PerZone}
+	for z := range zones {
+		r.Zones = append(r.Zones, z)
+	}
+	rows, err := s.store.Traffic(ctx, r)
+	if err != nil {
+		return nil, present(err)
+	}
+	for _, row := range rows {
+		if z, err := ParseZoneID(row.Key); err == nil {
+			asked[z] += float64(row.Asked)
+		}
+	}
+	return asked, nil
+}

@@ -1,0 +1,111 @@
+package resolvers
+
+import (
+	"context"
+	"time"
+
+	"plaza/ads"
+	"plaza/fault"
+	"plaza/graph/model"
+)
+
+// Forecast resolves AdManager.forecast.
+func (r adManagerResolver) Forecast(ctx context.Context, _ *model.AdManager, site, zone string, from, to *time.Time) (*model.AdForecast, error) {
+	request := ads.ForecastRequest{Zone: ads.ZoneID{Site: site, Name: zone}, From: time.Now().UTC().Truncate(time.Hour)}
+	set(&request.From, from)
+	request.To = request.From.Add(7 * 24 * time.Hour)
+	set(&request.To, to)
+	forecast, err := r.Ads.Forecast(ctx, request)
+	return &model.AdForecast{Forecast: forecast}, err
+}
+
+// Charges resolves AdManager.charges.
+func (r adManagerResolver) Charges(ctx context.Context, _ *model.AdManager, campaign string, unit, choice *string, kind *ads.Kind,
+	from, to *time.Time, person, visitor, address *string,
+) (*model.AdCharges, error) {
+	query, err := chargeQuery(&model.RefundAdsInput{
+		CampaignID: campaign, UnitID: unit, ChoiceID: choice, Kind: kind, From: from, To: to, Person: person, Visitor: visitor, Address: address,
+	})
+	if err != nil {
+		return nil, err
+	}
+	charges, err := r.Ads.Charged(ctx, query)
+	return &model.AdCharges{Charges: charges}, err
+}
+
+// chargeQuery reads what picks charges. Errors: those of the ids; INVALID for a visitor or an address that is empty, which would be everybody.
+func chargeQuery(input *model.RefundAdsInput) (q ads.ChargeQuery, err error) {
+	if q.Campaign, err = campaignID("campaignId", input.CampaignID); err != nil {
+		return q, err
+	}
+	for _, err := range []error{
+		setID(&q.Unit, "unitId", input.UnitID, adUnitID),
+		setID(&q.Choice, "choiceId", input.ChoiceID, choiceID),
+		setID(&q.Person, "person", input.Person, adPersonID),
+	} {
+		if err != nil {
+			return q, err
+		}
+	}
+	for field, given := range map[string]*string{"visitor": input.Visitor, "address": input.Address} {
+		if given != nil && *given == "" {
+			return q, fault.Invalidf(field, "This must not be empty.")
+		}
+	}
+	set(&q.Kind, input.Kind)
+	set(&q.From, input.From)
+	set(&q.To, input.To)
+	set(&q.Visitor, input.Visitor)
+	set(&q.Address, input.Address)
+	return q, nil
+}
+
+// setID reads an id that was given.
+func setID[ID any](to *ID, field string, given *string, read func(field, text string) (ID, error)) (err error) {
+	if given != nil {
+		*to, err = read(field, *given)
+	}
+	return err
+}
+
+// Refunds resolves AdManager.refunds.
+func (r adManagerResolver) Refunds(ctx context.Context, _ *model.AdManager, of string, first *int, after *string, last *int, before *string) (*model.AdRefundConnection, error) {
+	campaign, err := campaignID("campaignId", of)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := r.Ads.Campaign(ctx, "campaignId", campaign); err != nil {
+		return nil, err
+	}
+	read := func(ctx context.Context, p ads.Page) (ads.Slice[*ads.Refund], error) {
+		return r.Ads.ListRefunds(ctx, campaign, p)
+	}
+	c, err := adList(cursorAd, func(r *ads.Refund) string { return keyOf(r.ID.ID) }, read).connect(ctx, pageArgs{first, after, last, before})
+	if err != nil {
+		return nil, err
+	}
+	connection := &model.AdRefundConnection{PageInfo: c.info, Nodes: []*model.AdRefund{}, Edges: []*model.AdRefundEdge{}}
+	for i, refund := range c.items {
+		node := &model.AdRefund{Refund: refund}
+		connection.Nodes = append(connection.Nodes, node)
+		connection.Edges = append(connection.Edges, &model.AdRefundEdge{Cursor: c.cursors[i], Node: node})
+	}
+	return connection, nil
+}
+
+// RefundAds resolves Mutation.refundAds.
+func (r mutationResolver) RefundAds(ctx context.Context, input model.RefundAdsInput) (*model.RefundAdsPayload, error) {
+	if err := r.mustManageAds(ctx); err != nil {
+		return nil, err
+	}
+	query, err := chargeQuery(&input)
+	var refund *ads.Refund
+	if err == nil {
+		refund, err = r.Resolver.Ads.Refund(ctx, ads.RefundRequest{ChargeQuery: query, Count: input.Count, Reason: input.Reason, By: viewerOf(ctx).String()})
+	}
+	payload := &model.RefundAdsPayload{}
+	if payload.UserErrors, err = userErrors(err); err == nil && refund != nil {
+		payload.Refund = &model.AdRefund{Refund: refund}
+	}
+	return payload, err
+}

@@ -1,0 +1,300 @@
+package mongodb
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/ads"
+	"plaza/id"
+)
+
+// adRefundDoc is a document of adRefunds.
+type adRefundDoc struct {
+	ID       ads.RefundID   `bson:"_id"`
+	Version  int            `bson:"v"`
+	Campaign ads.CampaignID `bson:"campaign"`
+	Unit     *ads.UnitID    `bson:"unit,omitempty"` // these choose, where they are there
+	Choice   *ads.ChoiceID  `bson:"choice,omitempty"`
+	Kind     ads.Kind       `bson:"kind,omitempty"`
+	Person   *ads.ProfileID `bson:"person,omitempty"`
+	Address  *ads.ProfileID `bson:"address,omitempty"`
+	From     time.Time      `bson:"from"`
+	To       time.Time      `bson:"to"`
+	Most     int            `bson:"most"`
+	By       string         `bson:"by"`
+	Reason   string         `bson:"reason"`
+	Begun    time.Time      `bson:"begun"`
+	Count    int            `bson:"count"`
+	Amount   ads.Micros     `bson:"amount"`
+	Open     bool           `bson:"open,omitempty"` // it is not done
+}
+
+func newAdRefundDoc(r *ads.Refund) adRefundDoc {
+	return adRefundDoc{
+		ID: r.ID, Version: version, Campaign: r.Campaign, Unit: orNil(r.Unit), Choice: orNil(r.Choice), Kind: r.Kind, Person: orNil(r.Person), Address: orNil(r.Address),
+		From: r.From, To: r.To, Most: r.Most, By: r.By, Reason: r.Reason, Begun: r.Begun, Count: r.Count, Amount: r.Amount, Open: !r.Done,
+	}
+}
+
+func (d *adRefundDoc) refund() *ads.Refund {
+	return &ads.Refund{
+		ID: d.ID,
+		Selection: ads.Selection{
+			Campaign: d.Campaign, Unit: orZero(d.Unit), Choice: orZero(d.Choice), Kind: d.Kind, From: utc(d.From), To: utc(d.To), Person: orZero(d.Person), Address: orZero(d.Address),
+		},
+		Most: d.Most, By: d.By, Reason: d.Reason, Begun: utc(d.Begun), Count: d.Count, Amount: d.Amount, Done: !d.Open,
+	}
+}
+
+// orNil is for fields that only documents with an id have.
+func orNil[ID interface {
+	comparable
+	IsZero() bool
+}](i ID) *ID {
+	if i.IsZero() {
+		return nil
+	}
+	return &i
+}
+
+func orZero[ID any](i *ID) ID {
+	if i == nil {
+		return *new(ID)
+	}
+	return *i
+}
+
+// charged is what finds a selection, and the index that it is found by.
+func charged(s *ads.Selection) (filter bson.D, hint string) {
+	filter = doc("campaign", s.Campaign, "at", doc("$gte", s.From, "$lt", s.To), "billed", doc("$gt", 0))
+	hint = byBilling
+	if !s.Unit.IsZero() {
+		filter = append(filter, bson.E{Key: "unit", Value: s.Unit})
+	}
+	if !s.Address.IsZero() {
+		filter, hint = append(filter, bson.E{Key: "address", Value: s.Address}), byAddress
+	}
+	if !s.Person.IsZero() {
+		filter, hint = append(filter, bson.E{Key: "profile", Value: s.Person}), byPerson
+	}
+	if !s.Choice.IsZero() {
+		filter, hint = append(filter, bson.E{Key: "_id", Value: s.Choice}), "_id_"
+	}
+	return filter, hint
+}
+
+// findCharged reads recordings of one kind in a selection, by time: 1 for the oldest first, -1 for the newest.
+func (a *adStore) findCharged(ctx context.Context, s *ads.Selection, kind ads.Kind, order, limit int) ([]adRecordingDoc, error) {
+	filter, hint := charged(s)
+	find := options.Find().SetHint(hint).SetLimit(int64(limit))
+	if s.Choice.IsZero() { // else there is one at most
+		find.SetSort(doc("at", order))
+	}
+	return findAll[adRecordingDoc](ctx, a.recordings(kind), filter, limit, find)
+}
+
+// adChargesDoc is a sum of recordings.
+type adChargesDoc struct {
+	Count  int        `bson:"count"`
+	Amount ads.Micros `bson:"amount"`
+}
+
+// Charged implements ads.Refunds.
+func (a *adStore) Charged(ctx context.Context, s ads.Selection) (c ads.Charges, err error) {
+	err = a.db.read(ctx, "charges", func(ctx context.Context) error {
+		c = ads.Charges{}
+		for _, kind := range s.Kinds() {
+			sum, err := a.sumCharged(ctx, &s, kind, ads.MaxRefund+1-c.Count)
+			if err != nil {
+				return err
+			}
+			c.Count += sum.Count
+			c.Amount += sum.Amount
+			newest, err := a.findCharged(ctx, &s, kind, -1, ads.MaxCharges)
+			if err != nil {
+				return err
+			}
+			for i := range newest {
+				charge, err := newest[i].charge(kind)
+				if err != nil {
+					return err
+				}
+				c.Add(charge)
+			}
+		}
+		return nil
+	})
+	return c, err
+}
+
+func (a *adStore) sumCharged(ctx context.Context, s *ads.Selection, kind ads.Kind, limit int) (sum adChargesDoc, err error) {
+	if limit <= 0 {
+		return sum, nil
+	}
+	filter, hint := charged(s)
+	total := doc("_id", nil, "count", doc("$sum", 1), "amount", doc("$sum", "$billed"))
+	cursor, err := a.recordings(kind).Aggregate(ctx, mongo.Pipeline{doc("$match", filter), doc("$limit", limit), doc("$group", total)}, options.Aggregate().SetHint(hint))
+	if err != nil {
+		return sum, err
+	}
+	sums, err := readAll[adChargesDoc](ctx, cursor, 1)
+	if len(sums) > 0 {
+		sum = sums[0]
+	}
+	return sum, err
+}
+
+func (d *adRecordingDoc) charge(kind ads.Kind) (ads.Charge, error) {
+	zone, err := ads.ParseZoneID(d.Zone)
+	return ads.Charge{Choice: d.Choice, Kind: kind, Unit: d.Unit, Zone: zone, At: utc(d.At), Amount: d.Billed, Person: orZero(d.Profile)}, err
+}
+
+// Begin implements ads.Refunds.
+func (a *adStore) Begin(ctx context.Context, r ads.Refund) error {
+	return a.db.read(ctx, "begin refund", func(ctx context.Context) error {
+		_, err := a.refunds.InsertOne(ctx, newAdRefundDoc(&r))
+		return err
+	})
+}
+
+// Continue implements ads.Refunds.
+func (a *adStore) Continue(ctx context.Context, refund ads.RefundID, now time.Time) (r *ads.Refund, err error) {
+	err = a.db.write(ctx, "refund ads", []id.ID{refund.ID}, func(ctx context.Context) error {
+		r, err = a.continueRefund(ctx, refund, now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+func (a *adStore) continueRefund(ctx context.Context, refund ads.RefundID, now time.Time) (*ads.Refund, error) {
+	var d adRefundDoc
+	if err := found(a.refunds.FindOne(ctx, doc("_id", refund)).Decode(&d)); err != nil || !d.Open {
+		return d.refund(), err
+	}
+	r := d.refund()
+	left := min(ads.MaxRefunded, r.Most-r.Count)
+	for _, kind := range r.Kinds() {
+		some, err := a.findCharged(ctx, &r.Selection, kind, 1, left)
+		if err != nil {
+			return nil, err
+		}
+		if len(some) == 0 {
+			continue
+		}
+		amount, err := a.takeBack(ctx, kind, some, ads.Refunded, r.ID, now)
+		if err != nil {
+			return nil, err
+		}
+		r.Count += len(some)
+		r.Amount += amount
+		if left -= len(some); left == 0 {
+			break
+		}
+	}
+	r.Done = left > 0 || r.Count >= r.Most
+	_, err := a.refunds.ReplaceOne(ctx, doc("_id", r.ID), newAdRefundDoc(r))
+	return r, err
+}
+
+// takeBack refunds recordings of one kind, and says how much that is.
+func (a *adStore) takeBack(ctx context.Context, kind ads.Kind, some []adRecordingDoc, why ads.Invalid, refund ads.RefundID, now time.Time) (ads.Micros, error) {
+	if len(some) == 0 {
+		return 0, nil
+	}
+	set := doc("refunded", "$billed", "billed", int64(0), "invalid", why)
+	if !refund.IsZero() {
+		set = append(set, bson.E{Key: "refund", Value: refund})
+	}
+	ids := each(some, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+	if _, err := a.recordings(kind).UpdateMany(ctx, doc("_id", doc("$in", ids)), mongo.Pipeline{doc("$set", set)}); err != nil {
+		return 0, err
+	}
+	if err := a.uncount(ctx, kind, some); err != nil {
+		return 0, err
+	}
+	hours := distinct(some, func(d *adRecordingDoc) []time.Time { return []time.Time{utc(d.At).Truncate(time.Hour)} })
+	if err := a.putRollup(ctx, doc("$addToSet", doc("stale", doc("$each", hours)))); err != nil {
+		return 0, err
+	}
+	return a.giveBack(ctx, some, now)
+}
+
+// uncount takes recordings out of the counters of their units.
+func (a *adStore) uncount(ctx context.Context, kind ads.Kind, some []adRecordingDoc) error {
+	counted := map[ads.UnitID]int64{}
+	for i := range some {
+		counted[some[i].Unit]++
+	}
+	for unit, n := range counted {
+		if _, err := a.countBy(ctx, unit, kind, -n); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// giveBack puts into ledgers what recordings were billed.
+func (a *adStore) giveBack(ctx context.Context, some []adRecordingDoc, now time.Time) (amount ads.Micros, err error) {
+	ids := distinct(some, func(d *adRecordingDoc) []ads.CampaignID { return []ads.CampaignID{d.Campaign} })
+	campaigns, err := a.readCampaigns(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	ledgers, err := a.readLedgers(ctx, ids)
+	if err != nil {
+		return 0, err
+	}
+	for i := range some {
+		d := &some[i]
+		ledger := ledgers[d.Campaign]
+		campaigns[d.Campaign].Refund(&ledger, d.Billed, d.Day, now)
+		ledgers[d.Campaign] = ledger
+		amount += d.Billed
+	}
+	for campaign, ledger := range ledgers {
+		if err := a.putLedger(ctx, campaign, ledger); err != nil {
+			return 0, err
+		}
+	}
+	return amount, nil
+}
+
+// takeBackBurst refunds the clicks that a person has made just before one that shows what they were.
+func (a *adStore) takeBackBurst(ctx context.Context, r *ads.Recording) error {
+	within := doc("profile", r.Profile, "at", doc("$gt", r.At.Add(-ads.ClickWindow)), "billed", doc("$gt", 0))
+	some, err := findAll[adRecordingDoc](ctx, a.clicks, within, ads.MaxPersonClicks, options.Find().SetHint(byPerson))
+	if err != nil {
+		return err
+	}
+	_, err = a.takeBack(ctx, ads.Click, some, ads.TooMany, ads.RefundID{}, r.At)
+	return err
+}
+
+// Unfinished implements ads.Refunds.
+func (a *adStore) Unfinished(ctx context.Context) (open []ads.RefundID, err error) {
+	const most = 100
+	err = a.db.read(ctx, "open refunds", func(ctx context.Context) error {
+		docs, err := findAll[adRefundDoc](ctx, a.refunds, doc("open", true), most,
+			options.Find().SetSort(doc("_id", 1)).SetHint(byOpen).SetLimit(most).SetProjection(doc("_id", 1)))
+		open = each(docs, func(d *adRefundDoc) ads.RefundID { return d.ID })
+		return err
+	})
+	return open, err
+}
+
+// ListRefunds implements ads.Refunds.
+func (a *adStore) ListRefunds(ctx context.Context, of ads.CampaignID, p ads.Page) (list []*ads.Refund, err error) {
+	err = a.db.read(ctx, "list refunds", func(ctx context.Context) error {
+		docs, err := listAds[adRefundDoc](ctx, a.refunds, doc("campaign", of), byCampaign, p, adIDKey)
+		list = each(docs, (*adRefundDoc).refund)
+		return err
+	})
+	return list, err
+}

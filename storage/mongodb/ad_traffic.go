@@ -1,0 +1,82 @@
+package mongodb
+
+import (
+	"context"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/ads"
+)
+
+// adTrafficDoc is a document of adTraffic: what one server has counted of a zone in an hour.
+type adTrafficDoc struct {
+	ID       ads.TrafficID `bson:"_id"`
+	Version  int           `bson:"v"`
+	Zone     string        `bson:"zone"`
+	Currency ads.Currency  `bson:"currency"`
+	Hour     time.Time     `bson:"hour"`
+	Asked    int64         `bson:"asked"`
+	Filled   int64         `bson:"filled"`
+	Shown    int64         `bson:"shown"`
+}
+
+// PutTraffic implements ads.Traffics.
+func (a *adStore) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
+	if len(counts) == 0 {
+		return nil
+	}
+	puts := make([]mongo.WriteModel, len(counts))
+	for i, t := range counts {
+		d := adTrafficDoc{ID: t.ID, Version: version, Zone: t.Zone.String(), Currency: t.Currency, Hour: t.Hour, Asked: t.Asked, Filled: t.Filled, Shown: t.Shown}
+		puts[i] = mongo.NewReplaceOneModel().SetFilter(doc("_id", t.ID, "zone", d.Zone, "hour", t.Hour)).SetReplacement(d).SetUpsert(true)
+	}
+	return a.db.read(ctx, "put traffic", func(ctx context.Context) error {
+		return retry(ctx, func() error {
+			_, err := a.traffic.BulkWrite(ctx, puts, options.BulkWrite().SetOrdered(false))
+			return upserted(err)
+		})
+	})
+}
+
+// adTrafficSumDoc is a row of sums; which part of its key is set depends on the dimension.
+type adTrafficSumDoc struct {
+	Key struct {
+		Hour     time.Time    `bson:"hour"`
+		Zone     string       `bson:"zone"`
+		Currency ads.Currency `bson:"currency"`
+	} `bson:"_id"`
+	Asked  int64 `bson:"asked"`
+	Filled int64 `bson:"filled"`
+	Shown  int64 `bson:"shown"`
+}
+
+func (d *adTrafficSumDoc) row(by ads.Dimension) ads.TrafficRow {
+	row := ads.TrafficRow{Key: d.Key.Zone, Currency: d.Key.Currency, Asked: d.Asked, Filled: d.Filled, Shown: d.Shown}
+	if by != ads.PerZone {
+		row.Key = ads.HourKey(d.Key.Hour)
+	}
+	return row
+}
+
+// Traffic implements ads.Traffics.
+func (a *adStore) Traffic(ctx context.Context, r ads.TrafficRequest) (rows []ads.TrafficRow, err error) {
+	match, hint := doc("hour", doc("$gte", r.From, "$lt", r.To)), "hour"
+	if len(r.Zones) > 0 {
+		match, hint = append(doc("zone", doc("$in", zoneKeys(r.Zones))), match...), byZone
+	}
+	sum := func(field string) bson.D { return doc("$sum", "$"+field) }
+	group := doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}}, "asked", sum("asked"), "filled", sum("filled"), "shown", sum("shown"))
+	err = a.db.read(ctx, "ad traffic", func(ctx context.Context) error {
+		cursor, err := a.traffic.Aggregate(ctx, mongo.Pipeline{doc("$match", match), doc("$group", group)}, options.Aggregate().SetHint(hint))
+		if err != nil {
+			return err
+		}
+		docs, err := readAll[adTrafficSumDoc](ctx, cursor, inBatch)
+		rows = each(docs, func(d *adTrafficSumDoc) ads.TrafficRow { return d.row(r.By) })
+		return err
+	})
+	return rows, err
+}

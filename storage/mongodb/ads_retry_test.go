@@ -1,0 +1,44 @@
+package mongodb_test
+
+import (
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/ads"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// TestSavingAdsRunsAgainAfterAConflict: whichever read of the transaction meets another one, the call goes on.
+func TestSavingAdsRunsAgainAfterAConflict(t *testing.T) {
+	t.Parallel()
+	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	uri := inDatabase(t, server.URI(), "plaza")
+	store := openAt(t, uri, mongodb.Options{}).Ads()
+	f := placeAds(t, store)
+	admin := adminOf(t, uri)
+	for _, collection := range []string{"adAdvertisers", "adCampaigns", "adUnits", "adZones"} {
+		units, err := store.Units(t.Context(), []ads.UnitID{f.cpm})
+		if err != nil {
+			t.Fatal(err)
+		}
+		point := bson.D{
+			{Key: "configureFailPoint", Value: "failCommand"},
+			{Key: "mode", Value: bson.D{{Key: "times", Value: 1}}},
+			{Key: "data", Value: bson.D{
+				{Key: "failCommands", Value: bson.A{"find"}},
+				{Key: "namespace", Value: "plaza." + collection},
+				{Key: "errorCode", Value: 112},
+				{Key: "errorLabels", Value: bson.A{"TransientTransactionError"}},
+			}},
+		}
+		if err := admin.RunCommand(t.Context(), point).Err(); err != nil {
+			t.Fatal(err)
+		}
+		saved, err := store.Save(t.Context(), ads.Batch{Units: []ads.Unit{*units[f.cpm]}})
+		if err != nil || saved != 1 {
+			t.Errorf("a conflict in %s: %d saved, %v", collection, saved, err)
+		}
+	}
+}
