@@ -181,6 +181,19 @@ func (f *monthFeeds) build(ctx context.Context, user social.UserID) error {
 	return f.newsOf.rebuild(ctx, user)
 }
 
+// postMoved adds the job that copies the post onto its new wall, and anew into news.
+func (f *monthFeeds) postMoved(ctx context.Context, post social.PostID) error {
+	return f.jobs.add(ctx, jobDoc{Kind: jobMonthPush, Post: post})
+}
+
+// forget implements feeds.
+func (f *monthFeeds) forget(ctx context.Context, user social.UserID) error {
+	if err := f.wallOf.forget(ctx, user); err != nil {
+		return err
+	}
+	return f.newsOf.forget(ctx, user)
+}
+
 // collections implements feeds.
 func (f *monthFeeds) collections() []*mongo.Collection {
 	return []*mongo.Collection{f.newsOf.docs, f.wallOf.docs}
