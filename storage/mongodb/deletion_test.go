@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"plaza/social"
@@ -12,9 +13,12 @@ func (s *Store) Sweep(ctx context.Context, user social.UserID) error {
 	return s.deleteLeft(ctx, &jobDoc{Kind: jobSweep, Author: user})
 }
 
-// HastenSweeps makes due what is to be done only in some minutes.
-func (s *Store) HastenSweeps(ctx context.Context) error {
-	_, err := s.jobs.jobs.UpdateMany(ctx, doc("kind", jobSweep), doc("$set", doc("due", time.Now())))
+// SweepNow makes due what is to be done only in some minutes.
+func (s *Store) SweepNow(ctx context.Context) error {
+	result, err := s.jobs.jobs.UpdateMany(ctx, doc("kind", jobSweep), doc("$set", doc("due", time.Now())))
+	if err == nil && result.MatchedCount == 0 {
+		err = errors.New("nothing is to be done later")
+	}
 	s.jobs.wake()
 	return err
 }

@@ -171,7 +171,7 @@ func pauseAfter(attempts int) time.Duration {
 
 // notAsleep leaves out what is to be done only in some minutes.
 func notAsleep(filter bson.D) bson.D {
-	asleep := doc("kind", jobSweep, "due", doc("$gt", time.Now().Add(time.Second)))
+	asleep := doc("kind", jobSweep, "attempts", 0, "due", doc("$gt", time.Now().Add(time.Second)))
 	return append(filter, bson.E{Key: "$nor", Value: bson.A{asleep}})
 }
 

@@ -22,7 +22,7 @@ var (
 	isDeleted       = define(`SELECT 1 FROM deleted_users WHERE id = ?`)
 	isEitherDeleted = define(`SELECT 1 FROM deleted_users WHERE id IN (?, ?)`)
 	userExistedOnce = define(`SELECT 1 FROM users WHERE id = ?1 UNION ALL SELECT 1 FROM deleted_users WHERE id = ?1`)
-	markDeleted     = define(`INSERT INTO deleted_users (id, deleted_at, log_up_to) VALUES (?, ?, ?)`)
+	markDeleted     = define(`INSERT INTO deleted_users (id, deleted_at) VALUES (?, ?)`)
 	isDeleting      = define(`SELECT 1 FROM deleted_users WHERE id = ? AND done = 0`)
 	deletionsLeft   = define(`SELECT id, deleted_at FROM deleted_users INDEXED BY deleted_users_left WHERE done = 0 AND deleted_at > 0 ORDER BY deleted_at`)
 	endDeletion     = define(`UPDATE deleted_users SET done = 1 WHERE id = ?`)
@@ -58,8 +58,9 @@ var (
 	someMutesBy     = define(`SELECT post FROM thread_mutes INDEXED BY thread_mutes_by_user WHERE user = ? LIMIT ?`)
 	deleteVote      = define(`DELETE FROM votes WHERE post = ? AND user = ?`)
 
-	logLeft   = define(`SELECT log_up_to FROM deleted_users WHERE id = ?`)
-	cutLog    = define(`DELETE FROM events WHERE seq > ?1 AND seq <= ?2 AND (actor = ?3 OR target = ?3)`)
+	logLeft = define(`SELECT coalesce(log_up_to, (SELECT max(seq) FROM events)) FROM deleted_users WHERE id = ?`)
+	cutLog  = define(`DELETE FROM events WHERE seq > ?1 AND seq <= ?2 AND (actor = ?3 OR target = ?3)
+		AND kind NOT IN ('user.deleted', 'session.ended')`)
 	noteInLog = define(`UPDATE deleted_users SET log_up_to = ? WHERE id = ?`)
 )
 
@@ -79,11 +80,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if err := changed(rows, err, social.ErrNotFound); err != nil {
 			return err
 		}
-		var last int64
-		if _, err := w.row(lastEvent, []any{&last}); err != nil {
-			return err
-		}
-		if _, err := w.exec(markDeleted, user.Bytes(), time.Now().UnixMicro(), last); err != nil {
+		if _, err := w.exec(markDeleted, user.Bytes(), time.Now().UnixMicro()); err != nil {
 			return err
 		}
 		if err := w.endSessions(user); err != nil {
@@ -322,8 +319,8 @@ func (w *work) deleteOwn(user social.UserID) (left bool, err error) {
 	return w.deleteSome(user, someCircles, someProfileValues)
 }
 
-// forgetInLog removes entries of the event log that name the user, from the newest before the deletion down. Those of the deletion itself stay: a stream
-// that ends the user's connections may not have read them.
+// forgetInLog removes entries of the event log that name the user, from the newest down. Those that end sessions, and that of the deletion, stay: the stream
+// that closes the user's connections may not have read them yet.
 func (w *work) forgetInLog(user social.UserID) (left bool, err error) {
 	var upTo int64
 	if _, err := w.row(logLeft, []any{&upTo}, user.Bytes()); err != nil || upTo == 0 {

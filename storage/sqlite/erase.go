@@ -34,6 +34,9 @@ type toErase struct {
 // EraseComments implements social.Comments. What ctx breaks off is done by Work.
 func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo social.CommentID, e social.Event) (int, error) {
 	err := s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
+			return err
+		}
 		if _, err := w.exec(putErasure, user.Bytes(), upTo.Bytes(), time.Now().UnixMicro()); err != nil {
 			return err
 		}

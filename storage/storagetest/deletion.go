@@ -384,7 +384,7 @@ func DeletionRace(t *testing.T, open Open, sweep func(storage.Store)) (store sto
 	for i := range 64 {
 		writers.Go(func() { r.writeUntil(i, deleted) })
 	}
-	w.until(func() bool { return r.rounds() >= 3 }, "everybody writes")
+	w.until(func() bool { return r.rounds() >= 2 }, "everybody writes")
 	w.delete(ben)
 	close(deleted)
 	writers.Wait()
@@ -430,7 +430,7 @@ func (r *deletionRace) rounds() int {
 
 // writeUntil writes until ben is gone, and a few times more.
 func (r *deletionRace) writeUntil(i int, deleted <-chan struct{}) {
-	for n, after := 0, 0; after < 2; n++ {
+	for n, after := i, 0; after < 2; n++ {
 		select {
 		case <-deleted:
 			after++

@@ -5,7 +5,7 @@
 CREATE TABLE deleted_users (
 	id         BLOB PRIMARY KEY NOT NULL,
 	deleted_at INTEGER NOT NULL,
-	log_up_to  INTEGER NOT NULL,           -- entries of the event log after this one do not name them, but for those of the deletion
+	log_up_to  INTEGER,                    -- entries of the event log after this one do not name them any more; NULL: all may
 	done       INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX deleted_users_left ON deleted_users (deleted_at) WHERE done = 0;
