@@ -1,11 +1,19 @@
 package mongodb_test
 
 import (
+	"context"
+	"errors"
+	"os"
 	"slices"
+	"strconv"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/event"
 
+	"plaza/bench"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -101,5 +109,43 @@ func mustNotContain(t *testing.T, database string, needles []string) {
 	}
 	if seen < 10 {
 		t.Errorf("only %d documents were looked at", seen)
+	}
+}
+
+// TestDeletingAStar deletes somebody with 20,000 followers, or as many as the environment says.
+func TestDeletingAStar(t *testing.T) {
+	size := 20_000
+	if text := os.Getenv(envFollowers); text != "" {
+		var err error
+		if size, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, o := range map[string]mongodb.Options{
+		"read, reverse": {},
+		"hybrid, two":   {Feeds: mongodb.FeedsHybrid, Graph: mongodb.GraphTwo},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name == "read, reverse" && size == 20_000 {
+				t.Skip("the other layout does the same, and more")
+			}
+			meter, err := bench.NewMeter(t.Context(), plainClient(t))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var commands atomic.Int64
+			var before bench.Reading
+			o.Monitor = &event.CommandMonitor{Started: func(context.Context, *event.CommandStartedEvent) { commands.Add(1) }}
+			took := storagetest.DeleteStar(t, fresh(o), size, func() {
+				before, err = meter.Read(t.Context())
+				commands.Store(0)
+			})
+			after, err2 := meter.Read(t.Context())
+			if err := errors.Join(err, err2); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d followers are gone after %v and %d commands; CPU: %v of the server, %v of mongod", size, took.Round(time.Millisecond), commands.Load(),
+				(after.Server - before.Server).Round(time.Millisecond), (after.Mongod - before.Mongod).Round(time.Millisecond))
+		})
 	}
 }

@@ -44,7 +44,7 @@ func TestDeletingWhileEverybodyWrites(t *testing.T) {
 }
 
 func TestDeletingAStar(t *testing.T) {
-	took := storagetest.DeleteStar(t, opener(filepath.Join(t.TempDir(), "plaza.db")), 20_000)
+	took := storagetest.DeleteStar(t, opener(filepath.Join(t.TempDir(), "plaza.db")), 20_000, func() {})
 	t.Logf("20,000 followers in %v", took)
 }
 

@@ -25,9 +25,9 @@ var deletionCases = []testCase{
 // until waits for a condition.
 func (w *world) until(is func() bool, what string) {
 	w.t.Helper()
-	again := time.NewTicker(2 * time.Millisecond)
+	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
-	for late := time.After(10 * patience); !is(); {
+	for late := time.After(60 * patience); !is(); {
 		select {
 		case <-late:
 			w.t.Fatalf("it takes too long until %s", what)
@@ -504,8 +504,9 @@ func (r *deletionRace) check() {
 	}
 }
 
-// DeleteStar deletes somebody with so many followers, and checks what they count. It returns how long the background work took.
-func DeleteStar(t *testing.T, open Open, followers int) time.Duration {
+// DeleteStar deletes somebody with so many followers, and checks what they count. It returns how long that took, the background work included;
+// begin is called right before.
+func DeleteStar(t *testing.T, open Open, followers int, begin func()) time.Duration {
 	t.Helper()
 	w := newWorld(t, open)
 	star := w.users(1)[0]
@@ -524,6 +525,7 @@ func DeleteStar(t *testing.T, open Open, followers int) time.Duration {
 	}
 	w.ok(settle(w.ctx, w.Store), "background work")
 	w.same(w.getUser(star.ID).FollowersCount, followers, "the number of followers")
+	begin()
 	began := time.Now()
 	w.delete(star)
 	if took := time.Since(began); took > 10*time.Second {
