@@ -310,7 +310,7 @@ func (s *Store) movePostsOn(ctx context.Context, user social.UserID) (did bool, 
 
 // lastComment is greater than all ids of comments, and there is another id behind it.
 var lastComment = func() social.CommentID {
-	last := social.CommentID{ID: lastUser.ID}
+	last := social.CommentID(lastUser)
 	last.ID[len(last.ID)-1]--
 	return last
 }()

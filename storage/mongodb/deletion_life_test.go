@@ -33,7 +33,6 @@ var livedLayouts = map[string]mongodb.Options{
 func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	for name, o := range livedLayouts {
 		t.Run(name, func(t *testing.T) {
-			t.Parallel()
 			uri, database := mongotest.Database(t)
 			store, needles := storagetest.DeleteLife(t, func(t *testing.T) storage.Store {
 				t.Helper()

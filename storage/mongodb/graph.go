@@ -122,7 +122,7 @@ func (s *Store) updateEdge(ctx context.Context, filter bson.D, update any) (*edg
 func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
 	edges := make(map[[2]id.ID]*edgeDoc, 2*len(pairs))
 	err := s.read(ctx, "relations", func(ctx context.Context) error {
-		for batch := range slices.Chunk(pairs, inBatch/4) {
+		for batch := range slices.Chunk(pairs, inBatch/2) {
 			docs, err := s.edgesOf(ctx, batch)
 			if err != nil {
 				return err
