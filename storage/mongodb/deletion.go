@@ -116,39 +116,54 @@ func (s *Store) gone(ctx context.Context, users []social.UserID) (map[social.Use
 	return gone, nil
 }
 
-// removals each remove some of what a deleted user has left behind, and say whether they have found anything. What is left to do is not recorded but read,
-// so that doing anything twice changes nothing. Follows go first: when the posts go, they are in nobody's feeds any more.
-func (s *Store) removals() []func(context.Context, social.UserID) (did bool, err error) {
-	return []func(context.Context, social.UserID) (bool, error){
-		s.cutEdgesTo, s.cutEdgesOf, s.deletePostBy, s.movePostsOn, s.eraseCommentsBy, s.takeBackMarks,
+// deletion is one attempt at removing what a user has left behind. What is left to do is not recorded but read, so that doing anything twice changes
+// nothing.
+type deletion struct {
+	*Store
+
+	user     social.UserID
+	together int // how many edges go in one transaction at most: fewer, where earlier attempts have met too many others
+}
+
+// removals each remove some, and say whether they have found anything. Follows go first: when the posts go, they are in nobody's news any more.
+func (d deletion) removals() []func(context.Context) (did bool, err error) {
+	return []func(context.Context) (bool, error){
+		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks,
 	}
 }
 
 // deleteLeft does a part of jobDelete or jobSweep.
 func (s *Store) deleteLeft(ctx context.Context, j *jobDoc) error {
+	d := deletion{Store: s, user: j.Author, together: max(1, cutTogether>>max(0, j.Attempts-1))}
 	deadline := time.Now().Add(s.erasing.inJob)
 	for did := true; did; { // until a whole round finds nothing: somebody may write while it goes on
 		did = false
-		for _, remove := range s.removals() {
-			for {
-				some, err := remove(ctx, j.Author)
-				if err != nil {
-					return err
-				}
-				if !some {
-					break
-				}
-				did = true
-				if time.Now().After(deadline) {
-					return errMoreWork
-				}
+		for _, remove := range d.removals() {
+			some, err := d.removeUntil(ctx, deadline, remove)
+			if err != nil {
+				return err
 			}
+			did = did || some
 		}
 	}
-	if err := s.deleteOwn(ctx, j.Author); err != nil || j.Kind == jobSweep {
+	if err := d.deleteOwn(ctx); err != nil || j.Kind == jobSweep {
 		return err
 	}
 	return s.jobs.addSweep(ctx, j, 2*s.transactionLife)
+}
+
+// removeUntil removes until there is nothing more, or it is late.
+func (d deletion) removeUntil(ctx context.Context, deadline time.Time, remove func(context.Context) (bool, error)) (did bool, err error) {
+	for {
+		some, err := remove(ctx)
+		if err != nil || !some {
+			return did, err
+		}
+		did = true
+		if time.Now().After(deadline) {
+			return did, errMoreWork
+		}
+	}
 }
 
 // addSweep stores the job that looks again. Calls end some seconds after they began, and the transactions of killed servers after their life.
@@ -165,46 +180,46 @@ func (q *jobQueue) addSweep(ctx context.Context, from *jobDoc, after time.Durati
 }
 
 // cutEdgesTo removes some of the edges that lead to the user, follows with all counts.
-func (s *Store) cutEdgesTo(ctx context.Context, user social.UserID) (did bool, err error) {
-	return s.cutEdges(ctx, doc("other", user, "owner", doc("$ne", user)), byOther, func(ctx context.Context, follows []edgeDoc) error {
-		owners := each(follows, func(d *edgeDoc) social.UserID { return d.Owner })
-		if err := s.countMany(ctx, owners, "following"); err != nil {
+func (d deletion) cutEdgesTo(ctx context.Context) (did bool, err error) {
+	return d.cutEdges(ctx, doc("other", d.user, "owner", doc("$ne", d.user)), byOther, func(ctx context.Context, follows []edgeDoc) error {
+		owners := each(follows, func(e *edgeDoc) social.UserID { return e.Owner })
+		if err := d.countMany(ctx, owners, "following"); err != nil {
 			return err
 		}
 		var circles []social.CircleID
 		for i := range follows {
 			circles = append(circles, follows[i].Circles...)
 		}
-		if err := s.uncountMembers(ctx, circles, owners...); err != nil {
+		if err := d.uncountMembers(ctx, circles, owners...); err != nil {
 			return err
 		}
-		return s.feeds.followsChanged(ctx, owners...)
+		return d.feeds.followsChanged(ctx, owners...)
 	})
 }
 
 // cutEdgesOf removes some of the user's own edges. Their circles and feeds go as a whole.
-func (s *Store) cutEdgesOf(ctx context.Context, user social.UserID) (did bool, err error) {
-	own := doc("_id", pairRange(user.ID), "owner", user, "other", doc("$ne", user))
-	return s.cutEdges(ctx, own, "_id_", func(ctx context.Context, follows []edgeDoc) error {
-		return s.countMany(ctx, each(follows, func(d *edgeDoc) social.UserID { return d.Other }), "followers")
+func (d deletion) cutEdgesOf(ctx context.Context) (did bool, err error) {
+	own := doc("_id", pairRange(d.user.ID), "owner", d.user, "other", doc("$ne", d.user))
+	return d.cutEdges(ctx, own, "_id_", func(ctx context.Context, follows []edgeDoc) error {
+		return d.countMany(ctx, each(follows, func(e *edgeDoc) social.UserID { return e.Other }), "followers")
 	})
 }
 
-func (s *Store) cutEdges(ctx context.Context, which bson.D, hint string, uncount func(context.Context, []edgeDoc) error) (did bool, err error) {
-	err = s.write(ctx, "cut edges", nil, func(ctx context.Context) error {
-		edges, err := findAll[edgeDoc](ctx, s.edges, which, cutTogether, options.Find().SetLimit(cutTogether).SetHint(hint))
+func (d deletion) cutEdges(ctx context.Context, which bson.D, hint string, uncount func(context.Context, []edgeDoc) error) (did bool, err error) {
+	err = d.write(ctx, "cut edges", nil, func(ctx context.Context) error {
+		edges, err := findAll[edgeDoc](ctx, d.edges, which, d.together, options.Find().SetLimit(int64(d.together)).SetHint(hint))
 		if did = len(edges) > 0; err != nil || !did {
 			return err
 		}
-		keys := each(edges, func(d *edgeDoc) bson.Binary { return d.ID })
-		owners := each(edges, func(d *edgeDoc) social.UserID { return d.Owner })
-		if _, err := s.edges.DeleteMany(ctx, doc("_id", doc("$in", binaryList(keys)), "owner", doc("$in", valueList(owners)))); err != nil {
+		keys := each(edges, func(e *edgeDoc) bson.Binary { return e.ID })
+		owners := each(edges, func(e *edgeDoc) social.UserID { return e.Owner })
+		if _, err := d.edges.DeleteMany(ctx, doc("_id", doc("$in", binaryList(keys)), "owner", doc("$in", valueList(owners)))); err != nil {
 			return err
 		}
-		if err := s.graph.followsChanged(ctx, ended(edges...)...); err != nil {
+		if err := d.graph.followsChanged(ctx, ended(edges...)...); err != nil {
 			return err
 		}
-		follows := slices.DeleteFunc(edges, func(d edgeDoc) bool { return d.Follow.IsZero() })
+		follows := slices.DeleteFunc(edges, func(e edgeDoc) bool { return e.Follow.IsZero() })
 		if len(follows) == 0 {
 			return nil
 		}
@@ -214,17 +229,17 @@ func (s *Store) cutEdges(ctx context.Context, which bson.D, hint string, uncount
 }
 
 // countMany counts one less for each of the users who are there.
-func (s *Store) countMany(ctx context.Context, users []social.UserID, field string) error {
-	_, err := s.users.UpdateMany(ctx, doc("_id", doc("$in", valueList(users))), doc("$inc", doc(field, -1)))
+func (d deletion) countMany(ctx context.Context, users []social.UserID, field string) error {
+	_, err := d.users.UpdateMany(ctx, doc("_id", doc("$in", valueList(users))), doc("$inc", doc(field, -1)))
 	return err
 }
 
-// deletePostBy removes one of the user's posts. Nobody sees it any more, so what hangs on it may go in parts, if it is much.
-func (s *Store) deletePostBy(ctx context.Context, user social.UserID) (did bool, err error) {
-	var d postDoc
-	err = s.read(ctx, "post of a deleted user", func(ctx context.Context) error {
+// deletePost removes one of the user's posts. Nobody sees it any more, so what hangs on it may go in parts, if it is much.
+func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
+	var p postDoc
+	err = d.read(ctx, "post of a deleted user", func(ctx context.Context) error {
 		one := options.FindOne().SetHint(byAuthor).SetProjection(doc("commentCount", 1, "reactions", 1, "votes", 1, "muters", 1, "wallOwner", 1))
-		return found(s.posts.FindOne(ctx, doc("author", user), one).Decode(&d))
+		return found(d.posts.FindOne(ctx, doc("author", d.user), one).Decode(&p))
 	})
 	if errors.Is(err, social.ErrNotFound) {
 		return false, nil
@@ -232,20 +247,20 @@ func (s *Store) deletePostBy(ctx context.Context, user social.UserID) (did bool,
 	if err != nil {
 		return false, err
 	}
-	if d.hangingOn() > fullPost {
-		err = s.read(ctx, "empty post", func(ctx context.Context) error {
-			did, err = s.emptyPost(ctx, d.ID)
+	if p.hangingOn() > fullPost {
+		err = d.read(ctx, "empty post", func(ctx context.Context) error {
+			did, err = d.emptyPost(ctx, p.ID)
 			return err
 		})
 		if did || err != nil {
 			return did, err
 		}
 	}
-	e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostDeleted, Post: d.ID}
-	if d.WallOwner != user {
-		e.Target = d.WallOwner
+	e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostDeleted, Post: p.ID}
+	if p.WallOwner != d.user {
+		e.Target = p.WallOwner
 	}
-	err = s.DeletePost(ctx, d.ID, e)
+	err = d.DeletePost(ctx, p.ID, e)
 	if errors.Is(err, social.ErrNotFound) {
 		err = nil
 	}
@@ -265,8 +280,8 @@ func (d *postDoc) hangingOn() int {
 }
 
 // emptyPost removes a part of what hangs on a post that nobody sees any more.
-func (s *Store) emptyPost(ctx context.Context, post social.PostID) (did bool, err error) {
-	for _, c := range []*mongo.Collection{s.reactions, s.votes, s.threadMutes} {
+func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, err error) {
+	for _, c := range []*mongo.Collection{d.reactions, d.votes, d.threadMutes} {
 		marks, err := findAll[markDoc](ctx, c, doc("_id", pairRange(post.ID)), emptiedTogether, options.Find().SetLimit(emptiedTogether).SetHint("_id_"))
 		if err != nil {
 			return did, err
@@ -275,31 +290,32 @@ func (s *Store) emptyPost(ctx context.Context, post social.PostID) (did bool, er
 			continue
 		}
 		did = true
-		if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", binaryList(each(marks, func(d *markDoc) bson.Binary { return d.ID }))))); err != nil {
+		if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", binaryList(each(marks, func(m *markDoc) bson.Binary { return m.ID }))))); err != nil {
 			return did, err
 		}
 	}
-	some, err := s.threads.removePart(ctx, post, emptiedTogether)
+	some, err := d.threads.removePart(ctx, post, emptiedTogether)
 	return did || some, err
 }
 
-// movePostsOn moves some of the posts by others on the user's wall to their authors' walls. An edit that is under way meets another revision.
-func (s *Store) movePostsOn(ctx context.Context, user social.UserID) (did bool, err error) {
-	err = s.write(ctx, "move posts", nil, func(ctx context.Context) error {
-		posts, err := findAll[postDoc](ctx, s.posts, doc("wallOwner", user, "author", doc("$ne", user)), moveTogether,
-			options.Find().SetLimit(moveTogether).SetHint(byWall).SetProjection(doc("author", 1)))
+// movePosts moves some of the posts by others on the user's wall to their authors' walls. An edit that is under way meets another revision.
+func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
+	err = d.write(ctx, "move posts", nil, func(ctx context.Context) error {
+		few := min(moveTogether, d.together)
+		posts, err := findAll[postDoc](ctx, d.posts, doc("wallOwner", d.user, "author", doc("$ne", d.user)), few,
+			options.Find().SetLimit(int64(few)).SetHint(byWall).SetProjection(doc("author", 1)))
 		if did = len(posts) > 0; err != nil || !did {
 			return err
 		}
-		models := each(posts, func(d *postDoc) mongo.WriteModel {
-			return mongo.NewUpdateOneModel().SetFilter(doc("_id", d.ID)).SetUpdate(doc(
-				"$set", doc("wallOwner", d.Author), "$inc", doc("revision", 1, "changes", 1), "$pull", doc("inbox", inboxKey('w', user.ID))))
+		models := each(posts, func(p *postDoc) mongo.WriteModel {
+			return mongo.NewUpdateOneModel().SetFilter(doc("_id", p.ID)).SetUpdate(doc(
+				"$set", doc("wallOwner", p.Author), "$inc", doc("revision", 1, "changes", 1), "$pull", doc("inbox", inboxKey('w', d.user.ID))))
 		})
-		if _, err := s.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
+		if _, err := d.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
 			return err
 		}
 		for i := range posts {
-			if err := s.feeds.postMoved(ctx, posts[i].ID); err != nil {
+			if err := d.feeds.postMoved(ctx, posts[i].ID); err != nil {
 				return err
 			}
 		}
@@ -315,23 +331,24 @@ var lastComment = func() social.CommentID {
 	return last
 }()
 
-// eraseCommentsBy erases comments for as long as an attempt may take.
-func (s *Store) eraseCommentsBy(ctx context.Context, user social.UserID) (did bool, err error) {
-	return s.eraseFor(ctx, s.erasing.inJob, user, lastComment)
+// eraseComments erases comments for as long as an attempt may take.
+func (d deletion) eraseComments(ctx context.Context) (did bool, err error) {
+	return d.eraseFor(ctx, d.erasing.inJob, d.user, lastComment)
 }
 
 // takeBackMarks takes some of the user's reactions, votes or muted threads back, with their counts.
-func (s *Store) takeBackMarks(ctx context.Context, user social.UserID) (did bool, err error) {
-	for c, field := range s.markFields() {
-		if did, err = s.nameMarks(ctx, c); did || err != nil {
+func (d deletion) takeBackMarks(ctx context.Context) (did bool, err error) {
+	for c, field := range d.markFields() {
+		if did, err = d.nameMarks(ctx, c); did || err != nil {
 			return did, err
 		}
-		err = s.write(ctx, "take marks back", nil, func(ctx context.Context) error {
-			marks, err := findAll[markDoc](ctx, c, doc("user", user), moveTogether, options.Find().SetLimit(moveTogether).SetHint(byUser))
+		err = d.write(ctx, "take marks back", nil, func(ctx context.Context) error {
+			few := min(moveTogether, d.together)
+			marks, err := findAll[markDoc](ctx, c, doc("user", d.user), few, options.Find().SetLimit(int64(few)).SetHint(byUser))
 			if did = len(marks) > 0; err != nil || !did {
 				return err
 			}
-			return s.uncountMarks(ctx, c, marks, field)
+			return d.uncountMarks(ctx, c, marks, field)
 		})
 		if did || err != nil {
 			return did && err == nil, err
@@ -341,28 +358,28 @@ func (s *Store) takeBackMarks(ctx context.Context, user social.UserID) (did bool
 }
 
 // markFields say where a post counts each kind of mark.
-func (s *Store) markFields() map[*mongo.Collection]func(*markDoc) string {
+func (d deletion) markFields() map[*mongo.Collection]func(*markDoc) string {
 	return map[*mongo.Collection]func(*markDoc) string{
-		s.reactions:   func(d *markDoc) string { return reactionField(d.Kind) },
-		s.votes:       func(d *markDoc) string { return voteField(d.Option) },
-		s.threadMutes: func(*markDoc) string { return "muters" },
+		d.reactions:   func(m *markDoc) string { return reactionField(m.Kind) },
+		d.votes:       func(m *markDoc) string { return voteField(m.Option) },
+		d.threadMutes: func(*markDoc) string { return "muters" },
 	}
 }
 
 // uncountMarks removes marks, and counts them less at their posts.
-func (s *Store) uncountMarks(ctx context.Context, c *mongo.Collection, marks []markDoc, field func(*markDoc) string) error {
-	keys := each(marks, func(d *markDoc) bson.Binary { return d.ID })
+func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks []markDoc, field func(*markDoc) string) error {
+	keys := each(marks, func(m *markDoc) bson.Binary { return m.ID })
 	if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", binaryList(keys)))); err != nil {
 		return err
 	}
-	models := each(marks, func(d *markDoc) mongo.WriteModel {
-		return mongo.NewUpdateOneModel().SetFilter(doc("_id", d.post())).SetUpdate(doc("$inc", doc(field(d), -1, "changes", 1)))
+	models := each(marks, func(m *markDoc) mongo.WriteModel {
+		return mongo.NewUpdateOneModel().SetFilter(doc("_id", m.post())).SetUpdate(doc("$inc", doc(field(m), -1, "changes", 1)))
 	})
-	if _, err := s.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
+	if _, err := d.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
 		return err
 	}
 	for i := range marks {
-		if err := s.feeds.postChanged(ctx, marks[i].post()); err != nil {
+		if err := d.feeds.postChanged(ctx, marks[i].post()); err != nil {
 			return err
 		}
 	}
@@ -370,14 +387,14 @@ func (s *Store) uncountMarks(ctx context.Context, c *mongo.Collection, marks []m
 }
 
 // nameMarks gives some marks of version 1 their user, by whom they are found, and says whether there were any.
-func (s *Store) nameMarks(ctx context.Context, c *mongo.Collection) (did bool, err error) {
-	err = s.read(ctx, "name marks", func(ctx context.Context) error {
+func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool, err error) {
+	err = d.read(ctx, "name marks", func(ctx context.Context) error {
 		marks, err := findAll[markDoc](ctx, c, doc("user", nil), cutTogether, options.Find().SetLimit(cutTogether).SetHint(byUser))
 		if did = len(marks) > 0; err != nil || !did {
 			return err
 		}
-		models := each(marks, func(d *markDoc) mongo.WriteModel {
-			return mongo.NewUpdateOneModel().SetFilter(doc("_id", d.ID)).SetUpdate(doc("$set", doc("v", marksVersion, "user", d.User)))
+		models := each(marks, func(m *markDoc) mongo.WriteModel {
+			return mongo.NewUpdateOneModel().SetFilter(doc("_id", m.ID)).SetUpdate(doc("$set", doc("v", marksVersion, "user", m.User)))
 		})
 		_, err = c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 		return err
@@ -386,20 +403,20 @@ func (s *Store) nameMarks(ctx context.Context, c *mongo.Collection) (did bool, e
 }
 
 // deleteOwn removes what nobody else has a part in.
-func (s *Store) deleteOwn(ctx context.Context, user social.UserID) error {
-	return s.read(ctx, "delete what is a deleted user's own", func(ctx context.Context) error {
-		if _, err := s.circles.DeleteMany(ctx, doc("owner", user), options.DeleteMany().SetHint(byOwnerID)); err != nil {
+func (d deletion) deleteOwn(ctx context.Context) error {
+	return d.read(ctx, "delete what is a deleted user's own", func(ctx context.Context) error {
+		if _, err := d.circles.DeleteMany(ctx, doc("owner", d.user), options.DeleteMany().SetHint(byOwnerID)); err != nil {
 			return err
 		}
-		if _, err := s.profiles.DeleteOne(ctx, doc("_id", user)); err != nil {
+		if _, err := d.profiles.DeleteOne(ctx, doc("_id", d.user)); err != nil {
 			return err
 		}
-		if _, err := s.sessions.DeleteMany(ctx, doc("user", user), options.DeleteMany().SetHint(byUser)); err != nil {
+		if _, err := d.sessions.DeleteMany(ctx, doc("user", d.user), options.DeleteMany().SetHint(byUser)); err != nil {
 			return err
 		}
-		if _, err := s.jobs.jobs.DeleteOne(ctx, doc("_id", eraseID(user))); err != nil {
+		if _, err := d.jobs.jobs.DeleteOne(ctx, doc("_id", eraseID(d.user))); err != nil {
 			return err
 		}
-		return s.feeds.forget(ctx, user)
+		return d.feeds.forget(ctx, d.user)
 	})
 }
