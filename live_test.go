@@ -249,16 +249,39 @@ func TestSigningOutClosesSockets(t *testing.T) {
 		news := ada.connect(t)
 		news.subscribe(plaza, "news", newsSubscription)
 		ada.do(t, `mutation { signOut { userErrors { code } } }`, nil, nil)
-		for {
-			var m message
-			_ = news.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
-			if err := news.conn.ReadJSON(&m); err != nil {
-				if !websocket.IsCloseError(err, 4403) {
-					t.Errorf("want close code 4403, got %v", err)
-				}
-				return
+		news.mustClose()
+	})
+}
+
+// mustClose reads until the server closes the socket because its session has ended.
+func (s *socket) mustClose() {
+	s.t.Helper()
+	for {
+		var m message
+		_ = s.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		if err := s.conn.ReadJSON(&m); err != nil {
+			if !websocket.IsCloseError(err, 4403) {
+				s.t.Errorf("want close code 4403, got %v", err)
 			}
+			return
 		}
+	}
+}
+
+// TestDeletingTheAccountClosesSockets: those of all sign-ins, not only of the one that did it.
+func TestDeletingTheAccountClosesSockets(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		plaza := startPlaza(t, e)
+		ada := plaza.as(t, "ada")
+		var answer struct{ SignIn struct{ Token string } }
+		ada.do(t, `mutation { signIn(input: {handle: "ada", password: "password of ada"}) { token } }`, nil, &answer)
+		own, other := ada.connect(t), person{ada.url, answer.SignIn.Token}.connect(t)
+		for _, s := range []*socket{own, other} {
+			s.subscribe(plaza, "news", newsSubscription)
+		}
+		ada.mutate(t, "deleteAccount", "", map[string]any{"password": "password of ada"})
+		own.mustClose()
+		other.mustClose()
 	})
 }
 
@@ -293,6 +316,9 @@ func TestQueuedItemsAreCheckedAgain(t *testing.T) {
 			},
 			"deleted": func(ada, _ person, _, _, post string) {
 				ada.mutate(t, "deletePost", "", map[string]any{"postId": post})
+			},
+			"account gone": func(ada, _ person, _, _, _ string) {
+				ada.mutate(t, "deleteAccount", "", map[string]any{"password": "password of ada"})
 			},
 			"only me": func(ada, _ person, _, _, post string) {
 				ada.mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": map[string]any{"kind": "ONLY_ME"}})

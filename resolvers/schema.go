@@ -109,12 +109,12 @@ func onePassword(ctx context.Context) error {
 	op := graphql.GetOperationContext(ctx)
 	hashes := 0
 	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}) {
-		if field.Name == "signUp" || field.Name == "signIn" {
+		if field.Name == "signUp" || field.Name == "signIn" || field.Name == "deleteAccount" {
 			hashes++
 		}
 	}
 	if hashes > 1 {
-		return fault.Invalidf("", "Sign up or sign in once in an operation.")
+		return fault.Invalidf("", "Give one password in an operation.")
 	}
 	return nil
 }
@@ -153,9 +153,30 @@ func (r mutationResolver) SignOut(ctx context.Context) (*model.SignOutPayload, e
 	session := sessionOf(ctx)
 	mistakes, err := r.mutate(ctx, func(social.UserID) error { return r.Social.SignOut(ctx, session) })
 	if err == nil {
-		r.Hub.EndSession(session.TokenHash)
-		forgetSession(ctx)
-		loaders.Renew(ctx, r.newLoaders(social.UserID{}))
+		r.leave(ctx, session)
 	}
 	return &model.SignOutPayload{UserErrors: mistakes}, err
+}
+
+// leave makes the rest of an operation nobody's, whose session was ended.
+func (r mutationResolver) leave(ctx context.Context, session social.Session) {
+	r.Hub.EndSession(session.TokenHash)
+	forgetSession(ctx)
+	loaders.Renew(ctx, r.newLoaders(social.UserID{}))
+}
+
+// DeleteAccount resolves Mutation.deleteAccount.
+func (r mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.DeleteAccountPayload, error) {
+	if err := onePassword(ctx); err != nil {
+		return nil, err
+	}
+	session := sessionOf(ctx)
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
+		return r.Social.DeleteAccount(ctx, viewer, input.Password)
+	})
+	if err != nil || len(mistakes) > 0 {
+		return &model.DeleteAccountPayload{UserErrors: mistakes}, err
+	}
+	r.leave(ctx, session)
+	return &model.DeleteAccountPayload{DeletedUserID: unless(mistakes, session.User.String()), UserErrors: mistakes}, nil
 }

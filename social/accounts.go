@@ -69,16 +69,22 @@ func (s *Service) SignIn(ctx context.Context, handle, password string) (user Use
 			return UserID{}, "", err
 		}
 	}
-	const longest = 4 * MaxPasswordLen // bytes
-	matches, err := s.hashes.matches(ctx, password[:min(len(password), longest)], hash)
+	matches, err := s.passwordMatches(ctx, password, hash)
 	if err != nil {
 		return UserID{}, "", err
 	}
-	if !matches || len(password) > longest {
+	if !matches {
 		return UserID{}, "", fault.Errorf(fault.CodeBadCredentials, "", "The handle is unknown or the password is wrong.")
 	}
 	token, err = s.newSession(ctx, user)
 	return user, token, err
+}
+
+// passwordMatches says whether the password is the hash's. One that is too long to be anybody's takes as long as others.
+func (s *Service) passwordMatches(ctx context.Context, password, hash string) (bool, error) {
+	const longest = 4 * MaxPasswordLen // bytes
+	matches, err := s.hashes.matches(ctx, password[:min(len(password), longest)], hash)
+	return matches && len(password) <= longest, err
 }
 
 func (s *Service) newSession(ctx context.Context, user UserID) (string, error) {
@@ -131,13 +137,10 @@ func (s *Service) UpdateProfile(ctx context.Context, viewer UserID, change Profi
 	}
 	err := s.store.UpdateProfile(ctx, viewer, change, s.event(EventProfileUpdated, viewer))
 	if errors.Is(err, ErrNotFound) {
-		return errAccountGone
+		return ErrAccountGone
 	}
 	return err
 }
-
-// errAccountGone is for a session that has outlived its account.
-var errAccountGone = &fault.Error{Code: fault.CodeUnauthenticated, Message: "This account is gone."}
 
 func (c ProfileChange) check() error {
 	if c.Name != nil {

@@ -14,6 +14,8 @@ var (
 	ErrBlocked = fault.Refusal("blocked")
 	// ErrThreadFull: the thread's layout can hold no more.
 	ErrThreadFull = fault.Refusal("thread full")
+	// ErrAccountGone: whoever this is done for has deleted their account. It is told as it is.
+	ErrAccountGone error = &fault.Error{Code: fault.CodeUnauthenticated, Message: "This account is gone."}
 	// ErrUnavailable: the database did not answer in time, or not at all; nothing is known to be stored.
 	ErrUnavailable = fault.ErrUnavailable
 )

@@ -8,6 +8,7 @@ type EventKind string
 // The kinds of events.
 const (
 	EventUserSignedUp    EventKind = "user.signed_up"
+	EventUserDeleted     EventKind = "user.deleted"
 	EventSessionEnded    EventKind = "session.ended"
 	EventProfileUpdated  EventKind = "profile.updated"
 	EventPropertyDefined EventKind = "property.defined"

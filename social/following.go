@@ -17,6 +17,9 @@ func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) 
 	if err != nil {
 		return nil, err
 	}
+	if len(existing) == 0 { // everybody has one from the start
+		return nil, ErrAccountGone
+	}
 	if len(existing) >= MaxCircles {
 		return nil, fault.Errorf(fault.CodeLimitReached, "", "You have %d circles already.", MaxCircles)
 	}
@@ -99,7 +102,7 @@ func (s *Service) Follow(ctx context.Context, viewer, user UserID) error {
 	}
 	builtIn := slices.IndexFunc(circles, func(c *Circle) bool { return c.IsDefault })
 	if builtIn < 0 {
-		return errAccountGone
+		return ErrAccountGone
 	}
 	return s.AddToCircle(ctx, viewer, circles[builtIn].ID, user)
 }
@@ -160,8 +163,12 @@ func (s *Service) Unblock(ctx context.Context, viewer, user UserID) error {
 	e := s.event(EventUnblocked, viewer)
 	e.Target = user
 	done, err := s.store.Unblock(ctx, viewer, user, e)
-	if err != nil || done {
+	if err != nil {
 		return memberError(err)
+	}
+	if done { // there may have been a block of somebody who has deleted their account
+		_, err = s.blockedUser(ctx, user)
+		return err
 	}
 	_, err = s.Viewer(viewer).user(ctx, "userId", user)
 	return err

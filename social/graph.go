@@ -9,7 +9,7 @@ type Edge struct {
 	To   UserID
 }
 
-// Pair is a viewer and somebody else.
+// Pair is a viewer (zero: nobody is signed in) and somebody else.
 type Pair struct {
 	Viewer, Other UserID
 }
@@ -21,13 +21,14 @@ type Relation struct {
 	Mutes     bool       // the viewer mutes the other
 	Blocks    bool       // the viewer blocks the other
 	BlockedBy bool       // the other blocks the viewer
+	Gone      bool       // the other has deleted their account, or the viewer has
 	Circles   []CircleID // the other's circles that hold the viewer, in no order
 }
 
 // Graph reads who follows, blocks and mutes whom, and stores blocks and mutes. Lists have the newest edge
 // first; their keys are edge ids.
 type Graph interface {
-	// Relations reads one relation for each pair; strangers may be missing in the map.
+	// Relations reads one relation for each pair; strangers may be missing in the map. For a viewer who is nobody that is Gone alone.
 	Relations(ctx context.Context, pairs []Pair) (map[Pair]Relation, error)
 	// Followers lists the follows of which List.Of is the To.
 	Followers(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]Edge, error)

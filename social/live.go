@@ -97,7 +97,7 @@ func (s *Service) relationsTo(ctx context.Context, viewers []UserID, people ...U
 				continue
 			}
 			relations[viewer][person] = Relation{}
-			if !viewer.IsZero() && !person.IsZero() && viewer != person {
+			if !person.IsZero() && viewer != person {
 				pairs = append(pairs, Pair{viewer, person})
 			}
 		}
@@ -123,7 +123,7 @@ func (s *Service) Hidings() uint64 { return s.hidings.Load() }
 func (k EventKind) Hides() bool {
 	switch k {
 	case EventBlocked, EventMuted, EventUnfollowed, EventMemberRemoved, EventCircleDeleted,
-		EventAudienceChanged, EventPostDeleted, EventCommentDeleted, EventThreadMuted:
+		EventAudienceChanged, EventPostDeleted, EventCommentDeleted, EventThreadMuted, EventUserDeleted:
 		return true
 	default:
 		return false

@@ -8,14 +8,15 @@ import (
 // This file is the one rule that decides who sees what. Queries, feeds, walls, threads, previews, live updates and
 // rights all go through it; nothing else may decide. All functions are pure.
 
-// blocked says whether a block stands between the two, in either direction: then neither exists for the other.
-func (r Relation) blocked() bool { return r.Blocks || r.BlockedBy }
+// apart says whether neither exists for the other: a block stands between the two, in either direction, or one of them has deleted
+// their account.
+func (r Relation) apart() bool { return r.Blocks || r.BlockedBy || r.Gone }
 
 // FollowedBy says whether the other follows the viewer: the viewer is in one of the other's circles.
 func (r Relation) FollowedBy() bool { return len(r.Circles) > 0 }
 
 // CanSeeUser says whether somebody exists for a viewer who has this relation to them.
-func CanSeeUser(r Relation) bool { return !r.blocked() }
+func CanSeeUser(r Relation) bool { return !r.apart() }
 
 // CanSeeValue says whether a value of a profile exists for a viewer (zero: nobody is signed in) who has this relation to its
 // owner. Searches find somebody by the values that the searcher sees, and by no others.
@@ -30,13 +31,13 @@ func CanSeeValue(viewer, owner UserID, visibility Visibility, toOwner Relation) 
 }
 
 // CanSeePost says whether a post exists for a viewer (zero: nobody is signed in) who has this relation to its author.
-// A block hides it, whatever else holds; its author and the owner of its wall see it; others by its audience, as the
+// A block hides it, and so does the deletion of the author's account, whatever else holds; its author and the owner of its wall see it; others by its audience, as the
 // author's circles are now.
 func CanSeePost(viewer UserID, p *Post, toAuthor Relation) bool {
 	if !viewer.IsZero() && viewer == p.Author {
 		return true
 	}
-	if toAuthor.blocked() {
+	if toAuthor.apart() {
 		return false
 	}
 	if !viewer.IsZero() && viewer == p.WallOwner {
@@ -115,7 +116,7 @@ func CanPostOnWall(owner *User, author UserID, toAuthor Relation) bool {
 	if author == owner.ID {
 		return true
 	}
-	if author.IsZero() || toAuthor.blocked() || toAuthor.Mutes {
+	if author.IsZero() || toAuthor.apart() || toAuthor.Mutes {
 		return false
 	}
 	switch owner.WallPolicy {

@@ -133,7 +133,7 @@ type Poll struct {
 // Posts stores posts with their polls' votes and reactions.
 type Posts interface {
 	// InsertPost stores the post and the event in one transaction. The post has no earlier versions. Without a reply policy or
-	// an order it gets RepliesEveryone and OrderOldest.
+	// an order it gets RepliesEveryone and OrderOldest. ErrNotFound: the wall's owner has deleted their account.
 	InsertPost(ctx context.Context, p *Post, e Event) error
 	// UpdatePost stores audience, content, reply policy, order, editing time and revision, and the event, and leaves everything that others
 	// count (comments, reactions, votes) alone. In the same transaction it appends the replaced version, and counts it

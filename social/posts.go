@@ -35,7 +35,11 @@ func (s *Service) CreatePost(ctx context.Context, author UserID, in NewPost) (*P
 	if in.Content.Poll != nil {
 		p.Votes = make([]int, len(in.Content.Poll.Options))
 	}
-	return p, s.store.InsertPost(ctx, p, s.postEvent(EventPostCreated, author, p))
+	err := s.store.InsertPost(ctx, p, s.postEvent(EventPostCreated, author, p))
+	if errors.Is(err, ErrNotFound) {
+		return nil, fault.NotFound("wallOwnerId", "user")
+	}
+	return p, err
 }
 
 func (s *Service) checkNewPost(ctx context.Context, author UserID, in NewPost) error {

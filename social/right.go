@@ -93,7 +93,7 @@ func (v *Viewer) account(ctx context.Context) (*User, error) {
 		return nil, err
 	}
 	if users[v.ID] == nil {
-		return nil, errAccountGone
+		return nil, ErrAccountGone
 	}
 	return users[v.ID], nil
 }

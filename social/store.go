@@ -7,7 +7,8 @@ import "context"
 // What holds for all calls, those of EventLog, Worker and Importer too: a call that returns nil is durable, also when the process or the database's primary
 // is killed right after; a call that returns an error has changed nothing, unless the error is ErrUnavailable or ctx's, when
 // it may have happened. A write and its event are one transaction. What a call has written, every later call reads,
-// on every server, except as [Worker] says of News. Texts come back byte for byte. Errors that are no sentinel of this package are internal.
+// on every server, except as [Worker] says of News. What is written for a user who has deleted their account is refused with
+// ErrAccountGone, or removed later (Users.DeleteUser). Texts come back byte for byte. Errors that are no sentinel of this package are internal.
 type Store interface {
 	Users
 	Properties
@@ -20,7 +21,7 @@ type Store interface {
 }
 
 // Importer stores much at once. What exists already is left as it is, so that an import can be run again; counts
-// stay exact. Each call is one transaction; the caller chooses the size of its batches (about 1,000). No events are written.
+// stay exact. Whoever has deleted their account stays deleted: what an import has of them is left out. Each call is one transaction; the caller chooses the size of its batches (about 1,000). No events are written.
 type Importer interface {
 	// ImportUsers stores the users whose id does not exist, each with the built-in circle. ErrTaken: a handle belongs to another id.
 	ImportUsers(ctx context.Context, users []NewUser) (added int, err error)

@@ -69,6 +69,14 @@ type Users interface {
 	GrantRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
 	// RevokeRight takes a right from the user and appends the event. False, and no event: the user does not have it. ErrNotFound.
 	RevokeRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
+	// DeleteUser removes the user, the handle, which is free at once, and the user's sessions, and appends e and an EventSessionEnded for
+	// each of these, in one transaction. From then on Relation.Gone holds between the user and everybody, for good; users who follow,
+	// or are followed by, the user are counted as before for a while. What else there is of the user the Worker removes, with exact
+	// counts: follows, blocks, mutes, circles, posts, comments, reactions, votes, the profile, and whatever calls that were under way
+	// may still have stored. Posts by others on the user's wall move to their authors' walls. ErrNotFound.
+	DeleteUser(ctx context.Context, id UserID, e Event) error
+	// IsDeleting says whether the Worker has something of a deleted user left to remove.
+	IsDeleting(ctx context.Context, id UserID) (bool, error)
 	// Users reads by id; absent users are missing in the map.
 	Users(ctx context.Context, ids []UserID) (map[UserID]*User, error)
 	// UsersByHandle reads by handle (lower case); absent users are missing in the map.

@@ -59,7 +59,7 @@ func (v *Viewer) remembered(others []UserID) (known map[UserID]Relation, unknown
 		}
 		relation, ok := v.relations[other]
 		known[other] = relation
-		if !ok && !v.ID.IsZero() && !other.IsZero() && other != v.ID {
+		if !ok && !other.IsZero() && other != v.ID {
 			unknown = append(unknown, Pair{v.ID, other})
 		}
 	}

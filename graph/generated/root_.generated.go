@@ -102,6 +102,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputCreateCircleInput,
 		ec.unmarshalInputCreatePostInput,
 		ec.unmarshalInputDefineProfilePropertyInput,
+		ec.unmarshalInputDeleteAccountInput,
 		ec.unmarshalInputDeleteAllMyCommentsInput,
 		ec.unmarshalInputDeleteCircleInput,
 		ec.unmarshalInputDeleteCommentInput,
@@ -2820,6 +2821,15 @@ type Mutation {
   ): SignInPayload
   "End this sign-in: its token is void from now on, and its live connections close."
   signOut: SignOutPayload
+  """
+  Delete your account. With the answer you exist for nobody any more: nobody finds you, your profile, posts, comments or reactions, all your
+  sign-ins end, and your handle is free for anybody. What you have left behind is then removed in the background, and counts follow. Posts that others put on your wall
+  stay theirs, on their own walls. It can't be undone.
+  """
+  deleteAccount(
+    "That it is you."
+    input: DeleteAccountInput!
+  ): DeleteAccountPayload
 }
 
 """
@@ -2896,6 +2906,20 @@ type SignInPayload {
   token: String
   "Yourself."
   viewer: Viewer
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"Who deletes their account."
+input DeleteAccountInput {
+  "Your password."
+  password: String!
+}
+
+"The answer to ` + "`" + `deleteAccount` + "`" + `."
+type DeleteAccountPayload {
+  "The id that was yours. It is never used again."
+  deletedUserId: ID
   "What was wrong with the input."
   userErrors: [UserError!]!
 }

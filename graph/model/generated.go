@@ -468,6 +468,20 @@ type DefineProfilePropertyPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// Who deletes their account.
+type DeleteAccountInput struct {
+	// Your password.
+	Password string `json:"password"`
+}
+
+// The answer to `deleteAccount`.
+type DeleteAccountPayload struct {
+	// The id that was yours. It is never used again.
+	DeletedUserID *string `json:"deletedUserId,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // That you mean it.
 type DeleteAllMyCommentsInput struct {
 	// Has to be true: it can't be undone.

@@ -361,6 +361,8 @@ func (d *edgeDoc) set(r *reading, field string, v bsoncore.Value) {
 		r.id(v, &d.Block.ID)
 	case "blockedBy":
 		r.bool(v, &d.BlockedBy)
+	case "gone":
+		r.bool(v, &d.Gone)
 	}
 }
 
@@ -550,6 +552,8 @@ func (d *markDoc) set(r *reading, field string, v bsoncore.Value) {
 		readText(r, v, &d.Kind)
 	case "option":
 		r.int(v, &d.Option)
+	case "user":
+		r.id(v, &d.User.ID)
 	case "mutes":
 		r.bool(v, &d.Mutes)
 	}

@@ -71,6 +71,8 @@ func newestOf(d any) int {
 		return usersVersion
 	case *postDoc, *versionDoc:
 		return postsVersion
+	case *markDoc:
+		return marksVersion
 	}
 	return version
 }

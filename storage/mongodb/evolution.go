@@ -25,11 +25,16 @@ const (
 	usersVersion = 2
 	// posts and postVersions: in version 2 a photo's url, width and height are one image, with an alternative text.
 	postsVersion = 2
+	// reactions, votes and threadMutes: version 2 has the user, by whom they are found when the account is deleted.
+	marksVersion = 2
 )
 
 // newestVersions are the versions that this package writes, of collections that have had several.
 func newestVersions() map[string]int {
-	return map[string]int{"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion}
+	return map[string]int{
+		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
+		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
+	}
 }
 
 // evolving is a document that brings itself to the newest version, once it is read.
@@ -79,8 +84,16 @@ func (d *detailDoc) evolve(t social.PostType) {
 func (d *circleDoc) evolve() error  { return known("a circle", d.Version, version) }
 func (d *edgeDoc) evolve() error    { return known("an edge", d.Version, version) }
 func (d *commentDoc) evolve() error { return known("a comment", d.Version, version) }
-func (d *markDoc) evolve() error    { return known("a mark", d.Version, version) }
 func (d *profileDoc) evolve() error { return known("a profile", d.Version, version) }
+
+func (d *markDoc) evolve() error {
+	if d.User.IsZero() && len(d.ID.Data) == 2*len(d.User.ID) {
+		copy(d.User.ID[:], d.ID.Data[len(d.User.ID):])
+	}
+	err := known("a mark", d.Version, marksVersion)
+	d.Version = marksVersion
+	return err
+}
 
 func (t *tagged[D]) evolve() error {
 	if d, ok := any(&t.doc).(evolving); ok {

@@ -115,9 +115,46 @@ func callEverything(w *town) {
 			w.ok(err)
 		}
 	})
+	callDeletion(w, users[4], users[5])
 	tail, err := w.Tail(w.ctx)
 	w.ok(err)
 	w.ok(tail.Close())
+}
+
+// callDeletion deletes somebody of whom there is some of everything, with a post that has very much.
+func callDeletion(w *town, gone, other social.NewUser) {
+	w.follow(gone, []social.NewUser{other})
+	w.follow(other, []social.NewUser{gone})
+	_, err := w.Mute(w.ctx, edge(other.User.ID, gone.User.ID), happened(social.EventMuted))
+	w.ok(err)
+	full := w.post(status(gone.User.ID, gone.User.ID, public))
+	w.ok(w.Fill(w.ctx, full.ID, forest(full, other.User.ID, 1200)))
+	p := w.post(status(other.User.ID, gone.User.ID, public))
+	poll := status(other.User.ID, other.User.ID, public)
+	poll.Content = social.Content{Poll: &social.Poll{Question: "?", Options: []string{"a", "b"}}}
+	w.post(poll)
+	w.comment(p, w.comment(p, nil, gone.User.ID), other.User.ID)
+	for _, on := range []*social.Post{full, p} {
+		w.ok(w.PutReaction(w.ctx, on.ID, gone.User.ID, social.ReactionLike, happened(social.EventReactionAdded)))
+		_, err := w.MuteThread(w.ctx, on.ID, gone.User.ID, happened(social.EventThreadMuted))
+		w.ok(err)
+	}
+	w.ok(w.PutVote(w.ctx, poll.ID, gone.User.ID, 1, happened(social.EventPollVoted)))
+	for token := range 2 {
+		w.ok(w.InsertSession(w.ctx, social.Session{TokenHash: [32]byte{2, byte(token)}, User: gone.User.ID, ExpiresAt: time.Now().Add(time.Hour)}))
+	}
+	w.ok(w.DeleteUser(w.ctx, gone.User.ID, happened(social.EventUserDeleted)))
+	_, err = w.IsDeleting(w.ctx, gone.User.ID)
+	w.ok(err)
+	_, err = w.Backlog(w.ctx)
+	w.ok(err)
+	w.ok(w.Sweep(w.ctx, gone.User.ID))
+	pair := social.Pair{Other: gone.User.ID}
+	relations, err := w.Relations(w.ctx, []social.Pair{pair})
+	w.ok(err)
+	if !relations[pair].Gone {
+		w.t.Error("who is gone is there")
+	}
 }
 
 // pages calls for each kind of page.

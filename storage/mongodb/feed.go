@@ -28,11 +28,13 @@ type feeds interface {
 	// news implements social.Feeds.News, and walls implements Wall.
 	news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error)
 	walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error)
-	// These four take part in the transactions of writes. What is left for later they add as jobs.
+	// These five take part in the transactions of writes. What is left for later they add as jobs.
 	postAdded(ctx context.Context, p *social.Post) error
 	// postChanged is told of every change of a post that an answer shows: its content, audience, comments and counts.
 	postChanged(ctx context.Context, post social.PostID) error
 	postDeleted(ctx context.Context, post social.PostID, author, wallOwner social.UserID) error
+	// postMoved is told of a post that stands on another wall now.
+	postMoved(ctx context.Context, post social.PostID) error
 	// followsChanged is told who begins or ends follows.
 	followsChanged(ctx context.Context, owners ...social.UserID) error
 	// postStored is called when the transaction of postAdded has committed. What it does may fail.
@@ -47,6 +49,8 @@ type feeds interface {
 	// build makes a user's feeds anew, where the layout keeps any for everybody: what is there may lack what servers did that did not
 	// keep the layout yet. To do so again changes nothing, and posts and follows may come meanwhile.
 	build(ctx context.Context, user social.UserID) error
+	// forget removes all that is kept for a user who has deleted their account.
+	forget(ctx context.Context, user social.UserID) error
 }
 
 // feedLayouts makes each layout.

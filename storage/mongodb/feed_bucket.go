@@ -111,6 +111,11 @@ func (f *bucketFeeds) build(ctx context.Context, user social.UserID) error {
 	return f.kept.rebuild(ctx, user)
 }
 
+// forget implements feeds.
+func (f *bucketFeeds) forget(ctx context.Context, user social.UserID) error {
+	return f.kept.forget(ctx, user)
+}
+
 // collections implements feeds.
 func (f *bucketFeeds) collections() []*mongo.Collection { return []*mongo.Collection{f.kept.docs} }
 

@@ -131,6 +131,15 @@ func (f *hybridFeeds) collections() []*mongo.Collection {
 // build implements feeds: lists are made by who reads, and one that is not there is complete.
 func (f *hybridFeeds) build(context.Context, social.UserID) error { return nil }
 
+// forget implements feeds.
+func (f *hybridFeeds) forget(ctx context.Context, user social.UserID) error {
+	if _, err := f.newsLists.DeleteOne(ctx, doc("_id", user)); err != nil {
+		return err
+	}
+	_, err := f.mergedAuthors.DeleteOne(ctx, doc("_id", user))
+	return err
+}
+
 // followsChanged makes the owners' lists dormant.
 func (f *hybridFeeds) followsChanged(ctx context.Context, owners ...social.UserID) error {
 	if len(owners) == 0 {

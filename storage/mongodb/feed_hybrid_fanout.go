@@ -211,7 +211,11 @@ func (f *hybridFeeds) isMerged(ctx context.Context, j *jobDoc) (bool, error) {
 	}
 	var u userDoc
 	few := options.FindOne().SetProjection(doc("followers", 1))
-	if err := found(f.users.FindOne(ctx, doc("_id", j.Author), few).Decode(&u)); err != nil || u.Followers <= f.mergeAbove {
+	err = found(f.users.FindOne(ctx, doc("_id", j.Author), few).Decode(&u))
+	if errors.Is(err, social.ErrNotFound) { // the account was deleted
+		return false, nil
+	}
+	if err != nil || u.Followers <= f.mergeAbove {
 		return false, err
 	}
 	return false, f.jobs.addNext(ctx, *j, jobDoc{Kind: jobPromote, Author: j.Author})
@@ -220,7 +224,14 @@ func (f *hybridFeeds) isMerged(ctx context.Context, j *jobDoc) (bool, error) {
 // promote names the author in the lists of the job's followers; lists that are built from its beginning on do so by
 // themselves. The next job begins when this one is done, so that the last one knows that all are.
 func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
-	_, err := f.mergedAuthors.UpdateOne(ctx, doc("_id", j.Author),
+	err := f.userExists(ctx, j.Author)
+	if errors.Is(err, social.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	_, err = f.mergedAuthors.UpdateOne(ctx, doc("_id", j.Author),
 		doc("$setOnInsert", doc("v", version, "since", time.Now())), options.UpdateOne().SetUpsert(true))
 	if err != nil {
 		return err

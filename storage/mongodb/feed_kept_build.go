@@ -26,6 +26,15 @@ func (f *keptFeed) stale(ctx context.Context, users []social.UserID) error {
 	return upserted(err)
 }
 
+// forget removes a user's feed.
+func (f *keptFeed) forget(ctx context.Context, user social.UserID) error {
+	if _, err := f.docs.DeleteOne(ctx, openOf(user)); err != nil {
+		return err
+	}
+	_, err := f.docs.DeleteMany(ctx, doc("user", user, "upper", doc("$gt", zeroKey)), options.DeleteMany().SetHint(byPart))
+	return err
+}
+
 // build makes a user's feed, unless it is there.
 func (f *keptFeed) build(ctx context.Context, user social.UserID) error {
 	ready, err := f.isReady(ctx, user)
@@ -44,8 +53,15 @@ func (f *keptFeed) isReady(ctx context.Context, user social.UserID) (bool, error
 }
 
 // rebuild makes a user's feed anew. Where the user's follows change meanwhile, it stays stale; whoever has changed them has added
-// a job that builds it.
+// a job that builds it. Whoever has deleted their account gets none.
 func (f *keptFeed) rebuild(ctx context.Context, user social.UserID) error {
+	err := f.userExists(ctx, user)
+	if errors.Is(err, social.ErrNotFound) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
 	gen := stamp{id.New()}
 	before, err := f.beginGeneration(ctx, user, gen)
 	if err != nil {

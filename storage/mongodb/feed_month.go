@@ -167,7 +167,10 @@ func (f *monthFeeds) copyTo(ctx context.Context, feed *keptFeed, j *jobDoc, c po
 	}
 	// The post may have been changed before the push, and refreshed what was not there yet; and postStored is earlier still.
 	newer, err := feed.copiesOf(ctx, []social.PostID{j.Post})
-	if err != nil || len(newer) == 0 || newer[0].changes() == 0 {
+	if err == nil && len(newer) == 0 { // gone since, and perhaps taken out before it was there
+		return feed.pull(ctx, j.Post, users)
+	}
+	if err != nil || newer[0].changes() == 0 {
 		return err
 	}
 	return feed.refresh(ctx, newer[0], users)
@@ -179,6 +182,19 @@ func (f *monthFeeds) build(ctx context.Context, user social.UserID) error {
 		return err
 	}
 	return f.newsOf.rebuild(ctx, user)
+}
+
+// postMoved adds the job that copies the post onto its new wall, and anew into news.
+func (f *monthFeeds) postMoved(ctx context.Context, post social.PostID) error {
+	return f.jobs.add(ctx, jobDoc{Kind: jobMonthPush, Post: post})
+}
+
+// forget implements feeds.
+func (f *monthFeeds) forget(ctx context.Context, user social.UserID) error {
+	if err := f.wallOf.forget(ctx, user); err != nil {
+		return err
+	}
+	return f.newsOf.forget(ctx, user)
 }
 
 // collections implements feeds.

@@ -73,6 +73,14 @@ func (f movingFeeds) postDeleted(ctx context.Context, post social.PostID, author
 	return f.each(ctx, func(layout feeds) error { return layout.postDeleted(ctx, post, author, wallOwner) })
 }
 
+func (f movingFeeds) postMoved(ctx context.Context, post social.PostID) error {
+	return f.each(ctx, func(layout feeds) error { return layout.postMoved(ctx, post) })
+}
+
+func (f movingFeeds) forget(ctx context.Context, user social.UserID) error {
+	return f.each(ctx, func(layout feeds) error { return layout.forget(ctx, user) })
+}
+
 func (f movingFeeds) followsChanged(ctx context.Context, owners ...social.UserID) error {
 	return f.each(ctx, func(layout feeds) error { return layout.followsChanged(ctx, owners...) })
 }

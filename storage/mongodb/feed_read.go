@@ -58,6 +58,9 @@ func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID, soci
 	return nil
 }
 
+func (readFeeds) postMoved(context.Context, social.PostID) error { return nil }
+func (readFeeds) forget(context.Context, social.UserID) error    { return nil }
+
 func (readFeeds) jobKinds() []jobKind { return nil }
 
 // do refuses: this layout leaves nothing for later.

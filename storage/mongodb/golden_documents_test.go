@@ -133,6 +133,8 @@ func writePosts(w *town) {
 		p.Content = content
 		w.post(p)
 		w.ok(w.PutReaction(w.ctx, p.ID, author.User.ID, social.ReactionLove, happened(social.EventReactionAdded)))
+		_, err := w.MuteThread(w.ctx, p.ID, author.User.ID, happened(social.EventThreadMuted))
+		w.ok(err)
 		if content.Poll != nil {
 			w.ok(w.PutVote(w.ctx, p.ID, author.User.ID, 1, happened(social.EventPollVoted)))
 		}

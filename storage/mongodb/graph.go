@@ -25,6 +25,7 @@ type edgeDoc struct {
 	Mute      social.EdgeID     `bson:"mute,omitempty"`
 	Block     social.EdgeID     `bson:"block,omitempty"`
 	BlockedBy bool              `bson:"blockedBy,omitempty"`
+	Gone      bool              `bson:"gone,omitempty"` // on the edge of a user to themselves alone: they have deleted their account
 }
 
 // ended are the follows among the edges, without what is over.
@@ -117,7 +118,7 @@ func (s *Store) updateEdge(ctx context.Context, filter bson.D, update any) (*edg
 	return &before, err
 }
 
-// Relations implements social.Graph: both edges of all pairs, in one command.
+// Relations implements social.Graph: both edges of all pairs, and who is gone, in one command.
 func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
 	edges := make(map[[2]id.ID]*edgeDoc, 2*len(pairs))
 	err := s.read(ctx, "relations", func(ctx context.Context) error {
@@ -135,19 +136,28 @@ func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.
 	relations := make(map[social.Pair]social.Relation, len(pairs))
 	for _, pair := range pairs {
 		there, back := edges[[2]id.ID{pair.Viewer.ID, pair.Other.ID}], edges[[2]id.ID{pair.Other.ID, pair.Viewer.ID}]
-		if there != nil || back != nil {
-			relations[pair] = relation(there, back)
+		gone := edges[[2]id.ID{pair.Viewer.ID, pair.Viewer.ID}] != nil || edges[[2]id.ID{pair.Other.ID, pair.Other.ID}] != nil
+		if there != nil || back != nil || gone {
+			r := relation(there, back)
+			r.Gone = gone
+			relations[pair] = r
 		}
 	}
 	return relations, err
 }
 
 func (s *Store) edgesOf(ctx context.Context, pairs []social.Pair) ([]edgeDoc, error) {
-	keys := make([]bson.Binary, 0, 2*len(pairs))
+	keys := make([]bson.Binary, 0, 4*len(pairs))
 	owners := make(map[social.UserID]bool, 2*len(pairs))
 	for _, p := range pairs {
-		keys = append(keys, pairKey(p.Viewer.ID, p.Other.ID), pairKey(p.Other.ID, p.Viewer.ID))
-		owners[p.Viewer], owners[p.Other] = true, true
+		if !p.Viewer.IsZero() {
+			keys = append(keys, pairKey(p.Viewer.ID, p.Other.ID), pairKey(p.Other.ID, p.Viewer.ID))
+			owners[p.Viewer] = true
+		}
+		owners[p.Other] = true
+	}
+	for user := range owners {
+		keys = append(keys, pairKey(user.ID, user.ID))
 	}
 	// The owners are the shard key; on one shard they exclude nothing.
 	filter := doc("_id", doc("$in", valueList(keys)), "owner", doc("$in", valueList(keysOf(owners))))

@@ -16,10 +16,16 @@ import (
 // ImportUsers implements social.Importer.
 func (s *Store) ImportUsers(ctx context.Context, users []social.NewUser) (added int, err error) {
 	err = s.write(ctx, "import users", nil, func(ctx context.Context) error {
-		known, err := existing(ctx, s.users, each(users, func(u *social.NewUser) social.UserID { return u.User.ID }))
+		ids := each(users, func(u *social.NewUser) social.UserID { return u.User.ID })
+		known, err := existing(ctx, s.users, ids)
 		if err != nil {
 			return err
 		}
+		gone, err := s.gone(ctx, ids)
+		if err != nil {
+			return err
+		}
+		maps.Copy(known, gone)
 		var handles, accounts, circles []any
 		for i := range users {
 			u := &users[i]
@@ -46,9 +52,13 @@ func (s *Store) ImportCircles(ctx context.Context, circles []*social.Circle) (ad
 		if err != nil {
 			return err
 		}
+		gone, err := s.gone(ctx, each(circles, func(c **social.Circle) social.UserID { return (*c).Owner }))
+		if err != nil {
+			return err
+		}
 		var docs []any
 		for _, c := range circles {
-			if !known[c.ID] {
+			if !known[c.ID] && !gone[c.Owner] {
 				known[c.ID] = true
 				docs = append(docs, newCircleDoc(c))
 			}
@@ -99,7 +109,12 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 		return 0, nil
 	}
 	err = s.write(ctx, "import memberships", nil, func(ctx context.Context) error {
-		batch, err := s.newImport(ctx, memberships, edges)
+		among, with, err := s.amongThere(ctx, memberships, edges)
+		if err != nil || len(among) == 0 {
+			added = 0
+			return err
+		}
+		batch, err := s.newImport(ctx, among, with)
 		if err != nil {
 			return err
 		}
@@ -110,6 +125,26 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 		return 0, err
 	}
 	return added, nil
+}
+
+// amongThere leaves out memberships of whom, or in whose circles, somebody has deleted their account.
+func (s *Store) amongThere(ctx context.Context, memberships []social.Membership, edges []social.EdgeID) ([]social.Membership, []social.EdgeID, error) {
+	people := map[social.UserID]bool{}
+	for _, m := range memberships {
+		people[m.Owner], people[m.Member] = true, true
+	}
+	gone, err := s.gone(ctx, keysOf(people))
+	if err != nil || len(gone) == 0 {
+		return memberships, edges, err
+	}
+	var among []social.Membership
+	var with []social.EdgeID
+	for i, m := range memberships {
+		if !gone[m.Owner] && !gone[m.Member] {
+			among, with = append(among, m), append(with, edges[i])
+		}
+	}
+	return among, with, nil
 }
 
 // edgeImport is what a batch of memberships comes to.

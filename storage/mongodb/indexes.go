@@ -36,6 +36,8 @@ const (
 	byFailure    = "failedAt"
 	byProperty   = "properties"
 	byName       = "nameOrder"
+	byUser       = "user"
+	byOther      = "other"
 )
 
 // indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
@@ -48,7 +50,7 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		},
 		s.properties: {unique("key", doc("key", 1))},
 		s.handles:    nil, // _id is the handle: unique also when users are sharded by id
-		s.sessions:   {expiring("expiresAt", 0)},
+		s.sessions:   {expiring("expiresAt", 0), index(byUser, doc("user", 1))},
 		s.circles: {
 			index(byOwnerID, doc("owner", 1, "_id", 1)),
 			unique("owner_nameKey", doc("owner", 1, "nameKey", 1)),
@@ -58,6 +60,7 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 			having("mute", byMute, doc("owner", 1, "mute", -1, "other", 1)),
 			having("block", byBlock, doc("owner", 1, "block", -1, "other", 1)),
 			having("circles", byMember, doc("circles", 1, "other", 1)),
+			index(byOther, doc("other", 1)), // for deletions: all edges, also those that nothing is left of
 		},
 		s.posts: {
 			index(byWall, doc("wallOwner", 1, "seq", -1)),
@@ -65,10 +68,10 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 			having("inbox", byInbox, doc("inbox", 1, "seq", -1)),
 		},
 		s.versions:  {unique(byPostNumber, doc("post", 1, "number", 1))},
-		s.reactions: nil, // _id is post and user
-		s.votes:     nil, // _id is post and user
+		s.reactions: {index(byUser, doc("user", 1))}, // _id is post and user
+		s.votes:     {index(byUser, doc("user", 1))},
 
-		s.threadMutes: nil, // _id is post and user
+		s.threadMutes: {index(byUser, doc("user", 1))},
 		s.events:      {expiring("at", eventLife)},
 		s.settings:    nil, // _id is the name
 		s.jobs.jobs: {

@@ -169,12 +169,18 @@ func pauseAfter(attempts int) time.Duration {
 	return pause/2 + rand.N(pause/2) //nolint:gosec // a pause is no secret
 }
 
+// notAsleep leaves out what is to be done only in some minutes.
+func notAsleep(filter bson.D) bson.D {
+	asleep := doc("kind", jobSweep, "attempts", 0, "due", doc("$gt", time.Now().Add(time.Second)))
+	return append(filter, bson.E{Key: "$nor", Value: bson.A{asleep}})
+}
+
 // isDead matches the jobs that were given up.
 func isDead() bson.D { return doc("failedAt", doc("$gt", time.Time{}), "due", doc("$exists", false)) }
 
 // backlog counts what is left.
 func (q *jobQueue) backlog(ctx context.Context) (b social.Backlog, err error) {
-	waiting, err := q.jobs.CountDocuments(ctx, doc("due", doc("$gt", time.Time{})), options.Count().SetHint(byDue))
+	waiting, err := q.jobs.CountDocuments(ctx, notAsleep(doc("due", doc("$gt", time.Time{}))), options.Count().SetHint(byDue))
 	if err != nil {
 		return b, err
 	}
@@ -197,7 +203,7 @@ func (q *jobQueue) backlog(ctx context.Context) (b social.Backlog, err error) {
 // oldest is when the oldest job was made: ids sort by time.
 func (q *jobQueue) oldest(ctx context.Context) (time.Time, error) {
 	var j jobDoc
-	err := q.jobs.FindOne(ctx, doc("due", doc("$exists", true)), options.FindOne().SetSort(doc("_id", 1)).SetHint("_id_")).Decode(&j)
+	err := q.jobs.FindOne(ctx, notAsleep(doc("due", doc("$exists", true))), options.FindOne().SetSort(doc("_id", 1)).SetHint("_id_")).Decode(&j)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return time.Time{}, nil // it has just been done
 	}

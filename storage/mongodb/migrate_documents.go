@@ -95,6 +95,15 @@ var upgrades = map[string]func(bson.Raw) (*mongo.UpdateOneModel, error){
 		}
 		return upgrade(raw, doc("v", d.Version, "detail", d.Detail)), nil
 	},
+	"reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
+}
+
+func upgradeMark(raw bson.Raw) (*mongo.UpdateOneModel, error) {
+	var d markDoc
+	if err := readDocument(raw, &d); err != nil {
+		return nil, err
+	}
+	return upgrade(raw, doc("v", d.Version, "user", d.User)), nil
 }
 
 func upgrade(raw bson.Raw, set bson.D, unchanged ...string) *mongo.UpdateOneModel {

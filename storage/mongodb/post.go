@@ -362,6 +362,7 @@ func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.Post
 type markDoc struct {
 	ID      bson.Binary         `bson:"_id"` // pairKey(post, user)
 	Version int                 `bson:"v"`
+	User    social.UserID       `bson:"user"`            // since version 2
 	Kind    social.ReactionKind `bson:"kind,omitempty"`  // of reactions
 	Option  int                 `bson:"option"`          // of votes
 	Mutes   bool                `bson:"mutes,omitempty"` // of threadMutes: true
@@ -406,7 +407,7 @@ func reactionField(kind social.ReactionKind) string { return "reactions." + stri
 // putMark stores a user's mark on a post, and returns what was before: nil for nothing.
 func (s *Store) putMark(ctx context.Context, c *mongo.Collection, post social.PostID, user social.UserID, field string, value any) (*markDoc, error) {
 	var before markDoc
-	update := doc("$set", doc(field, value), "$setOnInsert", doc("v", version))
+	update := doc("$set", doc(field, value, "v", marksVersion, "user", user))
 	err := c.FindOneAndUpdate(ctx, doc("_id", pairKey(post.ID, user.ID)), update,
 		options.FindOneAndUpdate().SetUpsert(true)).Decode(&before)
 	if errors.Is(err, mongo.ErrNoDocuments) {

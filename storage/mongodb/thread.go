@@ -29,6 +29,9 @@ type threads interface {
 	remove(ctx context.Context, post social.PostID, comment social.CommentID) error
 	// removeThread removes all comments of a post.
 	removeThread(ctx context.Context, post social.PostID) error
+	// removePart removes about so many comments of a post that nobody sees any more, outside of any transaction, and says whether there were any. What it leaves
+	// fits together no more; the post is removed next.
+	removePart(ctx context.Context, post social.PostID, most int) (did bool, err error)
 	// thread reads all comments of a post, in the order of their ids.
 	thread(ctx context.Context, post social.PostID) ([]commentDoc, error)
 	// parts are what is stored for a whole thread, each of them small enough for one transaction. ErrThreadFull.

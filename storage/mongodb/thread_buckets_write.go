@@ -364,10 +364,40 @@ func (t bucketThreads) removeThread(ctx context.Context, post social.PostID) err
 	if err := t.removeAuthors(ctx, post); err != nil {
 		return err
 	}
-	// All _ids of a post begin with its id's text.
-	all := doc("post", post, "_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
-	_, err := t.buckets.DeleteMany(ctx, all, options.DeleteMany().SetHint(doc("_id", 1)))
+	_, err := t.buckets.DeleteMany(ctx, bucketsOf(post), options.DeleteMany().SetHint(doc("_id", 1)))
 	return err
+}
+
+// bucketsOf matches all buckets of a post: their _ids begin with its id's text.
+func bucketsOf(post social.PostID) bson.D {
+	return doc("post", post, "_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
+}
+
+// removePart removes entries of authors first, and then buckets, a hundred comments in each.
+func (t bucketThreads) removePart(ctx context.Context, post social.PostID, most int) (bool, error) {
+	authors, err := findAll[authorDoc](ctx, t.authors, doc("post", post), most, options.Find().SetLimit(int64(most)).SetHint(byPost))
+	if err != nil {
+		return false, err
+	}
+	if len(authors) > 0 {
+		ids := each(authors, func(d *authorDoc) social.CommentID { return d.ID })
+		_, err := t.authors.DeleteMany(ctx, doc("post", post, "_id", doc("$in", valueList(ids))), options.DeleteMany().SetHint(doc("_id", 1)))
+		return true, err
+	}
+	some := max(1, most/pageLimit.comments)
+	heads, err := findAll[bucketHead](ctx, t.buckets, bucketsOf(post), some,
+		options.Find().SetLimit(int64(some)).SetHint(doc("_id", 1)).SetProjection(doc("_id", 1)))
+	if err != nil || len(heads) == 0 {
+		return false, err
+	}
+	ids := each(heads, func(d *bucketHead) string { return d.ID })
+	_, err = t.buckets.DeleteMany(ctx, doc("post", post, "_id", doc("$in", ids)))
+	return true, err
+}
+
+// bucketHead is a bucket's name.
+type bucketHead struct {
+	ID string `bson:"_id"`
 }
 
 func (t bucketThreads) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {

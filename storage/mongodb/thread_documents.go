@@ -110,6 +110,17 @@ func (t documentThreads) removeThread(ctx context.Context, post social.PostID) e
 	return err
 }
 
+func (t documentThreads) removePart(ctx context.Context, post social.PostID, most int) (bool, error) {
+	docs, err := findAll[commentDoc](ctx, t.comments, doc("post", post), most,
+		options.Find().SetLimit(int64(most)).SetHint(byPost).SetProjection(doc("_id", 1)))
+	if err != nil || len(docs) == 0 {
+		return false, err
+	}
+	ids := each(docs, func(d *commentDoc) social.CommentID { return d.ID })
+	_, err = t.comments.DeleteMany(ctx, doc("_id", doc("$in", valueList(ids)), "post", post))
+	return true, err
+}
+
 func (t documentThreads) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {
 	inTime := options.Find().SetSort(doc("seq", 1)).SetHint(byPost)
 	return findAll[commentDoc](ctx, t.comments, doc("post", post), inBatch, inTime)

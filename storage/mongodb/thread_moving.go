@@ -139,6 +139,20 @@ func (t movingThreads) removeThread(ctx context.Context, post social.PostID) err
 	return nil
 }
 
+func (t movingThreads) removePart(ctx context.Context, post social.PostID, most int) (did bool, err error) {
+	h := t.s.era(ctx).threads
+	if h.moving == nil {
+		return h.read.removePart(ctx, post, most)
+	}
+	for _, layout := range slices.Sorted(maps.Keys(h.moving)) {
+		some, err := h.moving[layout].removePart(ctx, post, most)
+		if did = did || some; err != nil {
+			return did, err
+		}
+	}
+	return did, nil
+}
+
 func (t movingThreads) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
 	return t.read(ctx).postOf(ctx, comment)
 }

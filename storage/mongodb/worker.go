@@ -98,6 +98,8 @@ func (s *Store) attemptJob(ctx context.Context, j *jobDoc) error {
 		return s.eraseNext(ctx, j)
 	case jobForget:
 		return s.forgetProperty(ctx, j)
+	case jobDelete, jobSweep:
+		return s.deleteLeft(ctx, j)
 	default:
 		return s.feeds.do(ctx, j)
 	}

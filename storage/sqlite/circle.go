@@ -30,6 +30,9 @@ var (
 // InsertCircle implements social.Circles.
 func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(c.Owner, social.ErrAccountGone); err != nil {
+			return err
+		}
 		if err := w.insertCircle(c); err != nil {
 			return err
 		}
@@ -131,6 +134,9 @@ func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge socia
 }
 
 func (w *work) addMember(m social.Membership, edge social.EdgeID) (added bool, err error) {
+	if err := w.refuseDeleted(m.Owner, social.ErrAccountGone); err != nil {
+		return false, err
+	}
 	if err := w.requireCircle(m.Circle, m.Owner); err != nil {
 		return false, err
 	}

@@ -47,6 +47,9 @@ var (
 // InsertComment implements social.Comments.
 func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(c.Author, social.ErrAccountGone); err != nil {
+			return err
+		}
 		if err := w.requirePlace(c); err != nil {
 			return err
 		}

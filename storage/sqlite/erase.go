@@ -26,6 +26,7 @@ const eraseAtOnce = 200
 // toErase is a row of comment_erasures.
 type toErase struct {
 	user    social.UserID
+	by      social.UserID // as events have it; zero: nobody
 	upTo    social.CommentID
 	started time.Time
 }
@@ -33,6 +34,9 @@ type toErase struct {
 // EraseComments implements social.Comments. What ctx breaks off is done by Work.
 func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo social.CommentID, e social.Event) (int, error) {
 	err := s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
+			return err
+		}
 		if _, err := w.exec(putErasure, user.Bytes(), upTo.Bytes(), time.Now().UnixMicro()); err != nil {
 			return err
 		}
@@ -41,7 +45,7 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 	if err != nil {
 		return 0, err
 	}
-	if err := s.erase(ctx, toErase{user: user, upTo: upTo}); err != nil {
+	if err := s.erase(ctx, toErase{user: user, by: user, upTo: upTo}); err != nil {
 		s.wakeWorker()
 		return 0, err
 	}
@@ -77,7 +81,7 @@ func (w *work) eraseSome(of toErase) (left bool, err error) {
 	}
 	for _, r := range rows {
 		e := social.Event{
-			ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: of.user, Target: of.user, Post: r.post, Comment: r.comment,
+			ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: of.by, Target: of.by, Post: r.post, Comment: r.comment,
 		}
 		if err := w.deleteComment(r.comment, e); err != nil {
 			return false, err
@@ -109,7 +113,7 @@ func (s *Store) erasures(ctx context.Context) ([]toErase, error) {
 		return all(w, erasures, func(scan scan) (of toErase, err error) {
 			var started int64
 			err = scan(into(&of.user.ID), into(&of.upTo.ID), &started)
-			of.started = momentOf(started)
+			of.by, of.started = of.user, momentOf(started)
 			return of, err
 		})
 	})

@@ -20,6 +20,7 @@ var (
 			EXISTS (SELECT 1 FROM mutes WHERE muter = viewer AND muted = other),
 			EXISTS (SELECT 1 FROM blocks WHERE blocker = viewer AND blocked = other),
 			EXISTS (SELECT 1 FROM blocks WHERE blocker = other AND blocked = viewer),
+			EXISTS (SELECT 1 FROM deleted_users WHERE id IN (viewer, other)),
 			coalesce((SELECT group_concat(hex(circle), '') FROM circle_members WHERE member = viewer AND owner = other), '')
 		FROM pairs`)
 	followers = defineDirected(`SELECT edge, follower, followed FROM follows INDEXED BY follows_by_followed
@@ -64,7 +65,7 @@ func hexPairs(pairs []social.Pair) string {
 
 func scanRelation(scan scan) (pair social.Pair, r social.Relation, err error) {
 	var circles string
-	err = scan(into(&pair.Viewer.ID), into(&pair.Other.ID), &r.Follows, &r.Mutes, &r.Blocks, &r.BlockedBy, &circles)
+	err = scan(into(&pair.Viewer.ID), into(&pair.Other.ID), &r.Follows, &r.Mutes, &r.Blocks, &r.BlockedBy, &r.Gone, &circles)
 	if err != nil || circles == "" {
 		return pair, r, err
 	}
@@ -144,6 +145,9 @@ func (s *Store) insertEdge(ctx context.Context, st *statement, edge social.Edge,
 	inserted := false
 	err := s.update(ctx, func(w *work) error {
 		if err := w.requireUser(edge.To); err != nil {
+			return err
+		}
+		if err := w.refuseDeleted(edge.From, social.ErrAccountGone); err != nil {
 			return err
 		}
 		rows, err := w.exec(st, edge.From.Bytes(), edge.To.Bytes(), edge.ID.Bytes())

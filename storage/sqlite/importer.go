@@ -10,7 +10,7 @@ import (
 // ImportUsers implements social.Importer.
 func (s *Store) ImportUsers(ctx context.Context, users []social.NewUser) (added int, err error) {
 	return s.load(ctx, len(users), func(w *work, i int) (bool, error) {
-		known, err := w.exists(userExists, users[i].User.ID.Bytes())
+		known, err := w.exists(userExistedOnce, users[i].User.ID.Bytes())
 		if err != nil || known {
 			return false, err
 		}
@@ -24,6 +24,9 @@ func (s *Store) ImportCircles(ctx context.Context, circles []*social.Circle) (ad
 		var owner social.UserID
 		known, err := w.row(circleOwner, []any{into(&owner.ID)}, circles[i].ID.Bytes())
 		if err != nil || known {
+			return false, err
+		}
+		if gone, err := w.exists(isDeleted, circles[i].Owner.Bytes()); err != nil || gone {
 			return false, err
 		}
 		return true, w.insertCircle(circles[i])
@@ -85,6 +88,9 @@ type loader struct {
 }
 
 func (l *loader) membership(m social.Membership, edge social.EdgeID) (added bool, err error) {
+	if gone, err := l.exists(isEitherDeleted, m.Owner.Bytes(), m.Member.Bytes()); err != nil || gone {
+		return false, err
+	}
 	if err := l.require(m); err != nil {
 		return false, err
 	}

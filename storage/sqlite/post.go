@@ -60,6 +60,12 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 		noVotes = "[" + strings.TrimSuffix(strings.Repeat("0,", len(p.Content.Poll.Options)), ",") + "]"
 	}
 	return s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(p.Author, social.ErrAccountGone); err != nil {
+			return err
+		}
+		if err := w.refuseDeleted(p.WallOwner, social.ErrNotFound); err != nil {
+			return err
+		}
 		_, err := w.exec(insertPost, p.ID.Bytes(), p.Author.Bytes(), p.WallOwner.Bytes(), string(p.Audience.Kind), doc.circles,
 			string(doc.kind), doc.detail, moment(p.EditedAt), p.Revision, noVotes, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p))
 		if err != nil {
@@ -265,6 +271,9 @@ func unmarshal(column []byte, to any) error {
 // PutVote implements social.Posts. One connection writes, so reading the counts and storing them again is exact.
 func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
+			return err
+		}
 		var stored []byte
 		var counts []int
 		if err := known(w.row(postVotes, []any{&stored}, post.Bytes())); err != nil {
@@ -322,6 +331,9 @@ func choices[T any](ctx context.Context, s *Store, st *statement, user social.Us
 // PutReaction implements social.Posts.
 func (s *Store) PutReaction(ctx context.Context, post social.PostID, user social.UserID, kind social.ReactionKind, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
+			return err
+		}
 		counts, earlier, err := w.reactionsTo(post, user)
 		if err != nil || earlier == kind {
 			return err
@@ -392,6 +404,9 @@ func (s *Store) UnmuteThread(ctx context.Context, post social.PostID, user socia
 
 func (s *Store) changeThreadMute(ctx context.Context, change *statement, by int, post social.PostID, user social.UserID, e social.Event) (did bool, err error) {
 	err = s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
+			return err
+		}
 		if err := w.requirePost(post); err != nil {
 			return err
 		}

@@ -87,6 +87,9 @@ func (s *Store) Properties(ctx context.Context) ([]*social.Property, error) {
 // SetProfileValue implements social.Properties.
 func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v social.ProfileValue, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
+			return err
+		}
 		var now social.Visibility
 		if err := known(w.row(visibilityNow, []any{&now}, user.Bytes(), v.Property.Bytes())); err != nil {
 			return err

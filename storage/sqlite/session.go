@@ -16,6 +16,9 @@ var (
 // InsertSession implements social.Sessions.
 func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
 	return s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(session.User, social.ErrAccountGone); err != nil {
+			return err
+		}
 		_, err := w.exec(insertSession, session.TokenHash[:], session.User.Bytes(), moment(session.ExpiresAt))
 		return err
 	})

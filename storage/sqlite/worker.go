@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 
@@ -16,13 +17,14 @@ func (s *Store) wakeWorker() {
 	}
 }
 
-// Work implements social.Worker: it goes on with erasing comments where a call was broken off, also before this process began.
+// Work implements social.Worker: it goes on with erasing comments where a call was broken off, also before this process began, and removes
+// what deleted users have left behind.
 func (s *Store) Work(ctx context.Context) {
 	const again = 10 * time.Second
 	for ctx.Err() == nil {
 		var retry <-chan time.Time
-		if err := s.eraseAll(ctx); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "comments will be erased later", "error", err)
+		if err := errors.Join(s.eraseAll(ctx), s.deleteAll(ctx)); err != nil && ctx.Err() == nil {
+			slog.WarnContext(ctx, "what was deleted will be removed later", "error", err)
 			retry = time.After(again)
 		}
 		select {
@@ -35,14 +37,26 @@ func (s *Store) Work(ctx context.Context) {
 
 // Backlog implements social.Worker.
 func (s *Store) Backlog(ctx context.Context) (b social.Backlog, err error) {
-	left, err := s.erasures(ctx)
-	for _, of := range left {
-		if b.Oldest.IsZero() || of.started.Before(b.Oldest) {
-			b.Oldest = of.started
-		}
+	erasures, err := s.erasures(ctx)
+	if err != nil {
+		return b, err
 	}
-	b.Waiting = len(left)
+	deletions, err := s.deletions(ctx)
+	for _, of := range erasures {
+		add(&b, of.started)
+	}
+	for _, of := range deletions {
+		add(&b, of.since)
+	}
 	return b, err
+}
+
+// add counts a job that was made at that time.
+func add(b *social.Backlog, made time.Time) {
+	b.Waiting++
+	if b.Oldest.IsZero() || made.Before(b.Oldest) {
+		b.Oldest = made
+	}
 }
 
 // Revive implements social.Worker: nothing is ever given up.

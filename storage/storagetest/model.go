@@ -120,7 +120,9 @@ func play(ctx context.Context, t *rapid.T, store storage.Store, people int, know
 		run[s.Do](h, s)
 	}
 	for viewer := nobody; viewer < len(h.m.people); viewer++ {
-		h.compare(viewer, newDice(len(steps), viewer+1))
+		if viewer == nobody || !h.m.people[viewer].gone {
+			h.compare(viewer, newDice(len(steps), viewer+1))
+		}
 	}
 }
 
@@ -150,7 +152,10 @@ func (h *history) newPeople(n int) {
 
 // compareSome compares all that somebody, or nobody, can read just now.
 func (h *history) compareSome(s step) {
-	viewer := s.Who%(len(h.m.people)+1) - 1
+	viewer := nobody
+	if n := s.Who % (len(h.m.people) + 1); n > 0 {
+		viewer = h.actor(n - 1)
+	}
 	h.tellf("(compare what %d reads)", viewer)
 	h.compare(viewer, newDice(s.X, s.Y))
 }

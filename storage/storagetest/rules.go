@@ -32,6 +32,7 @@ type modelPerson struct {
 	id     social.UserID
 	handle string
 	policy social.WallPolicy
+	gone   bool // deleted the account
 }
 
 type modelCircle struct {
@@ -94,9 +95,9 @@ func without(arcs []arc, a arc) []arc {
 	return slices.DeleteFunc(arcs, func(other arc) bool { return other == a })
 }
 
-// exists says whether each of the two exists for the other: no block stands between them.
+// exists says whether each of the two exists for the other: no block stands between them, and neither has deleted their account.
 func (m *model) exists(viewer, other int) bool {
-	return !slices.Contains(m.blocks, arc{viewer, other}) && !slices.Contains(m.blocks, arc{other, viewer})
+	return !m.people[other].gone && (viewer == nobody || !m.people[viewer].gone) && !slices.Contains(m.blocks, arc{viewer, other}) && !slices.Contains(m.blocks, arc{other, viewer})
 }
 
 func (m *model) followsNow(from, to int) bool { return slices.Contains(m.follows, arc{from, to}) }
@@ -130,7 +131,7 @@ func (m *model) sees(viewer int, p *modelPost) bool {
 		return false
 	case viewer != nobody && viewer == p.author:
 		return true
-	case viewer != nobody && !m.exists(viewer, p.author):
+	case !m.exists(viewer, p.author):
 		return false
 	case viewer != nobody && viewer == p.owner:
 		return true
@@ -173,7 +174,7 @@ func (m *model) seesComment(viewer int, c *modelComment) bool {
 	if c.gone || !m.sees(viewer, m.posts[c.post]) {
 		return false
 	}
-	return c.deleted || viewer == nobody || m.exists(viewer, c.author)
+	return c.deleted || m.exists(viewer, c.author)
 }
 
 // mayReply says whether somebody may reply to a post that they see.
@@ -200,6 +201,30 @@ func (m *model) commentsBy(author int) []*modelComment {
 		}
 	}
 	return by
+}
+
+// forget removes all that somebody did. Posts by others on their wall move to the walls of those who wrote them.
+func (m *model) forget(who int) {
+	isOf := func(a arc) bool { return a.from == who || a.to == who }
+	m.blocks, m.mutes = slices.DeleteFunc(m.blocks, isOf), slices.DeleteFunc(m.mutes, isOf)
+	for _, c := range m.circles {
+		c.gone = c.gone || c.owner == who
+		delete(c.members, who)
+	}
+	m.settle()
+	for _, p := range m.posts {
+		p.gone = p.gone || p.author == who
+		if p.owner == who {
+			p.owner = p.author
+		}
+		delete(p.reactions, who)
+		delete(p.votes, who)
+		delete(p.muters, who)
+	}
+	for _, c := range m.commentsBy(who) {
+		c.deleted = true
+		m.prune(slices.Index(m.comments, c))
+	}
 }
 
 // The feeds.

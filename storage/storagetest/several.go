@@ -21,7 +21,7 @@ func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 	RunSome(t, func(t *testing.T) storage.Store {
 		t.Helper()
 		return Several(open(t)...)
-	}, "Importer", "EventLog", "Concurrency", "ThreadConcurrency")
+	}, "Importer", "Deletion", "EventLog", "Concurrency", "ThreadConcurrency")
 }
 
 // Several is several stores over one database as one, in which each call goes to the next store.
@@ -57,6 +57,14 @@ func (all *several) InsertUser(ctx context.Context, u social.NewUser, e social.E
 
 func (all *several) UpdateProfile(ctx context.Context, id social.UserID, change social.ProfileChange, e social.Event) error {
 	return all.next().UpdateProfile(ctx, id, change, e)
+}
+
+func (all *several) DeleteUser(ctx context.Context, id social.UserID, e social.Event) error {
+	return all.next().DeleteUser(ctx, id, e)
+}
+
+func (all *several) IsDeleting(ctx context.Context, id social.UserID) (bool, error) {
+	return all.next().IsDeleting(ctx, id)
 }
 
 func (all *several) GrantRight(ctx context.Context, id social.UserID, right social.Right, e social.Event) (bool, error) {

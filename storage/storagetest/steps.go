@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -63,6 +64,7 @@ func operations() []operation {
 		{"vote", 5, (*history).vote},
 		{"time passes", 1, (*history).timePasses},
 		{"sign up", 1, (*history).signUp},
+		{"delete account", 1, (*history).deleteAccount},
 	}
 }
 
@@ -128,6 +130,14 @@ func (h *history) hides(err error, never func() error) {
 
 func (h *history) somebody(n int) int { return n % len(h.m.people) }
 
+// actor is somebody, or whoever comes next who has not deleted their account.
+func (h *history) actor(n int) int {
+	for h.m.people[h.somebody(n)].gone {
+		n++
+	}
+	return h.somebody(n)
+}
+
 func (h *history) user(i int) social.UserID { return h.m.people[i].id }
 
 // tellf names what is about to be done, for the story of a failure.
@@ -189,7 +199,7 @@ func (h *history) signUp(step) {
 }
 
 func (h *history) follow(s step) {
-	who, other := h.somebody(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.somebody(s.X)
 	h.tellf("%d follows %d", who, other)
 	err := h.service.Follow(h.ctx, h.user(who), h.user(other))
 	h.hides(err, func() error { return h.service.Follow(h.ctx, h.user(who), newUserID()) })
@@ -200,7 +210,7 @@ func (h *history) follow(s step) {
 }
 
 func (h *history) unfollow(s step) {
-	who, other := h.somebody(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.somebody(s.X)
 	h.tellf("%d unfollows %d", who, other)
 	err := h.service.Unfollow(h.ctx, h.user(who), h.user(other))
 	h.hides(err, func() error { return h.service.Unfollow(h.ctx, h.user(who), newUserID()) })
@@ -230,7 +240,7 @@ func (h *history) nameCode(who, circle int, name string) fault.Code {
 }
 
 func (h *history) createCircle(s step) {
-	who, name := h.somebody(s.Who), circleNames[s.X%len(circleNames)]
+	who, name := h.actor(s.Who), circleNames[s.X%len(circleNames)]
 	h.tellf("%d creates the circle %q", who, name)
 	circle, err := h.service.CreateCircle(h.ctx, h.user(who), name)
 	if h.ends(err, h.nameCode(who, -1, name)) {
@@ -239,7 +249,7 @@ func (h *history) createCircle(s step) {
 }
 
 func (h *history) renameCircle(s step) {
-	who := h.somebody(s.Who)
+	who := h.actor(s.Who)
 	circle, name := h.someCircle(who, s.X), circleNames[s.Y%len(circleNames)]
 	h.tellf("%d renames circle %d to %q", who, circle, name)
 	err := h.service.RenameCircle(h.ctx, h.user(who), h.m.circles[circle].id, name)
@@ -250,7 +260,7 @@ func (h *history) renameCircle(s step) {
 }
 
 func (h *history) deleteCircle(s step) {
-	who := h.somebody(s.Who)
+	who := h.actor(s.Who)
 	circle := h.someCircle(who, s.X)
 	code := h.circleCode(who, circle)
 	if code == fine && h.m.circles[circle].builtIn {
@@ -266,7 +276,7 @@ func (h *history) deleteCircle(s step) {
 }
 
 func (h *history) addToCircle(s step) {
-	who, other := h.somebody(s.Who), h.somebody(s.Y)
+	who, other := h.actor(s.Who), h.somebody(s.Y)
 	circle := h.someCircle(who, s.X)
 	h.tellf("%d adds %d to circle %d", who, other, circle)
 	code := first(h.circleCode(who, circle), h.userCode(who, other))
@@ -288,7 +298,7 @@ func (h *history) addToCircle(s step) {
 }
 
 func (h *history) removeFromCircle(s step) {
-	who, other := h.somebody(s.Who), h.somebody(s.Y)
+	who, other := h.actor(s.Who), h.somebody(s.Y)
 	circle := h.someCircle(who, s.X)
 	h.tellf("%d removes %d from circle %d", who, other, circle)
 	code := h.circleCode(who, circle)
@@ -310,7 +320,7 @@ func (h *history) removeFromCircle(s step) {
 }
 
 func (h *history) block(s step) {
-	who, other := h.somebody(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.somebody(s.X)
 	h.tellf("%d blocks %d", who, other)
 	code := h.userCode(who, other)
 	if slices.Contains(h.m.blocks, arc{who, other}) { // again: nothing changes
@@ -326,7 +336,7 @@ func (h *history) block(s step) {
 }
 
 func (h *history) unblock(s step) {
-	who, other := h.somebody(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.somebody(s.X)
 	if blocks := ofOne(h.m.blocks, who); len(blocks) > 0 && s.Y%4 != 0 {
 		other = blocks[s.X%len(blocks)].to
 	}
@@ -348,7 +358,7 @@ func ofOne(arcs []arc, from int) []arc {
 }
 
 func (h *history) mute(s step) {
-	who, other := h.somebody(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.somebody(s.X)
 	h.tellf("%d mutes %d", who, other)
 	err := h.service.Mute(h.ctx, h.user(who), h.user(other))
 	h.hides(err, func() error { return h.service.Mute(h.ctx, h.user(who), newUserID()) })
@@ -358,7 +368,7 @@ func (h *history) mute(s step) {
 }
 
 func (h *history) unmute(s step) {
-	who, other := h.somebody(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.somebody(s.X)
 	if mutes := ofOne(h.m.mutes, who); len(mutes) > 0 && s.Y%4 != 0 {
 		other = mutes[s.X%len(mutes)].to
 	}
@@ -371,7 +381,7 @@ func (h *history) unmute(s step) {
 }
 
 func (h *history) setWallPolicy(s step) {
-	who := h.somebody(s.Who)
+	who := h.actor(s.Who)
 	policy := []social.WallPolicy{social.WallEveryone, social.WallFollowed, social.WallNobody}[s.X%3]
 	h.tellf("%d opens the wall to %s", who, policy)
 	if h.ends(h.service.UpdateProfile(h.ctx, h.user(who), social.ProfileChange{WallPolicy: &policy}), fine) {
@@ -432,7 +442,8 @@ func (h *history) content(kind, n int) social.Content {
 }
 
 func (h *history) createPost(s step) {
-	who, owner := h.somebody(s.Who), h.somebody(s.Who)
+	who := h.actor(s.Who)
+	owner := who
 	if s.Z%3 > 0 {
 		owner = h.somebody(s.Z)
 	}
@@ -488,9 +499,9 @@ func (h *history) ownPostCode(who int, p *modelPost) fault.Code {
 // somePost picks a post, and mostly its author for who wants to change it.
 func (h *history) somePost(s step) (who, post int, ok bool) {
 	post, ok = pickOf(h.m.posts, s.X)
-	who = h.somebody(s.Who)
+	who = h.actor(s.Who)
 	if ok && s.Who%4 > 0 {
-		who = h.m.posts[post].author
+		who = h.actor(h.m.posts[post].author)
 	}
 	return who, post, ok
 }
@@ -584,7 +595,7 @@ func (h *history) deletePost(s step) {
 }
 
 func (h *history) addComment(s step) {
-	who := h.somebody(s.Who)
+	who := h.actor(s.Who)
 	post, ok := pickOf(h.m.posts, s.X)
 	if !ok {
 		return
@@ -665,9 +676,9 @@ func (h *history) parentCode(who, post, parent int) fault.Code {
 // someComment picks a comment, and mostly its author.
 func (h *history) someComment(s step) (who, comment int, ok bool) {
 	comment, ok = pickOf(h.m.comments, s.X)
-	who = h.somebody(s.Who)
+	who = h.actor(s.Who)
 	if ok && s.Who%4 > 0 {
-		who = h.m.comments[comment].author
+		who = h.actor(h.m.comments[comment].author)
 	}
 	return who, comment, ok
 }
@@ -755,7 +766,7 @@ func (h *history) setOrder(s step) {
 }
 
 func (h *history) muteThread(s step) {
-	who := h.somebody(s.Who)
+	who := h.actor(s.Who)
 	post, ok := pickOf(h.m.posts, s.X)
 	if !ok {
 		return
@@ -770,7 +781,7 @@ func (h *history) muteThread(s step) {
 }
 
 func (h *history) unmuteThread(s step) {
-	who := h.somebody(s.Who)
+	who := h.actor(s.Who)
 	post, ok := pickOf(h.m.posts, s.X)
 	if !ok {
 		return
@@ -785,7 +796,7 @@ func (h *history) unmuteThread(s step) {
 }
 
 func (h *history) eraseComments(s step) {
-	who := h.somebody(s.Who)
+	who := h.actor(s.Who)
 	h.tellf("%d erases all comments", who)
 	remaining, err := h.service.EraseComments(h.ctx, h.user(who))
 	h.ends(err, fine)
@@ -798,8 +809,95 @@ func (h *history) eraseComments(s step) {
 	}
 }
 
+// deleteAccount deletes somebody, but never the last one. It does so at the store, because checking passwords takes longer than everything else.
+func (h *history) deleteAccount(s step) {
+	who := h.actor(s.Who)
+	if h.actor(who+1) == who {
+		return
+	}
+	h.tellf("%d deletes the account", who)
+	h.ends(h.store.DeleteUser(h.ctx, h.user(who), event(social.EventUserDeleted)), fine)
+	h.m.people[who].gone = true
+	h.hidesAtOnce(who)
+	if err := settle(h.ctx, h.store); err != nil {
+		h.t.Fatal(err)
+	}
+	h.m.forget(who)
+}
+
+// hidesAtOnce checks that somebody who has just gone, and what they wrote, exists for nobody any more.
+func (h *history) hidesAtOnce(gone int) {
+	h.t.Helper()
+	var posts []social.PostID
+	for _, p := range h.m.posts {
+		if p.author == gone {
+			posts = append(posts, p.id)
+		}
+	}
+	var comments []social.CommentID
+	for _, c := range h.m.commentsBy(gone) {
+		comments = append(comments, c.id)
+	}
+	for viewer := nobody; viewer < len(h.m.people); viewer++ {
+		if viewer != nobody && h.m.people[viewer].gone {
+			continue
+		}
+		v := h.service.Viewer(h.viewerID(viewer))
+		a := &answers{history: h, who: viewer, v: v}
+		users, err := v.Users(h.ctx, []social.UserID{h.user(gone)})
+		a.ok(err, "users")
+		seen, err := v.Posts(h.ctx, posts)
+		a.ok(err, "posts")
+		said, err := v.Comments(h.ctx, comments)
+		a.ok(err, "comments")
+		for id, c := range said {
+			if c.Deleted { // by the background work
+				delete(said, id)
+			}
+		}
+		a.same([]int{len(users), len(seen), len(said)}, []int{0, 0, 0}, "the user, posts and comments of %d, who has gone", gone)
+		_, err = v.UserByHandle(h.ctx, h.m.people[gone].handle)
+		h.ends(err, notFound)
+		a.findsNobody(gone)
+	}
+}
+
+// findsNobody checks that somebody who has gone is in no list.
+func (a *answers) findsNobody(gone int) {
+	a.t.Helper()
+	var lists []social.List[social.UserID]
+	for _, person := range a.m.people {
+		lists = append(lists, social.List[social.UserID]{Of: person.id, Page: everything})
+	}
+	followers, err := a.v.Followers(a.ctx, lists)
+	a.ok(err, "followers")
+	following, err := a.v.Following(a.ctx, lists)
+	a.ok(err, "following")
+	walls, err := a.v.Walls(a.ctx, lists)
+	a.ok(err, "walls")
+	of := a.user(gone)
+	for _, list := range lists {
+		for _, e := range slices.Concat(followers[list].Items, following[list].Items) {
+			a.same(e.From != of && e.To != of, true, "whether %d, who has gone, is in no list of follows", gone)
+		}
+		for _, p := range walls[list].Items {
+			a.same(p.Author != of && p.WallOwner != of, true, "whether no wall has posts of %d, who has gone", gone)
+		}
+	}
+	if a.who == nobody {
+		return
+	}
+	for _, read := range []func(context.Context, social.Page) (social.Slice[*social.Post], error){a.v.News, a.v.Incoming} {
+		feed, err := read(a.ctx, everything)
+		a.ok(err, "feed")
+		for _, p := range feed.Items {
+			a.same(p.Author != of, true, "whether no feed has posts of %d, who has gone", gone)
+		}
+	}
+}
+
 func (h *history) react(s step) {
-	who := h.somebody(s.Who)
+	who := h.actor(s.Who)
 	post, ok := pickOf(h.m.posts, s.X)
 	if !ok {
 		return
@@ -814,7 +912,7 @@ func (h *history) react(s step) {
 }
 
 func (h *history) unreact(s step) {
-	who := h.somebody(s.Who)
+	who := h.actor(s.Who)
 	post, ok := pickOf(h.m.posts, s.X)
 	if !ok {
 		return
@@ -829,7 +927,7 @@ func (h *history) unreact(s step) {
 }
 
 func (h *history) vote(s step) {
-	who := h.somebody(s.Who)
+	who := h.actor(s.Who)
 	post, ok := pickOf(h.m.posts, s.X)
 	if !ok {
 		return

@@ -40,6 +40,7 @@ func nouns() []noun {
 		{"Feeds", feedCases},
 		{"Comments", commentCases},
 		{"Importer", importerCases},
+		{"Deletion", deletionCases},
 		{"EventLog", eventCases},
 		{"Concurrency", concurrencyCases},
 		{"ThreadConcurrency", threadConcurrencyCases},

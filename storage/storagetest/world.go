@@ -49,6 +49,9 @@ func openAtWork(t *testing.T, open Open) storage.Store {
 	return store
 }
 
+// Settle waits until a store has done its background work.
+func Settle(ctx context.Context, store social.Worker) error { return settle(ctx, store) }
+
 // settle waits until a store has done its background work.
 func settle(ctx context.Context, store social.Worker) error {
 	ctx, cancel := context.WithTimeout(ctx, patience)

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"plaza/storage"
+)
+
+// TestDeletedIsMissing asks for what somebody has left behind who has deleted their account: while no background work has removed it yet, and
+// when it has, it answers like what never was, with the same bytes and by the same commands.
+func TestDeletedIsMissing(t *testing.T) { forEachCounted(t, deletedIsMissing) }
+
+func deletedIsMissing(t *testing.T, st storage.Store, sent *commands) {
+	log := captureLog(t)
+	resting := &resting{st, make(chan struct{})}
+	s := &secrets{newWorld(t, servePlaza(t, resting)), sent, map[string]secret{}}
+	s.leaveThingsBehind(t)
+	close(resting.rest)
+	for _, handle := range []string{"gil", "hal"} {
+		s.act(t, handle, fmt.Sprintf(`mutation { deleteAccount(input: {password: "password of %s"}) { deletedUserId userErrors { code } } }`, handle))
+	}
+	t.Run("at once", s.deletedAreMissing)
+	unblock := `mutation($in: UnblockUserInput!) { unblockUser(input: $in) { user { id } userErrors { code message path } } }`
+	of := func(user string) map[string]any { return map[string]any{"in": map[string]any{"userId": user}} }
+	blocked, _ := s.ask(t, s.ada, unblock, of(s.ids["hal"]))
+	missing, _ := s.ask(t, s.ada, unblock, of(missingID("user")))
+	if blocked != missing {
+		t.Errorf("taking the block of somebody back who is gone:\n%s\nand of nobody:\n%s", blocked, missing)
+	}
+	finishWork(t, st)
+	t.Run("when all is removed", s.deletedAreMissing)
+	log.mustBeClean(t)
+}
+
+// leaveThingsBehind lets gil and hal do things that will be hidden.
+func (s *secrets) leaveThingsBehind(t *testing.T) {
+	t.Helper()
+	for _, handle := range []string{"gil", "hal"} {
+		s.add(t, handle, handle, `{ viewer { user { id } } }`)
+	}
+	s.hidden["gil"] = secret{kind: "user", fromNobody: true}
+	s.add(t, "gilCircle", "gil", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
+	s.hidden["gilCircle"] = secret{kind: "circle", fromNobody: true}
+	s.act(t, "gil", `mutation { a: followUser(input: {userId: "$ada"}) { userErrors { code } } b: setProfileProperty(input: {key: "city", value: "Oslo"}) { userErrors { code } } }`)
+	s.act(t, "ada", `mutation { a: followUser(input: {userId: "$gil"}) { userErrors { code } } b: blockUser(input: {userId: "$hal"}) { userErrors { code } } }`)
+	poll := `mutation { createPost(input: {content: {poll: {question: "secret", options: ["a", "b"]}}, audience: {kind: PUBLIC}%s}) { post { id } } }`
+	s.post(t, "gils", "gil", fmt.Sprintf(poll, ""), true)
+	s.post(t, "gilsOnAdasWall", "gil", fmt.Sprintf(poll, `, wallOwnerId: "$ada"`), true)
+	s.comment(t, "adasOnGils", "ada", "gils", true)
+	s.comment(t, "gilsComment", "gil", "post", true)
+}
+
+func (s *secrets) deletedAreMissing(t *testing.T) {
+	nobody := person{url: s.plaza.url}
+	for _, name := range slices.Sorted(maps.Keys(s.hidden)) {
+		for _, q := range s.questions(t, s.hidden[name].kind, s.ids[name]) {
+			s.mustBeAlike(t, s.ada, q)
+		}
+		for _, q := range s.queries(s.hidden[name].kind, s.ids[name]) {
+			s.mustBeAlike(t, nobody, q)
+		}
+	}
+	for name, asked := range map[string]struct {
+		operation       string
+		hidden, missing any
+	}{
+		"handle":  {`query($of: String!) { user(handle: $of) { id followersCount wall { nodes { id } } } }`, "gil", "nobody"},
+		"name":    {`query($of: String!) { usersByName(startsWith: $of) { nodes { id } pageInfo { endCursor hasNextPage } } }`, "gil", "nobody"},
+		"sign-in": {`mutation($of: String!) { signIn(input: {handle: $of, password: "password of gil"}) { token userErrors { code message path } } }`, "gil", "nobody"},
+	} {
+		for _, p := range []person{s.ada, nobody} {
+			s.mustBeAlike(t, p, question{name, asked.operation, map[string]any{"of": asked.hidden}, map[string]any{"of": asked.missing}})
+		}
+	}
+	cities := `{ users(where: [{key: "city", equals: "Oslo"}]) { nodes { id } } viewer { news { nodes { author { handle } } } wall { nodes { author { handle } } }
+		user { followers { nodes { handle } } following { nodes { handle } } } circles { nodes { members { nodes { handle } } } } blockedUsers { nodes { handle } } } }`
+	if answer := s.ada.raw(t, cities); strings.Contains(answer, "gil") || strings.Contains(answer, "hal") || strings.Contains(answer, "secret") {
+		t.Errorf("who is gone is there: %s", answer)
+	}
+}
+
+// TestDeleteUserCommand deletes somebody from the command line, who has to be there, and meant.
+func TestDeleteUserCommand(t *testing.T) {
+	forEachEngine(t, func(t *testing.T, e engine) {
+		st := &resting{e.open(t), make(chan struct{})}
+		plaza := servePlaza(t, st)
+		ada, ben := plaza.as(t, "ada"), plaza.as(t, "ben")
+		ada.follow(t, "ben")
+		ben.status(t, "hello", public)
+		close(st.rest) // the server leaves the work to the command
+		var out strings.Builder
+		for command, want := range map[*deleteUserCommand]string{
+			{Handle: "ben"}:               "say --yes",
+			{Handle: "nobody", Yes: true}: "There is no such user.",
+			{Handle: "!", Yes: true}:      "There is no such user.",
+		} {
+			if err := command.delete(t.Context(), &out, st.Store); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
+				t.Errorf("%+v: %v, %q, want %q", command, err, out.String(), want)
+			}
+		}
+		if err := (&deleteUserCommand{Handle: "@Ben", Yes: true}).delete(t.Context(), &out, st.Store); err != nil {
+			t.Fatal(err)
+		}
+		if want := "ben is deleted: nobody sees them any more, and the handle is free.\nWhat they have left behind is removed.\n"; out.String() != want {
+			t.Errorf("%q, want %q", out.String(), want)
+		}
+		if answer := ada.raw(t, `{ viewer { user { followingCount } news { nodes { id } } } }`); strings.Contains(answer, "post_") || !strings.Contains(answer, `"followingCount": 0`) {
+			t.Errorf("what is left: %s", answer)
+		}
+	})
+}
+
+// finishWork does the background work that rested.
+func finishWork(t *testing.T, st storage.Store) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		st.Work(ctx)
+	}()
+	defer func() {
+		stop()
+		<-done
+	}()
+	again := time.NewTicker(5 * time.Millisecond)
+	defer again.Stop()
+	for {
+		backlog, err := st.Backlog(ctx)
+		if err != nil || backlog.Dead > 0 {
+			t.Fatalf("%+v, %v", backlog, err)
+		}
+		if backlog.Waiting == 0 {
+			return
+		}
+		<-again.C
+	}
+}

@@ -1,0 +1,422 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// The jobs that remove what Author, who has deleted their account, has left behind, some at each attempt.
+const (
+	jobDelete jobKind = "delete user"
+	// jobSweep is the same once more, when nothing can be under way any more that began before the deletion.
+	jobSweep jobKind = "sweep user"
+)
+
+const (
+	// cutTogether is how many edges are removed in one transaction, and moveTogether how many posts are moved or marks taken back.
+	cutTogether  = 500
+	moveTogether = 50
+	// emptiedTogether is how much of what hangs on a deleted user's post is removed at once, and fullPost from how much on that is
+	// not left to the post's own transaction.
+	emptiedTogether = 1_000
+	fullPost        = 500
+)
+
+// goneKey is the edge that says that somebody has deleted their account. It stays for good, and is read with the edges of every
+// relation, in the same command.
+func goneKey(user social.UserID) bson.D { return edgeKey(user, user) }
+
+func deletionID(user social.UserID) jobID {
+	return jobID{id.Derive(user.ID.Time(), string(jobDelete)+user.ID.String())}
+}
+
+// DeleteUser implements social.Users.
+func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Event) error {
+	return s.write(ctx, "delete user", []id.ID{user.ID}, func(ctx context.Context) error {
+		var d userDoc
+		if err := found(s.users.FindOneAndDelete(ctx, doc("_id", user)).Decode(&d)); err != nil {
+			return err
+		}
+		if _, err := s.handles.DeleteOne(ctx, doc("_id", d.Handle, "user", user)); err != nil {
+			return err
+		}
+		mark := doc("$set", doc("v", version, "gone", true))
+		if _, err := s.edges.UpdateOne(ctx, goneKey(user), mark, options.UpdateOne().SetUpsert(true)); err != nil {
+			return upserted(err)
+		}
+		if err := s.endSessions(ctx, user); err != nil {
+			return err
+		}
+		now := time.Now()
+		s.jobs.made.Add(1)
+		_, err := s.jobs.jobs.InsertOne(ctx, jobDoc{ID: deletionID(user), Version: version, Kind: jobDelete, Author: user, MadeAt: now, Due: now})
+		if err != nil {
+			return err
+		}
+		return s.append(ctx, e)
+	})
+}
+
+// endSessions removes all of a user's sessions, each with its event.
+func (s *Store) endSessions(ctx context.Context, user social.UserID) error {
+	sessions, err := findAll[sessionDoc](ctx, s.sessions, doc("user", user), inBatch, options.Find().SetHint(byUser))
+	if err != nil || len(sessions) == 0 {
+		return err
+	}
+	events := each(sessions, func(d *sessionDoc) any {
+		e := newEventDoc(&social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user})
+		e.Session = &d.TokenHash
+		return e
+	})
+	tokens := each(sessions, func(d *sessionDoc) bson.Binary { return d.TokenHash })
+	if _, err := s.sessions.DeleteMany(ctx, doc("_id", doc("$in", tokens))); err != nil {
+		return err
+	}
+	_, err = s.events.InsertMany(ctx, events)
+	return err
+}
+
+// IsDeleting implements social.Users.
+func (s *Store) IsDeleting(ctx context.Context, user social.UserID) (deleting bool, err error) {
+	err = s.read(ctx, "is user being deleted", func(ctx context.Context) error {
+		err := s.jobs.jobs.FindOne(ctx, doc("_id", deletionID(user)), options.FindOne().SetProjection(doc("_id", 1))).Err()
+		deleting = err == nil
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			return nil
+		}
+		return err
+	})
+	return deleting, err
+}
+
+// gone are those of the users who have deleted their accounts.
+func (s *Store) gone(ctx context.Context, users []social.UserID) (map[social.UserID]bool, error) {
+	keys := each(users, func(user *social.UserID) bson.Binary { return pairKey(user.ID, user.ID) })
+	gone := map[social.UserID]bool{}
+	for i := 0; i < len(keys); i += inBatch {
+		some := min(i+inBatch, len(keys))
+		filter := doc("_id", doc("$in", binaryList(keys[i:some])), "owner", doc("$in", valueList(users[i:some])))
+		docs, err := findAll[edgeDoc](ctx, s.edges, filter, 1, options.Find().SetHint(doc("_id", 1)))
+		if err != nil {
+			return nil, err
+		}
+		for j := range docs {
+			gone[docs[j].Owner] = docs[j].Gone
+		}
+	}
+	return gone, nil
+}
+
+// deletion is one attempt at removing what a user has left behind. What is left to do is not recorded but read, so that doing anything twice changes
+// nothing.
+type deletion struct {
+	*Store
+
+	user     social.UserID
+	together int // how many edges go in one transaction at most: fewer, where earlier attempts have met too many others
+}
+
+// removals each remove some, and say whether they have found anything. Follows go first: when the posts go, they are in nobody's news any more.
+func (d deletion) removals() []func(context.Context) (did bool, err error) {
+	return []func(context.Context) (bool, error){
+		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks,
+	}
+}
+
+// deleteLeft does a part of jobDelete or jobSweep.
+func (s *Store) deleteLeft(ctx context.Context, j *jobDoc) error {
+	d := deletion{Store: s, user: j.Author, together: max(1, cutTogether>>max(0, j.Attempts-1))}
+	deadline := time.Now().Add(s.erasing.inJob)
+	for did := true; did; { // until a whole round finds nothing: somebody may write while it goes on
+		did = false
+		for _, remove := range d.removals() {
+			some, err := d.removeUntil(ctx, deadline, remove)
+			if err != nil {
+				return err
+			}
+			did = did || some
+		}
+	}
+	if err := d.deleteOwn(ctx); err != nil || j.Kind == jobSweep {
+		return err
+	}
+	return s.jobs.addSweep(ctx, j, 2*s.transactionLife)
+}
+
+// removeUntil removes until there is nothing more, or it is late.
+func (d deletion) removeUntil(ctx context.Context, deadline time.Time, remove func(context.Context) (bool, error)) (did bool, err error) {
+	for {
+		some, err := remove(ctx)
+		if err != nil || !some {
+			return did, err
+		}
+		did = true
+		if time.Now().After(deadline) {
+			return did, errMoreWork
+		}
+	}
+}
+
+// addSweep stores the job that looks again. Calls end some seconds after they began, and the transactions of killed servers after their life.
+func (q *jobQueue) addSweep(ctx context.Context, from *jobDoc, after time.Duration) error {
+	j := jobDoc{
+		ID: jobID{id.Derive(from.ID.Time(), string(jobSweep)+from.Author.ID.String())}, Version: version, Kind: jobSweep, Author: from.Author,
+		MadeAt: from.MadeAt, Due: time.Now().Add(after),
+	}
+	_, err := q.jobs.InsertOne(ctx, j)
+	if mongo.IsDuplicateKeyError(err) {
+		return nil
+	}
+	return err
+}
+
+// cutEdgesTo removes some of the edges that lead to the user, follows with all counts.
+func (d deletion) cutEdgesTo(ctx context.Context) (did bool, err error) {
+	return d.cutEdges(ctx, doc("other", d.user, "owner", doc("$ne", d.user)), byOther, func(ctx context.Context, follows []edgeDoc) error {
+		owners := each(follows, func(e *edgeDoc) social.UserID { return e.Owner })
+		if err := d.countMany(ctx, owners, "following"); err != nil {
+			return err
+		}
+		var circles []social.CircleID
+		for i := range follows {
+			circles = append(circles, follows[i].Circles...)
+		}
+		if err := d.uncountMembers(ctx, circles, owners...); err != nil {
+			return err
+		}
+		return d.feeds.followsChanged(ctx, owners...)
+	})
+}
+
+// cutEdgesOf removes some of the user's own edges. Their circles and feeds go as a whole.
+func (d deletion) cutEdgesOf(ctx context.Context) (did bool, err error) {
+	own := doc("_id", pairRange(d.user.ID), "owner", d.user, "other", doc("$ne", d.user))
+	return d.cutEdges(ctx, own, "_id_", func(ctx context.Context, follows []edgeDoc) error {
+		return d.countMany(ctx, each(follows, func(e *edgeDoc) social.UserID { return e.Other }), "followers")
+	})
+}
+
+func (d deletion) cutEdges(ctx context.Context, which bson.D, hint string, uncount func(context.Context, []edgeDoc) error) (did bool, err error) {
+	err = d.write(ctx, "cut edges", nil, func(ctx context.Context) error {
+		edges, err := findAll[edgeDoc](ctx, d.edges, which, d.together, options.Find().SetLimit(int64(d.together)).SetHint(hint))
+		if did = len(edges) > 0; err != nil || !did {
+			return err
+		}
+		keys := each(edges, func(e *edgeDoc) bson.Binary { return e.ID })
+		owners := each(edges, func(e *edgeDoc) social.UserID { return e.Owner })
+		if _, err := d.edges.DeleteMany(ctx, doc("_id", doc("$in", binaryList(keys)), "owner", doc("$in", valueList(owners)))); err != nil {
+			return err
+		}
+		if err := d.graph.followsChanged(ctx, ended(edges...)...); err != nil {
+			return err
+		}
+		follows := slices.DeleteFunc(edges, func(e edgeDoc) bool { return e.Follow.IsZero() })
+		if len(follows) == 0 {
+			return nil
+		}
+		return uncount(ctx, follows)
+	})
+	return did && err == nil, err
+}
+
+// countMany counts one less for each of the users who are there.
+func (d deletion) countMany(ctx context.Context, users []social.UserID, field string) error {
+	_, err := d.users.UpdateMany(ctx, doc("_id", doc("$in", valueList(users))), doc("$inc", doc(field, -1)))
+	return err
+}
+
+// deletePost removes one of the user's posts. Nobody sees it any more, so what hangs on it may go in parts, if it is much.
+func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
+	var p postDoc
+	err = d.read(ctx, "post of a deleted user", func(ctx context.Context) error {
+		one := options.FindOne().SetHint(byAuthor).SetProjection(doc("commentCount", 1, "reactions", 1, "votes", 1, "muters", 1, "wallOwner", 1))
+		return found(d.posts.FindOne(ctx, doc("author", d.user), one).Decode(&p))
+	})
+	if errors.Is(err, social.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	if p.hangingOn() > fullPost {
+		err = d.read(ctx, "empty post", func(ctx context.Context) error {
+			did, err = d.emptyPost(ctx, p.ID)
+			return err
+		})
+		if did || err != nil {
+			return did, err
+		}
+	}
+	e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostDeleted, Post: p.ID}
+	if p.WallOwner != d.user {
+		e.Target = p.WallOwner
+	}
+	err = d.DeletePost(ctx, p.ID, e)
+	if errors.Is(err, social.ErrNotFound) {
+		err = nil
+	}
+	return true, err
+}
+
+// hangingOn is about how many documents hang on a post.
+func (d *postDoc) hangingOn() int {
+	n := d.CommentCount + d.Muters
+	for _, reactions := range d.Reactions {
+		n += reactions
+	}
+	for _, votes := range d.Votes {
+		n += votes
+	}
+	return n
+}
+
+// emptyPost removes a part of what hangs on a post that nobody sees any more.
+func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, err error) {
+	for _, c := range []*mongo.Collection{d.reactions, d.votes, d.threadMutes} {
+		marks, err := findAll[markDoc](ctx, c, doc("_id", pairRange(post.ID)), emptiedTogether, options.Find().SetLimit(emptiedTogether).SetHint("_id_"))
+		if err != nil {
+			return did, err
+		}
+		if len(marks) == 0 {
+			continue
+		}
+		did = true
+		if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", binaryList(each(marks, func(m *markDoc) bson.Binary { return m.ID }))))); err != nil {
+			return did, err
+		}
+	}
+	some, err := d.threads.removePart(ctx, post, emptiedTogether)
+	return did || some, err
+}
+
+// movePosts moves some of the posts by others on the user's wall to their authors' walls. An edit that is under way meets another revision.
+func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
+	err = d.write(ctx, "move posts", nil, func(ctx context.Context) error {
+		few := min(moveTogether, d.together)
+		posts, err := findAll[postDoc](ctx, d.posts, doc("wallOwner", d.user, "author", doc("$ne", d.user)), few,
+			options.Find().SetLimit(int64(few)).SetHint(byWall).SetProjection(doc("author", 1)))
+		if did = len(posts) > 0; err != nil || !did {
+			return err
+		}
+		models := each(posts, func(p *postDoc) mongo.WriteModel {
+			return mongo.NewUpdateOneModel().SetFilter(doc("_id", p.ID)).SetUpdate(doc(
+				"$set", doc("wallOwner", p.Author), "$inc", doc("revision", 1, "changes", 1), "$pull", doc("inbox", inboxKey('w', d.user.ID))))
+		})
+		if _, err := d.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
+			return err
+		}
+		for i := range posts {
+			if err := d.feeds.postMoved(ctx, posts[i].ID); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return did && err == nil, err
+}
+
+// lastComment is greater than all ids of comments, and there is another id behind it.
+var lastComment = func() social.CommentID {
+	last := social.CommentID(lastUser)
+	last.ID[len(last.ID)-1]--
+	return last
+}()
+
+// eraseComments erases comments for as long as an attempt may take.
+func (d deletion) eraseComments(ctx context.Context) (did bool, err error) {
+	return d.eraseFor(ctx, d.erasing.inJob, d.user, lastComment)
+}
+
+// takeBackMarks takes some of the user's reactions, votes or muted threads back, with their counts.
+func (d deletion) takeBackMarks(ctx context.Context) (did bool, err error) {
+	for c, field := range d.markFields() {
+		if did, err = d.nameMarks(ctx, c); did || err != nil {
+			return did, err
+		}
+		err = d.write(ctx, "take marks back", nil, func(ctx context.Context) error {
+			few := min(moveTogether, d.together)
+			marks, err := findAll[markDoc](ctx, c, doc("user", d.user), few, options.Find().SetLimit(int64(few)).SetHint(byUser))
+			if did = len(marks) > 0; err != nil || !did {
+				return err
+			}
+			return d.uncountMarks(ctx, c, marks, field)
+		})
+		if did || err != nil {
+			return did && err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// markFields say where a post counts each kind of mark.
+func (d deletion) markFields() map[*mongo.Collection]func(*markDoc) string {
+	return map[*mongo.Collection]func(*markDoc) string{
+		d.reactions:   func(m *markDoc) string { return reactionField(m.Kind) },
+		d.votes:       func(m *markDoc) string { return voteField(m.Option) },
+		d.threadMutes: func(*markDoc) string { return "muters" },
+	}
+}
+
+// uncountMarks removes marks, and counts them less at their posts.
+func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks []markDoc, field func(*markDoc) string) error {
+	keys := each(marks, func(m *markDoc) bson.Binary { return m.ID })
+	if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", binaryList(keys)))); err != nil {
+		return err
+	}
+	models := each(marks, func(m *markDoc) mongo.WriteModel {
+		return mongo.NewUpdateOneModel().SetFilter(doc("_id", m.post())).SetUpdate(doc("$inc", doc(field(m), -1, "changes", 1)))
+	})
+	if _, err := d.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
+		return err
+	}
+	for i := range marks {
+		if err := d.feeds.postChanged(ctx, marks[i].post()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nameMarks gives some marks of version 1 their user, by whom they are found, and says whether there were any.
+func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool, err error) {
+	err = d.read(ctx, "name marks", func(ctx context.Context) error {
+		marks, err := findAll[markDoc](ctx, c, doc("user", nil), cutTogether, options.Find().SetLimit(cutTogether).SetHint(byUser))
+		if did = len(marks) > 0; err != nil || !did {
+			return err
+		}
+		models := each(marks, func(m *markDoc) mongo.WriteModel {
+			return mongo.NewUpdateOneModel().SetFilter(doc("_id", m.ID)).SetUpdate(doc("$set", doc("v", marksVersion, "user", m.User)))
+		})
+		_, err = c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+		return err
+	})
+	return did && err == nil, err
+}
+
+// deleteOwn removes what nobody else has a part in.
+func (d deletion) deleteOwn(ctx context.Context) error {
+	return d.read(ctx, "delete what is a deleted user's own", func(ctx context.Context) error {
+		if _, err := d.circles.DeleteMany(ctx, doc("owner", d.user), options.DeleteMany().SetHint(byOwnerID)); err != nil {
+			return err
+		}
+		if _, err := d.profiles.DeleteOne(ctx, doc("_id", d.user)); err != nil {
+			return err
+		}
+		if _, err := d.sessions.DeleteMany(ctx, doc("user", d.user), options.DeleteMany().SetHint(byUser)); err != nil {
+			return err
+		}
+		if _, err := d.jobs.jobs.DeleteOne(ctx, doc("_id", eraseID(d.user))); err != nil {
+			return err
+		}
+		return d.feeds.forget(ctx, d.user)
+	})
+}

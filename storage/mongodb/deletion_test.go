@@ -1,0 +1,125 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// Sweep does the job that removes what a deleted user has left behind.
+func (s *Store) Sweep(ctx context.Context, user social.UserID) error {
+	return s.deleteLeft(ctx, &jobDoc{Kind: jobSweep, Author: user})
+}
+
+// SweepNow makes due what is to be done only in some minutes.
+func (s *Store) SweepNow(ctx context.Context) error {
+	result, err := s.jobs.jobs.UpdateMany(ctx, doc("kind", jobSweep), doc("$set", doc("due", time.Now())))
+	if err == nil && result.MatchedCount == 0 {
+		err = errors.New("nothing is to be done later")
+	}
+	s.jobs.wake()
+	return err
+}
+
+// fuse ends a context with the command that burns it down: whatever is under way breaks off there.
+type fuse struct {
+	left atomic.Int64
+	blow atomic.Pointer[context.CancelFunc]
+}
+
+func (f *fuse) monitor() *event.CommandMonitor {
+	return &event.CommandMonitor{Started: func(context.Context, *event.CommandStartedEvent) {
+		if f.left.Add(-1) == 0 {
+			(*f.blow.Load())()
+		}
+	}}
+}
+
+// light lets the context end with its nth command from now on.
+func (f *fuse) light(ctx context.Context, commands int) context.Context {
+	ctx, blow := context.WithCancel(ctx)
+	f.blow.Store(&blow)
+	f.left.Store(int64(commands))
+	return ctx
+}
+
+// TestDeletionsGoOn lets the server that has the job die somewhere, again and again; another one takes it when the lease is over.
+func TestDeletionsGoOn(t *testing.T) {
+	f := &fuse{}
+	s := openInside(t, Options{Feeds: FeedsHybrid, Monitor: f.monitor()})
+	s.erasing.inJob = time.Nanosecond // an attempt does a part
+	star, fans := fans(t, s, 3*cutTogether/2)
+	other := newStatus(fans[0])
+	ok(t, s.InsertPost(t.Context(), other, anEvent(social.EventPostCreated)))
+	for i := range 6 {
+		p := newStatus(star)
+		ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+		c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: other.ID, Author: star, Text: "hello"}
+		c.Slug = c.ID.ID.String()
+		c.Path, c.TreePath = c.Slug, social.NewTreePath(nil, c.ID)
+		ok(t, s.InsertComment(t.Context(), c, anEvent(social.EventCommentAdded)))
+		ok(t, s.PutReaction(t.Context(), other.ID, []social.UserID{star, fans[1]}[i%2], social.ReactionLike, anEvent(social.EventReactionAdded)))
+	}
+	workOff(t, s, 1)
+	ok(t, s.DeleteUser(t.Context(), star, anEvent(social.EventUserDeleted)))
+	lives, died := 0, 0
+	for now := time.Now(); must(s.IsDeleting(t.Context(), star))(t); lives++ {
+		now = now.Add(2 * jobLease)
+		j := must(s.jobs.claim(t.Context(), now))(t)
+		if j.Kind != jobDelete {
+			ok(t, s.jobs.finish(t.Context(), j)) // of the feeds
+			continue
+		}
+		switch err := s.attemptJob(f.light(t.Context(), 1+lives), j); {
+		case err == nil:
+			ok(t, s.jobs.finish(t.Context(), j))
+		case errors.Is(err, errMoreWork):
+			ok(t, s.jobs.goOn(t.Context(), j))
+		default:
+			died++
+		}
+	}
+	if died < 5 {
+		t.Errorf("it died only %d times in %d lives", died, lives)
+	}
+	for _, u := range must(s.Users(t.Context(), fans))(t) {
+		if u.FollowingCount != 0 {
+			t.Fatalf("%v follows %d", u.ID, u.FollowingCount)
+		}
+	}
+	p := must(s.Posts(t.Context(), []social.PostID{other.ID}))(t)[other.ID]
+	if p.CommentCount != 0 || len(p.Latest) != 0 || p.Reactions[social.ReactionLike] != 1 {
+		t.Errorf("%d comments, %d of them there, and %d likes", p.CommentCount, len(p.Latest), p.Reactions[social.ReactionLike])
+	}
+	left := must(s.edges.CountDocuments(t.Context(), doc("other", star)))(t) + must(s.posts.CountDocuments(t.Context(), doc("author", star)))(t)
+	if left != 1 {
+		t.Errorf("%d edges and posts are left, want the marker", left)
+	}
+}
+
+// TestOldMarksAreFound: reactions of version 1 do not say whose they are.
+func TestOldMarksAreFound(t *testing.T) {
+	s := openInside(t, Options{})
+	author, fans := fans(t, s, 3)
+	p := newStatus(author)
+	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	for _, user := range fans {
+		ok(t, s.PutReaction(t.Context(), p.ID, user, social.ReactionLike, anEvent(social.EventReactionAdded)))
+	}
+	must(s.reactions.UpdateMany(t.Context(), doc("user", fans[1]), doc("$unset", doc("user", 1), "$set", doc("v", 1))))(t)
+	ok(t, s.DeleteUser(t.Context(), fans[1], anEvent(social.EventUserDeleted)))
+	ok(t, s.Sweep(t.Context(), fans[1]))
+	if n := must(s.Posts(t.Context(), []social.PostID{p.ID}))(t)[p.ID].Reactions[social.ReactionLike]; n != 2 {
+		t.Errorf("%d reactions are counted, want 2", n)
+	}
+	if n := must(s.reactions.CountDocuments(t.Context(), doc()))(t); n != 2 {
+		t.Errorf("%d reactions are there, want 2", n)
+	}
+}

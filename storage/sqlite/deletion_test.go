@@ -1,0 +1,185 @@
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/storagetest"
+)
+
+// opener opens stores on a path of their own.
+func opener(path string) storagetest.Open {
+	return func(t *testing.T) storage.Store {
+		t.Helper()
+		store, err := Open(t.Context(), path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = store.Close() })
+		return store
+	}
+}
+
+// TestNothingIsLeftOfTheDeleted looks through all tables when somebody is gone who did everything: their id, handle, name and texts are nowhere
+// but in the marker, and their id in the log's entries of the deletion itself.
+func TestNothingIsLeftOfTheDeleted(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plaza.db")
+	_, needles := storagetest.DeleteLife(t, opener(path))
+	mustNotContain(t, path, needles)
+}
+
+// TestDeletingWhileEverybodyWrites needs no second look: one connection writes.
+func TestDeletingWhileEverybodyWrites(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plaza.db")
+	_, needles := storagetest.DeletionRace(t, opener(path), func(storage.Store) {})
+	mustNotContain(t, path, needles)
+}
+
+func TestDeletingAStar(t *testing.T) {
+	took := storagetest.DeleteStar(t, opener(filepath.Join(t.TempDir(), "plaza.db")), 20_000, func() {})
+	t.Logf("20,000 followers in %v", took)
+}
+
+// mustNotContain looks through all rows.
+func mustNotContain(t *testing.T, path string, needles []string) {
+	t.Helper()
+	var tables []string
+	query(t, path, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`, func(scan scan) {
+		var name string
+		if err := scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, name)
+	})
+	if len(tables) < 20 {
+		t.Fatalf("only %v", tables)
+	}
+	seen := 0
+	for _, table := range tables {
+		columns := columnsOf(t, path, table)
+		query(t, path, `SELECT `+strings.Join(columns, ", ")+` FROM `+table, func(scan scan) {
+			seen++
+			row, to := make([]any, len(columns)), make([]any, len(columns))
+			for i := range row {
+				to[i] = &row[i]
+			}
+			if err := scan(to...); err != nil {
+				t.Fatal(err)
+			}
+			stored := fmt.Sprintf("%s", row) // bytes as they are
+			allowed := table == "deleted_users" || table == "events" && (strings.Contains(stored, "user.deleted") || strings.Contains(stored, "session.ended"))
+			if found := storagetest.Contains([]byte(stored), needles); len(found) > 0 && !allowed {
+				t.Errorf("%s has %v: %q", table, found, row)
+			}
+		})
+	}
+	if seen < 10 {
+		t.Errorf("only %d rows were looked at", seen)
+	}
+}
+
+func columnsOf(t *testing.T, path, table string) (columns []string) {
+	t.Helper()
+	query(t, path, `SELECT name FROM pragma_table_info('`+table+`')`, func(scan scan) {
+		var name string
+		if err := scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		columns = append(columns, name)
+	})
+	return columns
+}
+
+// fuse is a context that ends when it has been looked at so often: whatever is under way breaks off there.
+type fuse struct {
+	context.Context //nolint:containedctx // it is one
+
+	looks atomic.Int64
+	blow  context.CancelFunc
+}
+
+func newFuse(ctx context.Context, looks int) *fuse {
+	ctx, blow := context.WithCancel(ctx)
+	f := &fuse{Context: ctx, blow: blow}
+	f.looks.Store(int64(looks))
+	return f
+}
+
+func (f *fuse) Done() <-chan struct{} {
+	if f.looks.Add(-1) == 0 {
+		f.blow()
+	}
+	return f.Context.Done()
+}
+
+// TestDeletionsGoOn breaks the work off somewhere, again and again, as a process that is killed there would, and begins it anew.
+func TestDeletionsGoOn(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plaza.db")
+	store, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = store.Close() }()
+	star, fans := signUpMany(t, store, 3*deleteAtOnce)
+	if err := store.DeleteUser(t.Context(), star, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventUserDeleted}); err != nil {
+		t.Fatal(err)
+	}
+	lives := 1
+	for looks := 100; store.deleteLeft(newFuse(t.Context(), looks), star) != nil; lives++ {
+		looks += looks / 4
+		if lives%5 > 0 {
+			continue
+		}
+		if err := store.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if store, err = Open(t.Context(), path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if left, err := store.IsDeleting(t.Context(), star); err != nil || left || lives < 5 {
+		t.Fatalf("after %d lives: something is left %t, %v", lives, left, err)
+	}
+	users, err := store.Users(t.Context(), fans)
+	if err != nil || len(users) != len(fans) {
+		t.Fatalf("%d of %d, %v", len(users), len(fans), err)
+	}
+	for _, u := range users {
+		if u.FollowingCount != 0 {
+			t.Errorf("%v follows %d", u.ID, u.FollowingCount)
+		}
+	}
+}
+
+// signUpMany makes somebody with so many followers.
+func signUpMany(t *testing.T, store *Store, n int) (star social.UserID, fans []social.UserID) {
+	t.Helper()
+	var users []social.NewUser
+	var memberships []social.Membership
+	var edges []social.EdgeID
+	for i := range n + 1 {
+		u := social.User{ID: social.UserID{ID: id.New()}, Handle: fmt.Sprint("u", i), WallPolicy: social.WallEveryone}
+		circle := social.Circle{ID: social.CircleID{ID: id.New()}, Owner: u.ID, Name: "Following", IsDefault: true}
+		users = append(users, social.NewUser{User: u, Following: circle})
+		if i > 0 {
+			fans = append(fans, u.ID)
+			memberships = append(memberships, social.Membership{Circle: circle.ID, Owner: u.ID, Member: users[0].User.ID})
+			edges = append(edges, social.EdgeID{ID: id.At(time.Now())})
+		}
+	}
+	if _, err := store.ImportUsers(t.Context(), users); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.ImportMemberships(t.Context(), memberships, edges); err != nil {
+		t.Fatal(err)
+	}
+	return users[0].User.ID, fans
+}
