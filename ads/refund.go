@@ -2,7 +2,6 @@ package ads
 
 import (
 	"context"
-	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -186,23 +185,29 @@ func (s *Service) whose(ctx context.Context, q ChargeQuery, to *Selection) error
 		to.Person = hashed(key, "visitor", q.Visitor)
 	}
 	if q.Address != "" {
-		address, err := netip.ParseAddr(strings.TrimSpace(q.Address))
+		origin, err := originOf(strings.TrimSpace(q.Address))
 		if err != nil {
 			return fault.Invalidf("address", "This is no IP address.")
 		}
-		to.Address = hashed(key, "address", address.String())
+		to.Address = hashed(key, "address", origin)
 	}
 	return nil
 }
 
+// Charged are the charges in a selection.
+type Charged struct {
+	Selection
+	Charges
+}
+
 // Charged says what a refund of a query would give back: look here first. Errors: INVALID and NOT_FOUND, naming the field.
-func (s *Service) Charged(ctx context.Context, q ChargeQuery) (*Charges, error) {
+func (s *Service) Charged(ctx context.Context, q ChargeQuery) (*Charged, error) {
 	selected, err := s.selection(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	charges, err := s.store.Charged(ctx, selected)
-	return &charges, present(err)
+	return &Charged{selected, charges}, present(err)
 }
 
 // RefundRequest asks for a refund.
