@@ -2,6 +2,7 @@ package ads
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -218,8 +219,8 @@ type RefundRequest struct {
 	By     string // who asks
 }
 
-// Refund gives back what was billed, and says how far that is: the rest of a long one is background work. Errors are those of Charged;
-// CONFLICT for "count" where another number of charges is there: after a refund, none are.
+// Refund gives back what was billed, and says how far that is: the rest of a long one is background work, and so is all of one that has begun when
+// the database stops answering. Errors are those of Charged; CONFLICT for "count" where another number of charges is there: after a refund, none are.
 func (s *Service) Refund(ctx context.Context, r RefundRequest) (*Refund, error) {
 	if err := fault.CheckLine("reason", r.Reason, 1, MaxReason); err != nil {
 		return nil, err
@@ -244,7 +245,10 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (*Refund, error) 
 	if err := s.store.Begin(ctx, refund); err != nil {
 		return nil, present(err)
 	}
-	return s.refund(ctx, &refund)
+	if further, err := s.refund(ctx, &refund); err == nil {
+		return further, nil
+	}
+	return &refund, nil
 }
 
 // refund goes on with a refund, for as long as a person waits.
@@ -261,17 +265,20 @@ func (s *Service) refund(ctx context.Context, r *Refund) (*Refund, error) {
 	return r, nil
 }
 
-// FinishRefunds goes on with all refunds that are not done.
+// FinishRefunds goes on with all refunds that are not done. One that fails does not keep the others.
 func (s *Service) FinishRefunds(ctx context.Context) error {
 	for {
 		open, err := s.store.Unfinished(ctx)
 		if err != nil || len(open) == 0 {
 			return present(err)
 		}
+		var faults []error
 		for _, each := range open {
-			if _, err := s.refund(ctx, &Refund{ID: each}); err != nil {
-				return err
-			}
+			_, err := s.refund(ctx, &Refund{ID: each})
+			faults = append(faults, err)
+		}
+		if err := errors.Join(faults...); err != nil {
+			return err
 		}
 	}
 }

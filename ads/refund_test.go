@@ -142,6 +142,24 @@ func TestLongRefundsGoOn(t *testing.T) {
 	}
 }
 
+// TestARefundThatHasBegunGoesOn: the database stops answering in the middle.
+func TestARefundThatHasBegunGoesOn(t *testing.T) {
+	s := newStage(t, ads.ByZone)
+	c := s.campaign(plain)
+	s.unit(c, 10_000, func(u *ads.Unit) { u.Bid.Model = ads.CPC })
+	s.clicked("robot", "")
+	s.store.fault = ads.ErrUnavailable
+	refund, err := s.Refund(s.ctx, ads.RefundRequest{ChargeQuery: ads.ChargeQuery{Campaign: c.ID}, Count: 1, Reason: "robots"})
+	if err != nil || refund.Done || refund.Count != 0 {
+		t.Fatalf("%+v, %v", refund, err)
+	}
+	refused(t, s.FinishRefunds(s.ctx), fault.CodeUnavailable, "", "finishing without a database")
+	s.store.fault = nil
+	if err := s.FinishRefunds(s.ctx); err != nil || s.spent(c) != 0 {
+		t.Errorf("%v; %d is spent", err, s.spent(c))
+	}
+}
+
 func TestRefundsRefuseBadInput(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	c := s.campaign(plain)
