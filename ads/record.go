@@ -2,6 +2,7 @@ package ads
 
 import (
 	"context"
+	"net/netip"
 	"strings"
 	"time"
 
@@ -94,6 +95,9 @@ func (s *Service) record(ctx context.Context, t token, address string) (bool, er
 		if err != nil {
 			return false, err
 		}
+		if origin, err := originOf(address); err == nil {
+			address = origin
+		}
 		r.Address = hashed(key, "address", address)
 	}
 	receipt, err := s.store.Record(ctx, r)
@@ -101,4 +105,18 @@ func (s *Service) record(ctx context.Context, t token, address string) (bool, er
 		s.counter.shown(r.Zone)
 	}
 	return receipt.Recorded, present(err)
+}
+
+// originOf is what is known of a client by its IP address: the address, or, since one client has as many as it likes of them, the first
+// 64 bits of it in IPv6.
+func originOf(address string) (string, error) {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return "", err
+	}
+	if ip = ip.Unmap().WithZone(""); ip.Is4() {
+		return ip.String(), nil
+	}
+	network, err := ip.Prefix(64)
+	return network.String(), err
 }

@@ -2,7 +2,7 @@ package ads
 
 import (
 	"context"
-	"net/netip"
+	"errors"
 	"slices"
 	"strings"
 	"time"
@@ -186,23 +186,29 @@ func (s *Service) whose(ctx context.Context, q ChargeQuery, to *Selection) error
 		to.Person = hashed(key, "visitor", q.Visitor)
 	}
 	if q.Address != "" {
-		address, err := netip.ParseAddr(strings.TrimSpace(q.Address))
+		origin, err := originOf(strings.TrimSpace(q.Address))
 		if err != nil {
 			return fault.Invalidf("address", "This is no IP address.")
 		}
-		to.Address = hashed(key, "address", address.String())
+		to.Address = hashed(key, "address", origin)
 	}
 	return nil
 }
 
+// Charged are the charges in a selection.
+type Charged struct {
+	Selection
+	Charges
+}
+
 // Charged says what a refund of a query would give back: look here first. Errors: INVALID and NOT_FOUND, naming the field.
-func (s *Service) Charged(ctx context.Context, q ChargeQuery) (*Charges, error) {
+func (s *Service) Charged(ctx context.Context, q ChargeQuery) (*Charged, error) {
 	selected, err := s.selection(ctx, q)
 	if err != nil {
 		return nil, err
 	}
 	charges, err := s.store.Charged(ctx, selected)
-	return &charges, present(err)
+	return &Charged{selected, charges}, present(err)
 }
 
 // RefundRequest asks for a refund.
@@ -213,8 +219,8 @@ type RefundRequest struct {
 	By     string // who asks
 }
 
-// Refund gives back what was billed, and says how far that is: the rest of a long one is background work. Errors are those of Charged;
-// CONFLICT for "count" where another number of charges is there: after a refund, none are.
+// Refund gives back what was billed, and says how far that is: the rest of a long one is background work, and so is all of one that has begun when
+// the database stops answering. Errors are those of Charged; CONFLICT for "count" where another number of charges is there: after a refund, none are.
 func (s *Service) Refund(ctx context.Context, r RefundRequest) (*Refund, error) {
 	if err := fault.CheckLine("reason", r.Reason, 1, MaxReason); err != nil {
 		return nil, err
@@ -239,7 +245,10 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (*Refund, error) 
 	if err := s.store.Begin(ctx, refund); err != nil {
 		return nil, present(err)
 	}
-	return s.refund(ctx, &refund)
+	if further, err := s.refund(ctx, &refund); err == nil {
+		return further, nil
+	}
+	return &refund, nil
 }
 
 // refund goes on with a refund, for as long as a person waits.
@@ -256,17 +265,20 @@ func (s *Service) refund(ctx context.Context, r *Refund) (*Refund, error) {
 	return r, nil
 }
 
-// FinishRefunds goes on with all refunds that are not done.
+// FinishRefunds goes on with all refunds that are not done. One that fails does not keep the others.
 func (s *Service) FinishRefunds(ctx context.Context) error {
 	for {
 		open, err := s.store.Unfinished(ctx)
 		if err != nil || len(open) == 0 {
 			return present(err)
 		}
+		var faults []error
 		for _, each := range open {
-			if _, err := s.refund(ctx, &Refund{ID: each}); err != nil {
-				return err
-			}
+			_, err := s.refund(ctx, &Refund{ID: each})
+			faults = append(faults, err)
+		}
+		if err := errors.Join(faults...); err != nil {
+			return err
 		}
 	}
 }

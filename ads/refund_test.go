@@ -27,7 +27,7 @@ func (s *stage) clicked(visitor, address string) ads.Choice {
 	return choices[0]
 }
 
-func (s *stage) charged(q ads.ChargeQuery) *ads.Charges {
+func (s *stage) charged(q ads.ChargeQuery) *ads.Charged {
 	s.t.Helper()
 	charges, err := s.Charged(s.ctx, q)
 	if err != nil {
@@ -57,6 +57,9 @@ func TestRefundsGiveBackWhatOnePersonHasClicked(t *testing.T) {
 	person := s.charged(ads.ChargeQuery{Campaign: c.ID, Visitor: "robot"}).Newest[0].Person
 	if same := s.charged(ads.ChargeQuery{Campaign: c.ID, Unit: u, Person: person}); same.Count != 2 {
 		t.Errorf("the person of a charge has %+v", same)
+	}
+	if mapped := s.charged(ads.ChargeQuery{Campaign: c.ID, Address: "::ffff:203.0.113.9"}); mapped.Count != 2 {
+		t.Errorf("the address as IPv6 has it: %+v", mapped)
 	}
 	if one := s.charged(ads.ChargeQuery{Campaign: c.ID, Choice: robot.ID, Visitor: "robot", Address: "203.0.113.9"}); one.Count != 1 || one.Newest[0].Choice != robot.ID {
 		t.Errorf("one click: %+v", one)
@@ -139,6 +142,24 @@ func TestLongRefundsGoOn(t *testing.T) {
 	}
 }
 
+// TestARefundThatHasBegunGoesOn: the database stops answering in the middle.
+func TestARefundThatHasBegunGoesOn(t *testing.T) {
+	s := newStage(t, ads.ByZone)
+	c := s.campaign(plain)
+	s.unit(c, 10_000, func(u *ads.Unit) { u.Bid.Model = ads.CPC })
+	s.clicked("robot", "")
+	s.store.fault = ads.ErrUnavailable
+	refund, err := s.Refund(s.ctx, ads.RefundRequest{ChargeQuery: ads.ChargeQuery{Campaign: c.ID}, Count: 1, Reason: "robots"})
+	if err != nil || refund.Done || refund.Count != 0 {
+		t.Fatalf("%+v, %v", refund, err)
+	}
+	refused(t, s.FinishRefunds(s.ctx), fault.CodeUnavailable, "", "finishing without a database")
+	s.store.fault = nil
+	if err := s.FinishRefunds(s.ctx); err != nil || s.spent(c) != 0 {
+		t.Errorf("%v; %d is spent", err, s.spent(c))
+	}
+}
+
 func TestRefundsRefuseBadInput(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	c := s.campaign(plain)
@@ -195,5 +216,18 @@ func TestDaysOfBudgetsNeverComeAgain(t *testing.T) {
 	}
 	if taken != 1_000 {
 		t.Errorf("%d of a day's 1000 were taken around midnight", taken)
+	}
+}
+
+// TestAddressesOfOneNetworkAreOne: in IPv6 a client has as many addresses as it likes.
+func TestAddressesOfOneNetworkAreOne(t *testing.T) {
+	s := newStage(t, ads.ByZone)
+	c := s.campaign(plain)
+	s.unit(c, 10_000, func(u *ads.Unit) { u.Bid.Model = ads.CPC })
+	for _, address := range []string{"2001:db8:1:2::1", "2001:db8:1:2:ffff::", "2001:db8:1:3::1"} {
+		s.clicked("", address)
+	}
+	if found := s.charged(ads.ChargeQuery{Campaign: c.ID, Address: "2001:db8:1:2::7"}); found.Count != 2 {
+		t.Errorf("%+v", found)
 	}
 }

@@ -63,6 +63,13 @@ func (w *watched) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
 	return w.Store.PutTraffic(ctx, counts)
 }
 
+func (w *watched) Continue(ctx context.Context, refund ads.RefundID, now time.Time) (*ads.Refund, error) {
+	if w.fault != nil {
+		return nil, w.fault
+	}
+	return w.Store.Continue(ctx, refund, now)
+}
+
 func (w *watched) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
 	w.others.Add(1)
 	if w.fault != nil {

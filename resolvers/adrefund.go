@@ -29,8 +29,8 @@ func (r adManagerResolver) Charges(ctx context.Context, _ *model.AdManager, camp
 	if err != nil {
 		return nil, err
 	}
-	charges, err := r.Ads.Charged(ctx, query)
-	return &model.AdCharges{Charges: charges}, err
+	charged, err := r.Ads.Charged(ctx, query)
+	return &model.AdCharges{Charged: charged}, err
 }
 
 // chargeQuery reads what picks charges. Errors: those of the ids; INVALID for a visitor or an address that is empty, which would be everybody.

@@ -1674,6 +1674,64 @@ func (ec *executionContext) fieldContext_AdCharge_person(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _AdCharges_from(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharges_from,
+		func(ctx context.Context) (any, error) {
+			return obj.From, nil
+		},
+		nil,
+		ec.marshalNDateTime2timeᚐTime,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharges_from(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharges",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type DateTime does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdCharges_to(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCharges_to,
+		func(ctx context.Context) (any, error) {
+			return obj.To, nil
+		},
+		nil,
+		ec.marshalNDateTime2timeᚐTime,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCharges_to(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCharges",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type DateTime does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdCharges_count(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2594,6 +2652,10 @@ func (ec *executionContext) fieldContext_AdManager_charges(ctx context.Context, 
 		IsResolver: true,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			switch field.Name {
+			case "from":
+				return ec.fieldContext_AdCharges_from(ctx, field)
+			case "to":
+				return ec.fieldContext_AdCharges_to(ctx, field)
 			case "count":
 				return ec.fieldContext_AdCharges_count(ctx, field)
 			case "amount":
@@ -7738,6 +7800,16 @@ func (ec *executionContext) _AdCharges(ctx context.Context, sel ast.SelectionSet
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdCharges")
+		case "from":
+			out.Values[i] = ec._AdCharges_from(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "to":
+			out.Values[i] = ec._AdCharges_to(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "count":
 			out.Values[i] = ec._AdCharges_count(ctx, field, obj)
 			if out.Values[i] == graphql.Null {

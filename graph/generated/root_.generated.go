@@ -695,6 +695,10 @@ enum AdForecastBasis {
 
 "What was billed, in the currency of the ads."
 type AdCharges {
+  "From this moment: give it to ` + "`" + `refundAds` + "`" + `, so that both are about the same."
+  from: DateTime!
+  "Before this moment: the same."
+  to: DateTime!
   "How many impressions and clicks; 100001 where there are more than one refund can be about."
   count: Int!
   "What they cost."

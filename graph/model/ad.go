@@ -267,7 +267,7 @@ func (b *AdBooking) Impressions() int { return int(b.Booking.Impressions) }
 func (b *AdBooking) IsOpen() bool { return b.Open }
 
 // AdCharges is the schema's AdCharges.
-type AdCharges struct{ *ads.Charges }
+type AdCharges struct{ *ads.Charged }
 
 // Newest is never nil.
 func (c *AdCharges) Newest() []*AdCharge {

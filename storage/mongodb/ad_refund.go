@@ -155,15 +155,25 @@ func (d *adRecordingDoc) charge(kind ads.Kind) (ads.Charge, error) {
 
 // Begin implements ads.Refunds.
 func (a *adStore) Begin(ctx context.Context, r ads.Refund) error {
-	return a.db.read(ctx, "begin refund", func(ctx context.Context) error {
+	return a.db.write(ctx, "begin refund", []id.ID{r.ID.ID}, func(ctx context.Context) error {
 		_, err := a.refunds.InsertOne(ctx, newAdRefundDoc(&r))
 		return err
 	})
 }
 
-// Continue implements ads.Refunds.
+// Continue implements ads.Refunds. It first asks which campaign it is about, so that it waits for those who record its ads.
 func (a *adStore) Continue(ctx context.Context, refund ads.RefundID, now time.Time) (r *ads.Refund, err error) {
-	err = a.db.write(ctx, "refund ads", []id.ID{refund.ID}, func(ctx context.Context) error {
+	var d adRefundDoc
+	err = a.db.read(ctx, "refund", func(ctx context.Context) error {
+		return found(a.refunds.FindOne(ctx, doc("_id", refund)).Decode(&d))
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !d.Open:
+		return d.refund(), nil
+	}
+	err = a.db.write(ctx, "refund ads", []id.ID{refund.ID, d.Campaign.ID}, func(ctx context.Context) error {
 		r, err = a.continueRefund(ctx, refund, now)
 		return err
 	})
