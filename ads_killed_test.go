@@ -317,7 +317,7 @@ func TestKilledBetweenLeaseAndSpend(t *testing.T) {
 	r.start(time.Hour)
 	awaitAds(t, "the leases to be settled", func() bool { return r.ledger().Taken == ledger.Spent })
 	unshown.Range(func(token, _ any) bool {
-		if refused := r.record(token.(string), 1); refused != "The token has expired." { //nolint:forcetypeassert // it was stored above
+		if refused := r.record(token.(string), 1); refused != "The token has expired." {
 			t.Errorf("an impression that has expired: %q", refused)
 		}
 		return false // one is enough

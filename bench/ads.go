@@ -39,7 +39,7 @@ const (
 )
 
 const adsNotes = `Each zone has units of different campaigns, half of them CPM and half CPC, with five of a thousand keywords; every second unit has a cap of 3 a day, every fourth campaign one of 10 a week
-and a daily budget; the best ad of each zone has a cap. Every choice is for another visitor, chosen among all profiles, with three keywords. *Choice* is ` + "`ads.Service.Choose`" + `, *query* a whole GraphQL request, from its body to the answer's bytes; 16 are made at once. A zone is
+and a daily budget; the best ad of each zone has a cap. Every choice is for another visitor, of whom there are as many as profiles (*signed in*: for one of 1,000 users), with three keywords. *Choice* is ` + "`ads.Service.Choose`" + `, *query* a whole GraphQL request, from its body to the answer's bytes; 16 are made at once. A zone is
 read at most once a second; *one zone* is that of a busy page, *all zones* are taken in turn, after each was asked for once. Designs are those of the same zones, read by the design's name.
 *Server* is the CPU time of this process (with SQLite in it), *mongod* that of the database: the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *p99* is by the clock.`
 
@@ -420,9 +420,9 @@ func (s *adScene) remark(section *Section) {
 		section.comparef(visitors, Of(section.Results, callQueryOne, trivialUser), ServerMs,
 			"%.2f times the server CPU of `{ viewer { user { handle } } }`, signed in, is that of a query for an ad for a visitor, in the design *%s*.", design)
 		section.comparef(Of(section.Results, callQueryAll, design), Of(section.Results, callQueryAll, trivialUser), ServerMs,
-			"%.2f times, where the zone is another one each time, in the design *%s*.", design)
+			"%.2f times, where each query is for another zone, in the design *%s*.", design)
 		section.comparef(Of(section.Results, callQueryUser, design), Of(section.Results, callQueryUser, trivialUser), ServerMs,
-			"%.2f times that of `{ viewer { user { handle } } }`, both signed in, in the design *%s*.", design)
+			"%.2f times, where both are signed in, in the design *%s*.", design)
 	}
 }
 

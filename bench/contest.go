@@ -146,7 +146,7 @@ func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, in
 	}, n, t.rest(ctx)
 }
 
-// calls calls until its time is over, or there were most calls, and says how long each took, and all of them.
+// calls makes calls until the turn's time is over, or most calls were made, and says how long each took, and all of them.
 func (c *Contest) calls(ctx context.Context, t *Turn, first, most int) (took []time.Duration, wall time.Duration, err error) {
 	var mu sync.Mutex
 	var begun atomic.Int64
