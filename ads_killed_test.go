@@ -109,7 +109,7 @@ const (
 
 func newAdRun(t *testing.T) *adRun {
 	t.Helper()
-	r := &adRun{t: t, uri: mongoURI(t), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: askers}}}
+	r := &adRun{t: t, uri: shortLivedURI(t), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: askers}}}
 	t.Cleanup(r.client.CloseIdleConnections)
 	r.store = openMongoDB(t, r.uri, mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1_000_000})
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
@@ -317,7 +317,7 @@ func TestKilledBetweenLeaseAndSpend(t *testing.T) {
 	r.start(time.Hour)
 	awaitAds(t, "the leases to be settled", func() bool { return r.ledger().Taken == ledger.Spent })
 	unshown.Range(func(token, _ any) bool {
-		if refused := r.record(token.(string), 1); refused != "The token has expired." { //nolint:forcetypeassert // it was stored above
+		if refused := r.record(token.(string), 1); refused != "The token has expired." {
 			t.Errorf("an impression that has expired: %q", refused)
 		}
 		return false // one is enough

@@ -6,7 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"time"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Contest lets rivals do the same things in turns.
@@ -34,6 +38,8 @@ type Turn struct {
 	Wire  *Wire // nil: nothing is counted
 	// Each is how many things Do does at once, where a sample is to be about one of them. Default: 1.
 	Each int
+	// AtOnce is how many goroutines call Do. Default: 1.
+	AtOnce int
 	// Do does it once. n counts on over all rounds, from 0, and is the same for all rivals.
 	Do func(ctx context.Context, n int) error
 	// Rest ends a turn, without being measured: work that Do has left for later. Optional.
@@ -119,16 +125,12 @@ func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, in
 		return Sample{}, 0, err
 	}
 	commands, answered := t.Wire.totals()
-	var took []time.Duration
-	n, wall := 0, time.Duration(0)
-	for began := time.Now(); n == 0 || (most == 0 || n < most) && wall < c.Turn; n++ {
-		if err := t.Do(ctx, first+n); err != nil {
-			return Sample{}, n, err
-		}
-		took = append(took, time.Since(began)-wall)
-		wall = time.Since(began)
+	took, wall, err := c.calls(ctx, &t, first, most)
+	if err != nil {
+		return Sample{}, len(took), err
 	}
 	slices.Sort(took)
+	n := len(took)
 	commandsAfter, answeredAfter := t.Wire.totals()
 	after, err := c.Meter.Read(ctx)
 	if err != nil {
@@ -142,6 +144,33 @@ func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, in
 		Commands: float64(commandsAfter-commands) / float64(each), Answered: float64(answeredAfter-answered) / float64(each),
 		Read: float64(used.Read) / float64(each),
 	}, n, t.rest(ctx)
+}
+
+// calls makes calls until the turn's time is over, or most calls were made, and says how long each took, and all of them.
+func (c *Contest) calls(ctx context.Context, t *Turn, first, most int) (took []time.Duration, wall time.Duration, err error) {
+	var mu sync.Mutex
+	var begun atomic.Int64
+	began := time.Now()
+	group, ctx := errgroup.WithContext(ctx)
+	for range max(1, t.AtOnce) {
+		group.Go(func() error {
+			for {
+				n := int(begun.Add(1)) - 1
+				at := time.Since(began)
+				if n > 0 && (most > 0 && n >= most || at >= c.Turn) {
+					return nil
+				}
+				if err := t.Do(ctx, first+n); err != nil {
+					return err
+				}
+				mu.Lock()
+				took = append(took, time.Since(began)-at)
+				mu.Unlock()
+			}
+		})
+	}
+	err = group.Wait()
+	return took, time.Since(began), err
 }
 
 func (t *Turn) rest(ctx context.Context) error {

@@ -2,6 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"sync"
 	"time"
 
 	"plaza/ads"
@@ -16,16 +19,94 @@ var (
 	confirmSightings = define(`UPDATE ad_sightings SET until = keep WHERE profile = ? AND choice = ?`)
 )
 
+// reservations are those that wait for a transaction. Those that wait at the same time share one: each must be on the disk before it is answered.
+type reservations struct {
+	turn chan struct{} // of those who wait, one at a time makes the transaction
+
+	mu      sync.Mutex
+	waiting []*reservation
+}
+
+type reservation struct {
+	ads.Reservation
+
+	done   chan struct{} // closed once the rest is known
+	chosen []int
+	err    error
+}
+
+func newReservations() *reservations { return &reservations{turn: make(chan struct{}, 1)} }
+
 // Reserve implements ads.Profiles.
-func (s adStore) Reserve(ctx context.Context, r ads.Reservation) (chosen []int, err error) {
-	err = s.file.update(ctx, func(w *work) error {
-		chosen, err = w.reserve(r)
-		return err
-	})
-	if err != nil {
+func (s adStore) Reserve(ctx context.Context, r ads.Reservation) ([]int, error) {
+	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	return chosen, nil
+	mine := &reservation{Reservation: r, done: make(chan struct{})}
+	queue := s.file.reservations
+	queue.add(mine)
+	defer queue.remove(mine)
+	for {
+		select {
+		case <-mine.done:
+			return mine.chosen, mine.err
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case queue.turn <- struct{}{}:
+			go s.reserveAll(context.WithoutCancel(ctx)) // whoever leaves takes nobody along
+		}
+	}
+}
+
+var errNotReserved = errors.New("the reservation was not made")
+
+// reserveAll does all that wait, or, where that fails, none of them.
+func (s adStore) reserveAll(ctx context.Context) {
+	queue := s.file.reservations
+	defer func() { <-queue.turn }()
+	all, err := queue.take(), errNotReserved
+	if len(all) == 0 {
+		return
+	}
+	defer func() {
+		for _, r := range all {
+			if err != nil {
+				r.chosen, r.err = nil, err
+			}
+			close(r.done)
+		}
+	}()
+	err = s.file.update(ctx, func(w *work) (err error) {
+		for _, r := range all {
+			if r.chosen, err = w.reserve(r.Reservation); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (q *reservations) add(r *reservation) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.waiting = append(q.waiting, r)
+}
+
+func (q *reservations) take() []*reservation {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all := q.waiting
+	q.waiting = nil
+	return all
+}
+
+// remove takes one back, if it still waits.
+func (q *reservations) remove(r *reservation) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if at := slices.Index(q.waiting, r); at >= 0 {
+		q.waiting = slices.Delete(q.waiting, at, at+1)
+	}
 }
 
 func (w *work) reserve(r ads.Reservation) ([]int, error) {

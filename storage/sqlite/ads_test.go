@@ -1,8 +1,12 @@
 package sqlite
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -46,6 +50,36 @@ func TestAdChoiceWalksAnIndex(t *testing.T) {
 			t.Errorf("reading a zone takes a %s:\n%s", bad, steps)
 		}
 	}
+}
+
+// TestReservationsShareTransactions lets 64 reserve at once, half of whom leave: nobody else is kept from what is his.
+func TestReservationsShareTransactions(t *testing.T) {
+	s := openAds(t)
+	now := time.UnixMilli(1_800_000_000_000).UTC()
+	var all sync.WaitGroup
+	for i := range 64 {
+		ctx, leave := context.WithCancel(t.Context())
+		all.Go(func() {
+			defer leave()
+			scope := ads.ScopeCap{Scope: id.New(), Cap: ads.Cap{Count: 1, Per: ads.Day}}
+			r := ads.Reservation{Profile: ads.ProfileID{ID: id.New()}, Count: 1, Now: now, Candidates: []ads.Candidate{{
+				Choice: ads.ChoiceID{ID: id.New()}, Advertiser: ads.AdvertiserID{ID: id.New()}, Caps: []ads.ScopeCap{scope},
+			}}}
+			if i%2 == 0 {
+				go leave()
+				if _, err := s.Ads().Reserve(ctx, r); err != nil && !errors.Is(err, context.Canceled) {
+					t.Errorf("who has left is answered %v", err)
+				}
+				return
+			}
+			chosen, err := s.Ads().Reserve(ctx, r)
+			profile, found := s.Ads().Profile(ctx, r.Profile)
+			if err != nil || found != nil || !slices.Equal(chosen, []int{0}) || len(profile.Seen) != 1 {
+				t.Errorf("who has stayed has %v: %v, %v; %+v", chosen, err, found, profile)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestPausingWalksTheIndexOnCampaign(t *testing.T) {

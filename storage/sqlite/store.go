@@ -35,6 +35,8 @@ type Store struct {
 	log    *eventLog
 	lock   io.Closer
 	left   chan struct{} // tells Work that a call has left something undone
+
+	reservations *reservations
 }
 
 // Open opens the database file, makes it (and its folder) where it is absent, and brings its tables up to date.
@@ -49,7 +51,7 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s := &Store{lock: lock, log: newEventLog(), left: make(chan struct{}, 1)}
+	s := &Store{lock: lock, log: newEventLog(), left: make(chan struct{}, 1), reservations: newReservations()}
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(openFault(path, err), s.closeAll())
 	}

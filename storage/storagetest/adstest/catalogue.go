@@ -253,6 +253,10 @@ func anEndedContextEndsCalls(w *world) {
 		"Record":     func() error { _, err := w.Record(ctx, recording(ads.Click, u, zone)); return err },
 		"Save":       func() error { _, err := w.Save(ctx, batch().Batch); return err },
 		"SigningKey": func() error { _, err := w.SigningKey(ctx, []byte("key")); return err },
+		"Reserve": func() error {
+			_, err := w.Reserve(ctx, ads.Reservation{Profile: ads.ProfileID{ID: id.New()}, Count: 1, Now: noon})
+			return err
+		},
 	} {
 		err := call()
 		if !errors.Is(err, context.Canceled) && !errors.Is(err, ads.ErrUnavailable) {
