@@ -115,6 +115,15 @@ func (r *Request) profile(key []byte) ProfileID {
 // VisitorProfile is whose profile a visitor's is, under the key that the database has: see Keys.
 func VisitorProfile(key []byte, visitor string) ProfileID { return hashed(key, "visitor", visitor) }
 
+// Forget removes what is remembered of a user: what they have seen of capped ads.
+func (s *Service) Forget(ctx context.Context, user string) error {
+	key, err := s.signingKey(ctx)
+	if err != nil {
+		return err
+	}
+	return present(s.store.ForgetProfile(ctx, (&Request{User: user}).profile(key)))
+}
+
 // hashed makes an id of what must not be stored as it is.
 func hashed(key []byte, kind, text string) ProfileID {
 	return ProfileID{[idSize]byte(mac(key, []byte(kind+":"+text)))}

@@ -98,6 +98,8 @@ type Profiles interface {
 	Reserve(ctx context.Context, r Reservation) (chosen []int, err error)
 	// Profile reads what is remembered; an absent profile is empty.
 	Profile(ctx context.Context, id ProfileID) (*Profile, error)
+	// ForgetProfile removes what is remembered.
+	ForgetProfile(ctx context.Context, id ProfileID) error
 }
 
 // Kind is what a token stands for.

@@ -177,6 +177,9 @@ func (r mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteA
 	if err != nil || len(mistakes) > 0 {
 		return &model.DeleteAccountPayload{UserErrors: mistakes}, err
 	}
+	if err := r.Ads.Forget(ctx, session.User.String()); err != nil {
+		r.Logger.WarnContext(ctx, "an ad profile will be forgotten only by itself", "error", err)
+	}
 	r.leave(ctx, session)
 	return &model.DeleteAccountPayload{DeletedUserID: unless(mistakes, session.User.String()), UserErrors: mistakes}, nil
 }

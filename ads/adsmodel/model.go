@@ -329,6 +329,14 @@ func (m *Store) Reserve(ctx context.Context, r ads.Reservation) ([]int, error) {
 	return p.Reserve(r), nil
 }
 
+// ForgetProfile implements ads.Profiles.
+func (m *Store) ForgetProfile(_ context.Context, id ads.ProfileID) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.profiles, id)
+	return nil
+}
+
 // Profile implements ads.Profiles.
 func (m *Store) Profile(_ context.Context, id ads.ProfileID) (*ads.Profile, error) {
 	m.mu.Lock()

@@ -153,6 +153,14 @@ func newAdCandidateDoc(c *ads.Candidate, now time.Time) adCandidateDoc {
 	return d
 }
 
+// ForgetProfile implements ads.Profiles.
+func (a *adStore) ForgetProfile(ctx context.Context, id ads.ProfileID) error {
+	return a.db.read(ctx, "forget ad profile", func(ctx context.Context) error {
+		_, err := a.profiles.DeleteOne(ctx, doc("_id", id))
+		return err
+	})
+}
+
 // Profile implements ads.Profiles.
 func (a *adStore) Profile(ctx context.Context, id ads.ProfileID) (*ads.Profile, error) {
 	var d adProfileDoc

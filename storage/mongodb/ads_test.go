@@ -113,6 +113,10 @@ func (s *turns) Profile(ctx context.Context, p ads.ProfileID) (*ads.Profile, err
 	return s.next().Profile(ctx, p)
 }
 
+func (s *turns) ForgetProfile(ctx context.Context, p ads.ProfileID) error {
+	return s.next().ForgetProfile(ctx, p)
+}
+
 func (s *turns) RollUp(ctx context.Context, from, to, until time.Time) error {
 	return s.next().RollUp(ctx, from, to, until)
 }

@@ -170,7 +170,7 @@ func (d deletion) removeUntil(ctx context.Context, deadline time.Time, remove fu
 func (q *jobQueue) addSweep(ctx context.Context, from *jobDoc, after time.Duration) error {
 	j := jobDoc{
 		ID: jobID{id.Derive(from.ID.Time(), string(jobSweep)+from.Author.ID.String())}, Version: version, Kind: jobSweep, Author: from.Author,
-		MadeAt: from.MadeAt, Due: time.Now().Add(after),
+		MadeAt: time.Now().Add(after), Due: time.Now().Add(after),
 	}
 	_, err := q.jobs.InsertOne(ctx, j)
 	if mongo.IsDuplicateKeyError(err) {

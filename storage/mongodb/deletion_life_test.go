@@ -125,8 +125,8 @@ func TestDeletingAStar(t *testing.T) {
 		"hybrid, two":   {Feeds: mongodb.FeedsHybrid, Graph: mongodb.GraphTwo},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name == "read, reverse" && size == 20_000 {
-				t.Skip("the other layout does the same, and more")
+			if name != "read, reverse" && size == 20_000 {
+				t.Skip("to save time: TestNothingIsLeftOfTheDeleted has this layout, too")
 			}
 			meter, err := bench.NewMeter(t.Context(), plainClient(t))
 			if err != nil {

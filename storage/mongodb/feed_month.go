@@ -140,14 +140,14 @@ func (f *monthFeeds) copy(ctx context.Context, j *jobDoc) error {
 		return err
 	}
 	j.Author, j.Wall = people.Author, people.WallOwner
-	users, err := f.share(ctx, j)
-	if err != nil {
-		return err
-	}
 	if j.isFirst() {
 		if err := f.copyTo(ctx, f.wallOf, j, copies[0], []social.UserID{j.Wall}); err != nil {
 			return err
 		}
+	}
+	users, err := f.share(ctx, j) // right before they are told: who unfollows in between would keep the copy
+	if err != nil {
+		return err
 	}
 	return f.copyTo(ctx, f.newsOf, j, copies[0], users)
 }

@@ -16,6 +16,7 @@ var (
 	// Each reservation takes some old ones along, so that they never pile up.
 	forgetSightings = define(`DELETE FROM ad_sightings WHERE (profile, scope, choice) IN
 		(SELECT profile, scope, choice FROM ad_sightings WHERE until <= ? ORDER BY until LIMIT 10)`)
+	forgetProfile    = define(`DELETE FROM ad_sightings WHERE profile = ?`)
 	confirmSightings = define(`UPDATE ad_sightings SET until = keep WHERE profile = ? AND choice = ?`)
 )
 
@@ -127,6 +128,14 @@ func added(r *ads.Reservation, chosen []int) (seen []ads.Sighting) {
 		seen = append(seen, r.Candidates[i].Sightings(r.Now)...)
 	}
 	return seen
+}
+
+// ForgetProfile implements ads.Profiles.
+func (s adStore) ForgetProfile(ctx context.Context, id ads.ProfileID) error {
+	return s.file.update(ctx, func(w *work) error {
+		_, err := w.exec(forgetProfile, id.Bytes())
+		return err
+	})
 }
 
 // Profile implements ads.Profiles.

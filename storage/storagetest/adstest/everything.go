@@ -67,6 +67,7 @@ func CallEverything(t *testing.T, store ads.Store) {
 	}
 	_, err = w.Profile(w.ctx, person)
 	w.ok(err, "Profile")
+	w.ok(w.ForgetProfile(w.ctx, somebody()), "ForgetProfile")
 	w.ledger(c)
 	_, err = w.SigningKey(w.ctx, []byte("a key"))
 	w.ok(err, "SigningKey")

@@ -15,6 +15,7 @@ var profileCases = []testCase{
 	{"ManyReservationsKeepACap", manyReservationsKeepACap},
 	{"WhatWasNotShownStopsCounting", whatWasNotShown},
 	{"ConfirmedImpressionsCountForTheirWindow", confirmedImpressionsCount},
+	{"ForgetProfileForgetsOneProfile", forgetProfile},
 	{"ReserveDoesAsTheDomainDoes", reserveDoesAsTheDomainDoes},
 }
 
@@ -39,6 +40,22 @@ func (w *world) reserve(r ads.Reservation, want ...int) {
 	chosen, err := w.Reserve(w.ctx, r)
 	w.ok(err, "Reserve")
 	w.same(chosen, want, "what was chosen")
+}
+
+func forgetProfile(w *world) {
+	gone, other, scope := somebody(), somebody(), id.New()
+	of := func(person ads.ProfileID) ads.Reservation {
+		return ads.Reservation{Profile: person, Count: 1, Now: noon, Candidates: []ads.Candidate{candidate(anAdvertiser(), capOf(scope, 1, ads.Day))}}
+	}
+	w.reserve(of(gone), 0)
+	w.reserve(of(other), 0)
+	w.ok(w.ForgetProfile(w.ctx, gone), "ForgetProfile")
+	w.ok(w.ForgetProfile(w.ctx, gone), "ForgetProfile again")
+	profile, err := w.Profile(w.ctx, gone)
+	w.ok(err, "Profile")
+	w.same(len(profile.Seen), 0, "what is left of the profile")
+	w.reserve(of(gone), 0)
+	w.reserve(of(other))
 }
 
 func reserveTakesTheBest(w *world) {
