@@ -141,11 +141,18 @@ type serveCommand struct {
 // zoneFlag is the place for ads that a flag names: site/zone.
 type zoneFlag ads.ZoneID
 
-// UnmarshalText implements encoding.TextUnmarshaler.
+// UnmarshalText implements encoding.TextUnmarshaler. An empty text, as an empty environment variable has, is no zone.
 func (z *zoneFlag) UnmarshalText(text []byte) error {
+	*z = zoneFlag{}
+	if len(text) == 0 {
+		return nil
+	}
 	zone, err := ads.ParseZoneID(string(text))
+	if err != nil {
+		return errors.New("must be SITE/ZONE: two names of 1 to 64 characters, of a–z, 0–9, '.', '-' and '_'")
+	}
 	*z = zoneFlag(zone)
-	return err
+	return nil
 }
 
 // newsAds is where news carries ads.

@@ -187,6 +187,10 @@ func TestNewsAdsAreOffByDefault(t *testing.T) {
 	if got := (&serveCommand{NewsAdsEvery: 8}).newsAds(); got.Every != 0 {
 		t.Errorf("without a zone news has ads: %+v", got)
 	}
+	empty := zoneFlag(newsZone)
+	if err := empty.UnmarshalText(nil); err != nil || empty != (zoneFlag{}) {
+		t.Errorf("an empty zone is %v, %v", empty, err)
+	}
 	for name, c := range map[string]struct {
 		args []string
 		want string
