@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"plaza/ads"
 	"plaza/fault"
 	"plaza/graph/generated"
 	"plaza/graph/model"
@@ -937,6 +938,14 @@ func (w *world) addAds(t *testing.T) {
 	w.act(t, "ada", `mutation { createAdZone(input: {site: "acme.example", zone: "top", currency: "EUR"}) { zone { site } userErrors { code } } }`)
 	w.add(t, "unit", "ada", `mutation { createAdUnit(input: {campaignId: "$campaign", headline: "Old", landingUrl: "https://acme.example/",
 		bid: {model: CPC, price: 1000, currency: "EUR"}, zones: [{site: "acme.example", zone: "top"}]}) { unit { id } } }`)
+	campaign, err := ads.ParseCampaignID(w.ids["campaign"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	refund := ads.Refund{ID: ads.RefundID{ID: id.New()}, Selection: ads.Selection{Campaign: campaign}, Reason: "Old", By: w.ids["ada"], Done: true}
+	if err := w.plaza.store.Ads().Begin(t.Context(), refund); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // dumpAds is all that those who manage ads see.
@@ -945,6 +954,7 @@ func (w *world) dumpAds(t *testing.T) string {
 	return w.ada.raw(t, w.named(`{ adManager { advertisers { nodes { id name caps { count per } } }
 		campaigns(advertiserId: "$advertiser") { nodes { id name state isHouse schedule { start end timeZone weekdays fromHour toHour } budget { total daily } spent caps { count per } } }
 		units(campaignId: "$campaign") { nodes { id headline body imageUrl landingUrl state bid { model price currency } keywords weight caps { count per } zones { site zone } impressions clicks } }
+		refunds(campaignId: "$campaign") { nodes { id reason count amount } }
 		zones { nodes { site zone currency design } } } }`))
 }
 
@@ -1079,6 +1089,20 @@ func (w *world) arguments() map[string][]bad {
 		"AdManager.report(from:)":            values("BAD_USER_INPUT", "", "tomorrow", 5, "2026-01-01T00:30:00Z"),
 		"AdManager.report(to:)":              values("BAD_USER_INPUT", "", "tomorrow", 5, "2026-01-01T00:30:00Z", "2026-01-01T00:00:00Z", "2026-02-02T00:00:00Z"),
 		"AdManager.report(campaignId:)":      notAnyID("campaign"),
+		"AdManager.refunds(campaignId:)":     notAnyID("campaign"),
+		"AdManager.charges(campaignId:)":     notAnyID("campaign"),
+		"AdManager.charges(unitId:)":         notAnyID("ad"),
+		"AdManager.charges(choiceId:)":       malformedIDs("adchoice"),
+		"AdManager.charges(kind:)":           {},
+		"AdManager.charges(from:)":           badTimes(),
+		"AdManager.charges(to:)":             append(badTimes(), values("BAD_USER_INPUT", "2999-01-01T00:00:00Z")...),
+		"AdManager.charges(person:)":         malformedIDs("adperson"),
+		"AdManager.charges(visitor:)":        values("BAD_USER_INPUT", "", "a b", "ä", strings.Repeat("a", 129), megabyte),
+		"AdManager.charges(address:)":        values("BAD_USER_INPUT", "", "localhost", "1.2.3", "1.2.3.4:5", megabyte),
+		"AdManager.forecast(site:)":          site,
+		"AdManager.forecast(zone:)":          append(slices.Clone(site), values("NOT_FOUND", "nowhere")...),
+		"AdManager.forecast(from:)":          values("BAD_USER_INPUT", "", "tomorrow", 5, "2026-01-01T00:00:00Z", "2999-01-01T00:30:00Z"),
+		"AdManager.forecast(to:)":            values("BAD_USER_INPUT", "", "tomorrow", 5, "2026-01-01T00:00:00Z", "2999-01-01T00:00:00Z"),
 		"AdManager.explain(site:)":           site,
 		"AdManager.explain(zone:)":           site,
 		"AdManager.explain(keywords:)":       badKeywords("BAD_USER_INPUT", "BAD_USER_INPUT", "BAD_USER_INPUT"),
@@ -1150,6 +1174,9 @@ var needed = map[string][]string{
 	"AdManager.units":     {`campaignId: "$campaign"`},
 	"AdManager.report":    {`from: "2026-01-01T00:00:00Z"`, `to: "2026-02-01T00:00:00Z"`, `by: DAY`},
 	"AdManager.explain":   {`site: "example.org"`, `zone: "sidebar"`},
+	"AdManager.forecast":  {`site: "acme.example"`, `zone: "top"`},
+	"AdManager.charges":   {`campaignId: "$campaign"`},
+	"AdManager.refunds":   {`campaignId: "$campaign"`},
 }
 
 // beside has what a field's argument needs beside it.

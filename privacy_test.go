@@ -223,7 +223,7 @@ func kindOfArgument(t *testing.T, name string) string {
 	t.Helper()
 	for kind, names := range map[string][]string{
 		"user": {"userId", "wallOwnerId"}, "circle": {"circleId", "circleIds"}, "post": {"postId"}, "comment": {"commentId", "parentId"},
-		"ad": {"advertiserId", "campaignId", "unitId"}, // nobody's: those who manage ads see them all
+		"ad": {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // nobody's: those who manage ads see them all
 	} {
 		if slices.Contains(names, name) {
 			return kind
