@@ -82,8 +82,8 @@ type tagged[D any] struct {
 	doc  D
 }
 
-func (t *tagged[D]) set(r *reading, field string, v bsoncore.Value) {
-	if field == "list" {
+func (t *tagged[D]) set(r *reading, field []byte, v bsoncore.Value) {
+	if string(field) == "list" {
 		r.int(v, &t.list)
 	} else if d, ok := any(&t.doc).(document); ok {
 		d.set(r, field, v)
