@@ -113,6 +113,25 @@ func idsOf(posts []*social.Post) []social.PostID {
 	return ids
 }
 
+// showsPeople says whether the operation asks for people whom posts or comments name.
+func showsPeople(ctx context.Context) bool {
+	o := graphql.GetOperationContext(ctx)
+	return selectsPeople(o.Operation.SelectionSet) ||
+		slices.ContainsFunc(o.Doc.Fragments, func(f *ast.FragmentDefinition) bool { return selectsPeople(f.SelectionSet) })
+}
+
+func selectsPeople(set ast.SelectionSet) bool {
+	return slices.ContainsFunc(set, func(selection ast.Selection) bool {
+		switch s := selection.(type) {
+		case *ast.Field:
+			return s.Name == "author" || s.Name == "wallOwner" || selectsPeople(s.SelectionSet)
+		case *ast.InlineFragment:
+			return selectsPeople(s.SelectionSet)
+		}
+		return false // a fragment is looked at by itself
+	})
+}
+
 // selection names all fields, at any depth, that the field of ctx was asked for.
 func selection(ctx context.Context) map[string]bool {
 	names := map[string]bool{}

@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -215,26 +216,28 @@ func valueList[V any](values []V) any {
 	case []social.CircleID:
 		return idList(v)
 	case []bson.Binary:
-		return binaryList(v)
+		return binaryList(len(v), func(list []byte, i int) []byte { return bsoncore.AppendBinary(list, v[i].Subtype, v[i].Data) })
 	}
 	return values
 }
 
 func idList[V ~struct{ id.ID }](ids []V) bson.RawValue {
-	b := bsoncore.NewArrayBuilder()
-	for _, v := range ids {
-		raw := struct{ id.ID }(v)
-		b.AppendBinary(bson.TypeBinaryUUID, raw.ID[:])
-	}
-	return bson.RawValue{Type: bson.TypeArray, Value: b.Build()}
+	return binaryList(len(ids), func(list []byte, i int) []byte {
+		raw := struct{ id.ID }(ids[i])
+		return bsoncore.AppendBinary(list, bson.TypeBinaryUUID, raw.ID[:])
+	})
 }
 
-func binaryList(keys []bson.Binary) bson.RawValue {
-	b := bsoncore.NewArrayBuilder()
-	for _, k := range keys {
-		b.AppendBinary(k.Subtype, k.Data)
+// binaryList is an array of n binary values, each of which add appends.
+func binaryList(n int, add func(list []byte, i int) []byte) bson.RawValue {
+	const usual = 50 // bytes of an element, at most, with its index
+	start, list := bsoncore.AppendArrayStart(make([]byte, 0, 5+n*usual))
+	for i := range n {
+		list = append(strconv.AppendInt(append(list, byte(bsoncore.TypeBinary)), int64(i), 10), 0)
+		list = add(list, i)
 	}
-	return bson.RawValue{Type: bson.TypeArray, Value: b.Build()}
+	list, _ = bsoncore.AppendArrayEnd(list, start) // it can't fail: start is where it started
+	return bson.RawValue{Type: bson.TypeArray, Value: list}
 }
 
 func (d *userDoc) set(r *reading, field []byte, v bsoncore.Value) {
@@ -291,6 +294,19 @@ func (d *profileValueDoc) set(r *reading, field []byte, v bsoncore.Value) {
 		d.Value = text
 	case "t":
 		r.text(v, &d.Text)
+	}
+}
+
+func (d *sessionDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.binary(v, &d.TokenHash)
+	case "v":
+		r.int(v, &d.Version)
+	case "user":
+		r.id(v, &d.User.ID)
+	case "expiresAt":
+		r.time(v, &d.ExpiresAt)
 	}
 }
 

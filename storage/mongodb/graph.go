@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/id"
 	"plaza/social"
@@ -119,40 +120,118 @@ func (s *Store) updateEdge(ctx context.Context, filter bson.D, update any) (*edg
 
 // Relations implements social.Graph: both edges of all pairs, in one command.
 func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
-	edges := make(map[[2]id.ID]*edgeDoc, 2*len(pairs))
+	edges := edgeMap{}
 	err := s.read(ctx, "relations", func(ctx context.Context) error {
 		for batch := range slices.Chunk(pairs, inBatch/2) {
-			docs, err := s.edgesOf(ctx, batch)
+			docs, err := findAll[edgeDoc](ctx, s.edges, edgesOf(batch), 2*len(batch), options.Find().SetHint(doc("_id", 1)))
 			if err != nil {
 				return err
 			}
 			for i := range docs {
-				edges[[2]id.ID{docs[i].Owner.ID, docs[i].Other.ID}] = &docs[i]
+				edges.add(&docs[i])
 			}
 		}
 		return nil
 	})
 	relations := make(map[social.Pair]social.Relation, len(pairs))
 	for _, pair := range pairs {
-		there, back := edges[[2]id.ID{pair.Viewer.ID, pair.Other.ID}], edges[[2]id.ID{pair.Other.ID, pair.Viewer.ID}]
-		if there != nil || back != nil {
-			relations[pair] = relation(there, back)
+		if r, ok := edges.relation(pair); ok {
+			relations[pair] = r
 		}
 	}
 	return relations, err
 }
 
-func (s *Store) edgesOf(ctx context.Context, pairs []social.Pair) ([]edgeDoc, error) {
-	keys := make([]bson.Binary, 0, 2*len(pairs))
-	owners := make(map[social.UserID]bool, 2*len(pairs))
-	for _, p := range pairs {
-		keys = append(keys, pairKey(p.Viewer.ID, p.Other.ID), pairKey(p.Other.ID, p.Viewer.ID))
-		owners[p.Viewer], owners[p.Other] = true, true
+// People implements social.Graph: users, and the edges between them and the viewer, in one command.
+func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
+	users, edges := make(map[social.UserID]*social.User, len(ids)), edgeMap{}
+	err := s.read(ctx, "people", func(ctx context.Context) error {
+		for batch := range slices.Chunk(ids, inBatch/2) {
+			docs, err := s.userAndEdges(ctx, viewer, batch)
+			if err != nil {
+				return err
+			}
+			for i := range docs {
+				if d := &docs[i]; d.isEdge {
+					edges.add(&d.edge)
+				} else {
+					users[d.user.ID] = d.user.user()
+				}
+			}
+		}
+		return nil
+	})
+	people := make(map[social.UserID]social.Person, len(ids))
+	for _, other := range ids {
+		r, ok := edges.relation(social.Pair{Viewer: viewer, Other: other})
+		if user := users[other]; ok || user != nil {
+			people[other] = social.Person{User: user, Relation: r}
+		}
 	}
-	// The owners are the shard key; on one shard they exclude nothing.
-	filter := doc("_id", doc("$in", valueList(keys)), "owner", doc("$in", valueList(keysOf(owners))))
-	return findAll[edgeDoc](ctx, s.edges, filter, len(keys),
-		options.Find().SetProjection(doc("_id", 0)).SetHint(doc("_id", 1)))
+	return people, err
+}
+
+// personDoc is a user, or an edge between one and the viewer.
+type personDoc struct {
+	isEdge bool
+	user   userDoc
+	edge   edgeDoc
+}
+
+// userAndEdges reads users and edges, which their _ids tell apart: a document begins with it.
+func (s *Store) userAndEdges(ctx context.Context, viewer social.UserID, ids []social.UserID) ([]personDoc, error) {
+	pairs := each(ids, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
+	users := bson.A{doc("$match", doc("_id", doc("$in", valueList(ids))))}
+	return aggregateAll[personDoc](ctx, s.edges, bson.A{
+		doc("$match", edgesOf(pairs)), doc("$unionWith", doc("coll", s.users.Name(), "pipeline", users)),
+	}, 3*len(ids), options.Aggregate().SetHint(doc("_id", 1)))
+}
+
+func (d *personDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	if string(field) == "_id" {
+		subtype, _, _ := v.BinaryOK()
+		d.isEdge = subtype != bson.TypeBinaryUUID
+	}
+	if d.isEdge {
+		d.edge.set(r, field, v)
+	} else {
+		d.user.set(r, field, v)
+	}
+}
+
+func (d *personDoc) evolve() error {
+	if d.isEdge {
+		return d.edge.evolve()
+	}
+	return d.user.evolve()
+}
+
+// edgeMap has edges by whom they lead from and to.
+type edgeMap map[social.Pair]*edgeDoc
+
+func (m edgeMap) add(d *edgeDoc) { m[social.Pair{Viewer: d.Owner, Other: d.Other}] = d }
+
+// relation is what the edges say of a pair; not ok: there is none.
+func (m edgeMap) relation(pair social.Pair) (r social.Relation, ok bool) {
+	there, back := m[pair], m[social.Pair{Viewer: pair.Other, Other: pair.Viewer}]
+	return relation(there, back), there != nil || back != nil
+}
+
+// edgesOf matches both edges of all pairs. The owners are the shard key; on one shard they exclude nothing.
+func edgesOf(pairs []social.Pair) bson.D {
+	keys := binaryList(2*len(pairs), func(list []byte, i int) []byte {
+		first, second := pairs[i/2].Viewer.ID, pairs[i/2].Other.ID
+		if i%2 == 1 {
+			first, second = second, first
+		}
+		return bsoncore.AppendBinary(list, bson.TypeBinaryGeneric, pairKey(first, second).Data)
+	})
+	owners := make([]social.UserID, 0, 2*len(pairs))
+	for _, p := range pairs {
+		owners = append(owners, p.Viewer, p.Other)
+	}
+	slices.SortFunc(owners, func(a, b social.UserID) int { return a.Compare(b.ID) })
+	return doc("_id", doc("$in", keys), "owner", doc("$in", valueList(slices.Compact(owners))))
 }
 
 func keysOf[K comparable, V any](set map[K]V) []K {
