@@ -144,41 +144,26 @@ func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.
 
 // People implements social.Graph: users, and the edges between them and the viewer, in one command.
 func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
-	users, edges := make(map[social.UserID]*social.User, len(ids)), edgeMap{}
+	people := make(map[social.UserID]social.Person, len(ids))
 	err := s.read(ctx, "people", func(ctx context.Context) error {
 		for batch := range slices.Chunk(ids, inBatch/2) {
 			docs, err := s.userAndEdges(ctx, viewer, batch)
 			if err != nil {
 				return err
 			}
-			for i := range docs {
-				if d := &docs[i]; d.isEdge {
-					edges.add(&d.edge)
-				} else {
-					users[d.user.ID] = d.user.user()
-				}
+			for _, d := range docs {
+				who := d.about(viewer)
+				person := people[who]
+				d.tell(&person, viewer)
+				people[who] = person
 			}
 		}
 		return nil
 	})
-	people := make(map[social.UserID]social.Person, len(ids))
-	for _, other := range ids {
-		r, ok := edges.relation(social.Pair{Viewer: viewer, Other: other})
-		if user := users[other]; ok || user != nil {
-			people[other] = social.Person{User: user, Relation: r}
-		}
-	}
 	return people, err
 }
 
-// personDoc is a user, or an edge between one and the viewer.
-type personDoc struct {
-	isEdge bool
-	user   userDoc
-	edge   edgeDoc
-}
-
-// userAndEdges reads users and edges, which their _ids tell apart: a document begins with it.
+// userAndEdges reads users and the edges between them and the viewer.
 func (s *Store) userAndEdges(ctx context.Context, viewer social.UserID, ids []social.UserID) ([]personDoc, error) {
 	pairs := each(ids, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
 	users := bson.A{doc("$match", doc("_id", doc("$in", valueList(ids))))}
@@ -187,23 +172,62 @@ func (s *Store) userAndEdges(ctx context.Context, viewer social.UserID, ids []so
 	}, 3*len(ids), options.Aggregate().SetHint(doc("_id", 1)))
 }
 
+// personDoc is a user, or an edge between one and the viewer; the other is nil.
+type personDoc struct {
+	user *userDoc
+	edge *edgeDoc
+}
+
+// set finds out by the _id, with which every document begins, which of the two it is.
 func (d *personDoc) set(r *reading, field []byte, v bsoncore.Value) {
-	if string(field) == "_id" {
-		subtype, _, _ := v.BinaryOK()
-		d.isEdge = subtype != bson.TypeBinaryUUID
+	if subtype, _, ok := v.BinaryOK(); ok && string(field) == "_id" {
+		if subtype == bson.TypeBinaryUUID {
+			d.user = &userDoc{}
+		} else {
+			d.edge = &edgeDoc{}
+		}
 	}
-	if d.isEdge {
-		d.edge.set(r, field, v)
-	} else {
+	switch {
+	case d.user != nil:
 		d.user.set(r, field, v)
+	case d.edge != nil:
+		d.edge.set(r, field, v)
 	}
 }
 
 func (d *personDoc) evolve() error {
-	if d.isEdge {
+	switch {
+	case d.user != nil:
+		return d.user.evolve()
+	case d.edge != nil:
 		return d.edge.evolve()
 	}
-	return d.user.evolve()
+	return errNoPerson
+}
+
+// errNoPerson says that a document does not begin with an id.
+var errNoPerson = errors.New("neither a user nor an edge")
+
+// about is whom the document tells of.
+func (d *personDoc) about(viewer social.UserID) social.UserID {
+	switch {
+	case d.user != nil:
+		return d.user.ID
+	case d.edge.Owner == viewer:
+		return d.edge.Other
+	}
+	return d.edge.Owner
+}
+
+func (d *personDoc) tell(p *social.Person, viewer social.UserID) {
+	switch {
+	case d.user != nil:
+		p.User = d.user.user()
+	case d.edge.Owner == viewer:
+		d.edge.there(&p.Relation)
+	default:
+		d.edge.back(&p.Relation)
+	}
 }
 
 // edgeMap has edges by whom they lead from and to.
@@ -245,14 +269,21 @@ func keysOf[K comparable, V any](set map[K]V) []K {
 func relation(there, back *edgeDoc) social.Relation {
 	var r social.Relation
 	if there != nil {
-		r.Follows, r.Mutes = !there.Follow.IsZero(), !there.Mute.IsZero()
-		r.Blocks, r.BlockedBy = !there.Block.IsZero(), there.BlockedBy
+		there.there(&r)
 	}
 	if back != nil {
-		r.Circles = back.Circles
+		back.back(&r)
 	}
 	return r
 }
+
+// there is what the owner's edge says of the owner's relation to the other, and back of the other's to the owner.
+func (d *edgeDoc) there(r *social.Relation) {
+	r.Follows, r.Mutes = !d.Follow.IsZero(), !d.Mute.IsZero()
+	r.Blocks, r.BlockedBy = !d.Block.IsZero(), d.BlockedBy
+}
+
+func (d *edgeDoc) back(r *social.Relation) { r.Circles = d.Circles }
 
 // edgeList lists the edges with this owner (or other) that have the field, newest first, from the index alone.
 func edgeList(side string, user social.UserID, field, hint string) listQuery {
