@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime/pprof"
 	"slices"
 	"strings"
 	"sync"
@@ -105,7 +106,11 @@ func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]R
 		calls := call.Most
 		for place := range call.Turns {
 			i := (place + round) % len(call.Turns) // nobody is always the first
-			sample, did, err := c.turn(ctx, call.Turns[i], next, calls)
+			var sample Sample
+			var did int
+			var err error
+			labels := pprof.Labels("call", call.Name, "rival", call.Turns[i].Rival) // go tool pprof -tagfocus=rival=…
+			pprof.Do(ctx, labels, func(ctx context.Context) { sample, did, err = c.turn(ctx, call.Turns[i], next, calls) })
 			if err != nil {
 				return nil, fmt.Errorf("%s, %s: %w", call.Name, call.Turns[i].Rival, err)
 			}

@@ -106,6 +106,24 @@ func (r *remembering) Relations(ctx context.Context, pairs []social.Pair) (map[s
 	})
 }
 
+// People implements social.Graph.
+func (r *remembering) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
+	users, err := r.Users(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	pairs := make([]social.Pair, len(ids))
+	for i, other := range ids {
+		pairs[i] = social.Pair{Viewer: viewer, Other: other}
+	}
+	relations, err := r.Relations(ctx, pairs)
+	people := make(map[social.UserID]social.Person, len(ids))
+	for _, pair := range pairs {
+		people[pair.Other] = social.Person{User: users[pair.Other], Relation: relations[pair]}
+	}
+	return people, err
+}
+
 // Reactions implements social.Posts.
 func (r *remembering) Reactions(ctx context.Context, user social.UserID, posts []social.PostID) (map[social.PostID]social.ReactionKind, error) {
 	keys := make([]ownReaction, len(posts))

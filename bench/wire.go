@@ -12,11 +12,15 @@ type Wire struct {
 	commands, answered atomic.Int64
 }
 
-// Monitor tells the wire of a driver's commands.
+// Monitor tells the wire of a driver's commands, once they are answered: for who wants to know of their start the driver copies each,
+// and that would be measured, too.
 func (w *Wire) Monitor() *event.CommandMonitor {
 	return &event.CommandMonitor{
-		Started:   func(context.Context, *event.CommandStartedEvent) { w.commands.Add(1) },
-		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) { w.answered.Add(int64(len(e.Reply))) },
+		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) {
+			w.commands.Add(1)
+			w.answered.Add(int64(len(e.Reply)))
+		},
+		Failed: func(context.Context, *event.CommandFailedEvent) { w.commands.Add(1) },
 	}
 }
 

@@ -20,6 +20,7 @@ const (
 type Loader[K comparable, V any] struct {
 	one  *dataloader.Loader[K, V]
 	many *dataloader.Loader[*[]K, []V]
+	now  func(context.Context, []K) ([]V, error)
 }
 
 // newLoader makes a loader of a batch read that answers with a map: results cannot be misaligned, and a missing key is
@@ -41,7 +42,13 @@ func newLoader[K comparable, V any](read func(context.Context, []K) (map[K]V, er
 	}
 	many := dataloader.NewBatchedLoader(readAll,
 		dataloader.WithWait[*[]K, []V](wait), dataloader.WithCache[*[]K, []V](&dataloader.NoCache[*[]K, []V]{}))
-	return Loader[K, V]{one, many}
+	now := func(ctx context.Context, keys []K) ([]V, error) {
+		if err := learn(ctx, unknown(ctx, []*[]K{&keys}, known), read, one); err != nil {
+			return nil, err
+		}
+		return collected(ctx, keys, one)
+	}
+	return Loader[K, V]{one, many, now}
 }
 
 func aligned[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) dataloader.BatchFunc[K, V] {
@@ -107,6 +114,14 @@ func (l Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
 		return nil, nil
 	}
 	return l.many.Load(ctx, &keys)()
+}
+
+// LoadNow is LoadAll for a list that has none beside it: it waits for no others.
+func (l Loader[K, V]) LoadNow(ctx context.Context, keys []K) ([]V, error) {
+	if len(keys) == 0 {
+		return nil, nil
+	}
+	return l.now(ctx, keys)
 }
 
 // Prime remembers a value that was read elsewhere.

@@ -79,5 +79,5 @@ func (r *Resolver) OperationLoaders(ctx context.Context, next graphql.OperationH
 }
 
 func (r *Resolver) withLoaders(ctx context.Context) context.Context {
-	return loaders.Install(ctx, r.newLoaders(sessionOf(ctx).User))
+	return loaders.Install(ctx, r.newLoaders(ctx, sessionOf(ctx).User))
 }

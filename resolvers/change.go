@@ -16,7 +16,7 @@ func (r *Resolver) mutate(ctx context.Context, change func(viewer social.UserID)
 		return nil, err
 	}
 	mistakes, err := userErrors(change(viewer))
-	loaders.Renew(ctx, r.newLoaders(viewer))
+	loaders.Renew(ctx, r.newLoaders(ctx, viewer))
 	return mistakes, err
 }
 

@@ -27,19 +27,19 @@ func prefetch(ctx context.Context, posts []*social.Post, others ...social.UserID
 	var group errgroup.Group
 	if people := append(people(posts, previews, wanted), others...); len(people) > 0 {
 		group.Go(func() error {
-			_, err := load.Users.LoadAll(ctx, people)
+			_, err := lookUp(ctx, load.Users, people)
 			return err
 		})
 	}
 	if wanted["viewerReaction"] {
 		group.Go(func() error {
-			_, err := load.Reactions.LoadAll(ctx, idsOf(posts))
+			_, err := lookUp(ctx, load.Reactions, idsOf(posts))
 			return err
 		})
 	}
 	if wanted["history"] {
 		group.Go(func() error {
-			_, err := load.Histories.LoadAll(ctx, posts)
+			_, err := lookUp(ctx, load.Histories, posts)
 			return err
 		})
 	}
@@ -52,7 +52,7 @@ func prefetchAuthors(ctx context.Context, comments []*social.Comment) error {
 	if !wanted["author"] || len(comments) == 0 {
 		return nil
 	}
-	_, err := loaders.For(ctx).Users.LoadAll(ctx, people(nil, [][]*social.Comment{comments}, wanted))
+	_, err := lookUp(ctx, loaders.For(ctx).Users, people(nil, [][]*social.Comment{comments}, wanted))
 	return err
 }
 
@@ -68,7 +68,7 @@ func prefetchWithPosts(ctx context.Context, comments []*social.Comment) error {
 		return err
 	}
 	posts = slices.DeleteFunc(posts, func(p *social.Post) bool { return p == nil })
-	_, err = load.Users.LoadAll(ctx, people(posts, [][]*social.Comment{comments}, wanted))
+	_, err = lookUp(ctx, load.Users, people(posts, [][]*social.Comment{comments}, wanted))
 	return err
 }
 
@@ -76,7 +76,7 @@ func prefetchPreviews(ctx context.Context, load *loaders.Loaders, posts []*socia
 	if !wanted {
 		return nil, nil
 	}
-	return load.Previews.LoadAll(ctx, posts)
+	return lookUp(ctx, load.Previews, posts)
 }
 
 // people lists whom the selection shows.
@@ -111,6 +111,25 @@ func idsOf(posts []*social.Post) []social.PostID {
 		ids[i] = p.ID
 	}
 	return ids
+}
+
+// showsPeople says whether the operation asks for people whom posts or comments name.
+func showsPeople(ctx context.Context) bool {
+	o := graphql.GetOperationContext(ctx)
+	return selectsPeople(o.Operation.SelectionSet) ||
+		slices.ContainsFunc(o.Doc.Fragments, func(f *ast.FragmentDefinition) bool { return selectsPeople(f.SelectionSet) })
+}
+
+func selectsPeople(set ast.SelectionSet) bool {
+	return slices.ContainsFunc(set, func(selection ast.Selection) bool {
+		switch s := selection.(type) {
+		case *ast.Field:
+			return s.Name == "author" || s.Name == "wallOwner" || selectsPeople(s.SelectionSet)
+		case *ast.InlineFragment:
+			return selectsPeople(s.SelectionSet)
+		}
+		return false // a fragment is looked at by itself
+	})
 }
 
 // selection names all fields, at any depth, that the field of ctx was asked for.

@@ -107,6 +107,8 @@ func (r *Resolver) CheckinPost() generated.CheckinPostResolver {
 // PollPost resolves the fields of the schema's PollPost.
 func (r *Resolver) PollPost() generated.PollPostResolver { return pollPostResolver{} }
 
-func (r *Resolver) newLoaders(viewer social.UserID) *loaders.Loaders {
-	return loaders.New(r.Social.Viewer(viewer))
+func (r *Resolver) newLoaders(ctx context.Context, viewer social.UserID) *loaders.Loaders {
+	v := r.Social.Viewer(viewer)
+	v.ShowsPeople = showsPeople(ctx)
+	return loaders.New(v)
 }

@@ -144,7 +144,7 @@ func (r mutationResolver) enter(ctx context.Context, user social.UserID, token s
 	if err != nil || len(mistakes) > 0 {
 		return &model.SignInPayload{UserErrors: mistakes}, err
 	}
-	loaders.Renew(ctx, r.newLoaders(user))
+	loaders.Renew(ctx, r.newLoaders(ctx, user))
 	return &model.SignInPayload{Token: &token, Viewer: &model.Viewer{ID: user}, UserErrors: mistakes}, nil
 }
 
@@ -162,7 +162,7 @@ func (r mutationResolver) SignOut(ctx context.Context) (*model.SignOutPayload, e
 func (r mutationResolver) leave(ctx context.Context, session social.Session) {
 	r.Hub.EndSession(session.TokenHash)
 	forgetSession(ctx)
-	loaders.Renew(ctx, r.newLoaders(social.UserID{}))
+	loaders.Renew(ctx, r.newLoaders(ctx, social.UserID{}))
 }
 
 // DeleteAccount resolves Mutation.deleteAccount.

@@ -1,6 +1,30 @@
 package resolvers
 
-import "golang.org/x/sync/errgroup"
+import (
+	"context"
+
+	"github.com/99designs/gqlgen/graphql"
+	"golang.org/x/sync/errgroup"
+
+	"plaza/loaders"
+)
+
+// lookUp looks keys up: where the field is within a list, together with its siblings, which ask at about the same time; and else at once.
+func lookUp[K comparable, V any](ctx context.Context, loader loaders.Loader[K, V], keys []K) ([]V, error) {
+	if isWithinList(ctx) {
+		return loader.LoadAll(ctx, keys)
+	}
+	return loader.LoadNow(ctx, keys)
+}
+
+func isWithinList(ctx context.Context) bool {
+	for field := graphql.GetFieldContext(ctx); field != nil; field = field.Parent {
+		if field.Index != nil {
+			return true
+		}
+	}
+	return false
+}
 
 // together looks several things up at the same time, so that loaders batch them; results stand in the keys' order.
 func together[K, V any](keys []K, load func(int, K) (V, error)) ([]V, error) {

@@ -64,11 +64,11 @@ type partialPage[K comparable, T any] struct {
 }
 
 // candidates is how many entries to read for a page of that size. At first it is one more than the page, to know whether there are more, and
-// a few for those that are left out. Where that was not enough it is twice as many as are likely to fill the page, going by
+// a quarter for those that are left out: reading on costs far more than they do. Where that was not enough it is twice as many as are likely to fill the page, going by
 // those so far, and more and more of them.
 func (p *partialPage[K, T]) candidates(limit, round int) int {
 	const most = 1_000
-	first := limit + 1 + limit/8
+	first := limit + 1 + limit/4
 	if round == 0 || len(p.kept) == 0 {
 		return min(most, first<<(2*min(round, 8)))
 	}

@@ -68,7 +68,7 @@ func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*Post) (func(Us
 // comments, in one read, so that showing the posts takes no other, unless one of these is hidden. Posts
 // that are all hidden take the same read as none.
 func (v *Viewer) postRelations(ctx context.Context, posts []*Post) (map[UserID]Relation, error) {
-	return v.Relations(ctx, append(PeopleOf(posts), nobody))
+	return v.named(ctx, append(PeopleOf(posts), nobody))
 }
 
 // PeopleOf lists the authors, wall owners and authors of the newest PreviewLen comments of posts, with doubles.

@@ -25,11 +25,20 @@ type Relation struct {
 	Circles   []CircleID // the other's circles that hold the viewer, in no order
 }
 
+// Person is a user, and how a viewer stands to them.
+type Person struct {
+	User     *User // nil: there is no such user
+	Relation Relation
+}
+
 // Graph reads who follows, blocks and mutes whom, and stores blocks and mutes. Lists have the newest edge
 // first; their keys are edge ids.
 type Graph interface {
 	// Relations reads one relation for each pair; strangers may be missing in the map. For a viewer who is nobody that is Gone alone.
 	Relations(ctx context.Context, pairs []Pair) (map[Pair]Relation, error)
+	// People reads what Users and Relations say of each of the users and the viewer, at once. Who is neither a user nor stands in any relation to
+	// the viewer may be missing in the map.
+	People(ctx context.Context, viewer UserID, ids []UserID) (map[UserID]Person, error)
 	// Followers lists the follows of which List.Of is the To.
 	Followers(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]Edge, error)
 	// Following lists the follows of which List.Of is the From.

@@ -28,7 +28,7 @@ func (v *Viewer) seeEdges(end func(Edge) UserID) func(context.Context, []Edge) (
 		for i, e := range edges {
 			people[i] = end(e)
 		}
-		relations, err := v.Relations(ctx, people)
+		relations, err := v.listed(ctx, people)
 		if err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func (v *Viewer) Members(ctx context.Context, lists []List[CircleID]) (map[List[
 		}
 	}
 	see := func(ctx context.Context, members []UserID) (func(CircleID, UserID) bool, error) {
-		relations, err := v.Relations(ctx, members)
+		relations, err := v.listed(ctx, members)
 		if err != nil {
 			return nil, err
 		}

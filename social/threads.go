@@ -235,7 +235,7 @@ func (v *Viewer) around(ctx context.Context, comments []*Comment) (map[PostID]*P
 	for _, p := range posts {
 		people = append(people, p.Author)
 	}
-	relations, err := v.Relations(ctx, people)
+	relations, err := v.named(ctx, people)
 	return posts, relations, err
 }
 
@@ -260,7 +260,7 @@ func (v *Viewer) comment(ctx context.Context, field string, id CommentID) (*Comm
 // Threads lists comments of posts that the viewer sees, without those by people who do not exist for the viewer.
 func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Thread]]Slice[*Comment], error) {
 	see := func(ctx context.Context, comments []*Comment) (func(Thread, *Comment) bool, error) {
-		relations, err := v.Relations(ctx, authorsOf(comments))
+		relations, err := v.named(ctx, authorsOf(comments))
 		if err != nil {
 			return nil, err
 		}

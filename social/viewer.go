@@ -2,6 +2,7 @@ package social
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -14,17 +15,23 @@ import (
 // it has read, so it must live no longer than one request or one live update. It is safe for concurrent use.
 type Viewer struct {
 	ID UserID
-	s  *Service
+	// ShowsPeople says that the people whom posts and comments name will be asked for: they are read with the relations to them. Set it
+	// before anything is read.
+	ShowsPeople bool
+
+	s *Service
 
 	passedOver atomic.Int64
 
 	mu        sync.Mutex
 	relations map[UserID]Relation
+	people    map[UserID]*User // who exist for the viewer
+	primed    map[UserID]bool  // to whom Prime gave the relation
 }
 
 // Viewer makes a Viewer that remembers nothing yet.
 func (s *Service) Viewer(viewer UserID) *Viewer {
-	return &Viewer{ID: viewer, s: s, relations: map[UserID]Relation{}}
+	return &Viewer{ID: viewer, s: s, relations: map[UserID]Relation{}, people: map[UserID]*User{}, primed: map[UserID]bool{}}
 }
 
 // Relations reads how the viewer stands to others: one for each of them.
@@ -66,30 +73,109 @@ func (v *Viewer) remembered(others []UserID) (known map[UserID]Relation, unknown
 	return known, unknown
 }
 
-// Prime gives the viewer a relation that was read elsewhere.
+// Prime gives the viewer the relation to a user who was found elsewhere.
 func (v *Viewer) Prime(other UserID, r Relation) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	v.relations[other] = r
+	v.primed[other] = true
 }
 
 // Users reads those of the users who exist for the viewer; the others are missing in the map.
 func (v *Viewer) Users(ctx context.Context, ids []UserID) (map[UserID]*User, error) {
-	relations, err := v.Relations(ctx, ids)
-	if err != nil {
-		return nil, err
+	users, unmet := v.met(ids)
+	if len(unmet) == 0 {
+		return users, nil
 	}
-	users, err := v.s.store.Users(ctx, ids) // the hidden ones too: they take as long as those who never were
-	if err != nil {
-		return nil, err
+	if v.areNoSecret(unmet) {
+		read, err := v.s.store.Users(ctx, unmet)
+		maps.Copy(users, read)
+		return users, err
 	}
-	for other := range users {
-		if !CanSeeUser(relations[other]) {
-			delete(users, other)
+	people, err := v.meet(ctx, unmet)
+	for other, person := range people {
+		if person.isSeen() {
+			users[other] = person.User
 		}
 	}
-	return users, nil
+	return users, err
 }
+
+// named reads the relations to people whom posts or comments name, and the people too where they will be shown.
+func (v *Viewer) named(ctx context.Context, others []UserID) (map[UserID]Relation, error) {
+	if v.ShowsPeople {
+		return v.listed(ctx, others)
+	}
+	return v.Relations(ctx, others)
+}
+
+// listed reads people who are in a list, and the relations to them, and the viewer. Where all of these relations are known it reads nothing.
+func (v *Viewer) listed(ctx context.Context, others []UserID) (map[UserID]Relation, error) {
+	relations, unknown := v.remembered(others)
+	if len(unknown) == 0 {
+		return relations, nil
+	}
+	delete(relations, UserID{}) // a tombstone's author is nobody
+	people := slices.Collect(maps.Keys(relations))
+	if _, own := relations[v.ID]; !own && !v.ID.IsZero() {
+		people = append(people, v.ID) // who is often asked for next, and then takes no command
+	}
+	_, unmet := v.met(people)
+	read, err := v.meet(ctx, unmet)
+	for _, other := range unmet {
+		relations[other] = read[other].Relation
+	}
+	return relations, err
+}
+
+// areNoSecret says whether it is known that users exist for the viewer. Others are always read with the relation to them, however often
+// they are asked for and whatever is known of them: so those who hide take as long as those who never were.
+func (v *Viewer) areNoSecret(users []UserID) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.ID.IsZero() || !slices.ContainsFunc(users, func(other UserID) bool {
+		isPrimed := v.primed[other] && CanSeeUser(v.relations[other])
+		return other != v.ID && !isPrimed
+	})
+}
+
+// met splits ids into the users whom the viewer has met, and the rest.
+func (v *Viewer) met(ids []UserID) (users map[UserID]*User, unmet []UserID) {
+	users = make(map[UserID]*User, len(ids))
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, other := range ids {
+		if user := v.people[other]; user != nil {
+			users[other] = user
+		} else {
+			unmet = append(unmet, other)
+		}
+	}
+	return users, unmet
+}
+
+// meet reads users and the relations to them, and remembers both.
+func (v *Viewer) meet(ctx context.Context, ids []UserID) (map[UserID]Person, error) {
+	people, err := v.s.store.People(ctx, v.ID, ids)
+	if err != nil {
+		return nil, err
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	for _, other := range ids {
+		person := people[other]
+		if other != nobody {
+			v.relations[other] = person.Relation
+		}
+		if person.isSeen() {
+			v.people[other] = person.User
+		}
+	}
+	return people, nil
+}
+
+// isSeen says whether a user exists for the viewer.
+func (p Person) isSeen() bool { return p.User != nil && CanSeeUser(p.Relation) }
 
 // nobody is the id of no user: reading how the viewer stands to it makes what never was take as long as what is hidden.
 var nobody = UserID{id.ID{15: 1}}
@@ -136,7 +222,7 @@ func (v *Viewer) Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, err
 	if err != nil {
 		return nil, err
 	}
-	relations, err := v.Relations(ctx, authorsOfPosts(posts))
+	relations, err := v.named(ctx, authorsOfPosts(posts))
 	if err != nil {
 		return nil, err
 	}

@@ -37,8 +37,8 @@ type adRunningDoc struct {
 	Limited      bool             `bson:"limited,omitempty"`
 }
 
-func (d *adZoneDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *adZoneDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.text(v, &d.ID)
 	case "v":
@@ -56,8 +56,8 @@ func (d *adZoneDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *adRunningDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *adRunningDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "unit":
 		r.id(v, &d.Unit.ID)
 	case "campaign":
@@ -87,8 +87,8 @@ func (d *adRunningDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *adCreativeDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *adCreativeDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "headline":
 		r.text(v, &d.Headline)
 	case "body":
@@ -100,8 +100,8 @@ func (d *adCreativeDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *adBidDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *adBidDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "model":
 		readText(r, v, &d.Model)
 	case "price":
@@ -111,8 +111,8 @@ func (d *adBidDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *adScopeCapDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *adScopeCapDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "scope":
 		r.id(v, &d.Scope.ID)
 	case "count":
@@ -122,8 +122,8 @@ func (d *adScopeCapDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *adScheduleDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *adScheduleDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "start":
 		r.time(v, &d.Start)
 	case "end":

@@ -47,6 +47,7 @@ func TestCommandCounts(t *testing.T) {
 			_, err := w.Relations(w.ctx, pairs)
 			return err
 		}},
+		"People":      {1, func(n int) error { _, err := w.People(w.ctx, few.User.ID, authors[:n]); return err }},
 		"News of few": {2, func(n int) error { _, err := w.News(w.ctx, few.User.ID, social.Page{Limit: n + 1}); return err }},
 		"News of many": {3, func(n int) error {
 			_, err := w.News(w.ctx, many.User.ID, social.Page{Limit: n + 1})

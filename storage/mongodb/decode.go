@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -19,13 +20,13 @@ import (
 
 // document is a stored document that reads itself.
 type document interface {
-	// set takes one field. Fields that it does not know it leaves out.
-	set(r *reading, field string, v bsoncore.Value)
+	// set takes one field. Fields that it does not know it leaves out. Neither slice may be kept.
+	set(r *reading, field []byte, v bsoncore.Value)
 }
 
 // reading reads a document, and keeps the first error.
 type reading struct {
-	field string
+	field []byte
 	err   error
 }
 
@@ -37,60 +38,42 @@ func readDocument(raw []byte, d document) error {
 }
 
 func (r *reading) document(raw []byte, d document) {
-	length, rest, ok := bsoncore.ReadLength(raw)
-	ok = ok && int(length) == len(raw)
-	for ok && len(rest) > 1 {
-		var e bsoncore.Element
-		if e, rest, ok = bsoncore.ReadElement(rest); ok {
-			r.element(e, d)
+	r.elements(raw, func(field []byte, v bsoncore.Value) {
+		if v.Type != bsoncore.TypeNull {
+			d.set(r, field, v)
 		}
-	}
-	if !ok || len(rest) != 1 || rest[0] != 0 {
-		r.failf("is no document")
-	}
+	})
 	if e, ok := d.(evolving); ok && r.err == nil {
 		r.err = e.evolve()
 	}
 }
 
-func (r *reading) element(e bsoncore.Element, d document) {
-	v, err := e.ValueErr()
-	if err != nil {
-		r.failf("is malformed: %v", err)
-		return
+// elements calls do with each element of a document, or of an array.
+func (r *reading) elements(raw []byte, do func(field []byte, v bsoncore.Value)) {
+	length, rest, ok := bsoncore.ReadLength(raw)
+	ok = ok && int(length) == len(raw)
+	for ok && len(rest) > 1 {
+		var v bsoncore.Value
+		if r.field, v, rest, ok = readElement(rest); ok {
+			do(r.field, v)
+		}
 	}
-	r.field = fieldName(e.KeyBytes())
-	if v.Type != bsoncore.TypeNull {
-		d.set(r, r.field, v)
+	if !ok || len(rest) != 1 || rest[0] != 0 {
+		r.failf("is malformed")
 	}
 }
 
-// fieldNames are the names that documents have; looking one up takes no memory.
-var fieldNames = func() map[string]string {
-	names := map[string]string{}
-	for _, name := range []string{
-		"_id", "v", "seq", "author", "wallOwner", "audience", "type", "detail", "editedAt", "edits", "number", "revision",
-		"commentCount", "latest", "reactions", "votes", "kind", "circles", "text", "url", "title", "caption", "width", "height",
-		"place", "latitude", "longitude", "question", "options", "closesAt", "post", "parent", "slug", "path", "treePath",
-		"replies", "deleted", "owner", "other", "follow", "mute", "block", "blockedBy", "handle", "name", "bio", "avatarUrl",
-		"wallPolicy", "followers", "following", "isDefault", "members", "option", "list", "inbox", "changes", "threadRevision", "upper", "main", "count", "bytes", "last", "comments", "taken",
-		"replyKind", "replyCircles", "commentOrder", "muters", "mutes",
-		"nameOrder", "image", "alt", "ids", "rights", "properties", "k", "a", "t", "merged", "floor", "pushed", "ready", "usedAt", "homes",
-		"gen", "posts", "month", "from", "parts", "user", "lower", "open", "closed", "found",
-		"unit", "campaign", "advertiserId", "advertiser", "headline", "body", "imageUrl", "landingUrl", "bid", "ecpm", "keywords", "weight", "caps",
-		"schedule", "house", "limited", "model", "price", "currency", "scope", "per", "start", "end", "timeZone", "weekdays", "fromHour", "toHour",
-		"design", "placed", "units",
-	} {
-		names[name] = name
+// readElement takes the first element off. Its name stays bytes, which switch compares as they lie there: to make a text of each, or to
+// look it up, takes as long as all the rest.
+func readElement(raw []byte) (field []byte, v bsoncore.Value, rest []byte, ok bool) {
+	t, rest, ok := bsoncore.ReadType(raw)
+	if ok {
+		field, rest, ok = bsoncore.ReadKeyBytes(rest)
 	}
-	return names
-}()
-
-func fieldName(key []byte) string {
-	if name, ok := fieldNames[string(key)]; ok {
-		return name
+	if ok {
+		v, rest, ok = bsoncore.ReadValue(rest, t)
 	}
-	return string(key)
+	return field, v, rest, ok
 }
 
 func (r *reading) failf(format string, args ...any) {
@@ -173,19 +156,17 @@ func (r *reading) time(v bsoncore.Value, to *time.Time) {
 
 // readArray reads each element of an array.
 func readArray[T any](r *reading, v bsoncore.Value, to *[]T, read func(*reading, bsoncore.Value, *T)) {
-	array, ok := v.ArrayOK()
-	if !r.check(ok, v) {
+	if !r.check(v.Type == bsoncore.TypeArray, v) {
 		return
 	}
-	values, err := array.Values()
-	if err != nil {
-		r.failf("is malformed: %v", err)
-		return
-	}
-	*to = make([]T, len(values))
-	for i := range values {
-		read(r, values[i], &(*to)[i])
-	}
+	n := 0
+	r.elements(v.Data, func([]byte, bsoncore.Value) { n++ })
+	all := make([]T, 0, n)
+	r.elements(v.Data, func(_ []byte, v bsoncore.Value) {
+		all = append(all, *new(T))
+		read(r, v, &all[len(all)-1])
+	})
+	*to = all
 }
 
 // readDocuments reads an array of documents.
@@ -243,30 +224,32 @@ func valueList[V any](values []V) any {
 	case []social.CircleID:
 		return idList(v)
 	case []bson.Binary:
-		return binaryList(v)
+		return binaryList(len(v), func(list []byte, i int) []byte { return bsoncore.AppendBinary(list, v[i].Subtype, v[i].Data) })
 	}
 	return values
 }
 
 func idList[V ~struct{ id.ID }](ids []V) bson.RawValue {
-	b := bsoncore.NewArrayBuilder()
-	for _, v := range ids {
-		raw := struct{ id.ID }(v)
-		b.AppendBinary(bson.TypeBinaryUUID, raw.ID[:])
-	}
-	return bson.RawValue{Type: bson.TypeArray, Value: b.Build()}
+	return binaryList(len(ids), func(list []byte, i int) []byte {
+		raw := struct{ id.ID }(ids[i])
+		return bsoncore.AppendBinary(list, bson.TypeBinaryUUID, raw.ID[:])
+	})
 }
 
-func binaryList(keys []bson.Binary) bson.RawValue {
-	b := bsoncore.NewArrayBuilder()
-	for _, k := range keys {
-		b.AppendBinary(k.Subtype, k.Data)
+// binaryList is an array of n binary values, each of which add appends.
+func binaryList(n int, add func(list []byte, i int) []byte) bson.RawValue {
+	const usual = 50 // bytes of an element, at most, with its index
+	start, list := bsoncore.AppendArrayStart(make([]byte, 0, 5+n*usual))
+	for i := range n {
+		list = append(strconv.AppendInt(append(list, byte(bsoncore.TypeBinary)), int64(i), 10), 0)
+		list = add(list, i)
 	}
-	return bson.RawValue{Type: bson.TypeArray, Value: b.Build()}
+	list, _ = bsoncore.AppendArrayEnd(list, start) // it can't fail: start is where it started
+	return bson.RawValue{Type: bson.TypeArray, Value: list}
 }
 
-func (d *userDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *userDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.id(v, &d.ID.ID)
 	case "v":
@@ -292,8 +275,8 @@ func (d *userDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *profileDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *profileDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.id(v, &d.User.ID)
 	case "v":
@@ -303,8 +286,8 @@ func (d *profileDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *profileValueDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *profileValueDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "k":
 		r.id(v, &d.Property.ID)
 	case "a":
@@ -322,8 +305,21 @@ func (d *profileValueDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *circleDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *sessionDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.binary(v, &d.TokenHash)
+	case "v":
+		r.int(v, &d.Version)
+	case "user":
+		r.id(v, &d.User.ID)
+	case "expiresAt":
+		r.time(v, &d.ExpiresAt)
+	}
+}
+
+func (d *circleDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.id(v, &d.ID.ID)
 	case "v":
@@ -341,8 +337,8 @@ func (d *circleDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *edgeDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *edgeDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.binary(v, &d.ID)
 	case "v":
@@ -366,8 +362,8 @@ func (d *edgeDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *postDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *postDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.id(v, &d.ID.ID)
 	case "v":
@@ -389,8 +385,8 @@ func (d *postDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *postDoc) setRest(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "editedAt":
 		r.time(v, &d.EditedAt)
 	case "edits":
@@ -419,8 +415,8 @@ func (d *postDoc) setRest(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *postDoc) setSettings(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *postDoc) setSettings(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "replyKind":
 		readText(r, v, &d.ReplyKind)
 	case "replyCircles":
@@ -432,14 +428,14 @@ func (d *postDoc) setSettings(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (c reactionCounts) set(r *reading, field string, v bsoncore.Value) {
+func (c reactionCounts) set(r *reading, field []byte, v bsoncore.Value) {
 	var n int
 	r.int(v, &n)
 	c[social.ReactionKind(field)] = n
 }
 
-func (d *audienceDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *audienceDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "kind":
 		readText(r, v, &d.Kind)
 	case "circles":
@@ -447,8 +443,8 @@ func (d *audienceDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *versionDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *versionDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "v":
 		r.int(v, &d.Version)
 	case "post":
@@ -466,8 +462,8 @@ func (d *versionDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *detailDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *detailDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "text":
 		r.text(v, &d.Text)
 	case "image":
@@ -498,8 +494,8 @@ func (d *detailDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *imageDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *imageDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "url":
 		r.text(v, &d.URL)
 	case "alt":
@@ -511,8 +507,8 @@ func (d *imageDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *commentDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *commentDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.id(v, &d.ID.ID)
 	case "v":
@@ -542,8 +538,8 @@ func (d *commentDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *markDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *markDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.binary(v, &d.ID)
 	case "v":
@@ -559,8 +555,8 @@ func (d *markDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (l *newsListDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (l *newsListDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "ids":
 		r.posts(v, &l.IDs)
 	case "merged":
@@ -576,14 +572,14 @@ func (l *newsListDoc) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *seqDoc) set(r *reading, field string, v bsoncore.Value) {
-	if field == "seq" {
+func (d *seqDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	if string(field) == "seq" {
 		r.id(v, &d.Seq.ID)
 	}
 }
 
-func (d *otherDoc) set(r *reading, field string, v bsoncore.Value) {
-	if field == "other" {
+func (d *otherDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	if string(field) == "other" {
 		r.id(v, &d.Other.ID)
 	}
 }

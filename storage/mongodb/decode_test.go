@@ -17,7 +17,7 @@ import (
 // hand: a field that one of the two forgets shows.
 func TestDocumentsReadThemselves(t *testing.T) {
 	for _, d := range []document{
-		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &commentDoc{}, &markDoc{}, &seqDoc{}, &otherDoc{}, &adZoneDoc{},
+		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &commentDoc{}, &markDoc{}, &seqDoc{}, &otherDoc{}, &adZoneDoc{}, &sessionDoc{},
 	} {
 		fill(t, reflect.ValueOf(d).Elem())
 		raw := encode(t, d)
@@ -53,7 +53,7 @@ func TestDamagedDocumentsAreErrors(t *testing.T) {
 	}
 }
 
-func encode(t *testing.T, d any) []byte {
+func encode(t testing.TB, d any) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	e := bson.NewEncoder(bson.NewDocumentWriter(&b))
@@ -78,7 +78,7 @@ func newestOf(d any) int {
 }
 
 // fill sets every field to something.
-func fill(t *testing.T, v reflect.Value) {
+func fill(t testing.TB, v reflect.Value) {
 	t.Helper()
 	switch v.Interface().(type) {
 	case time.Time:
@@ -118,5 +118,26 @@ func fill(t *testing.T, v reflect.Value) {
 		v.SetBool(true)
 	default:
 		t.Fatalf("fill does not know %v", v.Type())
+	}
+}
+
+// BenchmarkReadDocument reads a post with its newest comments, as a page of news has twenty of, and a user.
+func BenchmarkReadDocument(b *testing.B) {
+	post, user := &postDoc{}, &userDoc{}
+	fill(b, reflect.ValueOf(post).Elem())
+	fill(b, reflect.ValueOf(user).Elem())
+	post.Detail.Options = nil
+	for _, d := range []document{post, user} {
+		raw := encode(b, d)
+		b.Run(reflect.TypeOf(d).Elem().Name(), func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(len(raw)))
+			for b.Loop() {
+				read := reflect.New(reflect.TypeOf(d).Elem()).Interface().(document)
+				if err := readDocument(raw, read); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

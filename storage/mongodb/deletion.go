@@ -104,7 +104,7 @@ func (s *Store) gone(ctx context.Context, users []social.UserID) (map[social.Use
 	gone := map[social.UserID]bool{}
 	for i := 0; i < len(keys); i += inBatch {
 		some := min(i+inBatch, len(keys))
-		filter := doc("_id", doc("$in", binaryList(keys[i:some])), "owner", doc("$in", valueList(users[i:some])))
+		filter := doc("_id", doc("$in", valueList(keys[i:some])), "owner", doc("$in", valueList(users[i:some])))
 		docs, err := findAll[edgeDoc](ctx, s.edges, filter, 1, options.Find().SetHint(doc("_id", 1)))
 		if err != nil {
 			return nil, err
@@ -213,7 +213,7 @@ func (d deletion) cutEdges(ctx context.Context, which bson.D, hint string, uncou
 		}
 		keys := each(edges, func(e *edgeDoc) bson.Binary { return e.ID })
 		owners := each(edges, func(e *edgeDoc) social.UserID { return e.Owner })
-		if _, err := d.edges.DeleteMany(ctx, doc("_id", doc("$in", binaryList(keys)), "owner", doc("$in", valueList(owners)))); err != nil {
+		if _, err := d.edges.DeleteMany(ctx, doc("_id", doc("$in", valueList(keys)), "owner", doc("$in", valueList(owners)))); err != nil {
 			return err
 		}
 		if err := d.graph.followsChanged(ctx, ended(edges...)...); err != nil {
@@ -290,7 +290,7 @@ func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, 
 			continue
 		}
 		did = true
-		if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", binaryList(each(marks, func(m *markDoc) bson.Binary { return m.ID }))))); err != nil {
+		if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", valueList(each(marks, func(m *markDoc) bson.Binary { return m.ID }))))); err != nil {
 			return did, err
 		}
 	}
@@ -369,7 +369,7 @@ func (d deletion) markFields() map[*mongo.Collection]func(*markDoc) string {
 // uncountMarks removes marks, and counts them less at their posts.
 func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks []markDoc, field func(*markDoc) string) error {
 	keys := each(marks, func(m *markDoc) bson.Binary { return m.ID })
-	if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", binaryList(keys)))); err != nil {
+	if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", valueList(keys)))); err != nil {
 		return err
 	}
 	models := each(marks, func(m *markDoc) mongo.WriteModel {

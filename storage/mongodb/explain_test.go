@@ -278,6 +278,8 @@ func callGraph(w *town, ada, ben, dan social.NewUser) {
 	pairs := []social.Pair{{Viewer: ada.User.ID, Other: ben.User.ID}, {Viewer: ada.User.ID, Other: dan.User.ID}}
 	_, err := w.Relations(w.ctx, pairs)
 	w.ok(err)
+	_, err = w.People(w.ctx, ada.User.ID, []social.UserID{ben.User.ID, dan.User.ID})
+	w.ok(err)
 	_, err = w.Block(w.ctx, edge(ada.User.ID, dan.User.ID), happened(social.EventBlocked))
 	w.ok(err)
 	_, err = w.Mute(w.ctx, edge(ada.User.ID, dan.User.ID), happened(social.EventMuted))

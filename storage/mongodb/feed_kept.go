@@ -156,8 +156,8 @@ func partIndexes() []mongo.IndexModel {
 	return []mongo.IndexModel{having("upper", byPart, doc("user", 1, "upper", 1, "lower", 1))}
 }
 
-func (d *openPart) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *openPart) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.id(v, &d.User.ID)
 	case "v":
@@ -185,8 +185,8 @@ func (d *openPart) set(r *reading, field string, v bsoncore.Value) {
 	}
 }
 
-func (d *closedPart) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *closedPart) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.binary(v, &d.ID)
 	case "v":

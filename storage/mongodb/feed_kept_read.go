@@ -243,8 +243,8 @@ type keptRow struct {
 	closed *closedPart
 }
 
-func (row *keptRow) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (row *keptRow) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "open":
 		row.open = &openPart{}
 		r.inner(v, row.open)
@@ -424,8 +424,8 @@ type changesDoc struct {
 	Changes int           `bson:"changes"`
 }
 
-func (d *changesDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *changesDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.id(v, &d.ID.ID)
 	case "changes":

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/id"
 	"plaza/social"
@@ -120,49 +121,141 @@ func (s *Store) updateEdge(ctx context.Context, filter bson.D, update any) (*edg
 
 // Relations implements social.Graph: both edges of all pairs, and who is gone, in one command.
 func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
-	edges := make(map[[2]id.ID]*edgeDoc, 2*len(pairs))
+	edges := edgeMap{}
 	err := s.read(ctx, "relations", func(ctx context.Context) error {
 		for batch := range slices.Chunk(pairs, inBatch/2) {
-			docs, err := s.edgesOf(ctx, batch)
+			docs, err := findAll[edgeDoc](ctx, s.edges, edgesOf(batch), 4*len(batch), options.Find().SetHint(doc("_id", 1)))
 			if err != nil {
 				return err
 			}
 			for i := range docs {
-				edges[[2]id.ID{docs[i].Owner.ID, docs[i].Other.ID}] = &docs[i]
+				edges.add(&docs[i])
 			}
 		}
 		return nil
 	})
 	relations := make(map[social.Pair]social.Relation, len(pairs))
 	for _, pair := range pairs {
-		there, back := edges[[2]id.ID{pair.Viewer.ID, pair.Other.ID}], edges[[2]id.ID{pair.Other.ID, pair.Viewer.ID}]
-		gone := edges[[2]id.ID{pair.Viewer.ID, pair.Viewer.ID}] != nil || edges[[2]id.ID{pair.Other.ID, pair.Other.ID}] != nil
-		if there != nil || back != nil || gone {
-			r := relation(there, back)
-			r.Gone = gone
+		if r, ok := edges.relation(pair); ok {
 			relations[pair] = r
 		}
 	}
 	return relations, err
 }
 
-func (s *Store) edgesOf(ctx context.Context, pairs []social.Pair) ([]edgeDoc, error) {
-	keys := make([]bson.Binary, 0, 4*len(pairs))
-	owners := make(map[social.UserID]bool, 2*len(pairs))
-	for _, p := range pairs {
-		if !p.Viewer.IsZero() {
-			keys = append(keys, pairKey(p.Viewer.ID, p.Other.ID), pairKey(p.Other.ID, p.Viewer.ID))
-			owners[p.Viewer] = true
+// People implements social.Graph: users, the edges between them and the viewer, and who is gone, in one command.
+func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
+	users, edges := make(map[social.UserID]*social.User, len(ids)), edgeMap{}
+	err := s.read(ctx, "people", func(ctx context.Context) error {
+		for batch := range slices.Chunk(ids, inBatch/2) {
+			docs, err := s.usersAndEdges(ctx, viewer, batch)
+			if err != nil {
+				return err
+			}
+			for _, d := range docs {
+				if d.user != nil {
+					users[d.user.ID] = d.user.user()
+				} else {
+					edges.add(d.edge)
+				}
+			}
 		}
-		owners[p.Other] = true
+		return nil
+	})
+	people := make(map[social.UserID]social.Person, len(ids))
+	for _, other := range ids {
+		relation, ok := edges.relation(social.Pair{Viewer: viewer, Other: other})
+		if user := users[other]; ok || user != nil {
+			people[other] = social.Person{User: user, Relation: relation}
+		}
 	}
-	for user := range owners {
-		keys = append(keys, pairKey(user.ID, user.ID))
+	return people, err
+}
+
+// usersAndEdges reads users and the edges between them and the viewer.
+func (s *Store) usersAndEdges(ctx context.Context, viewer social.UserID, ids []social.UserID) ([]personDoc, error) {
+	pairs := each(ids, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
+	users := bson.A{doc("$match", doc("_id", doc("$in", valueList(ids))))}
+	return aggregateAll[personDoc](ctx, s.edges, bson.A{
+		doc("$match", edgesOf(pairs)), doc("$unionWith", doc("coll", s.users.Name(), "pipeline", users)),
+	}, 4*len(ids), options.Aggregate().SetHint(doc("_id", 1)))
+}
+
+// personDoc is a user, or an edge between one and the viewer; the other is nil.
+type personDoc struct {
+	user *userDoc
+	edge *edgeDoc
+}
+
+// set finds out by the _id, with which every document begins, which of the two it is.
+func (d *personDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	if subtype, _, ok := v.BinaryOK(); ok && string(field) == "_id" {
+		if subtype == bson.TypeBinaryUUID {
+			d.user = &userDoc{}
+		} else {
+			d.edge = &edgeDoc{}
+		}
 	}
-	// The owners are the shard key; on one shard they exclude nothing.
-	filter := doc("_id", doc("$in", valueList(keys)), "owner", doc("$in", valueList(keysOf(owners))))
-	return findAll[edgeDoc](ctx, s.edges, filter, len(keys),
-		options.Find().SetProjection(doc("_id", 0)).SetHint(doc("_id", 1)))
+	switch {
+	case d.user != nil:
+		d.user.set(r, field, v)
+	case d.edge != nil:
+		d.edge.set(r, field, v)
+	}
+}
+
+func (d *personDoc) evolve() error {
+	switch {
+	case d.user != nil:
+		return d.user.evolve()
+	case d.edge != nil:
+		return d.edge.evolve()
+	}
+	return errNoPerson
+}
+
+// errNoPerson says that a document does not begin with an id.
+var errNoPerson = errors.New("neither a user nor an edge")
+
+// edgeMap has edges by whom they lead from and to.
+type edgeMap map[social.Pair]*edgeDoc
+
+func (m edgeMap) add(d *edgeDoc) { m[social.Pair{Viewer: d.Owner, Other: d.Other}] = d }
+
+// relation is what the edges say of a pair; not ok: there is none.
+func (m edgeMap) relation(pair social.Pair) (r social.Relation, ok bool) {
+	there, back := m[pair], m[social.Pair{Viewer: pair.Other, Other: pair.Viewer}]
+	r = relation(there, back)
+	r.Gone = m.gone(pair.Viewer) || m.gone(pair.Other)
+	return r, there != nil || back != nil || r.Gone
+}
+
+// gone says whether a user has deleted their account.
+func (m edgeMap) gone(user social.UserID) bool {
+	d := m[social.Pair{Viewer: user, Other: user}]
+	return d != nil && d.Gone
+}
+
+// edgesOf matches both edges of all pairs, and those that say who is gone. A viewer who is nobody has no edges. The owners are the
+// shard key; on one shard they exclude nothing.
+func edgesOf(pairs []social.Pair) bson.D {
+	owners, edges := make([]social.UserID, 0, 2*len(pairs)), make([]social.Pair, 0, 4*len(pairs))
+	for _, p := range pairs {
+		owners = append(owners, p.Other)
+		if !p.Viewer.IsZero() {
+			owners = append(owners, p.Viewer)
+			edges = append(edges, p, social.Pair{Viewer: p.Other, Other: p.Viewer})
+		}
+	}
+	slices.SortFunc(owners, func(a, b social.UserID) int { return a.Compare(b.ID) })
+	owners = slices.Compact(owners)
+	for _, user := range owners {
+		edges = append(edges, social.Pair{Viewer: user, Other: user})
+	}
+	keys := binaryList(len(edges), func(list []byte, i int) []byte {
+		return bsoncore.AppendBinary(list, bson.TypeBinaryGeneric, pairKey(edges[i].Viewer.ID, edges[i].Other.ID).Data)
+	})
+	return doc("_id", doc("$in", keys), "owner", doc("$in", valueList(owners)))
 }
 
 func keysOf[K comparable, V any](set map[K]V) []K {

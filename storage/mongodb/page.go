@@ -82,8 +82,8 @@ type tagged[D any] struct {
 	doc  D
 }
 
-func (t *tagged[D]) set(r *reading, field string, v bsoncore.Value) {
-	if field == "list" {
+func (t *tagged[D]) set(r *reading, field []byte, v bsoncore.Value) {
+	if string(field) == "list" {
 		r.int(v, &t.list)
 	} else if d, ok := any(&t.doc).(document); ok {
 		d.set(r, field, v)
@@ -152,9 +152,10 @@ func union(c *mongo.Collection, pipelines []bson.A) bson.A {
 	return all
 }
 
-func aggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson.A, expect int) ([]D, error) {
+func aggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson.A, expect int, opts ...options.Lister[options.AggregateOptions]) ([]D, error) {
+	opts = append(opts, options.Aggregate().SetBatchSize(int32(expect+1)))
 	return readCurrentSnapshot(ctx, func() ([]D, error) {
-		cursor, err := c.Aggregate(ctx, pipeline, options.Aggregate().SetBatchSize(int32(expect+1)))
+		cursor, err := c.Aggregate(ctx, pipeline, opts...)
 		if err != nil {
 			return nil, err
 		}

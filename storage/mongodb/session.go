@@ -35,12 +35,16 @@ func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 	var d sessionDoc
 	err := s.read(ctx, "session", func(ctx context.Context) error {
 		filter := doc("_id", tokenKey(tokenHash), "expiresAt", doc("$gt", now))
-		return found(s.sessions.FindOne(ctx, filter).Decode(&d))
+		raw, err := s.sessions.FindOne(ctx, filter).Raw()
+		if err != nil {
+			return found(err)
+		}
+		return readDocument(raw, &d)
 	})
 	if err != nil {
 		return social.Session{}, err
 	}
-	return social.Session{TokenHash: tokenHash, User: d.User, ExpiresAt: utc(d.ExpiresAt)}, nil
+	return social.Session{TokenHash: tokenHash, User: d.User, ExpiresAt: d.ExpiresAt}, nil
 }
 
 // DeleteSession implements social.Sessions. Where it is gone already there is no event either.

@@ -170,6 +170,7 @@ func clientOptions(uri string, o Options) *options.ClientOptions {
 	client := options.Client().ApplyURI(uri).
 		SetAppName("plaza").
 		SetRegistry(registry()).
+		SetDialer(&dialer{}).
 		SetReadPreference(readpref.Primary()).
 		SetReadConcern(&readconcern.ReadConcern{}).
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journaled}).

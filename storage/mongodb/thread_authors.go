@@ -21,8 +21,8 @@ type authorDoc struct {
 	Post    social.PostID    `bson:"post"`
 }
 
-func (d *authorDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *authorDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.id(v, &d.ID.ID)
 	case "v":

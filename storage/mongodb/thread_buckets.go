@@ -28,8 +28,8 @@ type bucketDoc struct {
 	taken bool // of a read alone: the slug that was looked for is here
 }
 
-func (d *bucketDoc) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (d *bucketDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.text(v, &d.ID)
 	case "v":

@@ -192,8 +192,8 @@ type rawBucket struct {
 	comments  bsoncore.Array
 }
 
-func (b *rawBucket) set(r *reading, field string, v bsoncore.Value) {
-	switch field {
+func (b *rawBucket) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
 	case "_id":
 		r.text(v, &b.id)
 	case "upper":

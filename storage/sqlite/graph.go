@@ -50,6 +50,26 @@ func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.
 	})
 }
 
+// People implements social.Graph, in one transaction.
+func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
+	pairs := make([]social.Pair, len(ids))
+	for i, other := range ids {
+		pairs[i] = social.Pair{Viewer: viewer, Other: other}
+	}
+	return read(ctx, s, func(w *work) (map[social.UserID]social.Person, error) {
+		known, err := byKey(w, relations, scanRelation, hexPairs(pairs))
+		if err != nil {
+			return nil, err
+		}
+		users, err := w.users(ids)
+		people := make(map[social.UserID]social.Person, len(ids))
+		for _, pair := range pairs {
+			people[pair.Other] = social.Person{User: users[pair.Other], Relation: known[pair]}
+		}
+		return people, err
+	})
+}
+
 func hexPairs(pairs []social.Pair) string {
 	var list strings.Builder
 	list.WriteByte('[')

@@ -116,12 +116,14 @@ func splitRights(text string) []social.Right {
 
 // Users implements social.Users.
 func (s *Store) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
-	return read(ctx, s, func(w *work) (map[social.UserID]*social.User, error) {
-		return byKey(w, usersByID, func(scan scan) (social.UserID, *social.User, error) {
-			u, err := scanUser(scan)
-			return u.ID, u, err
-		}, hexList(ids))
-	})
+	return read(ctx, s, func(w *work) (map[social.UserID]*social.User, error) { return w.users(ids) })
+}
+
+func (w *work) users(ids []social.UserID) (map[social.UserID]*social.User, error) {
+	return byKey(w, usersByID, func(scan scan) (social.UserID, *social.User, error) {
+		u, err := scanUser(scan)
+		return u.ID, u, err
+	}, hexList(ids))
 }
 
 // UsersByHandle implements social.Users.

@@ -10,6 +10,7 @@ import (
 var graphCases = []testCase{
 	{"RelationsReadsAllThatStandsBetweenTwo", relationsReadsAll},
 	{"RelationsReadsManyPairs", relationsReadsManyPairs},
+	{"PeopleReadsUsersAndRelations", peopleReadsUsersAndRelations},
 	{"FollowersAndFollowingListNewestFirst", followersAndFollowingListNewestFirst},
 	{"BlockedAndMutedListNewestFirst", blockedAndMutedListNewestFirst},
 	{"BlockEndsFollowsInBothDirections", blockEndsFollowsInBothDirections},
@@ -174,6 +175,45 @@ func relationsReadsAll(w *world) {
 		w.same(sorted(w.relation(c.viewer, c.other)), sorted(c.want), "the relation of %v to %v", c.viewer.ID, c.other.ID)
 	}
 	w.checkGraph(people)
+}
+
+// peopleReadsUsersAndRelations: whatever Users and Relations say, for one who stands in many relations, one who stands in none, one who is
+// deleted, one who does not exist, and one who is asked for twice.
+func peopleReadsUsersAndRelations(w *world) {
+	people := w.users(505)
+	ada, ben, cem, dia, eve := people[0], people[1], people[2], people[3], people[4]
+	w.join(w.circle(ben, "Friends"), ben, ada)
+	w.follow(ada, ben)
+	w.did(true)(w.mute(ada, ben))
+	w.did(true)(w.block(ada, cem))
+	w.did(true)(w.block(dia, ada))
+	w.follow(eve, ben) // is no concern of ada's
+	gone := people[5]
+	w.follow(ada, gone)
+	w.delete(gone)
+	w.settleDeletion(gone)
+	nobody := newUserID()
+	ids := []social.UserID{nobody, {}, ben.ID}
+	for _, p := range people {
+		ids = append(ids, p.ID)
+	}
+	for _, viewer := range []social.UserID{ada.ID, cem.ID, gone.ID, nobody, {}} {
+		var pairs []social.Pair
+		for _, other := range ids {
+			pairs = append(pairs, social.Pair{Viewer: viewer, Other: other})
+		}
+		users, relations := lookup(w, w.Users, ids), lookup(w, w.Relations, pairs)
+		got, err := w.People(w.ctx, viewer, ids)
+		w.ok(err, "People")
+		for _, pair := range pairs {
+			person := got[pair.Other]
+			w.same(person.User, users[pair.Other], "user %v in People", pair.Other)
+			w.same(sorted(person.Relation), sorted(relations[pair]), "the relation of %v in People", pair)
+		}
+		if len(got) > len(people)+2 {
+			w.t.Errorf("%d people, want at most %d", len(got), len(people)+2)
+		}
+	}
 }
 
 func relationsReadsManyPairs(w *world) {

@@ -187,6 +187,10 @@ func (all *several) Relations(ctx context.Context, pairs []social.Pair) (map[soc
 	return all.next().Relations(ctx, pairs)
 }
 
+func (all *several) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
+	return all.next().People(ctx, viewer, ids)
+}
+
 func (all *several) Followers(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
 	return all.next().Followers(ctx, lists)
 }

@@ -116,6 +116,7 @@ func emptyInputsGiveEmptyMaps(w *world) {
 		"Circles":        func() (int, error) { return size(w.Circles(w.ctx, nil)) },
 		"Members":        func() (int, error) { return size(w.Members(w.ctx, nil)) },
 		"Relations":      func() (int, error) { return size(w.Relations(w.ctx, nil)) },
+		"People":         func() (int, error) { return size(w.People(w.ctx, user.ID, nil)) },
 		"Followers":      func() (int, error) { return size(w.Followers(w.ctx, nil)) },
 		"Following":      func() (int, error) { return size(w.Following(w.ctx, nil)) },
 		"Posts":          func() (int, error) { return size(w.Posts(w.ctx, nil)) },
