@@ -15,7 +15,11 @@ import (
 
 // Sweep does the job that removes what a deleted user has left behind.
 func (s *Store) Sweep(ctx context.Context, user social.UserID) error {
-	return s.deleteLeft(ctx, &jobDoc{Kind: jobSweep, Author: user})
+	for {
+		if err := s.deleteLeft(ctx, &jobDoc{Kind: jobSweep, Author: user}); !errors.Is(err, errMoreWork) {
+			return err
+		}
+	}
 }
 
 // SweepNow makes due what is to be done only in some minutes.
