@@ -6,9 +6,12 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"plaza/id"
+	"plaza/social"
 	"plaza/storage"
 )
 
@@ -140,5 +143,59 @@ func finishWork(t *testing.T, st storage.Store) {
 			return
 		}
 		<-again.C
+	}
+}
+
+// leaving is a store where somebody deletes their account right before they are read.
+type leaving struct {
+	storage.Store
+
+	who atomic.Pointer[social.UserID]
+}
+
+// Users implements social.Users.
+func (s *leaving) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
+	if who := s.who.Load(); who != nil && slices.Contains(ids, *who) && s.who.CompareAndSwap(who, nil) {
+		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventUserDeleted, Target: *who}
+		if err := s.DeleteUser(ctx, *who, e); err != nil {
+			return nil, err
+		}
+	}
+	return s.Store.Users(ctx, ids)
+}
+
+// TestAnAuthorWhoGoesWhileAPageIsRead takes nobody else's posts off the page.
+func TestAnAuthorWhoGoesWhileAPageIsRead(t *testing.T) {
+	st := &leaving{Store: engines[0].open(t)}
+	plaza := servePlaza(t, st)
+	ada := plaza.as(t, "ada")
+	for i, handle := range []string{"ben", "cyn", "dan"} {
+		author := plaza.as(t, handle)
+		ada.follow(t, handle)
+		author.status(t, fmt.Sprint("hello ", i), public)
+	}
+	goes := func(handle string) {
+		t.Helper()
+		users, err := st.UsersByHandle(t.Context(), []string{handle})
+		if err != nil || users[handle] == nil {
+			t.Fatal(users, err)
+		}
+		st.who.Store(&users[handle].ID)
+	}
+	goes("cyn")
+	answer := ada.raw(t, `{ viewer { news { nodes { author { handle } } edges { cursor sponsored { id } node { author { handle } } } } } }`)
+	if strings.Contains(answer, "errors") || strings.Contains(answer, "cyn") || strings.Count(answer, `"ben"`) != 2 || strings.Count(answer, `"dan"`) != 2 {
+		t.Errorf("the page: %s", answer)
+	}
+	var one struct {
+		Viewer struct {
+			News struct{ Nodes []struct{ ID string } }
+		}
+	}
+	ada.do(t, `{ viewer { news(first: 1) { nodes { id } } } }`, nil, &one)
+	goes("dan")
+	answer = ada.raw(t, fmt.Sprintf(`{ node(id: %q) { ... on Post { author { handle } } } }`, one.Viewer.News.Nodes[0].ID))
+	if !strings.Contains(answer, `"NOT_FOUND"`) || strings.Contains(answer, "dan") {
+		t.Errorf("the post: %s", answer)
 	}
 }

@@ -114,6 +114,9 @@ func postConnection(ctx context.Context, c connected[*social.Post], err error, o
 	if err := prefetch(ctx, c.items, others...); err != nil {
 		return nil, err
 	}
+	if c, err = withAuthors(ctx, c); err != nil {
+		return nil, err
+	}
 	viewer := loaders.For(ctx).Viewer
 	connection := &model.PostConnection{
 		PageInfo: c.info, Nodes: make([]model.Post, len(c.items)), Edges: make([]*model.PostEdge, len(c.items)),
@@ -123,6 +126,24 @@ func postConnection(ctx context.Context, c connected[*social.Post], err error, o
 		connection.Edges[i] = &model.PostEdge{Cursor: c.cursors[i], Node: connection.Nodes[i]}
 	}
 	return connection, nil
+}
+
+// withAuthors leaves out posts whose authors have deleted their accounts since the page was read, where there is nobody to show.
+func withAuthors(ctx context.Context, c connected[*social.Post]) (connected[*social.Post], error) {
+	if len(c.items) == 0 || !selection(ctx)["author"] {
+		return c, nil
+	}
+	there := connected[*social.Post]{info: c.info}
+	for i, p := range c.items {
+		author, err := loaders.For(ctx).Users.Load(ctx, p.Author) // prefetch has read them all
+		if err != nil {
+			return c, err
+		}
+		if author != nil {
+			there.items, there.cursors = append(there.items, p), append(there.cursors, c.cursors[i])
+		}
+	}
+	return there, nil
 }
 
 func commentConnection(ctx context.Context, c connected[*social.Comment], err error) (*model.CommentConnection, error) {

@@ -15,8 +15,15 @@ type postResolver[P model.Post] struct{}
 
 // Author resolves Post.author.
 func (postResolver[P]) Author(ctx context.Context, obj P) (*model.User, error) {
-	return loadUser(ctx, obj.Domain().Author)
+	author, err := loadUser(ctx, obj.Domain().Author)
+	if err == nil && author == nil {
+		err = errAuthorGone
+	}
+	return author, err
 }
+
+// errAuthorGone is what becomes of a post that was read right before its author's account went.
+var errAuthorGone = &fault.Error{Code: fault.CodeNotFound, Message: "This post was deleted just now."}
 
 // WallOwner resolves Post.wallOwner.
 func (postResolver[P]) WallOwner(ctx context.Context, obj P) (*model.User, error) {

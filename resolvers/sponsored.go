@@ -17,7 +17,11 @@ type NewsAds struct {
 
 // sponsor lets a page of news carry ads, which are chosen together when the first of them is asked for. All that the choice knows of the page is
 // what its public posts are about, and how many there are.
-func (r *Resolver) sponsor(ctx context.Context, page *model.PostConnection, posts []*social.Post) {
+func (r *Resolver) sponsor(ctx context.Context, page *model.PostConnection) {
+	posts := make([]*social.Post, len(page.Nodes))
+	for i, node := range page.Nodes {
+		posts[i] = node.Domain()
+	}
 	breaks := r.breaks(posts)
 	if len(breaks) == 0 {
 		return

@@ -22,7 +22,7 @@ func (r viewerResolver) News(ctx context.Context, _ *model.Viewer, first *int, a
 	c, err := postList(loaders.For(ctx).Viewer.News).connect(ctx, pageArgs{first, after, last, before})
 	page, err := postConnection(ctx, c, err, r.viewerForAds(ctx, c.items)...)
 	if err == nil {
-		r.sponsor(ctx, page, c.items)
+		r.sponsor(ctx, page)
 	}
 	return page, err
 }

@@ -230,7 +230,7 @@ func (a *adStore) takeBack(ctx context.Context, kind ads.Kind, some []adRecordin
 		return 0, err
 	}
 	hours := distinct(some, func(d *adRecordingDoc) []time.Time { return []time.Time{utc(d.At).Truncate(time.Hour)} })
-	if err := a.putRollup(ctx, doc("$addToSet", doc("stale", doc("$each", hours)))); err != nil {
+	if err := a.markStale(ctx, hours); err != nil {
 		return 0, err
 	}
 	return a.giveBack(ctx, some, now)

@@ -87,6 +87,18 @@ func (a *adStore) putRollup(ctx context.Context, change bson.D) error {
 	return upserted(err)
 }
 
+// markStale has hours added up again. It takes their marks away first: to set one that is there would change nothing, so that it would not be
+// in conflict with whoever adds up the hour just now, and takes the mark away.
+func (a *adStore) markStale(ctx context.Context, hours []time.Time) error {
+	own := doc("_id", rollupName)
+	_, err := a.keys.BulkWrite(ctx, []mongo.WriteModel{
+		mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(doc("$pull", doc("stale", doc("$in", hours)))),
+		mongo.NewUpdateOneModel().SetFilter(own).SetUpsert(true).
+			SetUpdate(doc("$addToSet", doc("stale", doc("$each", hours)), "$setOnInsert", doc("v", version))),
+	})
+	return upserted(err)
+}
+
 // tally adds up what was recorded.
 func (a *adStore) tally(ctx context.Context, from, to time.Time) ([]*adTallyDoc, error) {
 	tallies := map[adTallyKey]*adTallyDoc{}

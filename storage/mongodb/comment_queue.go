@@ -3,6 +3,7 @@ package mongodb
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 
 	"plaza/id"
@@ -16,7 +17,19 @@ const maxTogether = 32
 type newComment struct {
 	comment *social.Comment
 	event   social.Event
-	done    chan error // gets its result; has room for it
+	done    chan error      // gets its result; has room for it
+	left    <-chan struct{} // closed when nobody waits for that any more
+}
+
+// hasLeft says whether who called has been told that it took too long. What has not begun by then must not: it would come at any time, also when
+// its author has been gone for long.
+func (c *newComment) hasLeft() bool {
+	select {
+	case <-c.left:
+		return true
+	default:
+		return false
+	}
 }
 
 // commentQueue holds the comments that wait for their posts. Writers of one thread can't run side by side (see comment.go): what comes in while
@@ -44,7 +57,7 @@ func (q *commentQueue) add(c *newComment) (first bool) {
 func (q *commentQueue) take(post social.PostID) []*newComment {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	waiting := q.waiting[post]
+	waiting := slices.DeleteFunc(q.waiting[post], (*newComment).hasLeft)
 	if len(waiting) == 0 {
 		delete(q.waiting, post)
 		return nil
@@ -62,7 +75,7 @@ func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.E
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	copied := *c // it may outlive this call
-	own := &newComment{comment: &copied, event: e, done: make(chan error, 1)}
+	own := &newComment{comment: &copied, event: e, done: make(chan error, 1), left: limited.Done()}
 	if s.queue.add(own) {
 		// Others may join: it does not end with this caller.
 		go s.storeComments(context.WithoutCancel(ctx), c.Post)
@@ -82,7 +95,9 @@ func (s *Store) storeComments(ctx context.Context, post social.PostID) {
 		if len(batch) > 1 && err != nil && !errors.Is(err, social.ErrUnavailable) {
 			// One of them is refused, and takes the others along: each for itself.
 			for i := range batch {
-				batch[i].done <- s.insertComments(ctx, batch[i:i+1])
+				if !batch[i].hasLeft() {
+					batch[i].done <- s.insertComments(ctx, batch[i:i+1])
+				}
 			}
 			continue
 		}

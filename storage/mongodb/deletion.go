@@ -402,16 +402,17 @@ func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool,
 	return did && err == nil, err
 }
 
-// deleteOwn removes what nobody else has a part in.
+// deleteOwn removes what nobody else has a part in. A sign-in may have made a session since, and a socket been opened with it.
 func (d deletion) deleteOwn(ctx context.Context) error {
+	err := d.write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.endSessions(ctx, d.user) })
+	if err != nil {
+		return err
+	}
 	return d.read(ctx, "delete what is a deleted user's own", func(ctx context.Context) error {
 		if _, err := d.circles.DeleteMany(ctx, doc("owner", d.user), options.DeleteMany().SetHint(byOwnerID)); err != nil {
 			return err
 		}
 		if _, err := d.profiles.DeleteOne(ctx, doc("_id", d.user)); err != nil {
-			return err
-		}
-		if _, err := d.sessions.DeleteMany(ctx, doc("user", d.user), options.DeleteMany().SetHint(byUser)); err != nil {
 			return err
 		}
 		if _, err := d.jobs.jobs.DeleteOne(ctx, doc("_id", eraseID(d.user))); err != nil {

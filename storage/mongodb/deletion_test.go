@@ -127,3 +127,40 @@ func TestOldMarksAreFound(t *testing.T) {
 		t.Errorf("%d reactions are there, want 2", n)
 	}
 }
+
+// TestThreadsOfTheDeletedDoNotStopAMigration: a long thread goes in parts, before its post and the count on it do.
+func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
+	s := openInside(t, Options{Heartbeat: 10 * time.Millisecond})
+	star, fans := fans(t, s, 1)
+	p := newStatus(star)
+	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	for range 3 {
+		c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: p.ID, Author: fans[0], Text: "hello"}
+		c.Slug = c.ID.ID.String()
+		c.Path, c.TreePath = c.Slug, social.NewTreePath(nil, c.ID)
+		ok(t, s.InsertComment(t.Context(), c, anEvent(social.EventCommentAdded)))
+	}
+	ok(t, s.DeleteUser(t.Context(), star, anEvent(social.EventUserDeleted)))
+	must(deletion{Store: s, user: star}.emptyPost(t.Context(), p.ID))(t)
+	ok(t, s.Migrate(t.Context(), Migration{Subject: MigrateComments, To: CommentsEmbedded, Goal: GoalFinish}))
+	ok(t, s.Sweep(t.Context(), star))
+	if n := must(s.posts.CountDocuments(t.Context(), doc()))(t); n != 0 {
+		t.Errorf("%d posts are left", n)
+	}
+}
+
+// TestSessionsOfTheDeletedEnd: one that a sign-in makes while its account goes ends with an event, which closes the sockets of it.
+func TestSessionsOfTheDeletedEnd(t *testing.T) {
+	s := openInside(t, Options{})
+	users, _ := fans(t, s, 0)
+	ok(t, s.DeleteUser(t.Context(), users, anEvent(social.EventUserDeleted)))
+	token := [32]byte{7}
+	ok(t, s.InsertSession(t.Context(), social.Session{TokenHash: token, User: users, ExpiresAt: time.Now().Add(time.Hour)}))
+	ok(t, s.Sweep(t.Context(), users))
+	if _, err := s.Session(t.Context(), token, time.Now()); !errors.Is(err, social.ErrNotFound) {
+		t.Errorf("the session: %v", err)
+	}
+	if n := must(s.events.CountDocuments(t.Context(), doc("kind", social.EventSessionEnded, "session", tokenKey(token))))(t); n != 1 {
+		t.Errorf("%d events tell of its end", n)
+	}
+}

@@ -68,6 +68,7 @@ func (v threadMover) drop(ctx context.Context, m *migration, layout string) erro
 // threadHead is what a post says of its thread.
 type threadHead struct {
 	ID       social.PostID `bson:"_id"`
+	Author   social.UserID `bson:"author"`
 	Comments int           `bson:"commentCount"`
 	Homes    []string      `bson:"homes"`
 	Copying  *copyingDoc   `bson:"copying"`
@@ -342,7 +343,7 @@ func (v threadMover) repair(ctx context.Context, m *migration, head threadHead, 
 func (v threadMover) difference(ctx context.Context, m *migration, post social.PostID) (why string, err error) {
 	err = m.transaction(ctx, "compare a thread", post, func(ctx context.Context) error {
 		var head threadHead
-		only := options.FindOne().SetProjection(doc("commentCount", 1, "homes", 1))
+		only := options.FindOne().SetProjection(doc("author", 1, "commentCount", 1, "homes", 1))
 		err := v.s.posts.FindOne(ctx, doc("_id", post), only).Decode(&head)
 		switch {
 		case errors.Is(err, mongo.ErrNoDocuments):
@@ -355,7 +356,14 @@ func (v threadMover) difference(ctx context.Context, m *migration, post social.P
 			return nil
 		}
 		why, err = v.compareHomes(ctx, m.d.Move, head)
-		return err
+		if err == nil && why == "" {
+			return nil
+		}
+		gone, notRead := v.s.gone(ctx, []social.UserID{head.Author})
+		if gone[head.Author] { // who has deleted their account: long threads go in parts, and then their posts
+			why, err = "", nil
+		}
+		return errors.Join(err, notRead)
 	})
 	return why, err
 }

@@ -46,9 +46,9 @@ type meeting struct {
 	circle         social.CircleID
 }
 
-func newMeeting(t *testing.T, layout string) *meeting {
+// twoStores are on one database; what the first sends is interrupted.
+func twoStores(t *testing.T, layout string, between *interrupter) (one, other *Store) {
 	t.Helper()
-	m := &meeting{t: t}
 	uri, database := mongotest.Database(t)
 	u, err := url.Parse(uri)
 	ok(t, err)
@@ -56,12 +56,19 @@ func newMeeting(t *testing.T, layout string) *meeting {
 	for _, o := range []struct {
 		store   **Store
 		monitor *event.CommandMonitor
-	}{{&m.one, &event.CommandMonitor{Started: m.between.started}}, {&m.other, nil}} {
+	}{{&one, &event.CommandMonitor{Started: between.started}}, {&other, nil}} {
 		s, err := Open(t.Context(), u.String(), Options{Feeds: layout, Monitor: o.monitor})
 		ok(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 		*o.store = s
 	}
+	return one, other
+}
+
+func newMeeting(t *testing.T, layout string) *meeting {
+	t.Helper()
+	m := &meeting{t: t}
+	m.one, m.other = twoStores(t, layout, &m.between)
 	author, followers := fans(t, m.other, 1)
 	m.author, m.reader = author, followers[0]
 	m.fickle, _ = fans(t, m.other, 1)

@@ -1,0 +1,77 @@
+package mongodb
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"time"
+
+	"plaza/ads"
+	"plaza/id"
+)
+
+// TestAddingUpMeetsRefunds refunds something before each of the commands with which an hour is added up that was stale already: the
+// hour has the refund, or is stale still.
+func TestAddingUpMeetsRefunds(t *testing.T) {
+	var between interrupter
+	one, other := twoStores(t, FeedsRead, &between)
+	store, now := other.Ads(), time.Now().UTC().Truncate(time.Millisecond)
+	hour := now.Truncate(time.Hour)
+	advertiser, campaign, unit := ads.AdvertiserID{ID: id.New()}, ads.CampaignID{ID: id.New()}, ads.UnitID{ID: id.New()}
+	zone := ads.ZoneID{Site: "example.org", Name: "top"}
+	must(store.Save(t.Context(), ads.Batch{
+		Advertisers: []ads.Advertiser{{ID: advertiser, Name: "Acme"}},
+		Campaigns:   []ads.Campaign{{ID: campaign, Advertiser: advertiser, Name: "Spring", State: ads.Active}},
+		Zones:       []ads.Zone{{ID: zone, Currency: "EUR", Design: ads.ByKeywords}},
+		Units: []ads.Unit{{
+			ID: unit, State: ads.Active, Campaign: campaign, Zones: []ads.ZoneID{zone}, Bid: ads.Bid{Model: ads.CPM, Price: 1e6, Currency: "EUR"},
+			Creative: ads.Creative{Headline: "Buy", LandingURL: "https://acme.example/"},
+		}},
+	}))(t)
+	charge := func() ads.Refund {
+		choice := ads.ChoiceID{ID: id.New()}
+		must(store.Record(t.Context(), ads.Recording{
+			Kind: ads.Impression, Choice: choice, Unit: unit, Campaign: campaign, Zone: zone, At: now, KeepUntil: now.Add(ads.EventLife), Cost: 1000,
+		}))(t)
+		r := ads.Refund{
+			ID: ads.RefundID{ID: id.New()}, Most: 1, By: "somebody", Reason: "a robot", Begun: now,
+			Selection: ads.Selection{Campaign: campaign, Choice: choice, From: hour, To: hour.Add(time.Hour)},
+		}
+		ok(t, store.Begin(t.Context(), r))
+		return r
+	}
+	const commands = 12
+	refunded := ads.Micros(0)
+	interrupted := 0
+	for command := 1; command <= commands; command++ {
+		before, meanwhile := charge(), charge()
+		must(store.Continue(t.Context(), before.ID, now))(t)
+		between.set(command, func() {
+			interrupted++
+			// It may have to wait for the transaction, which waits for it: then it gives up.
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			_, _ = store.Continue(ctx, meanwhile.ID, now)
+		})
+		ok(t, one.Ads().RollUp(t.Context(), hour, hour.Add(time.Hour), hour))
+		between = interrupter{}
+		refunded += must(store.Continue(t.Context(), before.ID, now))(t).Amount
+		_, stale, err := store.RolledUp(t.Context())
+		ok(t, err)
+		if slices.ContainsFunc(stale, hour.Equal) {
+			refunded += must(store.Continue(t.Context(), meanwhile.ID, now))(t).Amount
+			continue
+		}
+		rows := must(store.Report(t.Context(), ads.ReportRequest{From: hour, To: hour.Add(time.Hour), By: ads.PerHour}))(t)
+		var open adRefundDoc
+		ok(t, other.ads().refunds.FindOne(t.Context(), doc("_id", meanwhile.ID)).Decode(&open))
+		want := refunded + open.Amount
+		if len(rows) != 1 || rows[0].Refunded != want {
+			t.Errorf("a refund before command %d: the report is %+v, and nothing is stale; %d were refunded", command, rows, want)
+		}
+		refunded += must(store.Continue(t.Context(), meanwhile.ID, now))(t).Amount
+	}
+	if interrupted < 5 || interrupted == commands {
+		t.Errorf("%d of up to %d commands were interrupted", interrupted, commands)
+	}
+}

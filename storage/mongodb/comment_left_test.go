@@ -1,0 +1,57 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// TestACommentWhoseCallerHasLeftIsNotStoredLater lets one wait behind a transaction that does not end, until its caller leaves.
+func TestACommentWhoseCallerHasLeftIsNotStoredLater(t *testing.T) {
+	s := openInside(t, Options{})
+	author, _ := fans(t, s, 0)
+	p := newStatus(author)
+	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	insert := func(ctx context.Context) <-chan error {
+		c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: p.ID, Author: author, Text: "hello"}
+		c.Slug = c.ID.ID.String()
+		c.Path, c.TreePath = c.Slug, social.NewTreePath(nil, c.ID)
+		done := make(chan error, 1)
+		go func() { done <- s.InsertComment(ctx, c, anEvent(social.EventCommentAdded)) }()
+		return done
+	}
+	waits := func(n int) {
+		t.Helper()
+		again := time.NewTicker(time.Millisecond)
+		defer again.Stop()
+		for {
+			s.queue.mu.Lock()
+			waiting, running := s.queue.waiting[p.ID]
+			s.queue.mu.Unlock()
+			if running && len(waiting) == n {
+				return
+			}
+			<-again.C
+		}
+	}
+	release := must(s.hot.acquire(t.Context(), []id.ID{p.ID.ID}))(t)
+	first := insert(t.Context())
+	waits(0)
+	leaving, leave := context.WithCancel(t.Context())
+	second := insert(leaving)
+	waits(1)
+	leave()
+	if err := <-second; !errors.Is(err, context.Canceled) {
+		t.Errorf("who has left is told %v", err)
+	}
+	release()
+	ok(t, <-first)
+	ok(t, <-insert(t.Context()))
+	if n := must(s.Posts(t.Context(), []social.PostID{p.ID}))(t)[p.ID].CommentCount; n != 2 {
+		t.Errorf("there are %d comments, want those of the two who have waited", n)
+	}
+}
