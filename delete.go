@@ -51,8 +51,8 @@ func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storag
 		return fmt.Errorf("this would delete %s (%s), who has signed up on %s and has %d followers, with everything of theirs, for good: say --yes if you mean it",
 			user.Handle, user.Name, user.CreatedAt().UTC().Format(time.DateOnly), user.FollowersCount)
 	}
-	gone, err := service.DeleteUser(ctx, handle)
-	if err != nil {
+	gone := user.ID
+	if err := service.DeleteUser(ctx, gone); err != nil {
 		return plainly(err)
 	}
 	fmt.Fprintf(out, "%s is deleted: nobody sees them any more, and the handle is free.\n", user.Handle)
@@ -75,6 +75,13 @@ func removeLeft(ctx context.Context, st storage.Store, user social.UserID) error
 		left, err := st.IsDeleting(ctx, user)
 		if err != nil || !left {
 			return err
+		}
+		backlog, err := st.Backlog(ctx)
+		if err != nil {
+			return err
+		}
+		if backlog.Dead > 0 {
+			return fmt.Errorf("work was given up (plaza work status says what, plaza work retry tries again): %+v", backlog.Faults)
 		}
 		select {
 		case <-ctx.Done():

@@ -42,10 +42,7 @@ func (c *zoneCache) read(ctx context.Context, id ZoneID) (*Zone, error) {
 	for {
 		r, mine := c.claim(id)
 		if mine {
-			r.zone, r.err = c.store.Zone(ctx, id)
-			c.keep(id, r)
-			close(r.done)
-			return r.zone, r.err
+			return c.fetch(ctx, id, r)
 		}
 		select {
 		case <-r.done:
@@ -56,6 +53,14 @@ func (c *zoneCache) read(ctx context.Context, id ZoneID) (*Zone, error) {
 			return r.zone, r.err
 		} // else whoever was reading has gone: somebody else must
 	}
+}
+
+// fetch reads a zone for all who wait for it, whatever happens.
+func (c *zoneCache) fetch(ctx context.Context, id ZoneID, r *zoneRead) (*Zone, error) {
+	r.err = context.Canceled // should the store panic, somebody else must read
+	defer func() { c.keep(id, r); close(r.done) }()
+	r.zone, r.err = c.store.Zone(ctx, id)
+	return r.zone, r.err
 }
 
 // claim finds what is known of a zone, or is being read; where nothing is, the caller has to read it.

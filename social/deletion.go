@@ -32,17 +32,13 @@ func (s *Service) DeleteAccount(ctx context.Context, viewer UserID, password str
 	return err
 }
 
-// DeleteUser deletes the account of the user with that handle, as an operator does, and returns who it was. Error: NOT_FOUND.
-func (s *Service) DeleteUser(ctx context.Context, handle string) (UserID, error) {
-	user, err := s.Viewer(UserID{}).UserByHandle(ctx, handle)
-	if err != nil {
-		return UserID{}, err
-	}
-	err = s.deleteUser(ctx, user.ID, UserID{})
+// DeleteUser deletes a user's account, as an operator does. Error: NOT_FOUND.
+func (s *Service) DeleteUser(ctx context.Context, user UserID) error {
+	err := s.deleteUser(ctx, user, UserID{})
 	if errors.Is(err, ErrNotFound) {
-		return UserID{}, fault.NotFound("handle", "user")
+		return fault.NotFound("", "user")
 	}
-	return user.ID, err
+	return err
 }
 
 func (s *Service) deleteUser(ctx context.Context, user, actor UserID) error {
