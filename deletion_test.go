@@ -155,13 +155,26 @@ type leaving struct {
 
 // Users implements social.Users.
 func (s *leaving) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
-	if who := s.who.Load(); who != nil && slices.Contains(ids, *who) && s.who.CompareAndSwap(who, nil) {
-		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventUserDeleted, Target: *who}
-		if err := s.DeleteUser(ctx, *who, e); err != nil {
-			return nil, err
-		}
+	if err := s.leave(ctx, ids); err != nil {
+		return nil, err
 	}
 	return s.Store.Users(ctx, ids)
+}
+
+// People implements social.Graph.
+func (s *leaving) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
+	if err := s.leave(ctx, ids); err != nil {
+		return nil, err
+	}
+	return s.Store.People(ctx, viewer, ids)
+}
+
+func (s *leaving) leave(ctx context.Context, ids []social.UserID) error {
+	who := s.who.Load()
+	if who == nil || !slices.Contains(ids, *who) || !s.who.CompareAndSwap(who, nil) {
+		return nil
+	}
+	return s.DeleteUser(ctx, *who, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventUserDeleted, Target: *who})
 }
 
 // TestAnAuthorWhoGoesWhileAPageIsRead takes nobody else's posts off the page.
