@@ -48,7 +48,6 @@ var Scatters = []Scatter{
 	{"reactions", "delete", "_id", "a post is deleted with all that hangs on it"},
 	{"votes", "delete", "_id", "the same"},
 	{"sessions", "find", "user", "an account is deleted with all that is left behind, mostly in the background"},
-	{"sessions", "delete", "user", "the same"},
 	{"reactions", "find", "user", "the same"},
 	{"votes", "find", "user", "the same"},
 	{"threadMutes", "find", "user", "the same"},
