@@ -24,7 +24,9 @@ func churnIn(t *testing.T, o mongodb.Options) {
 	t.Helper()
 	w := newTownOf(t, nil, o)
 	other := secondServer(t, w)
-	users := w.people(5)
+	everybody := w.people(6)
+	users, fan := everybody[:5], everybody[5]
+	w.follow(fan, users[:1]) // chance may leave no other follow
 	var writers sync.WaitGroup
 	for i := range 64 {
 		store := w
@@ -38,7 +40,7 @@ func churnIn(t *testing.T, o mongodb.Options) {
 		})
 	}
 	writers.Wait()
-	checkGraph(w, users)
+	checkGraph(w, everybody)
 	checkCopies(w)
 }
 
