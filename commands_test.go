@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"os"
-	"slices"
 	"sync"
 	"testing"
 
@@ -29,7 +28,7 @@ func (l *commandLog) monitor() *event.CommandMonitor {
 			return
 		}
 		collection, _ := e.Command.Lookup(e.CommandName).StringValueOK()
-		if slices.Contains([]string{"jobs", "servers", "settings"}, collection) {
+		if collection == "jobs" || mongotest.IsHeartbeat(e) {
 			return
 		}
 		l.mu.Lock()

@@ -26,8 +26,8 @@ type recorder struct {
 
 func (r *recorder) monitor() *event.CommandMonitor {
 	return &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
-		if collection, _ := e.Command.Lookup(e.CommandName).StringValueOK(); collection == "servers" || collection == "settings" {
-			return // the heartbeat
+		if mongotest.IsHeartbeat(e) {
+			return
 		}
 		r.mu.Lock()
 		defer r.mu.Unlock()
