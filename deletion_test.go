@@ -8,7 +8,6 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"plaza/id"
 	"plaza/social"
@@ -36,7 +35,9 @@ func deletedIsMissing(t *testing.T, st storage.Store, sent *commands) {
 	if blocked != missing {
 		t.Errorf("taking the block of somebody back who is gone:\n%s\nand of nobody:\n%s", blocked, missing)
 	}
-	finishWork(t, st)
+	if err := social.WorkOff(t.Context(), st); err != nil {
+		t.Fatal(err)
+	}
 	t.Run("when all is removed", s.deletedAreMissing)
 	log.mustBeClean(t)
 }
@@ -117,33 +118,6 @@ func TestDeleteUserCommand(t *testing.T) {
 			t.Errorf("what is left: %s", answer)
 		}
 	})
-}
-
-// finishWork does the background work that rested.
-func finishWork(t *testing.T, st storage.Store) {
-	t.Helper()
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		st.Work(ctx)
-	}()
-	defer func() {
-		stop()
-		<-done
-	}()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for {
-		backlog, err := st.Backlog(ctx)
-		if err != nil || backlog.Dead > 0 {
-			t.Fatalf("%+v, %v", backlog, err)
-		}
-		if backlog.Waiting == 0 {
-			return
-		}
-		<-again.C
-	}
 }
 
 // leaving is a store where somebody deletes their account right before they are read.

@@ -89,7 +89,7 @@ func (s *feedScene) each(ask request) []Turn {
 func (s *feedScene) writing(ask request) []Turn {
 	turns := s.each(ask)
 	for i, r := range s.rivals {
-		turns[i].Rest = func(ctx context.Context) error { return settle(ctx, r.Store) }
+		turns[i].Rest = func(ctx context.Context) error { return social.WorkOff(ctx, r.Store) }
 	}
 	return turns
 }
@@ -199,7 +199,7 @@ func (s *feedScene) twice(asks ...func(n int) (string, []byte)) []Turn {
 				return nil
 			},
 			Each: 2,
-			Rest: func(ctx context.Context) error { return settle(ctx, r.Store) },
+			Rest: func(ctx context.Context) error { return social.WorkOff(ctx, r.Store) },
 		})
 	}
 	return turns
@@ -219,7 +219,7 @@ func (s *feedScene) fanOut(ctx context.Context) (Call, error) {
 		if backlog.Waiting == 0 {
 			continue
 		}
-		if err := settle(ctx, r.Store); err != nil {
+		if err := social.WorkOff(ctx, r.Store); err != nil {
 			return call, err
 		}
 		call.Turns = append(call.Turns, Turn{
@@ -228,7 +228,7 @@ func (s *feedScene) fanOut(ctx context.Context) (Call, error) {
 				if _, err := r.do(ctx, tokenOf(s.popular), aPost); err != nil {
 					return err
 				}
-				return settle(ctx, r.Store)
+				return social.WorkOff(ctx, r.Store)
 			},
 		})
 	}

@@ -198,7 +198,7 @@ func (s *feedScene) loadRival(ctx context.Context, r *feedRival, progress func(i
 	if err := signIn(ctx, r.Store, append([]int{s.star, s.popular, s.loner}, s.readers...)); err != nil {
 		return err
 	}
-	if err := settle(ctx, r.Store); err != nil {
+	if err := social.WorkOff(ctx, r.Store); err != nil {
 		return err
 	}
 	err := inParallel(ctx, len(s.posts), func(ctx context.Context, i int) error {
@@ -217,7 +217,7 @@ func (s *feedScene) loadRival(ctx context.Context, r *feedRival, progress func(i
 	if err != nil {
 		return err
 	}
-	if err := settle(ctx, r.Store); err != nil {
+	if err := social.WorkOff(ctx, r.Store); err != nil {
 		return err
 	}
 	readers := append(slices.Clone(s.fans), s.readers...)

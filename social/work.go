@@ -50,6 +50,18 @@ func Settle(ctx context.Context, w Worker) error {
 	}
 }
 
+// WorkOff does all the work that is left, and nothing else. Errors: those of Settle.
+func WorkOff(ctx context.Context, w Worker) error {
+	working, rest := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.Work(working)
+	}()
+	defer func() { rest(); <-done }()
+	return Settle(ctx, w)
+}
+
 // MaxFaults bounds Backlog.Faults.
 const MaxFaults = 20
 

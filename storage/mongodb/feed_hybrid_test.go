@@ -27,12 +27,9 @@ func (w *town) finish() { w.t.Helper(); w.finishWithin(time.Minute) }
 
 func (w *town) finishWithin(limit time.Duration) {
 	w.t.Helper()
-	ctx, stop := context.WithCancel(w.ctx)
-	done := make(chan struct{})
-	go func() { defer close(done); w.Work(ctx) }()
-	w.settleWithin(limit)
-	stop()
-	<-done
+	ctx, cancel := context.WithTimeout(w.ctx, limit)
+	defer cancel()
+	w.ok(social.WorkOff(ctx, w))
 }
 
 // settle waits until the background work is done.
