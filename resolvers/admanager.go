@@ -99,13 +99,20 @@ func (r *Resolver) wrapCampaigns(ctx context.Context, campaigns []*ads.Campaign)
 	return nodes, err
 }
 
+// existingCampaign is the id of a campaign whose parts are listed. Errors: NOT_FOUND.
+func (r adManagerResolver) existingCampaign(ctx context.Context, global string) (ads.CampaignID, error) {
+	campaign, err := campaignID("campaignId", global)
+	if err != nil {
+		return campaign, err
+	}
+	_, err = r.Ads.Campaign(ctx, "campaignId", campaign)
+	return campaign, err
+}
+
 // Units resolves AdManager.units.
 func (r adManagerResolver) Units(ctx context.Context, _ *model.AdManager, of string, first *int, after *string, last *int, before *string) (*model.AdUnitConnection, error) {
-	campaign, err := campaignID("campaignId", of)
+	campaign, err := r.existingCampaign(ctx, of)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := r.Ads.Campaign(ctx, "campaignId", campaign); err != nil {
 		return nil, err
 	}
 	read := func(ctx context.Context, p ads.Page) (ads.Slice[*ads.Unit], error) {

@@ -70,11 +70,8 @@ func setID[ID any](to *ID, field string, given *string, read func(field, text st
 
 // Refunds resolves AdManager.refunds.
 func (r adManagerResolver) Refunds(ctx context.Context, _ *model.AdManager, of string, first *int, after *string, last *int, before *string) (*model.AdRefundConnection, error) {
-	campaign, err := campaignID("campaignId", of)
+	campaign, err := r.existingCampaign(ctx, of)
 	if err != nil {
-		return nil, err
-	}
-	if _, err := r.Ads.Campaign(ctx, "campaignId", campaign); err != nil {
 		return nil, err
 	}
 	read := func(ctx context.Context, p ads.Page) (ads.Slice[*ads.Refund], error) {
