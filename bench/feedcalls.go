@@ -26,6 +26,7 @@ var newsPage1 = body(newsQuery, nil)
 // The calls of [Feeds].
 const (
 	callNews       = "news page"
+	callNewsBusy   = "news page, 16 at once"
 	callDeeper     = "news, fifth page"
 	callWall       = "wall page"
 	callPost       = "post, no followers"
@@ -47,6 +48,7 @@ func (s *feedScene) calls(ctx context.Context) ([]Call, error) {
 	news = append(news, s.fromMemory())
 	calls := []Call{
 		{Name: callNews, Turns: news},
+		{Name: callNewsBusy, Turns: busy(news)},
 		{Name: callDeeper, Turns: s.each(func(r *feedRival, n int) (string, []byte) {
 			return s.reader(n), r.deeper[n%len(r.deeper)]
 		})},
@@ -81,6 +83,15 @@ func (s *feedScene) each(ask request) []Turn {
 			_, err := r.do(ctx, token, body)
 			return err
 		}})
+	}
+	return turns
+}
+
+// busy are the turns of a server that always has something to do: it need not be woken up for each answer of the database.
+func busy(turns []Turn) []Turn {
+	turns = slices.Clone(turns)
+	for i := range turns {
+		turns[i].AtOnce = atOnce
 	}
 	return turns
 }
@@ -235,7 +246,7 @@ func (s *feedScene) fanOut(ctx context.Context) (Call, error) {
 	return call, nil
 }
 
-const feedsNotes = `A page is 20 posts with author, number of comments and the last three of them with their authors; a request runs through Plaza's HTTP handler, its rules and the
+const feedsNotes = `A page is 20 posts with author, number of comments and the last three of them with their authors; a request, one at a time where nothing else is said, runs through Plaza's HTTP handler, its rules and the
 driver, in one process with the load generator and without a network. *Server* is the CPU time of that process, *mongod* that of the database, for each request (of *fan-out*, for
 each entry); the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *From memory* is the same handler over the same posts in Go's maps. Work that a request leaves for
 later is done between the rounds; *fan-out* is a post with all of it. *Stored* is the database after loading, without the log of events, which is the same in all.`
@@ -246,6 +257,10 @@ func (s *feedScene) remark(section *Section) {
 	for _, r := range s.rivals {
 		section.comparef(of(callNews, r.Name), of(callNews, memory), ServerMs,
 			"A page of news takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
+	}
+	for _, r := range s.rivals {
+		section.comparef(of(callNewsBusy, r.Name), of(callNewsBusy, memory), ServerMs,
+			"With 16 requests at once it takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
 	}
 	for _, r := range s.rivals {
 		section.comparef(of(callStar, r.Name), of(callPost, r.Name), CPUMs,

@@ -24,8 +24,8 @@ type FeedsOptions struct {
 
 const (
 	usualPosts = 2_000
-	// usualFans is how many followers a post is brought to when its way to them is measured, and usualStars how many an author has
-	// whose posts must not cost more than anybody's.
+	// usualFans is how many followers a post is brought to when its way to them is measured, before it is scaled, and usualStars how many an
+	// author has whose posts must not cost more than anybody's, where there are so many people.
 	usualFans  = 2_000
 	usualStars = 10_000
 	maxPopular = 1_000 // followers of people whose posts are loaded
@@ -94,7 +94,7 @@ func newFeedScene(o FeedsOptions, n *network, rivals []*Rival) *feedScene {
 	}
 	crowd := n.people
 	s.readers = s.chooseReaders(crowd)
-	s.star = n.add(min(crowd, o.scaled(usualStars, 20)))
+	s.star = n.add(min(crowd, usualStars))
 	s.popular = n.add(min(crowd, o.scaled(usualFans, 20)))
 	s.loner = n.add(0)
 	for _, f := range n.follows {
