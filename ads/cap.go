@@ -130,9 +130,13 @@ type try struct {
 // Tries are the looks at the candidates, one after the other: no advertiser twice unless there is nothing else, and
 // fallbacks behind all others.
 func (r *Reservation) tries() []try {
-	tries := make([]try, 0, 2*len(r.Candidates))
+	rounds := []bool{false, true}
+	if r.Count == 1 {
+		rounds = rounds[:1] // nobody comes twice
+	}
+	tries := make([]try, 0, len(rounds)*len(r.Candidates))
 	for _, fallback := range []bool{false, true} {
-		for _, again := range []bool{false, true} {
+		for _, again := range rounds {
 			for i := range r.Candidates {
 				if r.Candidates[i].Fallback == fallback {
 					tries = append(tries, try{i, again})

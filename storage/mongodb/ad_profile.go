@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/ads"
 	"plaza/id"
@@ -66,24 +66,34 @@ type adSightingDoc struct {
 	Keep   time.Time    `bson:"keep"`
 }
 
-// adCandidateDoc is a candidate as the update of a profile has it.
-type adCandidateDoc struct {
-	Advertiser ads.AdvertiserID `bson:"advertiser"`
-	Caps       []adLimitDoc     `bson:"caps"`
-	Seen       []adSightingDoc  `bson:"seen"` // what choosing it adds
+func (d *adProfileDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.id(v, &d.ID.ID)
+	case "v":
+		r.int(v, &d.Version)
+	case "seen":
+		readDocuments(r, v, &d.Seen)
+	case "chosen":
+		readArray(r, v, &d.Chosen, (*reading).int)
+	case "keepUntil":
+		r.time(v, &d.KeepUntil)
+	}
 }
 
-// adLimitDoc is a cap: fewer than Count of the scope after Since.
-type adLimitDoc struct {
-	Scope adScope   `bson:"scope"`
-	Count int       `bson:"count"`
-	Since time.Time `bson:"since"`
-}
-
-// adTryDoc is one look at a candidate.
-type adTryDoc struct {
-	Candidate int  `bson:"candidate"`
-	Again     bool `bson:"again"`
+func (d *adSightingDoc) set(r *reading, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "scope":
+		r.id(v, &d.Scope.ID)
+	case "choice":
+		r.id(v, &d.Choice.ID)
+	case "at":
+		r.time(v, &d.At)
+	case "until":
+		r.time(v, &d.Until)
+	case "keep":
+		r.time(v, &d.Keep)
+	}
 }
 
 // Reserve implements ads.Profiles, in one command.
@@ -91,66 +101,90 @@ func (a *adStore) Reserve(ctx context.Context, r ads.Reservation) ([]int, error)
 	var d adProfileDoc
 	err := a.db.read(ctx, "reserve ads", func(ctx context.Context) error {
 		return retry(ctx, func() error {
-			return upserted(a.profiles.FindOneAndUpdate(ctx, doc("_id", r.Profile), reserving(&r), options.FindOneAndUpdate().
-				SetUpsert(true).SetReturnDocument(options.After).SetProjection(doc("chosen", 1))).Decode(&d))
+			raw, err := a.profiles.FindOneAndUpdate(ctx, doc("_id", r.Profile), reserving, options.FindOneAndUpdate().SetLet(reservation(&r)).
+				SetUpsert(true).SetReturnDocument(options.After).SetProjection(doc("chosen", 1))).Raw()
+			if err != nil {
+				return upserted(err)
+			}
+			return readDocument(raw, &d)
 		})
 	})
 	return d.Chosen, err
 }
 
-// reserving is ads.Profile.Reserve as an update.
-func reserving(r *ads.Reservation) mongo.Pipeline {
-	var tries []adTryDoc
-	r.Tries(func(candidate int, again bool) { tries = append(tries, adTryDoc{candidate, again}) })
-	candidates := each(r.Candidates, func(c *ads.Candidate) adCandidateDoc { return newAdCandidateDoc(c, r.Now) })
-
-	living := doc("$filter", doc("input", doc("$ifNull", bson.A{"$seen", bson.A{}}), "as", "s", "cond", doc("$gt", bson.A{"$$s.until", r.Now})))
+// reserving is ads.Profile.Reserve as an update; reservation has its variables.
+var reserving = func() stages {
+	living := doc("$filter", doc("input", doc("$ifNull", bson.A{"$seen", bson.A{}}), "as", "s", "cond", doc("$gt", bson.A{"$$s.until", "$$now"})))
 	choosing := doc("$reduce", doc(
-		"input", doc("$literal", append([]adTryDoc{}, tries...)),
+		"input", "$$tries",
 		"initialValue", doc("chosen", bson.A{}, "advertisers", bson.A{}, "seen", "$seen"),
 		"in", doc("$let", doc(
-			"vars", doc("c", doc("$arrayElemAt", bson.A{doc("$literal", append([]adCandidateDoc{}, candidates...)), "$$this.candidate"})),
-			"in", doc("$cond", bson.A{mayBeChosen(r.Count), doc(
+			"vars", doc("c", doc("$arrayElemAt", bson.A{"$$candidates", "$$this.candidate"})),
+			"in", doc("$cond", bson.A{mayBeChosen, doc(
 				"chosen", doc("$concatArrays", bson.A{"$$value.chosen", bson.A{"$$this.candidate"}}),
 				"advertisers", doc("$concatArrays", bson.A{"$$value.advertisers", bson.A{"$$c.advertiser"}}),
 				"seen", doc("$concatArrays", bson.A{"$$value.seen", "$$c.seen"}),
 			), "$$value"}),
 		)),
 	))
-	return mongo.Pipeline{
+	return mustWrite(bson.A{
 		doc("$set", doc("seen", living)),
 		doc("$set", doc("now", choosing)),
 		doc("$set", doc(
 			"v", version, "chosen", "$now.chosen", "seen", "$now.seen",
-			"keepUntil", doc("$max", bson.A{r.Now, doc("$max", "$now.seen.keep")}),
+			"keepUntil", doc("$max", bson.A{"$$now", doc("$max", "$now.seen.keep")}),
 		)),
 		doc("$unset", "now"),
-	}
-}
+	})
+}()
 
 // mayBeChosen says of the candidate $$c whether the reservation still needs it, and no cap is used up.
-func mayBeChosen(count int) bson.D {
+var mayBeChosen = func() bson.D {
 	counted := doc("$filter", doc("input", "$$value.seen", "as", "s", "cond", doc("$and", bson.A{
 		doc("$eq", bson.A{"$$s.scope", "$$limit.scope"}), doc("$gt", bson.A{"$$s.at", "$$limit.since"}),
 	})))
 	below := doc("$map", doc("input", "$$c.caps", "as", "limit", "in", doc("$lt", bson.A{doc("$size", counted), "$$limit.count"})))
 	return doc("$and", bson.A{
-		doc("$lt", bson.A{doc("$size", "$$value.chosen"), count}),
+		doc("$lt", bson.A{doc("$size", "$$value.chosen"), "$$count"}),
 		doc("$not", doc("$in", bson.A{"$$this.candidate", "$$value.chosen"})),
 		doc("$or", bson.A{"$$this.again", doc("$not", doc("$in", bson.A{"$$c.advertiser", "$$value.advertisers"}))}),
 		doc("$allElementsTrue", bson.A{below}),
 	})
+}()
+
+// reservation is written as the variables of reserving: now, count, tries ({candidate, again} each) and candidates (see newCandidate).
+func reservation(r *ads.Reservation) bson.Raw {
+	tries, candidates := bsoncore.NewArrayBuilder(), bsoncore.NewArrayBuilder()
+	r.Tries(func(candidate int, again bool) {
+		tries.AppendDocument(bsoncore.NewDocumentBuilder().AppendInt32("candidate", int32(candidate)).AppendBoolean("again", again).Build())
+	})
+	for i := range r.Candidates {
+		candidates.AppendDocument(newCandidate(&r.Candidates[i], r.Now))
+	}
+	return bson.Raw(bsoncore.NewDocumentBuilder().
+		AppendDateTime("now", r.Now.UnixMilli()).AppendInt32("count", int32(r.Count)).
+		AppendArray("tries", tries.Build()).AppendArray("candidates", candidates.Build()).
+		Build())
 }
 
-func newAdCandidateDoc(c *ads.Candidate, now time.Time) adCandidateDoc {
-	d := adCandidateDoc{Advertiser: c.Advertiser, Caps: []adLimitDoc{}, Seen: []adSightingDoc{}}
+// newCandidate is written with its caps (fewer than count of the scope after since), and seen: what choosing it adds.
+func newCandidate(c *ads.Candidate, now time.Time) bsoncore.Document {
+	caps, seen := bsoncore.NewArrayBuilder(), bsoncore.NewArrayBuilder()
 	for _, limit := range c.Caps {
-		d.Caps = append(d.Caps, adLimitDoc{adScope{limit.Scope}, limit.Count, now.Add(-limit.Per.Length())})
+		caps.AppendDocument(bsoncore.NewDocumentBuilder().
+			AppendBinary("scope", bson.TypeBinaryUUID, limit.Scope[:]).AppendInt32("count", int32(limit.Count)).
+			AppendDateTime("since", now.Add(-limit.Per.Length()).UnixMilli()).
+			Build())
 	}
 	for _, s := range c.Sightings(now) {
-		d.Seen = append(d.Seen, adSightingDoc{adScope{s.Scope}, s.Choice, s.At, s.Until, s.Keep})
+		seen.AppendDocument(bsoncore.NewDocumentBuilder(). // an adSightingDoc
+									AppendBinary("scope", bson.TypeBinaryUUID, s.Scope[:]).AppendBinary("choice", bson.TypeBinaryUUID, s.Choice.ID[:]).
+									AppendDateTime("at", s.At.UnixMilli()).AppendDateTime("until", s.Until.UnixMilli()).AppendDateTime("keep", s.Keep.UnixMilli()).
+									Build())
 	}
-	return d
+	return bsoncore.NewDocumentBuilder().
+		AppendBinary("advertiser", bson.TypeBinaryUUID, c.Advertiser.ID[:]).AppendArray("caps", caps.Build()).AppendArray("seen", seen.Build()).
+		Build()
 }
 
 // ForgetProfile implements ads.Profiles.
@@ -165,14 +199,18 @@ func (a *adStore) ForgetProfile(ctx context.Context, id ads.ProfileID) error {
 func (a *adStore) Profile(ctx context.Context, id ads.ProfileID) (*ads.Profile, error) {
 	var d adProfileDoc
 	err := a.db.read(ctx, "ad profile", func(ctx context.Context) error {
-		return found(a.profiles.FindOne(ctx, doc("_id", id)).Decode(&d))
+		raw, err := a.profiles.FindOne(ctx, doc("_id", id)).Raw()
+		if err != nil {
+			return found(err)
+		}
+		return readDocument(raw, &d)
 	})
 	if errors.Is(err, social.ErrNotFound) {
 		err = nil
 	}
 	p := &ads.Profile{ID: id}
 	for _, s := range d.Seen {
-		p.Seen = append(p.Seen, ads.Sighting{Scope: s.Scope.ID, Choice: s.Choice, At: utc(s.At), Until: utc(s.Until), Keep: utc(s.Keep)})
+		p.Seen = append(p.Seen, ads.Sighting{Scope: s.Scope.ID, Choice: s.Choice, At: s.At, Until: s.Until, Keep: s.Keep})
 	}
 	return p, err
 }
@@ -182,7 +220,7 @@ func (a *adStore) confirm(ctx context.Context, profile ads.ProfileID, choice ads
 	isChoice := doc("$eq", bson.A{"$$s.choice", choice})
 	kept := doc("$mergeObjects", bson.A{"$$s", doc("until", "$$s.keep")})
 	seen := doc("$map", doc("input", "$seen", "as", "s", "in", doc("$cond", bson.A{isChoice, kept, "$$s"})))
-	_, err := a.profiles.UpdateOne(ctx, doc("_id", profile), mongo.Pipeline{doc("$set", doc("seen", seen))})
+	_, err := a.profiles.UpdateOne(ctx, doc("_id", profile), bson.A{doc("$set", doc("seen", seen))})
 	return err
 }
 

@@ -17,7 +17,7 @@ import (
 // hand: a field that one of the two forgets shows.
 func TestDocumentsReadThemselves(t *testing.T) {
 	for _, d := range []document{
-		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &commentDoc{}, &markDoc{}, &seqDoc{}, &otherDoc{}, &adZoneDoc{}, &sessionDoc{},
+		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &commentDoc{}, &markDoc{}, &seqDoc{}, &otherDoc{}, &adZoneDoc{}, &adProfileDoc{}, &sessionDoc{},
 	} {
 		fill(t, reflect.ValueOf(d).Elem())
 		raw := encode(t, d)

@@ -174,11 +174,25 @@ func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.U
 
 // usersAndEdges reads users and the edges between them and the viewer.
 func (s *Store) usersAndEdges(ctx context.Context, viewer social.UserID, ids []social.UserID) ([]personDoc, error) {
-	pairs := each(ids, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
 	users := bson.A{doc("$match", doc("_id", doc("$in", valueList(ids))))}
 	return aggregateAll[personDoc](ctx, s.edges, bson.A{
-		doc("$match", edgesOf(pairs)), doc("$unionWith", doc("coll", s.users.Name(), "pipeline", users)),
+		doc("$match", edgesWith(viewer, ids)), doc("$unionWith", doc("coll", s.users.Name(), "pipeline", users)),
 	}, 4*len(ids), options.Aggregate().SetHint(doc("_id", 1)))
+}
+
+// edgesWith matches the edges between the viewer and others, and those that say who is gone: what edgesOf does, for one viewer.
+func edgesWith(viewer social.UserID, ids []social.UserID) bson.D {
+	owners, edges := ids, make([]social.Pair, 0, 3*len(ids)+1)
+	for _, other := range ids {
+		edges = append(edges, social.Pair{Viewer: other, Other: other})
+		if !viewer.IsZero() {
+			edges = append(edges, social.Pair{Viewer: viewer, Other: other}, social.Pair{Viewer: other, Other: viewer})
+		}
+	}
+	if !viewer.IsZero() {
+		owners, edges = append(slices.Clip(ids), viewer), append(edges, social.Pair{Viewer: viewer, Other: viewer})
+	}
+	return edgesAmong(edges, owners)
 }
 
 // personDoc is a user, or an edge between one and the viewer; the other is nil.
@@ -252,6 +266,11 @@ func edgesOf(pairs []social.Pair) bson.D {
 	for _, user := range owners {
 		edges = append(edges, social.Pair{Viewer: user, Other: user})
 	}
+	return edgesAmong(edges, owners)
+}
+
+// edgesAmong matches edges, by their _ids and their owners.
+func edgesAmong(edges []social.Pair, owners []social.UserID) bson.D {
 	keys := binaryList(len(edges), func(list []byte, i int) []byte {
 		return bsoncore.AppendBinary(list, bson.TypeBinaryGeneric, pairKey(edges[i].Viewer.ID, edges[i].Other.ID).Data)
 	})

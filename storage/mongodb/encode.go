@@ -1,0 +1,97 @@
+package mongodb
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+)
+
+// stages is a pipeline that is written already. To look up how each of its values is written, by reflection, takes the driver as long as much of what is left of a command.
+type stages []byte
+
+// MarshalBSONValue implements bson.ValueMarshaler.
+func (s stages) MarshalBSONValue() (typ byte, data []byte, err error) {
+	return byte(bson.TypeArray), s, nil
+}
+
+// written writes a pipeline. Errors: those of values that BSON has no type for.
+func written(pipeline bson.A) (stages, error) {
+	return appendArray(make([]byte, 0, usualPipeline), pipeline)
+}
+
+// usualPipeline is about how many bytes a pipeline has, or more.
+const usualPipeline = 1 << 13
+
+// mustWrite writes a pipeline of constants, once.
+func mustWrite(pipeline bson.A) stages {
+	s, err := written(pipeline)
+	if err != nil {
+		panic(fmt.Sprintf("a pipeline of this package: %v", err))
+	}
+	return s
+}
+
+func appendArray(to []byte, a bson.A) (_ []byte, err error) {
+	start, to := bsoncore.AppendArrayStart(to)
+	for i, v := range a {
+		if to, err = appendElement(to, strconv.Itoa(i), v); err != nil {
+			return to, err
+		}
+	}
+	return bsoncore.AppendArrayEnd(to, start)
+}
+
+func appendDocument(to []byte, d bson.D) (_ []byte, err error) {
+	start, to := bsoncore.AppendDocumentStart(to)
+	for _, e := range d {
+		if to, err = appendElement(to, e.Key, e.Value); err != nil {
+			return to, err
+		}
+	}
+	return bsoncore.AppendDocumentEnd(to, start)
+}
+
+// appendElement writes what pipelines are made of, and leaves the rest to the driver.
+func appendElement(to []byte, key string, value any) ([]byte, error) {
+	switch v := value.(type) {
+	case bson.D:
+		return appendDocument(bsoncore.AppendHeader(to, bsoncore.TypeEmbeddedDocument, key), v)
+	case bson.A:
+		return appendArray(bsoncore.AppendHeader(to, bsoncore.TypeArray, key), v)
+	case bson.RawValue:
+		return append(bsoncore.AppendHeader(to, bsoncore.Type(v.Type), key), v.Value...), nil
+	case bson.Binary:
+		return bsoncore.AppendBinaryElement(to, key, v.Subtype, v.Data), nil
+	case string:
+		return bsoncore.AppendStringElement(to, key, v), nil
+	case bool:
+		return bsoncore.AppendBooleanElement(to, key, v), nil
+	case int:
+		if int(int32(v)) == v {
+			return bsoncore.AppendInt32Element(to, key, int32(v)), nil
+		}
+		return bsoncore.AppendInt64Element(to, key, int64(v)), nil
+	case time.Time:
+		return bsoncore.AppendDateTimeElement(to, key, v.UnixMilli()), nil
+	}
+	return appendEncoded(to, key, value)
+}
+
+// appendEncoded writes a value as the driver does.
+func appendEncoded(to []byte, key string, value any) ([]byte, error) {
+	var buffer bytes.Buffer
+	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buffer))
+	encoder.SetRegistry(encoding)
+	if err := encoder.Encode(bson.D{{Key: key, Value: value}}); err != nil {
+		return to, err
+	}
+	const length = 4 // bytes before the first element; behind the last is one
+	return append(to, buffer.Bytes()[length:buffer.Len()-1]...), nil
+}
+
+// encoding is how the driver writes values.
+var encoding = adRegistry()
