@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 
 	"plaza/fault"
 	"plaza/social"
@@ -51,6 +53,29 @@ func (c *rightArgs) change(ctx context.Context, cli *commandLine, out io.Writer,
 		text = changed
 	}
 	fmt.Fprintf(out, text, c.Handle, right)
+	return nil
+}
+
+type rightsCommand struct{}
+
+// Run writes a line for everybody who has rights: the handle and the rights, by handle.
+func (c *rightsCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	users, err := st.UsersWithRights(ctx)
+	if err := errors.Join(err, st.Close()); err != nil {
+		return err
+	}
+	if len(users) == 0 {
+		fmt.Fprintln(os.Stdout, "Nobody has rights: plaza grant RIGHT HANDLE gives some.")
+	}
+	slices.SortFunc(users, func(a, b *social.User) int { return strings.Compare(a.Handle, b.Handle) })
+	for _, u := range users {
+		slices.Sort(u.Rights)
+		fmt.Fprintf(os.Stdout, "%s\t%s\n", u.Handle, strings.Trim(fmt.Sprint(u.Rights), "[]"))
+	}
 	return nil
 }
 

@@ -1,10 +1,16 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/sqlite"
 )
 
@@ -27,10 +33,12 @@ func TestRightsCommands(t *testing.T) {
 		out  string
 		err  string
 	}{
+		{[]string{"rights"}, "Nobody has rights: plaza grant RIGHT HANDLE gives some.\n", ""},
 		{[]string{"revoke", "admin", "ada"}, "ada has not had the right admin.\n", ""},
 		{[]string{"grant", "admin", "ada"}, "ada has the right admin now.\n", ""},
 		{[]string{"grant", "admin", "Ada"}, "Ada has had the right admin already.\n", ""},
 		{[]string{"grant", "ads:manage", "ada"}, "ada has the right ads:manage now.\n", ""},
+		{[]string{"rights"}, "ada\tadmin ads:manage\n", ""},
 		{[]string{"revoke", "admin", "ada"}, "ada has no more the right admin.\n", ""},
 		{[]string{"grant", "admin", "bob"}, "", "plaza: There is no such user.\n"},
 		{[]string{"grant", "root", "ada"}, "", "plaza: There is no right \"root\": choose admin or ads:manage.\n"},
@@ -73,4 +81,74 @@ func requireRights(t *testing.T, service *social.Service, user social.UserID) {
 	if err := service.RequireRight(t.Context(), social.UserID{}, social.RightAdmin); err == nil {
 		t.Error("nobody has rights")
 	}
+}
+
+// askedForRights is a store that counts how often it is asked who has rights, and may fail then.
+type askedForRights struct {
+	storage.Store
+
+	asked atomic.Int32
+	fails atomic.Bool
+}
+
+var errRights = errors.New("rights cannot be read")
+
+func (s *askedForRights) UsersWithRights(ctx context.Context) ([]*social.User, error) {
+	s.asked.Add(1)
+	if s.fails.Load() {
+		return nil, errRights
+	}
+	return s.Store.UsersWithRights(ctx)
+}
+
+// TestHadRight: what a server goes by for a second is read once, however many ask.
+func TestHadRight(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, e engine) {
+		store := &askedForRights{Store: e.open(t)}
+		var clock atomic.Int64
+		clock.Store(time.Now().UnixNano())
+		service := social.New(store, social.Options{Now: func() time.Time { return time.Unix(0, clock.Load()) }})
+		ada, _, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		had := func(want bool) {
+			t.Helper()
+			if got, err := service.HadRight(t.Context(), ada, social.RightManageAds); got != want || err != nil {
+				t.Errorf("had the right: %v, %v, want %v", got, err, want)
+			}
+		}
+		var many sync.WaitGroup
+		for range 20 {
+			many.Go(func() { had(false) })
+		}
+		many.Wait()
+		if _, err := service.GrantRight(t.Context(), "ada", social.RightAdmin); err != nil {
+			t.Fatal(err)
+		}
+		had(false)
+		if asked := store.asked.Load(); asked != 1 {
+			t.Errorf("the store was asked %d times within a moment", asked)
+		}
+		clock.Add(int64(time.Second))
+		had(true)
+		clock.Add(-int64(time.Hour)) // the clock was put back
+		had(true)
+		if asked := store.asked.Load(); asked != 3 {
+			t.Errorf("the store was asked %d times, want 3", asked)
+		}
+		clock.Add(int64(time.Minute))
+		store.fails.Store(true)
+		if _, err := service.HadRight(t.Context(), ada, social.RightManageAds); !errors.Is(err, errRights) {
+			t.Errorf("rights that cannot be read: %v", err)
+		}
+		store.fails.Store(false)
+		had(true)
+		ended, end := context.WithCancel(t.Context())
+		end()
+		clock.Add(int64(time.Minute))
+		if _, err := service.HadRight(ended, ada, social.RightManageAds); err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("an ended context: %v", err)
+		}
+	})
 }

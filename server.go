@@ -57,6 +57,7 @@ type commandLine struct {
 	Work    workCommand    `cmd:"" help:"Look at the database's background work."`
 	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
 	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
+	Rights  rightsCommand  `cmd:"" help:"Say who has rights."`
 	Delete  deleteCommand  `cmd:"" help:"Delete a user."`
 	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
 	Bench   benchCommand   `cmd:"" help:"Compare what layouts and designs cost."`

@@ -12,7 +12,7 @@ import (
 
 // Ads resolves Query.ads.
 func (r queryResolver) Ads(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error) {
-	request, err := adRequest(ctx, site, zone, keywords, count, visitor)
+	request, err := r.adRequest(ctx, site, zone, keywords, count, visitor)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +28,7 @@ func (r queryResolver) Ads(ctx context.Context, site, zone string, keywords []st
 }
 
 // adRequest asks for ads for whoever is signed in, or else for a visitor.
-func adRequest(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) (ads.Request, error) {
+func (r *Resolver) adRequest(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) (ads.Request, error) {
 	request := ads.Request{Site: site, Zone: zone, Keywords: keywords, Count: count}
 	if visitor != nil {
 		request.Visitor = *visitor
@@ -38,8 +38,8 @@ func adRequest(ctx context.Context, site, zone string, keywords []string, count 
 		return request, nil
 	}
 	request.User = viewer.String()
-	user, err := loadUser(ctx, viewer)
-	request.Staff = user != nil && user.HasRight(social.RightManageAds)
+	var err error
+	request.Staff, err = r.Social.HadRight(ctx, viewer, social.RightManageAds)
 	return request, err
 }
 

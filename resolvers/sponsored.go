@@ -27,7 +27,7 @@ func (r *Resolver) sponsor(ctx context.Context, page *model.PostConnection) {
 		return
 	}
 	choose := sync.OnceValues(func() ([]ads.Choice, error) {
-		request, err := adRequest(ctx, r.NewsAds.Zone.Site, r.NewsAds.Zone.Name, social.Topics(posts, ads.MaxKeywords), len(breaks), nil)
+		request, err := r.adRequest(ctx, r.NewsAds.Zone.Site, r.NewsAds.Zone.Name, social.Topics(posts, ads.MaxKeywords), len(breaks), nil)
 		if err != nil {
 			return nil, err
 		}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"plaza/fault"
 )
@@ -62,6 +63,58 @@ func (s *Service) changeRight(ctx context.Context, handle string, right Right, k
 		return false, fault.NotFound("handle", "user")
 	}
 	return changed, err
+}
+
+// rightsLife is how long a server goes by what it has read of rights, where it may.
+const rightsLife = time.Second
+
+// HadRight says whether the user has the right, or had it up to rightsLife ago: for what is no permission. However many ask, rights are read
+// once in that time.
+func (s *Service) HadRight(ctx context.Context, user UserID, right Right) (bool, error) {
+	if !s.holders.Load().isFresh(s.now()) {
+		read := s.holding.DoChan("", func() (any, error) { return nil, s.readHolders(context.WithoutCancel(ctx)) })
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case result := <-read:
+			if result.Err != nil {
+				return false, result.Err
+			}
+		}
+	}
+	holder := s.holders.Load().users[user]
+	return holder != nil && holder.HasRight(right), nil
+}
+
+// rightHolders is who had rights at a moment.
+type rightHolders struct {
+	at    time.Time
+	users map[UserID]*User
+}
+
+func (h *rightHolders) isFresh(now time.Time) bool {
+	if h == nil {
+		return false
+	}
+	age := now.Sub(h.at)
+	return age >= 0 && age < rightsLife // clocks are put back, too
+}
+
+// readHolders reads who has rights, unless somebody just has.
+func (s *Service) readHolders(ctx context.Context) error {
+	if s.holders.Load().isFresh(s.now()) {
+		return nil
+	}
+	read := &rightHolders{at: s.now(), users: map[UserID]*User{}}
+	users, err := s.store.UsersWithRights(ctx)
+	if err != nil {
+		return err
+	}
+	for _, u := range users {
+		read.users[u.ID] = u
+	}
+	s.holders.Store(read)
+	return nil
 }
 
 // RequireRight refuses viewers who do not have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.

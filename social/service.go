@@ -6,6 +6,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
 	"plaza/id"
 )
 
@@ -52,6 +54,8 @@ type Service struct {
 	maxDepth int
 	hashes   *passwordHasher
 	hidings  atomic.Uint64
+	holders  atomic.Pointer[rightHolders] // as last read; nil: never
+	holding  singleflight.Group           // reads them
 }
 
 // Options change how a Service works; the zero value is fit for use.

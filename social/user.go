@@ -69,6 +69,8 @@ type Users interface {
 	GrantRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
 	// RevokeRight takes a right from the user and appends the event. False, and no event: the user does not have it. ErrNotFound.
 	RevokeRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
+	// UsersWithRights reads everybody who has a right, in no order: they are few.
+	UsersWithRights(ctx context.Context) ([]*User, error)
 	// DeleteUser removes the user, the handle, which is free at once, and the user's sessions, and appends e and an EventSessionEnded for
 	// each of these, in one transaction. From then on Relation.Gone holds between the user and everybody, for good; users who follow,
 	// or are followed by, the user are counted as before for a while. What else there is of the user the Worker removes, with exact

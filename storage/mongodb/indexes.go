@@ -36,6 +36,7 @@ const (
 	byFailure    = "failedAt"
 	byProperty   = "properties"
 	byName       = "nameOrder"
+	byRights     = "rights"
 	byUser       = "user"
 	byOther      = "other"
 )
@@ -44,7 +45,7 @@ const (
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
 func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users: {index(byHandle, doc("handle", 1)), having("nameOrder", byName, doc("nameOrder", 1))},
+		s.users: {index(byHandle, doc("handle", 1)), having("nameOrder", byName, doc("nameOrder", 1)), having("rights", byRights, doc("rights", 1))},
 		s.profiles: {
 			having("properties", byProperty, doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
 		},

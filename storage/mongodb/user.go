@@ -106,6 +106,20 @@ func (s *Store) RevokeRight(ctx context.Context, user social.UserID, right socia
 	return s.changeRight(ctx, user, doc("$pull", doc("rights", right)), e)
 }
 
+// UsersWithRights implements social.Users.
+func (s *Store) UsersWithRights(ctx context.Context) (users []*social.User, err error) {
+	err = s.read(ctx, "users with rights", func(ctx context.Context) error {
+		anyRight := doc("rights", doc("$in", social.Rights))
+		docs, err := findAll[userDoc](ctx, s.users, anyRight, usualHolders, options.Find().SetHint(byRights))
+		users = each(docs, (*userDoc).user)
+		return err
+	})
+	return users, err
+}
+
+// usualHolders is about how many people have rights.
+const usualHolders = 100
+
 func (s *Store) changeRight(ctx context.Context, user social.UserID, change bson.D, e social.Event) (changed bool, err error) {
 	err = s.write(ctx, "change right", []id.ID{user.ID}, func(ctx context.Context) error {
 		result, err := s.users.UpdateOne(ctx, doc("_id", user), change)

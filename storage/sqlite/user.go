@@ -18,6 +18,7 @@ var (
 		avatar_url = coalesce(?, avatar_url), wall_policy = coalesce(?, wall_policy) WHERE id = ?`)
 	rightsOf       = define(`SELECT rights FROM users WHERE id = ?`)
 	setRights      = define(`UPDATE users SET rights = ? WHERE id = ?`)
+	withRights     = define(`SELECT ` + userColumns + ` FROM users INDEXED BY users_with_rights WHERE rights <> ''`)
 	usersByID      = define(`SELECT ` + userColumns + ` FROM users WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	usersByHandle  = define(`SELECT ` + userColumns + ` FROM users WHERE handle IN (SELECT value FROM json_each(?))`)
 	usersNamed     = defineDirected(`SELECT ` + userColumns + ` FROM users WHERE name_order > ? AND name_order < ? ORDER BY name_order $order LIMIT ?`)
@@ -77,6 +78,11 @@ func (s *Store) RevokeRight(ctx context.Context, user social.UserID, right socia
 	return s.changeRights(ctx, user, e, func(rights []social.Right) []social.Right {
 		return slices.DeleteFunc(rights, func(r social.Right) bool { return r == right })
 	})
+}
+
+// UsersWithRights implements social.Users.
+func (s *Store) UsersWithRights(ctx context.Context) ([]*social.User, error) {
+	return read(ctx, s, func(w *work) ([]*social.User, error) { return all(w, withRights, scanUser) })
 }
 
 func (s *Store) changeRights(ctx context.Context, user social.UserID, e social.Event, change func([]social.Right) []social.Right) (changed bool, err error) {

@@ -75,6 +75,10 @@ func (all *several) RevokeRight(ctx context.Context, id social.UserID, right soc
 	return all.next().RevokeRight(ctx, id, right, e)
 }
 
+func (all *several) UsersWithRights(ctx context.Context) ([]*social.User, error) {
+	return all.next().UsersWithRights(ctx)
+}
+
 func (all *several) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
 	return all.next().Users(ctx, ids)
 }

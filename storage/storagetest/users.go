@@ -127,9 +127,14 @@ func rightsAreHeldUntilTheyAreRevoked(w *world) {
 	}
 	holds := func(rights ...social.Right) {
 		w.t.Helper()
-		got := w.getUser(ada.ID).Rights
-		slices.Sort(got)
+		stored := w.getUser(ada.ID)
+		got := slices.Sorted(slices.Values(stored.Rights))
 		w.same(got, rights, "the rights")
+		holders := map[social.UserID]*social.User{cem.User.ID: &cem.User}
+		if len(rights) > 0 {
+			holders[ada.ID] = stored
+		}
+		w.same(w.usersWithRights(), holders, "who has rights")
 	}
 	holds()
 	w.did(false)(revoke(social.RightAdmin))
@@ -151,6 +156,18 @@ func rightsAreHeldUntilTheyAreRevoked(w *world) {
 	_, err = w.RevokeRight(w.ctx, nobody, social.RightAdmin, event(social.EventRightRevoked))
 	w.fails(err, social.ErrNotFound, "nobody's right")
 	absent(w, "user who never signed up", w.Users, nobody)
+}
+
+func (w *world) usersWithRights() map[social.UserID]*social.User {
+	w.t.Helper()
+	users, err := w.UsersWithRights(w.ctx)
+	w.ok(err, "UsersWithRights")
+	byID := map[social.UserID]*social.User{}
+	for _, u := range users {
+		byID[u.ID] = u
+	}
+	w.same(len(byID), len(users), "how many users have rights, each once")
+	return byID
 }
 
 func usersNamedListsByName(w *world) {

@@ -24,6 +24,7 @@ type Scatter struct {
 // Scatters are the commands that do without their collection's shard key. docs/sharding.md has them, too.
 var Scatters = []Scatter{
 	{"users", "find", "nameOrder", "people are found by how their names begin"},
+	{"users", "find", "rights", "who has rights, once in a second at most"},
 	{"posts", "find", "author", "news merged at read: authors' posts lie everywhere"},
 	{"posts", "aggregate", "author", "the same, for many authors"},
 	{"posts", "find", "wallOwner", "a wall has posts by many"},
