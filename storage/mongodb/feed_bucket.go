@@ -100,7 +100,10 @@ func (f *bucketFeeds) do(ctx context.Context, j *jobDoc) error {
 	if j.Kind == jobBucketPull {
 		return f.kept.pull(ctx, j.Post, users)
 	}
-	if err := f.kept.push(ctx, j.Post, nil, users); err != nil || !j.isFirst() {
+	if err := f.kept.push(ctx, j.Post, nil, users); err != nil {
+		return err
+	}
+	if err := f.unpush(ctx, j, users, f.kept.pull); err != nil || !j.isFirst() {
 		return err
 	}
 	return f.kept.build(ctx, j.Author)

@@ -79,7 +79,10 @@ func (f *hybridFeeds) spread(ctx context.Context, j *jobDoc) error {
 	if isFirst {
 		followers = append(followers, j.Author)
 	}
-	return f.reach(ctx, j, followers)
+	if err := f.reach(ctx, j, followers); err != nil || j.Kind == jobPull {
+		return err
+	}
+	return f.unpush(ctx, j, followers, f.pull)
 }
 
 // reach does to the users' lists what the job says. A list can be held by a transaction that a killed server has left open, for
@@ -101,10 +104,15 @@ func (f *hybridFeeds) reach(ctx context.Context, j *jobDoc, users []social.UserI
 // reachHeld tries lists again that were held. As long as one is, the job has failed, and comes back.
 func (f *hybridFeeds) reachHeld(ctx context.Context, j *jobDoc) error {
 	held, err := f.reachParts(ctx, j, j.Users, 1)
-	if err == nil && len(held) > 0 {
-		err = fmt.Errorf("%d lists are held by open transactions", len(held))
+	switch {
+	case err != nil:
+		return err
+	case len(held) > 0:
+		return fmt.Errorf("%d lists are held by open transactions", len(held))
+	case j.Kind == jobPull:
+		return nil
 	}
-	return err
+	return f.unpush(ctx, j, j.Users, f.pull)
 }
 
 // reachParts does to so many lists together what the job says, and to each alone where that takes too long; it returns whose
@@ -221,6 +229,13 @@ func (f *hybridFeeds) isMerged(ctx context.Context, j *jobDoc) (bool, error) {
 	return false, f.jobs.addNext(ctx, *j, jobDoc{Kind: jobPromote, Author: j.Author})
 }
 
+// unmerge takes a merged author out of the lists of users.
+func (f *hybridFeeds) unmerge(ctx context.Context, author social.UserID, users []social.UserID) error {
+	_, err := f.newsLists.UpdateMany(ctx, doc("_id", doc("$in", valueList(users)), "merged", author),
+		doc("$pull", doc("merged", author)), options.UpdateMany().SetHint(doc("_id", 1)))
+	return err
+}
+
 // promote names the author in the lists of the job's followers; lists that are built from its beginning on do so by
 // themselves. The next job begins when this one is done, so that the last one knows that all are.
 func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
@@ -243,6 +258,9 @@ func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
 	_, err = f.newsLists.UpdateMany(ctx, doc("_id", doc("$in", valueList(followers)), "ids", doc("$exists", true)),
 		doc("$addToSet", doc("merged", j.Author)), options.UpdateMany().SetHint(doc("_id", 1)))
 	if err != nil {
+		return err
+	}
+	if err := f.takeBack(ctx, j.Author, followers, func(ctx context.Context, users []social.UserID) error { return f.unmerge(ctx, j.Author, users) }); err != nil {
 		return err
 	}
 	if len(followers) == jobSize {

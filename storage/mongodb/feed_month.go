@@ -145,11 +145,14 @@ func (f *monthFeeds) copy(ctx context.Context, j *jobDoc) error {
 			return err
 		}
 	}
-	users, err := f.share(ctx, j) // right before they are told: who unfollows in between would keep the copy
+	users, err := f.share(ctx, j)
 	if err != nil {
 		return err
 	}
-	return f.copyTo(ctx, f.newsOf, j, copies[0], users)
+	if err := f.copyTo(ctx, f.newsOf, j, copies[0], users); err != nil || j.Kind == jobMonthRefresh {
+		return err
+	}
+	return f.unpush(ctx, j, users, f.newsOf.pull)
 }
 
 // copyTo pushes or refreshes a copy in some feeds. The last of them may have none yet: it is the author's, or the wall itself.

@@ -207,6 +207,7 @@ func (v feedMover) compareFeed(ctx context.Context, move *moveDoc, what string, 
 				"look at \"plaza work status\", and try again, or go back with \"plaza migrate feeds --back-out\"",
 				what, user.ID, len(after), move.From, len(got), move.To)
 		}
+		rest(ctx, v.s.member.heartbeat/4, nil)
 		if err := v.catchUp(ctx); err != nil {
 			return err
 		}

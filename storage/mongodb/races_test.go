@@ -211,3 +211,43 @@ func followsMeetBuilding(t *testing.T, m *meeting) {
 		}
 	}
 }
+
+// TestPushesMeetUnfollows lets the reader unfollow an author, and get a feed without them, before each of the commands with which the author's post is
+// brought to followers: it must not come after that.
+func TestPushesMeetUnfollows(t *testing.T) {
+	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
+		t.Run(layout, func(t *testing.T) { pushesMeetUnfollows(t, newMeeting(t, layout)) })
+	}
+}
+
+func pushesMeetUnfollows(t *testing.T, m *meeting) {
+	t.Helper()
+	const jobCommands = 40
+	unfollowed := func() {
+		m.unfollow(m.other)
+		ok(t, m.build(t.Context(), m.other))
+	}
+	for name, meanwhile := range map[string]func(){
+		"an unfollow": unfollowed,
+		"an unfollow and a follow": func() {
+			unfollowed()
+			m.follow(m.other)
+			ok(t, m.build(t.Context(), m.other))
+		},
+	} {
+		interrupted := 0
+		for command := 1; command <= jobCommands; command++ {
+			m.follow(m.other)
+			workOff(t, m.other, 1)
+			ok(t, m.build(t.Context(), m.other))
+			ok(t, m.other.InsertPost(t.Context(), newStatus(m.fickle), anEvent(social.EventPostCreated)))
+			m.between.set(command, func() { interrupted++; meanwhile() })
+			workOff(t, m.one, 1)
+			m.between = interrupter{}
+			m.check("%s before command %d", name, command)
+		}
+		if interrupted < 5 || interrupted == jobCommands {
+			t.Errorf("%s: %d of up to %d commands were interrupted", name, interrupted, jobCommands)
+		}
+	}
+}
