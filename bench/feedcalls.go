@@ -56,7 +56,7 @@ func (s *feedScene) calls(ctx context.Context) ([]Call, error) {
 			return s.reader(n), walls[n%len(walls)]
 		})},
 		{Name: callPost, Most: 40, Turns: s.writing(func(*feedRival, int) (string, []byte) { return tokenOf(s.loner), aPost })},
-		{Name: callStar, Most: 3, Turns: s.writing(func(*feedRival, int) (string, []byte) { return tokenOf(s.star), aPost })},
+		{Name: callStar, Most: 5, Turns: s.writing(func(*feedRival, int) (string, []byte) { return tokenOf(s.star), aPost })},
 		{Name: callComment, Most: 40, Turns: s.writing(func(_ *feedRival, n int) (string, []byte) {
 			return s.reader(n), s.aReply(n)
 		})},
