@@ -227,6 +227,44 @@ func TestKilledInTheMiddleOfAFanOut(t *testing.T) {
 	}
 }
 
+// TestKilledInTheMiddleOfADeletion kills a server process while it removes what a deleted user has left behind, and starts another: nothing is left.
+func TestKilledInTheMiddleOfADeletion(t *testing.T) {
+	const followers = 20_000
+	uri := shortLivedURI(t)
+	c := newCrowd(t, uri, followers)
+	c.post()
+	author := c.author.User.ID
+	e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventUserDeleted, Target: author}
+	if err := c.store.DeleteUser(t.Context(), author, e); err != nil { // this process does no work
+		t.Fatal(err)
+	}
+	follows := func() int {
+		n, err := c.db.Collection("edges").CountDocuments(t.Context(), bson.D{
+			{Key: "other", Value: uuid(author.ID)}, {Key: "follow", Value: bson.D{{Key: "$exists", Value: true}}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return int(n)
+	}
+	kill := startProcess(t, uri)
+	c.until(time.Minute, "a tenth of the deletion", func() bool { return follows() < followers*9/10 })
+	kill()
+	left := follows()
+	if t.Logf("killed with %d of %d follows left", left, followers); left == 0 {
+		t.Fatal("all follows were removed before the server was killed")
+	}
+	startProcess(t, uri)
+	c.until(time.Minute, "the end of the deletion", func() bool {
+		deleting, err := c.store.IsDeleting(t.Context(), author)
+		return err == nil && !deleting
+	})
+	posts, err := c.db.Collection("posts").CountDocuments(t.Context(), bson.D{{Key: "author", Value: uuid(author.ID)}})
+	if follows() != 0 || posts != 0 || err != nil {
+		t.Errorf("%d follows and %d posts are left, %v", follows(), posts, err)
+	}
+}
+
 func TestBacklogInWords(t *testing.T) {
 	now := time.Now()
 	var out strings.Builder
