@@ -73,8 +73,11 @@ func (c *rightsCommand) Run(ctx context.Context, cli *commandLine) error {
 	}
 	slices.SortFunc(users, func(a, b *social.User) int { return strings.Compare(a.Handle, b.Handle) })
 	for _, u := range users {
-		slices.Sort(u.Rights)
-		fmt.Fprintf(os.Stdout, "%s\t%s\n", u.Handle, strings.Trim(fmt.Sprint(u.Rights), "[]"))
+		fmt.Fprint(os.Stdout, u.Handle)
+		for _, right := range u.RightsInOrder() {
+			fmt.Fprint(os.Stdout, "\t", right)
+		}
+		fmt.Fprintln(os.Stdout)
 	}
 	return nil
 }

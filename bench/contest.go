@@ -95,7 +95,7 @@ func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]R
 		results[i] = Result{Call: call.Name, Rival: turn.Rival}
 		err := turn.Do(ctx, 0) // plans are made, connections too
 		if err == nil {
-			err = c.rest(ctx, &turn)
+			err = turn.rest(ctx)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s, %s: %w", call.Name, turn.Rival, err)
@@ -125,6 +125,9 @@ func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]R
 
 // turn measures one turn: calls until its time is over, or there were most of them (0: no bound).
 func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, int, error) {
+	if err := c.Meter.flush(ctx); err != nil {
+		return Sample{}, 0, err
+	}
 	before, err := c.Meter.Read(ctx)
 	if err != nil {
 		return Sample{}, 0, err
@@ -148,7 +151,7 @@ func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, in
 		Wall: wall / time.Duration(each), Slow: took[len(took)*99/100],
 		Commands: float64(commandsAfter-commands) / float64(each), Answered: float64(answeredAfter-answered) / float64(each),
 		Read: float64(used.Read) / float64(each),
-	}, n, c.rest(ctx, &t)
+	}, n, t.rest(ctx)
 }
 
 // calls makes calls until the turn's time is over, or most calls were made, and says how long each took, and all of them.
@@ -178,12 +181,11 @@ func (c *Contest) calls(ctx context.Context, t *Turn, first, most int) (took []t
 	return took, time.Since(began), err
 }
 
-// rest ends a turn: what is written later, by whomever, is not to be found in others' samples.
-func (c *Contest) rest(ctx context.Context, t *Turn) error {
+func (t *Turn) rest(ctx context.Context) error {
 	if t.Rest == nil {
 		return ctx.Err()
 	}
-	return errors.Join(ctx.Err(), t.Rest(ctx), c.Meter.flush(ctx))
+	return errors.Join(ctx.Err(), t.Rest(ctx))
 }
 
 // Median is the middle of what a sample says, over the rounds.

@@ -54,7 +54,8 @@ func (m *Meter) between(before, after Reading) Reading {
 	}
 }
 
-// flush lets mongod write to its files what it has in memory alone, so that nobody else's calls are charged for that.
+// flush lets mongod write to its files what it has in memory alone, so that the calls that come are not charged for what was before them. It needs
+// the right to fsync.
 func (m *Meter) flush(ctx context.Context) error {
 	if m.admin == nil {
 		return nil

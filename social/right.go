@@ -39,6 +39,11 @@ func (u *User) HasRight(right Right) bool {
 	return slices.Contains(u.Rights, right) || slices.Contains(u.Rights, RightAdmin)
 }
 
+// RightsInOrder are the user's own rights, in the order of [Rights].
+func (u *User) RightsInOrder() []Right {
+	return slices.DeleteFunc(slices.Clone(Rights), func(right Right) bool { return !slices.Contains(u.Rights, right) })
+}
+
 // GrantRight gives the right to the user with that handle; false where they have it already. Error: NOT_FOUND.
 func (s *Service) GrantRight(ctx context.Context, handle string, right Right) (bool, error) {
 	return s.changeRight(ctx, handle, right, EventRightGranted, s.store.GrantRight)
@@ -72,14 +77,9 @@ const rightsLife = time.Second
 // once in that time.
 func (s *Service) HadRight(ctx context.Context, user UserID, right Right) (bool, error) {
 	if !s.holders.Load().isFresh(s.now()) {
-		read := s.holding.DoChan("", func() (any, error) { return nil, s.readHolders(context.WithoutCancel(ctx)) })
-		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case result := <-read:
-			if result.Err != nil {
-				return false, result.Err
-			}
+		_, err, _ := s.holding.Do("", func() (any, error) { return nil, s.readHolders(context.WithoutCancel(ctx)) })
+		if err != nil {
+			return false, err
 		}
 	}
 	holder := s.holders.Load().users[user]
@@ -135,8 +135,7 @@ func (v *Viewer) Rights(ctx context.Context) ([]Right, error) {
 	if err != nil {
 		return nil, err
 	}
-	held := slices.Clone(Rights)
-	return slices.DeleteFunc(held, func(right Right) bool { return !slices.Contains(user.Rights, right) }), nil
+	return user.RightsInOrder(), nil
 }
 
 // account reads the viewer as stored just now. Error: UNAUTHENTICATED.

@@ -59,10 +59,19 @@ func appendDocument(to []byte, d bson.D) (_ []byte, err error) {
 func appendElement(to []byte, key string, value any) ([]byte, error) {
 	switch v := value.(type) {
 	case bson.D:
+		if v == nil {
+			break
+		}
 		return appendDocument(bsoncore.AppendHeader(to, bsoncore.TypeEmbeddedDocument, key), v)
 	case bson.A:
+		if v == nil {
+			break
+		}
 		return appendArray(bsoncore.AppendHeader(to, bsoncore.TypeArray, key), v)
 	case bson.RawValue:
+		if v.Type == 0 {
+			break
+		}
 		return append(bsoncore.AppendHeader(to, bsoncore.Type(v.Type), key), v.Value...), nil
 	case bson.Binary:
 		return bsoncore.AppendBinaryElement(to, key, v.Subtype, v.Data), nil

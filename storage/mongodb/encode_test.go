@@ -19,7 +19,8 @@ func TestPipelinesAreWrittenAsTheDriverWritesThem(t *testing.T) {
 	pipeline := bson.A{
 		doc("$match", doc("_id", doc("$in", valueList(users)), "owner", users[0], "unit", ads.UnitID{ID: id.New()})),
 		doc("$set", doc("nothing", nil, "yes", true, "small", 7, "large", math.MaxInt32+1, "smallest", math.MinInt32, "long", int64(7), "part", 0.5)),
-		doc("$set", doc("at", time.Now(), "year 1", time.Time{}, "key", pairKey(users[0].ID, users[1].ID), "kind", ads.Click, "empty", bson.D{}, "none", bson.A{})),
+		doc("$set", doc("at", time.Now(), "year 1", time.Time{}, "key", pairKey(users[0].ID, users[1].ID), "kind", ads.Click)),
+		doc("$set", doc("empty", bson.D{}, "none", bson.A{}, "no document", bson.D(nil), "no array", bson.A(nil))),
 		doc("$set", doc("all", bson.A{"a", bson.A{1, doc("b", bson.A{})}, []string{"c"}, edgeDoc{Owner: users[0]}})),
 	}
 	got, err := written(pipeline)
@@ -33,7 +34,9 @@ func TestPipelinesAreWrittenAsTheDriverWritesThem(t *testing.T) {
 }
 
 func TestPipelinesThatCannotBeWritten(t *testing.T) {
-	if s, err := written(bson.A{doc("$set", doc("never", make(chan int)))}); err == nil {
-		t.Errorf("a channel was written: %v", bson.RawArray(s))
+	for _, value := range []any{make(chan int), bson.RawValue{}} {
+		if s, err := written(bson.A{doc("$set", doc("never", value))}); err == nil {
+			t.Errorf("%T was written: %v", value, bson.RawArray(s))
+		}
 	}
 }

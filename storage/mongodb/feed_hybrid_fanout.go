@@ -104,15 +104,14 @@ func (f *hybridFeeds) reach(ctx context.Context, j *jobDoc, users []social.UserI
 // reachHeld tries lists again that were held. As long as one is, the job has failed, and comes back.
 func (f *hybridFeeds) reachHeld(ctx context.Context, j *jobDoc) error {
 	held, err := f.reachParts(ctx, j, j.Users, 1)
-	switch {
-	case err != nil:
-		return err
-	case len(held) > 0:
-		return fmt.Errorf("%d lists are held by open transactions", len(held))
-	case j.Kind == jobPull:
-		return nil
+	if err == nil && j.Kind == jobPush {
+		told := slices.DeleteFunc(slices.Clone(j.Users), func(user social.UserID) bool { return slices.Contains(held, user) })
+		err = f.unpush(ctx, j, told, f.pull)
 	}
-	return f.unpush(ctx, j, j.Users, f.pull)
+	if err == nil && len(held) > 0 {
+		err = fmt.Errorf("%d lists are held by open transactions", len(held))
+	}
+	return err
 }
 
 // reachParts does to so many lists together what the job says, and to each alone where that takes too long; it returns whose
@@ -260,7 +259,7 @@ func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
 	if err != nil {
 		return err
 	}
-	if err := f.takeBack(ctx, j.Author, followers, func(ctx context.Context, users []social.UserID) error { return f.unmerge(ctx, j.Author, users) }); err != nil {
+	if err := f.undoUnfollowed(ctx, j.Author, followers, func(ctx context.Context, users []social.UserID) error { return f.unmerge(ctx, j.Author, users) }); err != nil {
 		return err
 	}
 	if len(followers) == jobSize {

@@ -174,25 +174,11 @@ func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.U
 
 // usersAndEdges reads users and the edges between them and the viewer.
 func (s *Store) usersAndEdges(ctx context.Context, viewer social.UserID, ids []social.UserID) ([]personDoc, error) {
+	pairs := each(ids, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
 	users := bson.A{doc("$match", doc("_id", doc("$in", valueList(ids))))}
 	return aggregateAll[personDoc](ctx, s.edges, bson.A{
-		doc("$match", edgesWith(viewer, ids)), doc("$unionWith", doc("coll", s.users.Name(), "pipeline", users)),
+		doc("$match", edgesOf(pairs)), doc("$unionWith", doc("coll", s.users.Name(), "pipeline", users)),
 	}, 4*len(ids), options.Aggregate().SetHint(doc("_id", 1)))
-}
-
-// edgesWith matches the edges between the viewer and others, and those that say who is gone: what edgesOf does, for one viewer.
-func edgesWith(viewer social.UserID, ids []social.UserID) bson.D {
-	owners, edges := ids, make([]social.Pair, 0, 3*len(ids)+1)
-	for _, other := range ids {
-		edges = append(edges, social.Pair{Viewer: other, Other: other})
-		if !viewer.IsZero() {
-			edges = append(edges, social.Pair{Viewer: viewer, Other: other}, social.Pair{Viewer: other, Other: viewer})
-		}
-	}
-	if !viewer.IsZero() {
-		owners, edges = append(slices.Clip(ids), viewer), append(edges, social.Pair{Viewer: viewer, Other: viewer})
-	}
-	return edgesAmong(edges, owners)
 }
 
 // personDoc is a user, or an edge between one and the viewer; the other is nil.
@@ -254,17 +240,18 @@ func (m edgeMap) gone(user social.UserID) bool {
 // shard key; on one shard they exclude nothing.
 func edgesOf(pairs []social.Pair) bson.D {
 	owners, edges := make([]social.UserID, 0, 2*len(pairs)), make([]social.Pair, 0, 4*len(pairs))
-	for _, p := range pairs {
-		owners = append(owners, p.Other)
-		if !p.Viewer.IsZero() {
-			owners = append(owners, p.Viewer)
-			edges = append(edges, p, social.Pair{Viewer: p.Other, Other: p.Viewer})
-		}
+	add := func(user social.UserID) {
+		owners, edges = append(owners, user), append(edges, social.Pair{Viewer: user, Other: user})
 	}
-	slices.SortFunc(owners, func(a, b social.UserID) int { return a.Compare(b.ID) })
-	owners = slices.Compact(owners)
-	for _, user := range owners {
-		edges = append(edges, social.Pair{Viewer: user, Other: user})
+	for i, p := range pairs {
+		add(p.Other)
+		if p.Viewer.IsZero() {
+			continue
+		}
+		edges = append(edges, p, social.Pair{Viewer: p.Other, Other: p.Viewer})
+		if i == 0 || pairs[i-1].Viewer != p.Viewer { // mostly there is one viewer
+			add(p.Viewer)
+		}
 	}
 	return edgesAmong(edges, owners)
 }
@@ -275,6 +262,22 @@ func edgesAmong(edges []social.Pair, owners []social.UserID) bson.D {
 		return bsoncore.AppendBinary(list, bson.TypeBinaryGeneric, pairKey(edges[i].Viewer.ID, edges[i].Other.ID).Data)
 	})
 	return doc("_id", doc("$in", keys), "owner", doc("$in", valueList(owners)))
+}
+
+// notFollowing are those of the users who do not follow the author, who is none of them.
+func (s *Store) notFollowing(ctx context.Context, author social.UserID, users []social.UserID) ([]social.UserID, error) {
+	others := slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return user == author })
+	if len(others) == 0 {
+		return nil, nil
+	}
+	edges := each(others, func(user *social.UserID) social.Pair { return social.Pair{Viewer: *user, Other: author} })
+	docs, err := findAll[edgeDoc](ctx, s.edges, append(edgesAmong(edges, others), bson.E{Key: "follow", Value: doc("$gt", zeroKey)}), len(others),
+		options.Find().SetProjection(doc("_id", 0, "owner", 1)).SetHint(doc("_id", 1)))
+	following := make(map[social.UserID]bool, len(docs))
+	for i := range docs {
+		following[docs[i].Owner] = true
+	}
+	return slices.DeleteFunc(others, func(user social.UserID) bool { return following[user] }), err
 }
 
 func keysOf[K comparable, V any](set map[K]V) []K {

@@ -19,8 +19,8 @@ import (
 type feedMover struct{ s *Store }
 
 const (
-	// comparedPosts is how many of a user's newest posts are compared.
-	comparedPosts = 100
+	// comparedPosts is how many of a user's newest posts are compared, of those that are read.
+	comparedPosts, readPosts = 90, 100
 	// comparePatience is how long two layouts may differ because posts come faster than they are told to followers.
 	comparePatience = time.Minute
 )
@@ -168,8 +168,14 @@ func (v feedMover) catchUp(ctx context.Context) error {
 
 // compareUser compares a user's news and wall in both layouts.
 func (v feedMover) compareUser(ctx context.Context, move *moveDoc, user social.UserID) error {
-	page := social.Page{Limit: comparedPosts}
-	news := func(ctx context.Context, layout feeds) ([]*social.Post, error) { return layout.news(ctx, user, page) }
+	page := social.Page{Limit: readPosts}
+	news := func(ctx context.Context, layout feeds) ([]*social.Post, error) {
+		posts, err := layout.news(ctx, user, page)
+		if err != nil {
+			return nil, err
+		}
+		return v.seen(ctx, user, posts)
+	}
 	if err := v.compareFeed(ctx, move, "news", user, news); err != nil {
 		return err
 	}
@@ -178,6 +184,21 @@ func (v feedMover) compareUser(ctx context.Context, move *moveDoc, user social.U
 		walls, err := layout.walls(ctx, []social.List[social.UserID]{list})
 		return walls[list], err
 	})
+}
+
+// seen are those of a user's news that they see: whom they do not follow any more may be left in what is kept, where a server died in the wrong
+// moment, and takes the place of an older post at a page's end.
+func (v feedMover) seen(ctx context.Context, user social.UserID, posts []*social.Post) ([]*social.Post, error) {
+	authors, err := v.s.followed(ctx, user)
+	if err != nil {
+		return nil, err
+	}
+	follows := map[social.UserID]bool{user: true}
+	for _, author := range authors {
+		follows[author] = true
+	}
+	seen := slices.DeleteFunc(slices.Clone(posts), func(p *social.Post) bool { return !follows[p.Author] })
+	return seen[:min(len(seen), comparedPosts)], nil
 }
 
 // compareFeed compares what is read of a user in both layouts. That changes meanwhile, and the new layout may be late.

@@ -154,12 +154,12 @@ func union(c *mongo.Collection, pipelines []bson.A) bson.A {
 
 func aggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson.A, expect int, opts ...options.Lister[options.AggregateOptions]) ([]D, error) {
 	opts = append(opts, options.Aggregate().SetBatchSize(int32(expect+1)))
-	written, err := written(pipeline)
+	stages, err := written(pipeline)
 	if err != nil {
 		return nil, err
 	}
 	return readCurrentSnapshot(ctx, func() ([]D, error) {
-		cursor, err := c.Aggregate(ctx, written, opts...)
+		cursor, err := c.Aggregate(ctx, stages, opts...)
 		if err != nil {
 			return nil, err
 		}

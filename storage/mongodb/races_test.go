@@ -227,6 +227,17 @@ func pushesMeetUnfollows(t *testing.T, m *meeting) {
 		m.unfollow(m.other)
 		ok(t, m.build(t.Context(), m.other))
 	}
+	followAfter := func(commands int) {
+		m.between.set(commands, func() {
+			// It may have to wait for the transaction, which waits for it: then it gives up.
+			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			defer cancel()
+			member := social.Membership{Circle: m.circle, Owner: m.reader, Member: m.fickle}
+			if _, err := m.other.AddToCircle(ctx, member, social.EdgeID{ID: id.New()}, anEvent(social.EventMemberAdded)); err == nil {
+				_ = m.build(ctx, m.other)
+			}
+		})
+	}
 	for name, meanwhile := range map[string]func(){
 		"an unfollow": unfollowed,
 		"an unfollow and a follow": func() {
@@ -234,6 +245,9 @@ func pushesMeetUnfollows(t *testing.T, m *meeting) {
 			m.follow(m.other)
 			ok(t, m.build(t.Context(), m.other))
 		},
+		"an unfollow, and a follow three commands later": func() { unfollowed(); followAfter(3) },
+		"an unfollow, and a follow six commands later":   func() { unfollowed(); followAfter(6) },
+		"an unfollow, and a follow nine commands later":  func() { unfollowed(); followAfter(9) },
 	} {
 		interrupted := 0
 		for command := 1; command <= jobCommands; command++ {

@@ -109,7 +109,7 @@ func (s *Store) RevokeRight(ctx context.Context, user social.UserID, right socia
 // UsersWithRights implements social.Users.
 func (s *Store) UsersWithRights(ctx context.Context) (users []*social.User, err error) {
 	err = s.read(ctx, "users with rights", func(ctx context.Context) error {
-		anyRight := doc("rights", doc("$in", social.Rights))
+		anyRight := doc("rights", doc("$gt", ""))
 		docs, err := findAll[userDoc](ctx, s.users, anyRight, usualHolders, options.Find().SetHint(byRights))
 		users = each(docs, (*userDoc).user)
 		return err
