@@ -55,6 +55,7 @@ type Choice struct {
 	Advertiser string // who pays: a name to show
 	Creative
 	Matched []string // the keywords that it was chosen for, in a zone of the design ByKeywords
+	Counted bool     // what the person has seen of ads with caps was looked at
 
 	// ImpressionToken goes to Service.RecordImpression when the ad was really shown.
 	ImpressionToken string
@@ -76,10 +77,13 @@ func (s *Service) Choose(ctx context.Context, r Request) ([]Choice, error) {
 		return nil, err
 	}
 	funded := fund(t.order, r.Count, func(c *contender) bool { return s.hold(ctx, c) })
-	chosen, err := s.reserve(ctx, reservation(t.profile, funded, r.Count, t.now))
+	reservation := reservation(t.profile, funded, r.Count, t.now)
+	chosen, err := s.reserve(ctx, reservation)
 	choices := make([]Choice, 0, len(chosen))
 	for _, i := range chosen {
-		choices = append(choices, funded[i].chosen(t.place, t.profile, r.Staff, t.now).choice(t.key))
+		choice := funded[i].chosen(t.place, t.profile, r.Staff, t.now).choice(t.key)
+		choice.Counted = reservation.hasCaps()
+		choices = append(choices, choice)
 	}
 	for i, c := range funded {
 		if c.held > 0 && !slices.Contains(chosen, i) {

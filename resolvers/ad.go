@@ -45,15 +45,15 @@ func (r *Resolver) adRequest(ctx context.Context, site, zone string, keywords []
 
 // What is said to whoever sees an ad that was chosen for keywords: where they come from.
 const (
-	pageIsAbout = "The page is about: %s. Nothing about you was looked at, but for how often you have seen it."
-	newsIsAbout = "Public posts on this page are about: %s. Nothing else was looked at, but for how often you have seen it."
+	pageIsAbout = "The page is about: %s. Nothing about you was looked at"
+	newsIsAbout = "Public posts on this page are about: %s. Nothing else was looked at"
 )
 
 // wrapChoice makes a choice the schema's.
 func (r *Resolver) wrapChoice(c ads.Choice, about string) *model.AdChoice {
 	choice := &model.AdChoice{
 		ID: c.ID.String(), AdID: c.Unit.String(), Headline: c.Headline, Body: c.Body, LandingURL: c.LandingURL,
-		ClickURL: r.ClickURL + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser, Why: why(c.Matched, about),
+		ClickURL: r.ClickURL + c.ClickToken, ImpressionToken: c.ImpressionToken, Advertiser: c.Advertiser, Why: why(&c, about),
 	}
 	if c.ImageURL != "" {
 		choice.ImageURL = &c.ImageURL
@@ -62,11 +62,15 @@ func (r *Resolver) wrapChoice(c ads.Choice, about string) *model.AdChoice {
 }
 
 // why says to whoever sees an ad what it was chosen by.
-func why(matched []string, about string) string {
-	if len(matched) == 0 {
-		return "It was placed here by the site. Nothing about you was looked at, but for how often you have seen it."
+func why(c *ads.Choice, about string) string {
+	text := "It was placed here by the site. Nothing about you was looked at"
+	if len(c.Matched) > 0 {
+		text = fmt.Sprintf(about, strings.Join(c.Matched, ", "))
 	}
-	return fmt.Sprintf(about, strings.Join(matched, ", "))
+	if c.Counted {
+		text += ", but for how often you have seen it"
+	}
+	return text + "."
 }
 
 // RecordAdImpression resolves Mutation.recordAdImpression.
