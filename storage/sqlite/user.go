@@ -18,7 +18,7 @@ var (
 		avatar_url = coalesce(?, avatar_url), wall_policy = coalesce(?, wall_policy) WHERE id = ?`)
 	rightsOf       = define(`SELECT rights FROM users WHERE id = ?`)
 	setRights      = define(`UPDATE users SET rights = ? WHERE id = ?`)
-	withRights     = define(`SELECT ` + userColumns + ` FROM users INDEXED BY users_with_rights WHERE rights <> ''`)
+	withRights     = define(`SELECT ` + userColumns + ` FROM users INDEXED BY users_with_rights WHERE rights <> '' AND rights > ''`)
 	usersByID      = define(`SELECT ` + userColumns + ` FROM users WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	usersByHandle  = define(`SELECT ` + userColumns + ` FROM users WHERE handle IN (SELECT value FROM json_each(?))`)
 	usersNamed     = defineDirected(`SELECT ` + userColumns + ` FROM users WHERE name_order > ? AND name_order < ? ORDER BY name_order $order LIMIT ?`)

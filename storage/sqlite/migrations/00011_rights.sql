@@ -2,7 +2,7 @@
 
 -- Who has rights is asked for every second or so.
 
-CREATE INDEX users_with_rights ON users (id) WHERE rights <> '';
+CREATE INDEX users_with_rights ON users (rights) WHERE rights <> '';
 
 -- +goose Down
 
