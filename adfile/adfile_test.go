@@ -111,8 +111,8 @@ func TestMistakesNameLineAndField(t *testing.T) {
 		"a landing page":        {"https://acme.example/anvils", "javascript:alert(1)", 26, "units.0.landingUrl"},
 		"a negative bid":        {"price: 250000", "price: -5", 27, "units.0.bid.price"},
 		"a place":               {"example.org/side]", "side]", 28, "units.0.zones.1"},
-		"an unknown campaign":   {"campaign: ours", "campaign: theirs", 33, "units.1"},
-		"an unknown advertiser": {"key: ours, advertiser: acme", "key: ours, advertiser: nobody", 21, "campaigns.1"},
+		"an unknown campaign":   {"campaign: ours", "campaign: theirs", 33, "units.1.campaign"},
+		"an unknown advertiser": {"key: ours, advertiser: acme", "key: ours, advertiser: nobody", 21, "campaigns.1.advertiser"},
 		"a unit's currency":     {"price: 1000, currency: EUR", "price: 1000, currency: USD", 0, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -113,7 +113,7 @@ func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change fun
 		}
 		err := s.save(ctx, Batch{Campaigns: []Campaign{*c}})
 		if errors.Is(err, ErrCurrency) {
-			return because(fault.Invalidf("budget.currency", "The campaign has units that bid in another currency."), err)
+			return because(otherBids("budget.currency"), err)
 		}
 		return err
 	})
