@@ -107,8 +107,9 @@ func (s *Service) UpdateAdvertiser(ctx context.Context, key AdvertiserID, change
 
 // UpdateCampaign changes what there is. Errors are those of CreateCampaign; NOT_FOUND.
 func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change func(*Campaign)) error {
-	return update(ctx, key, s.store.Campaigns, change, func(c *Campaign) error {
-		if err := c.check(""); err != nil {
+	var before Campaign
+	return update(ctx, key, s.store.Campaigns, func(c *Campaign) { before = *c; change(c) }, func(c *Campaign) error {
+		if err := c.checkChange(&before); err != nil {
 			return err
 		}
 		err := s.save(ctx, Batch{Campaigns: []Campaign{*c}})
@@ -117,6 +118,14 @@ func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change fun
 		}
 		return err
 	})
+}
+
+// checkChange leaves a pace alone that was stored when all were taken: such campaigns can still be paused.
+func (c *Campaign) checkChange(before *Campaign) error {
+	if err := c.checkParts(""); err != nil || (c.Budget == before.Budget && c.Schedule == before.Schedule) {
+		return err
+	}
+	return c.checkPace("")
 }
 
 // SetCampaignState pauses, resumes or archives a campaign: its units leave all zones at once, or come back. Error: NOT_FOUND.
