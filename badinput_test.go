@@ -297,10 +297,10 @@ func (w *world) inputFields() map[string][]bad {
 		"AdScheduleInput.weekdays":           values("BAD_USER_INPUT", "FREITAG", []any{"MONDAY", nil}, []any{1}),
 		"AdScheduleInput.fromHour":           append(values("INVALID", -1, 24, 1<<31-1), named("input.schedule.toHour", values("INVALID", 20, 23))...),
 		"AdScheduleInput.toHour":             values("INVALID", -1, 0, 8, 25, 1<<31-1),
-		"AdBudgetInput.currency":             badCurrencies(),
+		"AdBudgetInput.currency":             append(badCurrencies(), bad{why: "without amounts", value: "QQQ", code: "INVALID", beside: map[string]any{"budget": map[string]any{"currency": "QQQ"}}}),
 		"AdBudgetInput.total":                append(badMicros(), named("input.budget.daily", values("INVALID", 1))...),
 		"AdBudgetInput.daily":                badMicros(),
-		"AdBudgetInput.even":                 {},
+		"AdBudgetInput.even":                 badPaces(),
 		"SetAdCampaignStateInput.campaignId": notAnyID("campaign"),
 		"SetAdCampaignStateInput.state":      {},
 		"CreateAdZoneInput.site":             badZoneNames("INVALID"),
@@ -422,6 +422,15 @@ func badMicros() []bad {
 	return append(values("INVALID", 0, -1, -1_000, int64(1e15)+1_000), values("BAD_USER_INPUT", "1000", 0.5, json.RawMessage("1e30"), json.RawMessage("9223372036854775808"), true)...)
 }
 
+func badPaces() []bad {
+	return []bad{
+		{why: "without amounts", value: true, code: "INVALID", beside: map[string]any{"budget": map[string]any{"currency": "EUR", "even": true}}},
+		{why: "without a day or an end", value: true, code: "INVALID", beside: map[string]any{
+			"schedule": map[string]any{}, "budget": map[string]any{"currency": "EUR", "total": 2_000, "even": true},
+		}},
+	}
+}
+
 func badCurrencies() []bad {
 	return values("INVALID", "", "eur", "EUX", "XXX", "EURO", "a\x00b", megabyte)
 }
@@ -433,8 +442,8 @@ func badZoneNames(code string) []bad {
 func badPlaces() []bad {
 	one := func(site, zone any) []any { return []any{map[string]any{"site": site, "zone": zone}} }
 	return []bad{
-		{why: "a zone of another site", value: one("elsewhere.example", "top"), code: "NOT_FOUND"},
-		{why: "no such zone", value: one("acme.example", "nowhere"), code: "NOT_FOUND"},
+		{why: "a zone of another site", value: one("elsewhere.example", "top"), code: "NOT_FOUND", at: "input.zones.0"},
+		{why: "no such zone", value: append(one("acme.example", "top"), one("acme.example", "nowhere")...), code: "NOT_FOUND", at: "input.zones.1"},
 		{why: "no zone's name", value: one("acme.example", "a/b"), code: "INVALID"},
 		{why: "a zone twice", value: slices.Repeat(one("acme.example", "top"), 2), code: "INVALID"},
 		{why: "10,000", value: slices.Repeat(one("acme.example", "top"), 10_000), code: "INVALID"},

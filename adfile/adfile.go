@@ -45,14 +45,15 @@ func (e *Error) Error() string {
 // File is what was read.
 type File struct {
 	ads.Batch
-	where where
+	document *document
+	where    where
 }
 
 // where finds the line of a path such as "units", "3", "landingUrl", and what to call it; line 0 where there is none.
 type where func(path []string) (line int, field string)
 
 func newFile(d *document, where where) (*File, error) {
-	f := &File{where: where}
+	f := &File{document: d, where: where}
 	if err := f.read(d); err != nil {
 		return nil, f.Locate(err)
 	}

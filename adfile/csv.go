@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"plaza/ads"
+	"plaza/fault"
 )
 
 // A CSV file is one flat table: a row for each thing, whose column "type" says what it is. Lists in a cell have '|' between their entries, and money
@@ -155,14 +156,14 @@ func newRow(head, record []string, line int) (*row, error) {
 
 // csvFault says what the library found.
 func csvFault(err error, cells int) error {
-	fault, ok := errors.AsType[*csv.ParseError](err)
+	broken, ok := errors.AsType[*csv.ParseError](err)
 	switch {
 	case !ok:
 		return err
-	case errors.Is(fault.Err, csv.ErrFieldCount):
-		return &Error{Line: fault.StartLine, Message: fmt.Sprintf("This row has more or fewer cells than the first one, which has %d.", cells)}
+	case errors.Is(broken.Err, csv.ErrFieldCount):
+		return &Error{Line: broken.StartLine, Message: fmt.Sprintf("This row has more or fewer cells than the first one, which has %d.", cells)}
 	default:
-		return &Error{Line: fault.StartLine, Message: "The quotes in this row are wrong: a cell that holds a quote, a comma or a line break is quoted, and a quote in it doubled."}
+		return &Error{Line: broken.StartLine, Message: "The quotes in this row are wrong: a cell that holds a quote, a comma or a line break is quoted, and a quote in it doubled."}
 	}
 }
 
@@ -204,11 +205,16 @@ func (r *row) campaign() campaign {
 // budget is none where there is no amount: its currency says nothing then.
 func (r *row) budget() budget {
 	b := budget{Total: r.money("total_budget"), Daily: r.money("daily_budget"), Even: r.flag("even")}
-	switch {
-	case b.Total > 0 || b.Daily > 0:
-		b.Currency = ads.Currency(r.text("currency"))
-	case b.Even:
+	currency := ads.Currency(r.text("currency"))
+	if b.Total > 0 || b.Daily > 0 {
+		b.Currency = currency
+		return b
+	}
+	if b.Even {
 		r.wrong("even", "There is no budget to spread.")
+	}
+	if mistake, ok := errors.AsType[*fault.Error](currency.Check("currency")); ok && currency != "" {
+		r.wrong("currency", mistake.Message)
 	}
 	return b
 }

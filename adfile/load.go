@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 
 	"plaza/ads"
 	"plaza/fault"
@@ -22,9 +23,13 @@ func (s *Summary) add(c ads.Changes) {
 }
 
 // Load stores what of a file is new or has changed, in the order in which entries need each other, and tells progress after each
-// transaction. When it is stopped, or fails, what is stored so far stays, and loading again goes on from there. A mistake is a *Error with its line.
+// transaction. A mistake is a *Error with its line. What the file refers to, and its currencies, are checked before anything is stored. When
+// loading is stopped, or fails later, what is stored so far stays, and loading again goes on from there.
 func Load(ctx context.Context, service *ads.Service, f *File, progress func(done, all int)) (Summary, error) {
 	var sum Summary
+	if err := f.checkReferences(ctx, service); err != nil {
+		return sum, err
+	}
 	done, all := 0, len(f.Advertisers)+len(f.Zones)+len(f.Campaigns)+len(f.Units)
 	for _, part := range f.parts() {
 		changes, err := service.Sync(ctx, part.batch)
@@ -39,6 +44,34 @@ func Load(ctx context.Context, service *ads.Service, f *File, progress func(done
 		progress(done, all)
 	}
 	return sum, nil
+}
+
+// checkReferences says by which key there is nothing.
+func (f *File) checkReferences(ctx context.Context, service *ads.Service) error {
+	err := service.CheckReferences(ctx, f.Batch)
+	mistake, ok := errors.AsType[*fault.Error](err)
+	if !ok || mistake.Field == "" {
+		return err
+	}
+	if mistake.Code == fault.CodeNotFound {
+		what, key := f.referenceAt(mistake.Path())
+		mistake.Message = fmt.Sprintf("There is no %s %q.", what, key)
+	}
+	return f.Locate(mistake)
+}
+
+// referenceAt is what the file refers to at a path such as "units", "3", "zones", "0".
+func (f *File) referenceAt(path []string) (what, key string) {
+	i, _ := strconv.Atoi(path[1])
+	switch path[2] {
+	case "advertiser":
+		return "advertiser", f.document.Campaigns[i].Advertiser
+	case "campaign":
+		return "campaign", f.document.Units[i].Campaign
+	default:
+		j, _ := strconv.Atoi(path[3])
+		return "zone", f.document.Units[i].Zones[j]
+	}
 }
 
 // part is a run of entries of one kind.
@@ -90,6 +123,9 @@ func (f *File) blame(ctx context.Context, service *ads.Service, p part) error {
 			return err
 		}
 		at := fmt.Sprintf("%s.%d", p.kind, p.from+i)
+		if mistake.Code == fault.CodeLimitReached {
+			at += ".zones"
+		}
 		if mistake.Code == fault.CodeNotFound {
 			mistake.Message = "It refers to an advertiser, a campaign or a zone that is neither in the file nor stored."
 		}

@@ -44,7 +44,7 @@ func (b *Bid) check(field string) error {
 	if b.Model == CPM && b.Price%mille != 0 {
 		return fault.Invalidf(at(field, "price"), "A CPM is a multiple of %d micros: an impression costs whole micros.", mille)
 	}
-	return b.Currency.check(at(field, "currency"))
+	return b.Currency.Check(at(field, "currency"))
 }
 
 // Cost is what one recording of the kind costs.
@@ -62,7 +62,8 @@ func (b *Bid) Cost(k Kind) Micros {
 // Currency is an ISO 4217 code in upper case: "EUR".
 type Currency string
 
-func (c Currency) check(field string) error {
+// Check says whether there is such a currency. Errors name the field.
+func (c Currency) Check(field string) error {
 	if _, known := slices.BinarySearch(currencies, c); !known {
 		return fault.Invalidf(field, "There is no such currency: an ISO 4217 code such as EUR is needed.")
 	}

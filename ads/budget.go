@@ -21,7 +21,7 @@ type Budget struct {
 	Currency     Currency // of all of its units; empty where there is no bound
 	Total, Daily Micros   // 0 for none; a day is one of the schedule's time zone
 	// Even spreads the daily budget over the hours of the day that the campaign runs, or else the total over the time
-	// from start to end. Otherwise it is spent as fast as it can be.
+	// from start to end, which it needs then. Otherwise it is spent as fast as it can be.
 	Even bool
 }
 
@@ -46,7 +46,7 @@ func (b *Budget) check(field string) error {
 	if b.Total > 0 && b.Daily > b.Total {
 		return fault.Invalidf(at(field, "daily"), "A day's budget is more than all.")
 	}
-	return b.Currency.check(at(field, "currency"))
+	return b.Currency.Check(at(field, "currency"))
 }
 
 // Ledger is what was taken out of a campaign's budget. What is taken was spent, or is on lease: Spent ≤ Taken, and Taken

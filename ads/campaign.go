@@ -36,6 +36,13 @@ type Campaign struct {
 }
 
 func (c *Campaign) check(field string) error {
+	if err := c.checkParts(field); err != nil {
+		return err
+	}
+	return c.checkPace(field)
+}
+
+func (c *Campaign) checkParts(field string) error {
 	if c.ID.IsZero() {
 		return fault.Invalidf(at(field, "id"), "A campaign needs an id.")
 	}
@@ -58,4 +65,11 @@ func (c *Campaign) check(field string) error {
 		return fault.Invalidf(at(field, "budget"), "House ads cost nothing, and have no budget.")
 	}
 	return checkCaps(at(field, "caps"), c.Caps)
+}
+
+func (c *Campaign) checkPace(field string) error {
+	if c.Budget.Even && c.Budget.Daily == 0 && c.Schedule.End.IsZero() {
+		return fault.Invalidf(at(field, "budget.even"), "An even pace needs a daily budget or an end.")
+	}
+	return nil
 }

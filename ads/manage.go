@@ -42,7 +42,7 @@ func (s *Service) CreateZone(ctx context.Context, z Zone) error {
 	return present(err)
 }
 
-// CreateUnit stores a new unit. Errors name its parts; NOT_FOUND for "campaignId" and "zones".
+// CreateUnit stores a new unit. Errors name its parts; NOT_FOUND for "campaignId" and "zones.0".
 func (s *Service) CreateUnit(ctx context.Context, u Unit) error {
 	if err := u.check(""); err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *Service) CreateUnit(ctx context.Context, u Unit) error {
 	if campaigns[u.Campaign] == nil {
 		return fault.NotFound("campaignId", "campaign")
 	}
-	return placing(s.save(ctx, Batch{Units: []Unit{u}}))
+	return s.placing(ctx, &u, true, s.save(ctx, Batch{Units: []Unit{u}}))
 }
 
 func (s *Service) save(ctx context.Context, b Batch) error {
@@ -62,8 +62,13 @@ func (s *Service) save(ctx context.Context, b Batch) error {
 	return present(err)
 }
 
-// placing names the argument that units' places are wrong in.
-func placing(err error) error {
+// placing names the argument that a unit's places are wrong in.
+func (s *Service) placing(ctx context.Context, u *Unit, newCurrency bool, err error) error {
+	if errors.Is(err, ErrCurrency) || errors.Is(err, ErrNotFound) {
+		if told, ok := errors.AsType[*fault.Error](s.misplaced(ctx, u, newCurrency)); ok {
+			return because(told, err)
+		}
+	}
 	switch {
 	case errors.Is(err, ErrCurrency):
 		return because(fault.Invalidf("bid.currency", "A zone, its units and their campaigns' budgets have one currency."), err)
@@ -72,6 +77,15 @@ func placing(err error) error {
 	default:
 		return missing("zones", "zone", err)
 	}
+}
+
+// misplaced says which place is wrong, if it still is.
+func (s *Service) misplaced(ctx context.Context, u *Unit, newCurrency bool) error {
+	r := newReferences(s)
+	if err := r.learnOf(ctx, []Unit{*u}, nil); err != nil || r.campaigns[u.Campaign] == nil {
+		return err
+	}
+	return r.checkPlaces("", u, newCurrency)
 }
 
 // missing names the argument that leads nowhere.
@@ -107,16 +121,25 @@ func (s *Service) UpdateAdvertiser(ctx context.Context, key AdvertiserID, change
 
 // UpdateCampaign changes what there is. Errors are those of CreateCampaign; NOT_FOUND.
 func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change func(*Campaign)) error {
-	return update(ctx, key, s.store.Campaigns, change, func(c *Campaign) error {
-		if err := c.check(""); err != nil {
+	var before Campaign
+	return update(ctx, key, s.store.Campaigns, func(c *Campaign) { before = *c; change(c) }, func(c *Campaign) error {
+		if err := c.checkChange(&before); err != nil {
 			return err
 		}
 		err := s.save(ctx, Batch{Campaigns: []Campaign{*c}})
 		if errors.Is(err, ErrCurrency) {
-			return because(fault.Invalidf("budget.currency", "The campaign has units that bid in another currency."), err)
+			return because(otherBids("budget.currency"), err)
 		}
 		return err
 	})
+}
+
+// checkChange leaves a pace alone that was stored when all were taken: such campaigns can still be paused.
+func (c *Campaign) checkChange(before *Campaign) error {
+	if err := c.checkParts(""); err != nil || (c.Budget == before.Budget && c.Schedule == before.Schedule) {
+		return err
+	}
+	return c.checkPace("")
 }
 
 // SetCampaignState pauses, resumes or archives a campaign: its units leave all zones at once, or come back. Error: NOT_FOUND.
@@ -126,11 +149,12 @@ func (s *Service) SetCampaignState(ctx context.Context, id CampaignID, state Sta
 
 // UpdateUnit changes what there is. Errors are those of CreateUnit; NOT_FOUND.
 func (s *Service) UpdateUnit(ctx context.Context, key UnitID, change func(*Unit)) error {
-	return update(ctx, key, s.store.Units, change, func(u *Unit) error {
+	var before Currency
+	return update(ctx, key, s.store.Units, func(u *Unit) { before = u.Bid.Currency; change(u) }, func(u *Unit) error {
 		if err := u.check(""); err != nil {
 			return err
 		}
-		return placing(s.save(ctx, Batch{Units: []Unit{*u}}))
+		return s.placing(ctx, u, u.Bid.Currency != before, s.save(ctx, Batch{Units: []Unit{*u}}))
 	})
 }
 

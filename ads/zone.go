@@ -82,7 +82,7 @@ func (z *Zone) check(field string) error {
 	if z.Design != ByZone && z.Design != ByFrequency && z.Design != ByKeywords {
 		return fault.Invalidf(at(field, "design"), "A design is ZONE, FREQUENCY or KEYWORDS.")
 	}
-	return z.Currency.check(at(field, "currency"))
+	return z.Currency.Check(at(field, "currency"))
 }
 
 // RunningUnit is what a zone knows of a unit: all that choosing and showing it takes.

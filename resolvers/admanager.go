@@ -485,10 +485,18 @@ func setTerms(c *ads.Campaign, schedule *model.AdScheduleInput, budget *model.Ad
 		}
 	}
 	if budget.Total == nil && budget.Daily == nil {
-		return nil
+		return checkUnlimited(budget)
 	}
 	c.Budget = ads.Budget{Currency: ads.Currency(budget.Currency), Even: budget.Even}
 	set(&c.Budget.Total, budget.Total)
 	set(&c.Budget.Daily, budget.Daily)
 	return nil
+}
+
+// checkUnlimited is about a budget without any amount.
+func checkUnlimited(budget *model.AdBudgetInput) error {
+	if budget.Even {
+		return fault.Invalidf("budget.even", "There is no budget to spread.")
+	}
+	return ads.Currency(budget.Currency).Check("budget.currency")
 }

@@ -1068,7 +1068,7 @@ input AdBudgetInput {
   total: Micros
   "On each day."
   daily: Micros
-  "Spread it evenly over the hours of the day, or, without a daily budget, from start to end."
+  "Spread it evenly over the hours of the day, or, without a daily budget, from start to end: the schedule needs an end then."
   even: Boolean! = false
 }
 

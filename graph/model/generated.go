@@ -30,7 +30,7 @@ type AdBudgetInput struct {
 	Total *ads.Micros `json:"total,omitempty"`
 	// On each day.
 	Daily *ads.Micros `json:"daily,omitempty"`
-	// Spread it evenly over the hours of the day, or, without a daily budget, from start to end.
+	// Spread it evenly over the hours of the day, or, without a daily budget, from start to end: the schedule needs an end then.
 	Even bool `json:"even"`
 }
 
