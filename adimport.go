@@ -53,7 +53,7 @@ func (c *adsImportCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	st, err := cli.openStore(ctx)
+	st, err := cli.makeStore(ctx)
 	if err != nil {
 		return err
 	}

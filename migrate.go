@@ -75,7 +75,7 @@ func (f *moveFlags) run(ctx context.Context, cli *commandLine, subject mongodb.S
 	if err != nil {
 		return err
 	}
-	store, err := cli.openMongoDB(ctx, fmt.Sprintf("has one layout of %s: there is nothing to move", subject))
+	store, err := cli.openMongoDB(ctx, fmt.Sprintf("has one layout of %s: there is nothing to move", subject), cli.existingMongoDB())
 	if err != nil {
 		return err
 	}
@@ -197,7 +197,7 @@ type migrateStatusCommand struct{}
 
 // Run prints all layouts.
 func (*migrateStatusCommand) Run(ctx context.Context, cli *commandLine) error {
-	store, err := cli.openMongoDB(ctx, "has one layout of everything: there is nothing to move")
+	store, err := cli.openMongoDB(ctx, "has one layout of everything: there is nothing to move", cli.existingMongoDB())
 	if err != nil {
 		return err
 	}

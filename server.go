@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -100,30 +101,55 @@ func newLogger(level string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: least}))
 }
 
-// openStore opens the engine that the configuration names.
+// makeStore opens the database that the configuration names, and makes it where it is missing.
+func (c *commandLine) makeStore(ctx context.Context) (storage.Store, error) {
+	if c.MongodbURI != "" {
+		return mongodb.Open(ctx, c.MongodbURI, c.withLayouts(c.mongodbOptions()))
+	}
+	return sqlite.Open(ctx, c.file())
+}
+
+// openStore opens the database that the configuration names, for a command that needs what is in it: it makes none.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	if c.MongodbURI != "" {
-		o := c.mongodbOptions()
-		o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
-		return mongodb.Open(ctx, c.MongodbURI, o)
+		return mongodb.Open(ctx, c.MongodbURI, c.withLayouts(c.existingMongoDB()))
 	}
-	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
+	st, err := sqlite.OpenExisting(ctx, c.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no Plaza database in %s: name its folder with --data or PLAZA_DATA", c.Data)
+	}
+	return st, err
 }
 
 // openMongoDB opens the database of a command that only MongoDB has, whatever its layouts are; embedded says why the embedded
 // database has not.
-func (c *commandLine) openMongoDB(ctx context.Context, embedded string) (*mongodb.Store, error) {
+func (c *commandLine) openMongoDB(ctx context.Context, embedded string, o mongodb.Options) (*mongodb.Store, error) {
 	if c.MongodbURI == "" {
 		return nil, fmt.Errorf("the embedded database %s (name a MongoDB database with --mongodb-uri or PLAZA_MONGODB_URI)", embedded)
 	}
-	return mongodb.Open(ctx, c.MongodbURI, c.mongodbOptions())
+	return mongodb.Open(ctx, c.MongodbURI, o)
 }
+
+// file is where the embedded database is.
+func (c *commandLine) file() string { return filepath.Join(c.Data, "plaza.sqlite") }
 
 // mongodbOptions are all but the layouts, which the database knows.
 func (c *commandLine) mongodbOptions() mongodb.Options {
 	return mongodb.Options{
 		MergeAbove: c.MergeAbove, Heartbeat: c.Heartbeat, Lease: c.Lease, TransactionLife: c.TransactionLife,
 	}
+}
+
+// existingMongoDB are mongodbOptions of a database that must be there.
+func (c *commandLine) existingMongoDB() mongodb.Options {
+	o := c.mongodbOptions()
+	o.MustExist = true
+	return o
+}
+
+func (c *commandLine) withLayouts(o mongodb.Options) mongodb.Options {
+	o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
+	return o
 }
 
 type serveCommand struct {
@@ -177,7 +203,7 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
 	}
 	tuneMemory()
-	st, err := cli.openStore(ctx)
+	st, err := cli.makeStore(ctx)
 	if err != nil {
 		return err
 	}
