@@ -104,7 +104,9 @@ func newLogger(level string) *slog.Logger {
 // makeStore opens the database that the configuration names, and makes it where it is missing.
 func (c *commandLine) makeStore(ctx context.Context) (storage.Store, error) {
 	if c.MongodbURI != "" {
-		return mongodb.Open(ctx, c.MongodbURI, c.withLayouts(c.mongodbOptions()))
+		o := c.withLayouts(c.mongodbOptions())
+		o.Logger = slog.Default()
+		return mongodb.Open(ctx, c.MongodbURI, o)
 	}
 	return sqlite.Open(ctx, c.file())
 }

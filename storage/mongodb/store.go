@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -59,6 +60,8 @@ type Options struct {
 	// TransactionLife is how long the database lets a transaction live that nobody ends: its
 	// transactionLifetimeLimitSeconds. A migration waits so long, and the lease, for a server that is silent. Default: 60 s.
 	TransactionLife time.Duration
+	// Logger is told when servers go over to another layout, and when a migration has ended. Default: nobody is.
+	Logger *slog.Logger
 	// MustExist lets Open refuse a database that no server has opened yet, and leave it as it is.
 	MustExist bool
 }
@@ -115,7 +118,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o.Timeout = orDefault(o.Timeout, defaultTimeout)
 	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
 	address, err := parseURI(uri)
-	if err := errors.Join(err, commentsSetting().check(o.Comments), feedsSetting().check(o.Feeds), graphSetting().check(o.Graph)); err != nil {
+	if err := errors.Join(err, o.CheckLayouts()); err != nil {
 		return nil, err
 	}
 	client, err := mongo.Connect(clientOptions(uri, o))
