@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -68,7 +69,7 @@ type commandLine struct {
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
 
-Try it:  plaza --demo   and open http://127.0.0.1:8080 in a browser.
+Try it:  plaza --demo   and open http://127.0.0.1:8080 in a browser. A server's flags: plaza serve --help
 
 Every flag can be given as the environment variable that stands behind it.`
 
@@ -80,7 +81,11 @@ func main() { os.Exit(run()) }
 
 func run() (exitCode int) {
 	var cli commandLine
-	command := kong.Parse(&cli, kong.Name("plaza"), kong.Description(description), kong.UsageOnError())
+	command, err := kong.Must(&cli, kong.Name("plaza"), kong.Description(description)).Parse(os.Args[1:])
+	if mistake, ok := errors.AsType[*kong.ParseError](err); ok {
+		fmt.Fprintf(os.Stderr, "plaza: %v\n%s --help says how it is used.\n", mistake, mistaken(mistake))
+		return mistake.ExitCode()
+	}
 	slog.SetDefault(newLogger(cli.LogLevel))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -90,6 +95,14 @@ func run() (exitCode int) {
 		return 1
 	}
 	return 0
+}
+
+// mistaken is the command that a mistake was made with, as far as it was understood; the default one must have been named.
+func mistaken(mistake *kong.ParseError) string {
+	if command := mistake.Context.Selected(); command != nil && slices.Contains(os.Args, command.Name) {
+		return command.FullPath()
+	}
+	return "plaza"
 }
 
 func newLogger(level string) *slog.Logger {
@@ -103,6 +116,9 @@ func newLogger(level string) *slog.Logger {
 
 // makeStore opens the database that the configuration names, and makes it where it is missing.
 func (c *commandLine) makeStore(ctx context.Context) (storage.Store, error) {
+	if err := c.checkLayouts(); err != nil {
+		return nil, err
+	}
 	if c.MongodbURI != "" {
 		o := c.withLayouts(c.mongodbOptions())
 		o.Logger = slog.Default()
@@ -113,6 +129,9 @@ func (c *commandLine) makeStore(ctx context.Context) (storage.Store, error) {
 
 // openStore opens the database that the configuration names, for a command that needs what is in it: it makes none.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
+	if err := c.checkLayouts(); err != nil {
+		return nil, err
+	}
 	if c.MongodbURI != "" {
 		return mongodb.Open(ctx, c.MongodbURI, c.withLayouts(c.existingMongoDB()))
 	}
@@ -148,6 +167,9 @@ func (c *commandLine) existingMongoDB() mongodb.Options {
 	o.MustExist = true
 	return o
 }
+
+// checkLayouts refuses layouts that there are not, also where the embedded database would not have them anyway.
+func (c *commandLine) checkLayouts() error { return c.withLayouts(mongodb.Options{}).CheckLayouts() }
 
 func (c *commandLine) withLayouts(o mongodb.Options) mongodb.Options {
 	o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
@@ -210,6 +232,9 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
+	if err := c.warnOfIdle(ctx, cli, st); err != nil {
+		return err
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Addr, err)
