@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"plaza/adfile"
 	"plaza/ads"
@@ -27,7 +28,16 @@ func (*adsRebuildCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(ads.New(st.Ads(), ads.Options{}).Rebuild(ctx), st.Close())
+	from, err := ads.New(st.Ads(), ads.Options{}).Rebuild(ctx)
+	if err := errors.Join(err, st.Close()); err != nil {
+		return err
+	}
+	if from.IsZero() {
+		fmt.Fprintln(os.Stdout, "There are no impressions and clicks to add up.")
+		return nil
+	}
+	fmt.Fprintf(os.Stdout, "Reports are added up anew, from %s UTC on.\n", from.UTC().Format(time.DateTime))
+	return nil
 }
 
 type adsImportCommand struct {
@@ -53,7 +63,7 @@ func (c *adsImportCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w", c.File, err)
 	}
-	st, err := cli.openStore(ctx)
+	st, err := cli.makeStore(ctx)
 	if err != nil {
 		return err
 	}

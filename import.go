@@ -43,7 +43,7 @@ func (c *egoFacebookCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
-	st, err := cli.openStore(ctx)
+	st, err := cli.makeStore(ctx)
 	if err != nil {
 		return err
 	}

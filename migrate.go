@@ -75,7 +75,7 @@ func (f *moveFlags) run(ctx context.Context, cli *commandLine, subject mongodb.S
 	if err != nil {
 		return err
 	}
-	store, err := cli.openMongoDB(ctx, fmt.Sprintf("has one layout of %s: there is nothing to move", subject))
+	store, err := cli.openMongoDB(ctx, fmt.Sprintf("has one layout of %s: there is nothing to move", subject), cli.existingMongoDB())
 	if err != nil {
 		return err
 	}
@@ -171,7 +171,7 @@ func writeState(out io.Writer, s mongodb.MigrationState) {
 		fmt.Fprintf(out, "\n  Nothing is being moved.\n  Servers that are set to another layout (--%s) must be set to this one, or to none, before they start again.\n", s.Subject)
 		return
 	case s.Phase == "switched":
-		fmt.Fprintf(out, ", and kept in %q as well, since %s UTC\n", s.From, s.Since.Format(time.DateTime))
+		fmt.Fprintf(out, " since %s UTC, and kept in %q as well\n", s.Since.Format(time.DateTime), s.From)
 		fmt.Fprintf(out, "  plaza migrate %s --finish     removes %q\n", s.Subject, s.From)
 		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
 	case s.Phase == "finishing":
@@ -188,7 +188,10 @@ func writeState(out io.Writer, s mongodb.MigrationState) {
 	if s.Fixed > 0 {
 		fmt.Fprintf(out, "  %s copies differed, and were made again.\n", progress.Grouped(s.Fixed))
 	}
-	if s.Driver != "" {
+	switch {
+	case s.Driver != "" && s.Silent > 0:
+		fmt.Fprintf(out, "  At it, but not heard for %s: %s\n", s.Silent.Round(time.Second), s.Driver)
+	case s.Driver != "":
 		fmt.Fprintf(out, "  At it: %s\n", s.Driver)
 	}
 }
@@ -197,7 +200,7 @@ type migrateStatusCommand struct{}
 
 // Run prints all layouts.
 func (*migrateStatusCommand) Run(ctx context.Context, cli *commandLine) error {
-	store, err := cli.openMongoDB(ctx, "has one layout of everything: there is nothing to move")
+	store, err := cli.openMongoDB(ctx, "has one layout of everything: there is nothing to move", cli.existingMongoDB())
 	if err != nil {
 		return err
 	}

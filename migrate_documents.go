@@ -38,7 +38,7 @@ func (c *migrateDocumentsCommand) Run(ctx context.Context, cli *commandLine) err
 	case c.Rate < 0:
 		return errors.New("--rate must not be negative")
 	}
-	store, err := cli.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to do")
+	store, err := cli.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to do", cli.existingMongoDB())
 	if err != nil {
 		return err
 	}

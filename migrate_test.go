@@ -220,10 +220,14 @@ func TestAMigrationThatIsKilled(t *testing.T) {
 	kill("copying", "--to=pages")
 	kill("copying", "--to=pages")
 	kill("comparing", "--to=pages")
-	if said := migrateNow(t, uri, "comments", "--to=pages"); !strings.Contains(said, `comments are read from "pages", and kept in "documents" as well`) {
+	comparing := f.state().Since
+	if said := migrateNow(t, uri, "comments", "--to=pages"); !strings.Contains(said, `, and kept in "documents" as well`) {
 		t.Errorf("it says %s", said)
 	}
 	f.check("switched")
+	if s := f.state(); !s.Since.After(comparing) {
+		t.Errorf("switched since %v, and comparing since %v", s.Since, comparing)
+	}
 	kill("finishing", "--finish")
 	migrateNow(t, uri, "comments", "--finish")
 	f.check("finished")
@@ -388,6 +392,9 @@ func TestMigrationsInWords(t *testing.T) {
 	writeState(&out, s)
 	s.Layout, s.Phase, s.Fixed = "pages", "switched", 2
 	s.Since = time.Date(2026, 11, 22, 4, 0, 0, 0, time.UTC)
+	s.Driver = "web-1, process 7"
+	writeState(&out, s)
+	s.Fixed, s.Silent = 0, 72400*time.Millisecond
 	writeState(&out, s)
 	writeState(&out, mongodb.MigrationState{Subject: mongodb.MigrateFeeds, Layout: "hybrid"})
 	want := `comments: copying from "documents" to "pages"
@@ -399,10 +406,15 @@ waiting until all servers agree on the next step: web-1, process 7; web-2, proce
 comments are read from "documents", and on the way to "pages": comparing, 0 of about 4,000
   plaza migrate comments --to pages   goes on
   plaza migrate comments --back-out   goes back to "documents"
-comments are read from "pages", and kept in "documents" as well, since 2026-11-22 04:00:00 UTC
+comments are read from "pages" since 2026-11-22 04:00:00 UTC, and kept in "documents" as well
   plaza migrate comments --finish     removes "documents"
   plaza migrate comments --back-out   goes back to "documents"
   2 copies differed, and were made again.
+  At it: web-1, process 7
+comments are read from "pages" since 2026-11-22 04:00:00 UTC, and kept in "documents" as well
+  plaza migrate comments --finish     removes "documents"
+  plaza migrate comments --back-out   goes back to "documents"
+  At it, but not heard for 1m12s: web-1, process 7
 feeds are read from "hybrid"
   Nothing is being moved.
   Servers that are set to another layout (--feeds) must be set to this one, or to none, before they start again.

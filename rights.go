@@ -30,7 +30,7 @@ type revokeCommand struct{ rightArgs }
 
 // Run takes the right.
 func (c *revokeCommand) Run(ctx context.Context, cli *commandLine) error {
-	return c.change(ctx, cli, os.Stdout, (*social.Service).RevokeRight, "%s has no more the right %s.\n", "%s has not had the right %s.\n")
+	return c.change(ctx, cli, os.Stdout, (*social.Service).RevokeRight, "%s does not have the right %s any more.\n", "%s has not had the right %s.\n")
 }
 
 func (c *rightArgs) change(ctx context.Context, cli *commandLine, out io.Writer,

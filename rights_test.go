@@ -39,7 +39,7 @@ func TestRightsCommands(t *testing.T) {
 		{[]string{"grant", "admin", "Ada"}, "Ada has had the right admin already.\n", ""},
 		{[]string{"grant", "ads:manage", "ada"}, "ada has the right ads:manage now.\n", ""},
 		{[]string{"rights"}, "ada\tadmin\tads:manage\n", ""},
-		{[]string{"revoke", "admin", "ada"}, "ada has no more the right admin.\n", ""},
+		{[]string{"revoke", "admin", "ada"}, "ada does not have the right admin any more.\n", ""},
 		{[]string{"grant", "admin", "bob"}, "", "plaza: There is no such user.\n"},
 		{[]string{"grant", "root", "ada"}, "", "plaza: There is no right \"root\": choose admin or ads:manage.\n"},
 	} {

@@ -5,12 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -67,7 +69,7 @@ type commandLine struct {
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
 
-Try it:  plaza --demo   and open http://127.0.0.1:8080 in a browser.
+Try it:  plaza --demo   and open http://127.0.0.1:8080 in a browser. A server's flags: plaza serve --help
 
 Every flag can be given as the environment variable that stands behind it.`
 
@@ -79,7 +81,11 @@ func main() { os.Exit(run()) }
 
 func run() (exitCode int) {
 	var cli commandLine
-	command := kong.Parse(&cli, kong.Name("plaza"), kong.Description(description), kong.UsageOnError())
+	command, err := kong.Must(&cli, kong.Name("plaza"), kong.Description(description)).Parse(os.Args[1:])
+	if mistake, ok := errors.AsType[*kong.ParseError](err); ok {
+		fmt.Fprintf(os.Stderr, "plaza: %v\n%s --help says how it is used.\n", mistake, mistaken(mistake))
+		return mistake.ExitCode()
+	}
 	slog.SetDefault(newLogger(cli.LogLevel))
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -91,6 +97,14 @@ func run() (exitCode int) {
 	return 0
 }
 
+// mistaken is the command that a mistake was made with, as far as it was understood; the default one must have been named.
+func mistaken(mistake *kong.ParseError) string {
+	if command := mistake.Context.Selected(); command != nil && slices.Contains(os.Args, command.Name) {
+		return command.FullPath()
+	}
+	return "plaza"
+}
+
 func newLogger(level string) *slog.Logger {
 	var least slog.Level
 	_ = least.UnmarshalText([]byte(level)) // the command line's enum has checked it
@@ -100,30 +114,66 @@ func newLogger(level string) *slog.Logger {
 	return slog.New(slog.NewJSONHandler(os.Stderr, &slog.HandlerOptions{Level: least}))
 }
 
-// openStore opens the engine that the configuration names.
-func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
+// makeStore opens the database that the configuration names, and makes it where it is missing.
+func (c *commandLine) makeStore(ctx context.Context) (storage.Store, error) {
+	if err := c.checkLayouts(); err != nil {
+		return nil, err
+	}
 	if c.MongodbURI != "" {
-		o := c.mongodbOptions()
-		o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
+		o := c.withLayouts(c.mongodbOptions())
+		o.Logger = slog.Default()
 		return mongodb.Open(ctx, c.MongodbURI, o)
 	}
-	return sqlite.Open(ctx, filepath.Join(c.Data, "plaza.sqlite"))
+	return sqlite.Open(ctx, c.file())
+}
+
+// openStore opens the database that the configuration names, for a command that needs what is in it: it makes none.
+func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
+	if err := c.checkLayouts(); err != nil {
+		return nil, err
+	}
+	if c.MongodbURI != "" {
+		return mongodb.Open(ctx, c.MongodbURI, c.withLayouts(c.existingMongoDB()))
+	}
+	st, err := sqlite.OpenExisting(ctx, c.file())
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no Plaza database in %s: name its folder with --data or PLAZA_DATA", c.Data)
+	}
+	return st, err
 }
 
 // openMongoDB opens the database of a command that only MongoDB has, whatever its layouts are; embedded says why the embedded
 // database has not.
-func (c *commandLine) openMongoDB(ctx context.Context, embedded string) (*mongodb.Store, error) {
+func (c *commandLine) openMongoDB(ctx context.Context, embedded string, o mongodb.Options) (*mongodb.Store, error) {
 	if c.MongodbURI == "" {
 		return nil, fmt.Errorf("the embedded database %s (name a MongoDB database with --mongodb-uri or PLAZA_MONGODB_URI)", embedded)
 	}
-	return mongodb.Open(ctx, c.MongodbURI, c.mongodbOptions())
+	return mongodb.Open(ctx, c.MongodbURI, o)
 }
+
+// file is where the embedded database is.
+func (c *commandLine) file() string { return filepath.Join(c.Data, "plaza.sqlite") }
 
 // mongodbOptions are all but the layouts, which the database knows.
 func (c *commandLine) mongodbOptions() mongodb.Options {
 	return mongodb.Options{
 		MergeAbove: c.MergeAbove, Heartbeat: c.Heartbeat, Lease: c.Lease, TransactionLife: c.TransactionLife,
 	}
+}
+
+// existingMongoDB are mongodbOptions of a database that must be there.
+func (c *commandLine) existingMongoDB() mongodb.Options {
+	o := c.mongodbOptions()
+	o.MustExist = true
+	return o
+}
+
+// checkLayouts refuses layouts that there are not, also where the embedded database would not have them anyway.
+func (c *commandLine) checkLayouts() error { return c.withLayouts(mongodb.Options{}).CheckLayouts() }
+
+func (c *commandLine) withLayouts(o mongodb.Options) mongodb.Options {
+	o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
+	return o
 }
 
 type serveCommand struct {
@@ -177,11 +227,14 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
 	}
 	tuneMemory()
-	st, err := cli.openStore(ctx)
+	st, err := cli.makeStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
+	if err := c.warnOfIdle(ctx, cli, st); err != nil {
+		return err
+	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Addr, err)

@@ -17,7 +17,7 @@ type shardCommand struct {
 
 // Run prints or applies.
 func (c *shardCommand) Run(ctx context.Context, cli *commandLine) error {
-	st, err := cli.openMongoDB(ctx, "is one file: there is nothing to spread")
+	st, err := cli.openMongoDB(ctx, "is one file: there is nothing to spread", cli.mongodbOptions())
 	if err != nil {
 		return err
 	}

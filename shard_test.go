@@ -13,7 +13,7 @@ import (
 func TestShardCommand(t *testing.T) {
 	cli := &commandLine{MongodbURI: mongoURI(t)}
 	openMongoDB(t, cli.MongodbURI, mongodb.Options{Graph: mongodb.GraphTwo})
-	st, err := cli.openMongoDB(t.Context(), "")
+	st, err := cli.openMongoDB(t.Context(), "", cli.mongodbOptions())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -33,7 +33,7 @@ func TestShardCommand(t *testing.T) {
 }
 
 func TestShardNeedsMongoDB(t *testing.T) {
-	if _, err := (&commandLine{}).openMongoDB(t.Context(), "is one file"); err == nil || !strings.Contains(err.Error(), "--mongodb-uri") {
+	if _, err := (&commandLine{}).openMongoDB(t.Context(), "is one file", mongodb.Options{}); err == nil || !strings.Contains(err.Error(), "--mongodb-uri") {
 		t.Errorf("the error is %v", err)
 	}
 }

@@ -84,7 +84,7 @@ func TestRefundsGiveBackWhatOnePersonHasClicked(t *testing.T) {
 		if err != nil || len(rows) != 1 || rows[0] != want {
 			t.Errorf("%+v, %v; want %+v", rows, err, want)
 		}
-		if err := s.Rebuild(s.ctx); err != nil {
+		if _, err := s.Rebuild(s.ctx); err != nil {
 			t.Fatal(err)
 		}
 	}

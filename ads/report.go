@@ -127,17 +127,36 @@ func (s *Service) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Rebuild makes all tallies anew of which recordings are still kept.
-func (s *Service) Rebuild(ctx context.Context) error { return s.rollUp(ctx, time.Time{}) }
+// Rebuild makes all tallies anew of which recordings are still kept: from an hour on; the zero time where there are none.
+func (s *Service) Rebuild(ctx context.Context) (from time.Time, err error) {
+	from, err = s.firstHour(ctx)
+	if err != nil || from.IsZero() {
+		return time.Time{}, err
+	}
+	return from, s.rollUp(ctx, from)
+}
+
+// firstHour is the first one that has recordings, and all of them; the zero time where there are none.
+func (s *Service) firstHour(ctx context.Context) (time.Time, error) {
+	oldest, err := s.store.Oldest(ctx)
+	if err != nil || oldest.IsZero() {
+		return time.Time{}, present(err)
+	}
+	first := oldest.Truncate(time.Hour)
+	if kept := s.oldestHour(); first.Before(kept) {
+		return kept, nil
+	}
+	return first, nil
+}
 
 func (s *Service) rollUp(ctx context.Context, since time.Time) error {
 	now := s.now()
 	if since.IsZero() {
-		oldest, err := s.store.Oldest(ctx)
-		if err != nil || oldest.IsZero() {
-			return present(err)
+		first, err := s.firstHour(ctx)
+		if err != nil || first.IsZero() {
+			return err
 		}
-		since = oldest.Truncate(time.Hour)
+		since = first
 	}
 	if oldest := s.oldestHour(); since.Before(oldest) {
 		since = oldest

@@ -40,8 +40,8 @@ func TestReportsFollowWhatIsRecorded(t *testing.T) {
 		if rows[0] != want || rows[0].CTR() != 1 || rows[0].ECPM() != 500_000_000 {
 			t.Errorf("%+v, want %+v", rows[0], want)
 		}
-		if err := s.Rebuild(s.ctx); err != nil {
-			t.Fatal(err)
+		if from, err := s.Rebuild(s.ctx); err != nil || !from.Equal(hour) {
+			t.Fatalf("from %v, want %v: %v", from, hour, err)
 		}
 	}
 }

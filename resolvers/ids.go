@@ -1,6 +1,8 @@
 package resolvers
 
 import (
+	"strings"
+
 	"plaza/ads"
 	"plaza/fault"
 	"plaza/social"
@@ -47,10 +49,18 @@ func parseID[ID interface{ IsZero() bool }](field, kind, text string, parse func
 	parsed, err := parse(text)
 	switch {
 	case err != nil:
-		return parsed, fault.Invalidf(field, "This is not the id of a %s.", kind)
+		return parsed, fault.Invalidf(field, "This is not the id of %s %s.", article(kind), kind)
 	case parsed.IsZero():
 		return parsed, fault.NotFound(field, kind)
 	default:
 		return parsed, nil
 	}
+}
+
+// article is what stands before a noun, by its first letter: the nouns here are written as they are spoken, but for "user".
+func article(noun string) string {
+	if strings.IndexByte("aeio", noun[0]) >= 0 {
+		return "an"
+	}
+	return "a"
 }

@@ -1,6 +1,9 @@
 package mongodb
 
-import "slices"
+import (
+	"errors"
+	"slices"
+)
 
 // laidOut is what a database can keep in more than one way.
 var laidOut = []struct {
@@ -30,4 +33,13 @@ func (o *Options) SetLayout(of, layout string) {
 			*l.field(o) = layout
 		}
 	}
+}
+
+// CheckLayouts says which of the layouts there are not.
+func (o Options) CheckLayouts() error {
+	var faults []error
+	for _, l := range laidOut {
+		faults = append(faults, l.setting().check(*l.field(&o)))
+	}
+	return errors.Join(faults...)
 }

@@ -50,6 +50,14 @@ func (d *serverDoc) describe() string {
 	return fmt.Sprintf("%s, silent for %d s", d.Process, d.Silence/1000)
 }
 
+// silent is how long the server has not been heard, once that are several heartbeats; or 0.
+func (d *serverDoc) silent() time.Duration {
+	if d.Silence < d.Lease/4 {
+		return 0
+	}
+	return time.Duration(d.Silence) * time.Millisecond
+}
+
 // errLeaseOver: other servers may have gone on without this one.
 var errLeaseOver = fmt.Errorf("%w: this server could not renew its lease in the database", social.ErrUnavailable)
 
@@ -64,6 +72,8 @@ type member struct {
 	changed          chan struct{} // asks for a heartbeat at once
 	stop             context.CancelFunc
 	stopped          chan struct{}
+	logger           *slog.Logger
+	settings         map[string]*settingDoc // as the last heartbeat has read them; none before the first
 
 	mu          sync.Mutex
 	eras        []*era // those that have calls; the last is the current one
@@ -76,7 +86,7 @@ func newMember(s *Store, servers *mongo.Collection, o Options) *member {
 	return &member{
 		store: s, servers: servers, id: id.New().String(), process: fmt.Sprintf("%s, process %d", host, os.Getpid()),
 		heartbeat: orDefault(o.Heartbeat, defaultHeartbeat), lease: orDefault(o.Lease, defaultLease),
-		changed: make(chan struct{}, 1),
+		changed: make(chan struct{}, 1), logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 	}
 }
 
@@ -178,7 +188,26 @@ func (m *member) beat(ctx context.Context, within time.Duration) error {
 		return err
 	}
 	m.adopt(e, began.Add(m.lease), notRenewed == nil)
+	for name, before := range m.settings {
+		m.tell(ctx, before, settings[name])
+	}
+	m.settings = settings
 	return notRenewed
+}
+
+// tell logs what a changed setting means for whoever runs the server. It may have missed phases.
+func (m *member) tell(ctx context.Context, before, now *settingDoc) {
+	logger := m.logger.With("of", now.Name, "layout", now.Value)
+	if before.Value != now.Value {
+		logger.InfoContext(ctx, "another layout is read now", "before", before.Value)
+	}
+	switch {
+	case before.Move == nil || now.Move != nil:
+	case now.Value == before.Move.To:
+		logger.InfoContext(ctx, "the migration is finished", "removed", before.Move.From)
+	default:
+		logger.InfoContext(ctx, "the migration was backed out of", "removed", before.Move.To)
+	}
 }
 
 func (m *member) renew(ctx context.Context) error {

@@ -56,11 +56,12 @@ type MigrationState struct {
 	From    string // "": no migration is under way
 	To      string
 	Phase   string
-	Done    int // how many posts, or users, the phase is through
-	Total   int // of about so many
-	Fixed   int // how many copies differed, and were made again
-	Since   time.Time
-	Driver  string // the process that is at it; "": none
+	Done    int           // how many posts, or users, the phase is through
+	Total   int           // of about so many
+	Fixed   int           // how many copies differed, and were made again
+	Since   time.Time     // when the phase began
+	Driver  string        // the process that is at it; "": none
+	Silent  time.Duration // how long that has not been heard, if it is too long for a living one; or 0
 }
 
 // mover is how a subject is moved.
@@ -243,11 +244,11 @@ func (m *migration) enter(ctx context.Context, p phase) error {
 	if err != nil {
 		return err
 	}
-	move := moveDoc{From: m.d.Value, To: m.To, Since: time.Now()}
+	move := moveDoc{From: m.d.Value, To: m.To}
 	if m.d.Move != nil {
 		move = *m.d.Move
 	}
-	move.Phase, move.At, move.Done, move.Total = p, "", 0, total
+	move.Phase, move.At, move.Done, move.Total, move.Since = p, "", 0, total, time.Now()
 	generation := m.d.Generation + 1
 	if p == phaseComparing {
 		generation = m.d.Generation
@@ -492,7 +493,7 @@ func (s *Store) Migrations(ctx context.Context) (all []MigrationState, err error
 			state := d.state()
 			for _, server := range servers {
 				if server.ID == d.Driver {
-					state.Driver = server.describe()
+					state.Driver, state.Silent = server.Process, server.silent()
 				}
 			}
 			all = append(all, state)

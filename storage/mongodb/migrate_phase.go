@@ -12,7 +12,7 @@ type moveDoc struct {
 	Done  int       `bson:"done"`            // how many that was
 	Total int       `bson:"total"`           // how many there were when the phase began, about
 	Fixed int       `bson:"fixed,omitempty"` // how many copies were made again because they differed
-	Since time.Time `bson:"since"`           // when the migration began
+	Since time.Time `bson:"since"`           // when the phase began
 }
 
 // phase is a part of a migration. A setting's value is the layout that is read all the time.

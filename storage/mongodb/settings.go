@@ -131,13 +131,21 @@ func (s *Store) readSettings(ctx context.Context) (map[string]*settingDoc, error
 
 // firstLayout is what is recorded where nothing is: a database with data in it is older than the setting.
 func (s *Store) firstLayout(ctx context.Context, g setting, wanted string) (string, error) {
-	data := s.settings.Database().Collection(g.data)
-	err := data.FindOne(ctx, doc(), options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1))).Err()
+	has, err := hasDocuments(ctx, s.settings.Database().Collection(g.data))
 	switch {
-	case err == nil:
-		return g.oldest, nil
-	case !errors.Is(err, mongo.ErrNoDocuments):
+	case err != nil:
 		return "", err
+	case has:
+		return g.oldest, nil
 	}
 	return cmp.Or(wanted, g.usual), nil
+}
+
+// hasDocuments says whether a collection, which need not be there, has any.
+func hasDocuments(ctx context.Context, c *mongo.Collection) (bool, error) {
+	err := c.FindOne(ctx, doc(), options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1))).Err()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -59,6 +60,10 @@ type Options struct {
 	// TransactionLife is how long the database lets a transaction live that nobody ends: its
 	// transactionLifetimeLimitSeconds. A migration waits so long, and the lease, for a server that is silent. Default: 60 s.
 	TransactionLife time.Duration
+	// Logger is told when servers go over to another layout, and when a migration has ended. Default: nobody is.
+	Logger *slog.Logger
+	// MustExist lets Open refuse a database that no server has opened yet, and leave it as it is.
+	MustExist bool
 }
 
 // Store is a storage.Store on MongoDB.
@@ -113,7 +118,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o.Timeout = orDefault(o.Timeout, defaultTimeout)
 	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
 	address, err := parseURI(uri)
-	if err := errors.Join(err, commentsSetting().check(o.Comments), feedsSetting().check(o.Feeds), graphSetting().check(o.Graph)); err != nil {
+	if err := errors.Join(err, o.CheckLayouts()); err != nil {
 		return nil, err
 	}
 	client, err := mongo.Connect(clientOptions(uri, o))
@@ -134,6 +139,11 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 
 // prepare finds out how the database keeps things, and makes it ready for that.
 func (s *Store) prepare(ctx context.Context, o Options) error {
+	if o.MustExist {
+		if err := s.mustExist(ctx); err != nil {
+			return err
+		}
+	}
 	if err := s.claimVersions(ctx); err != nil {
 		return err
 	}
@@ -155,6 +165,20 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 		return err
 	}
 	return s.createIndexes(ctx)
+}
+
+// mustExist refuses a database that has neither settings nor, as one that is older than those, users.
+func (s *Store) mustExist(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	for _, collection := range []*mongo.Collection{s.settings, s.users} {
+		has, err := hasDocuments(ctx, collection)
+		if has || err != nil {
+			return translate(ctx, "settings", err)
+		}
+	}
+	return fmt.Errorf("there is no Plaza database %q on that MongoDB: name another one with --mongodb-uri or PLAZA_MONGODB_URI",
+		s.settings.Database().Name())
 }
 
 func orDefault(d, fallback time.Duration) time.Duration {

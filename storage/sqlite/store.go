@@ -47,6 +47,22 @@ func Open(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	return openLocked(ctx, path)
+}
+
+// OpenExisting is [Open] for a file that is there: it makes neither file nor folder. The error is fs.ErrNotExist where it is absent.
+func OpenExisting(ctx context.Context, path string) (*Store, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return nil, fmt.Errorf("the database file: %w", err)
+	}
+	return openLocked(ctx, path)
+}
+
+func openLocked(ctx context.Context, path string) (*Store, error) {
 	lock, err := lockFile(path + ".lock")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
