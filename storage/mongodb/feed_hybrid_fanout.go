@@ -259,7 +259,7 @@ func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
 	if err != nil {
 		return err
 	}
-	if err := f.undoUnfollowed(ctx, j.Author, followers, func(ctx context.Context, users []social.UserID) error { return f.unmerge(ctx, j.Author, users) }); err != nil {
+	if err := f.undoUnfollowed(ctx, j, followers, func(ctx context.Context, users []social.UserID) error { return f.unmerge(ctx, j.Author, users) }); err != nil {
 		return err
 	}
 	if len(followers) == jobSize {

@@ -2,24 +2,34 @@ package mongodb
 
 import (
 	"context"
+	"slices"
 
 	"plaza/social"
 )
 
 // unpush takes the post of a push job back from those users who do not follow its author any more.
 func (s *Store) unpush(ctx context.Context, j *jobDoc, users []social.UserID, pull func(context.Context, social.PostID, []social.UserID) error) error {
-	return s.undoUnfollowed(ctx, j.Author, users, func(ctx context.Context, users []social.UserID) error { return pull(ctx, j.Post, users) })
+	return s.undoUnfollowed(ctx, j, users, func(ctx context.Context, users []social.UserID) error { return pull(ctx, j.Post, users) })
 }
 
 // undoUnfollowed undoes what feeds were told of an author, for those users who do not follow the author any more: they may have unfollowed, and their feeds may have been built
 // anew, between the reading of the followers and the telling. Whoever follows the author again at the same time writes to the same feeds.
-func (s *Store) undoUnfollowed(ctx context.Context, author social.UserID, users []social.UserID, undo func(context.Context, []social.UserID) error) error {
-	left, err := s.notFollowing(ctx, author, users)
+func (s *Store) undoUnfollowed(ctx context.Context, j *jobDoc, users []social.UserID, undo func(context.Context, []social.UserID) error) error {
+	followers, _, err := s.followersOf(ctx, j) // again: that is cheaper than to look for each; who is missing is looked for
+	if err != nil {
+		return err
+	}
+	follow := make(map[social.UserID]bool, len(followers))
+	for _, follower := range followers {
+		follow[follower] = true
+	}
+	missing := slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return follow[user] })
+	left, err := s.notFollowing(ctx, j.Author, missing)
 	if err != nil || len(left) == 0 {
 		return err
 	}
 	return s.write(ctx, "undo for the unfollowed", nil, func(ctx context.Context) error {
-		still, err := s.notFollowing(ctx, author, left)
+		still, err := s.notFollowing(ctx, j.Author, left)
 		if err != nil || len(still) == 0 {
 			return err
 		}
