@@ -114,7 +114,7 @@ func (s *Service) CatchUp(ctx context.Context) error {
 	if err != nil {
 		return present(err)
 	}
-	if err := s.rollUp(ctx, since); err != nil {
+	if _, err := s.rollUp(ctx, since); err != nil {
 		return err
 	}
 	for _, hour := range stale {
@@ -129,34 +129,18 @@ func (s *Service) CatchUp(ctx context.Context) error {
 
 // Rebuild makes all tallies anew of which recordings are still kept: from an hour on; the zero time where there are none.
 func (s *Service) Rebuild(ctx context.Context) (from time.Time, err error) {
-	from, err = s.firstHour(ctx)
-	if err != nil || from.IsZero() {
-		return time.Time{}, err
-	}
-	return from, s.rollUp(ctx, from)
+	return s.rollUp(ctx, time.Time{})
 }
 
-// firstHour is the first one that has recordings, and all of them; the zero time where there are none.
-func (s *Service) firstHour(ctx context.Context) (time.Time, error) {
-	oldest, err := s.store.Oldest(ctx)
-	if err != nil || oldest.IsZero() {
-		return time.Time{}, present(err)
-	}
-	first := oldest.Truncate(time.Hour)
-	if kept := s.oldestHour(); first.Before(kept) {
-		return kept, nil
-	}
-	return first, nil
-}
-
-func (s *Service) rollUp(ctx context.Context, since time.Time) error {
+// rollUp adds up since an hour, or since the first one of which there are recordings, and says which that was; the zero time where there are none.
+func (s *Service) rollUp(ctx context.Context, since time.Time) (time.Time, error) {
 	now := s.now()
 	if since.IsZero() {
-		first, err := s.firstHour(ctx)
-		if err != nil || first.IsZero() {
-			return err
+		oldest, err := s.store.Oldest(ctx)
+		if err != nil || oldest.IsZero() {
+			return time.Time{}, present(err)
 		}
-		since = first
+		since = oldest.Truncate(time.Hour)
 	}
 	if oldest := s.oldestHour(); since.Before(oldest) {
 		since = oldest
@@ -172,10 +156,10 @@ func (s *Service) rollUp(ctx context.Context, since time.Time) error {
 			done = to
 		}
 		if err := s.store.RollUp(ctx, from, to, done); err != nil {
-			return present(err)
+			return since, present(err)
 		}
 	}
-	return nil
+	return since, nil
 }
 
 // oldestHour is the first one of which all recordings are kept.
