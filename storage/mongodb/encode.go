@@ -92,14 +92,21 @@ func appendElement(to []byte, key string, value any) ([]byte, error) {
 
 // appendEncoded writes a value as the driver does.
 func appendEncoded(to []byte, key string, value any) ([]byte, error) {
-	var buffer bytes.Buffer
-	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buffer))
-	encoder.SetRegistry(encoding)
-	if err := encoder.Encode(bson.D{{Key: key, Value: value}}); err != nil {
+	raw, err := encoded(bson.D{{Key: key, Value: value}})
+	if err != nil {
 		return to, err
 	}
 	const length = 4 // bytes before the first element; behind the last is one
-	return append(to, buffer.Bytes()[length:buffer.Len()-1]...), nil
+	return append(to, raw[length:len(raw)-1]...), nil
+}
+
+// encoded writes a document as the driver does.
+func encoded(document any) ([]byte, error) {
+	var buffer bytes.Buffer
+	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buffer))
+	encoder.SetRegistry(encoding)
+	err := encoder.Encode(document)
+	return buffer.Bytes(), err
 }
 
 // encoding is how the driver writes values.

@@ -105,8 +105,7 @@ func (f *hybridFeeds) reach(ctx context.Context, j *jobDoc, users []social.UserI
 func (f *hybridFeeds) reachHeld(ctx context.Context, j *jobDoc) error {
 	held, err := f.reachParts(ctx, j, j.Users, 1)
 	if err == nil && j.Kind == jobPush {
-		told := slices.DeleteFunc(slices.Clone(j.Users), func(user social.UserID) bool { return slices.Contains(held, user) })
-		err = f.unpush(ctx, j, told, f.pull)
+		err = f.unpush(ctx, j, without(j.Users, held), f.pull)
 	}
 	if err == nil && len(held) > 0 {
 		err = fmt.Errorf("%d lists are held by open transactions", len(held))

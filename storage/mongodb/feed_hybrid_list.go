@@ -2,7 +2,6 @@ package mongodb
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -112,8 +111,7 @@ func (f *hybridFeeds) readTruth(ctx context.Context, user social.UserID) (*newsL
 	if l.Merged, err = f.mergedOf(ctx, authors); err != nil {
 		return nil, err
 	}
-	pushing := slices.DeleteFunc(authors, func(a social.UserID) bool { return slices.Contains(l.Merged, a) })
-	l.IDs, err = mergeIDs(ctx, f.Store, "author", append(pushing, user), social.Page{Limit: listLength})
+	l.IDs, err = mergeIDs(ctx, f.Store, "author", append(without(authors, l.Merged), user), social.Page{Limit: listLength})
 	if len(l.IDs) == listLength {
 		l.Floor = l.IDs[listLength-1]
 	}

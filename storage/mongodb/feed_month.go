@@ -1,10 +1,8 @@
 package mongodb
 
 import (
-	"bytes"
 	"context"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
@@ -70,15 +68,13 @@ func (f *monthFeeds) postAdded(ctx context.Context, p *social.Post) error {
 
 // postStored lets everybody see the post on its wall at once, and authors their own posts in the news. Where it fails, the job comes a moment later.
 func (f *monthFeeds) postStored(ctx context.Context, p *social.Post) {
-	var raw bytes.Buffer
-	encoder := bson.NewEncoder(bson.NewDocumentWriter(&raw))
-	encoder.SetRegistry(registry())
 	d := newPostDoc(p)
 	d.Inbox = nil
-	if err := encoder.Encode(d); err != nil {
+	raw, err := encoded(d)
+	if err != nil {
 		return
 	}
-	copies := []postCopy{raw.Bytes()}
+	copies := []postCopy{raw}
 	_ = f.wallOf.pushNow(ctx, p.ID, copies, p.WallOwner)
 	_ = f.newsOf.pushNow(ctx, p.ID, copies, p.Author)
 }

@@ -2,7 +2,6 @@ package mongodb
 
 import (
 	"context"
-	"slices"
 
 	"plaza/social"
 )
@@ -19,12 +18,7 @@ func (s *Store) undoUnfollowed(ctx context.Context, j *jobDoc, users []social.Us
 	if err != nil {
 		return err
 	}
-	follow := make(map[social.UserID]bool, len(followers))
-	for _, follower := range followers {
-		follow[follower] = true
-	}
-	missing := slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return follow[user] })
-	left, err := s.notFollowing(ctx, j.Author, missing)
+	left, err := s.notFollowing(ctx, j.Author, without(users, followers))
 	if err != nil || len(left) == 0 {
 		return err
 	}

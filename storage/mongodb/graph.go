@@ -266,18 +266,23 @@ func edgesAmong(edges []social.Pair, owners []social.UserID) bson.D {
 
 // notFollowing are those of the users who do not follow the author, who is none of them.
 func (s *Store) notFollowing(ctx context.Context, author social.UserID, users []social.UserID) ([]social.UserID, error) {
-	others := slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return user == author })
+	others := without(users, []social.UserID{author})
 	if len(others) == 0 {
 		return nil, nil
 	}
 	edges := each(others, func(user *social.UserID) social.Pair { return social.Pair{Viewer: *user, Other: author} })
 	docs, err := findAll[edgeDoc](ctx, s.edges, append(edgesAmong(edges, others), bson.E{Key: "follow", Value: doc("$gt", zeroKey)}), len(others),
 		options.Find().SetProjection(doc("_id", 0, "owner", 1)).SetHint(doc("_id", 1)))
-	following := make(map[social.UserID]bool, len(docs))
-	for i := range docs {
-		following[docs[i].Owner] = true
+	return without(others, each(docs, func(d *edgeDoc) social.UserID { return d.Owner })), err
+}
+
+// without are those users that are none of some others.
+func without(users, others []social.UserID) []social.UserID {
+	left := make(map[social.UserID]bool, len(others))
+	for _, user := range others {
+		left[user] = true
 	}
-	return slices.DeleteFunc(others, func(user social.UserID) bool { return following[user] }), err
+	return slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return left[user] })
 }
 
 func keysOf[K comparable, V any](set map[K]V) []K {
