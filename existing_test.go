@@ -1,16 +1,12 @@
 package main
 
 import (
-	"context"
 	"io/fs"
-	"net/url"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/storage/mongodb"
 )
@@ -63,8 +59,8 @@ func TestCommandsMakeNoMongoDB(t *testing.T) {
 			t.Errorf("plaza %q: exit code %d, says %q and %q", args, code, stdout, stderr)
 		}
 	}
-	if names := collectionsOf(t, uri); len(names) > 0 {
-		t.Errorf("%v were made", names)
+	if names, err := database(t, uri).ListCollectionNames(t.Context(), bson.D{}); err != nil || len(names) > 0 {
+		t.Errorf("%v were made, %v", names, err)
 	}
 	openMongoDB(t, uri, mongodb.Options{})
 	command, stdout, stderr := plazaCommand(t.Context(), t.TempDir(), "rights")
@@ -72,22 +68,4 @@ func TestCommandsMakeNoMongoDB(t *testing.T) {
 	if err := command.Run(); err != nil || !strings.HasPrefix(stdout.String(), "Nobody has rights") {
 		t.Errorf("a new database: %v, says %q and %q", err, stdout, stderr)
 	}
-}
-
-func collectionsOf(t *testing.T, uri string) []string {
-	t.Helper()
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = client.Disconnect(context.Background()) }()
-	at, err := url.Parse(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	names, err := client.Database(strings.TrimPrefix(at.Path, "/")).ListCollectionNames(t.Context(), bson.D{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
 }

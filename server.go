@@ -116,30 +116,30 @@ func newLogger(level string) *slog.Logger {
 
 // makeStore opens the database that the configuration names, and makes it where it is missing.
 func (c *commandLine) makeStore(ctx context.Context) (storage.Store, error) {
-	if err := c.checkLayouts(); err != nil {
-		return nil, err
-	}
-	if c.MongodbURI != "" {
-		o := c.withLayouts(c.mongodbOptions())
-		o.Logger = slog.Default()
-		return mongodb.Open(ctx, c.MongodbURI, o)
-	}
-	return sqlite.Open(ctx, c.file())
+	o := c.mongodbOptions()
+	o.Logger = slog.Default()
+	return c.openWith(ctx, o, sqlite.Open)
 }
 
 // openStore opens the database that the configuration names, for a command that needs what is in it: it makes none.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
-	if err := c.checkLayouts(); err != nil {
-		return nil, err
-	}
-	if c.MongodbURI != "" {
-		return mongodb.Open(ctx, c.MongodbURI, c.withLayouts(c.existingMongoDB()))
-	}
-	st, err := sqlite.OpenExisting(ctx, c.file())
-	if errors.Is(err, fs.ErrNotExist) {
+	st, err := c.openWith(ctx, c.existingMongoDB(), sqlite.OpenExisting)
+	if c.MongodbURI == "" && errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("there is no Plaza database in %s: name its folder with --data or PLAZA_DATA", c.Data)
 	}
 	return st, err
+}
+
+// openWith opens the engine that the configuration names. Layouts that there are not are refused, also where the embedded database would not have them anyway.
+func (c *commandLine) openWith(ctx context.Context, o mongodb.Options, embedded func(context.Context, string) (*sqlite.Store, error)) (storage.Store, error) {
+	o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
+	if err := o.CheckLayouts(); err != nil {
+		return nil, err
+	}
+	if c.MongodbURI != "" {
+		return mongodb.Open(ctx, c.MongodbURI, o)
+	}
+	return embedded(ctx, filepath.Join(c.Data, "plaza.sqlite"))
 }
 
 // openMongoDB opens the database of a command that only MongoDB has, whatever its layouts are; embedded says why the embedded
@@ -150,9 +150,6 @@ func (c *commandLine) openMongoDB(ctx context.Context, embedded string, o mongod
 	}
 	return mongodb.Open(ctx, c.MongodbURI, o)
 }
-
-// file is where the embedded database is.
-func (c *commandLine) file() string { return filepath.Join(c.Data, "plaza.sqlite") }
 
 // mongodbOptions are all but the layouts, which the database knows.
 func (c *commandLine) mongodbOptions() mongodb.Options {
@@ -165,14 +162,6 @@ func (c *commandLine) mongodbOptions() mongodb.Options {
 func (c *commandLine) existingMongoDB() mongodb.Options {
 	o := c.mongodbOptions()
 	o.MustExist = true
-	return o
-}
-
-// checkLayouts refuses layouts that there are not, also where the embedded database would not have them anyway.
-func (c *commandLine) checkLayouts() error { return c.withLayouts(mongodb.Options{}).CheckLayouts() }
-
-func (c *commandLine) withLayouts(o mongodb.Options) mongodb.Options {
-	o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
 	return o
 }
 

@@ -2,8 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
-	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -78,19 +76,7 @@ type crowd struct {
 func newCrowd(t *testing.T, uri string, size int) *crowd {
 	t.Helper()
 	c := &crowd{t: t, store: openMongoDB(t, uri, mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1_000_000})}
-	client, err := mongo.Connect(options.Client().ApplyURI(uri))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = client.Disconnect(context.Background())
-		_ = c.store.Close()
-	})
-	at, err := url.Parse(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.db = client.Database(strings.TrimPrefix(at.Path, "/"))
+	c.db = database(t, uri)
 	c.lists = c.db.Collection("newsLists")
 	author := social.UserID{ID: id.New()}
 	c.author = social.NewUser{
