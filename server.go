@@ -173,7 +173,7 @@ type serveCommand struct {
 	BehindProxy    bool     `help:"All requests come through a proxy that adds the client's address to X-Forwarded-For: count clicks on ads by that." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
 	NewsAds        zoneFlag `help:"Let news carry ads, of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
 	NewsAdsEvery   int      `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
-	Demo           bool     `help:"Start with a small lively community, where the database is still empty." env:"PLAZA_DEMO"`
+	Demo           bool     `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 
 	Ads ads.Options `kong:"-"` // of tests
 }

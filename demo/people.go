@@ -75,14 +75,6 @@ var cast = []person{
 	},
 }
 
-func handles() []string {
-	all := make([]string, len(cast))
-	for i, p := range cast {
-		all[i] = p.handle
-	}
-	return all
-}
-
 // id is that of the ith person. The first is as old as the community, and the others joined within the hour.
 func (p person) id(began time.Time, i int) social.UserID {
 	return social.UserID{ID: derive(began.Add(time.Duration(i)*3*time.Minute), "user/"+p.handle, 0)}

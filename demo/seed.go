@@ -3,7 +3,6 @@ package demo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"plaza/social"
@@ -24,9 +23,9 @@ const (
 // history is how far back the community goes.
 const history = 14 * 24 * time.Hour
 
-// Seed fills the database with the community, and returns the account to look at it with. Where that was done before,
+// Seed fills an empty database with the community, and returns the account to look at it with. Where that was done before,
 // whatever became of the community since, nothing is changed; where it was interrupted, Seed goes on from there. It
-// refuses where one of the community's handles belongs to somebody else.
+// refuses any other database that has users: the password of the demo's accounts is published.
 func Seed(ctx context.Context, st storage.Store) (Account, error) {
 	return Account{handle, password}, seed(ctx, st, time.Now())
 }
@@ -59,32 +58,28 @@ func seed(ctx context.Context, st storage.Store, now time.Time) error {
 
 // beginning is when the community began: what ada's account says, or else the morning two weeks ago.
 func beginning(ctx context.Context, st storage.Store, now time.Time) (time.Time, error) {
-	users, err := st.UsersByHandle(ctx, handles())
+	users, err := st.UsersByHandle(ctx, []string{handle})
 	if err != nil {
 		return time.Time{}, err
 	}
-	ada := users[handle]
-	if ada == nil {
-		return now.UTC().Truncate(24 * time.Hour).Add(opening - history), strangers(users, time.Time{})
+	if ada := users[handle]; ada != nil && ada.ID == cast[0].id(ada.CreatedAt(), 0) {
+		return ada.CreatedAt(), nil
 	}
-	return ada.CreatedAt(), strangers(users, ada.CreatedAt())
+	occupied, err := st.HasUsers(ctx)
+	if err == nil && occupied {
+		err = errOccupied
+	}
+	return now.UTC().Truncate(24 * time.Hour).Add(opening - history), err
 }
 
-// strangers is an error where a handle of the community belongs to somebody who is not of it.
-func strangers(users map[string]*social.User, began time.Time) error {
-	for i, p := range cast {
-		if user := users[p.handle]; user != nil && user.ID != p.id(began, i) {
-			return fmt.Errorf("the demo needs a database of its own: %q is somebody else in this one; "+
-				"choose another data folder or database, or start without the demo", p.handle)
-		}
-	}
-	return nil
-}
+// errOccupied refuses a database that the demo did not begin.
+var errOccupied = errors.New("--demo (PLAZA_DEMO) needs a database of its own: this one already has users, and the demo would add accounts " +
+	"whose password is published; choose another data folder or database, or start without the demo")
 
 // taken says that others have signed up under the community's handles just now.
 func taken(err error) error {
 	if errors.Is(err, social.ErrTaken) {
-		return errors.New("the demo needs a database of its own: others are using this one")
+		return errOccupied
 	}
 	return err
 }

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"errors"
 	"net/url"
 	"path/filepath"
 	"testing"
@@ -123,6 +124,10 @@ func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	if err := service.Unfollow(t.Context(), ada, omar); err != nil {
 		t.Fatal(err)
 	}
+	guest := social.SignUpInput{Handle: "guest", Name: "A guest", Password: "another one"}
+	if _, _, err := service.SignUp(t.Context(), guest); err != nil {
+		t.Fatal(err)
+	}
 	before := take(t, st)
 	mustSeed(t, st)
 	if diff := cmp.Diff(before, take(t, st)); diff != "" {
@@ -130,25 +135,25 @@ func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	}
 }
 
-func TestSeedRefusesOtherPeoplesDatabases(t *testing.T) {
-	for _, handle := range []string{"ada", "nadia"} {
-		t.Run(handle, func(t *testing.T) {
-			st := openSQLite(t)
-			in := social.SignUpInput{Handle: handle, Name: "Somebody", Password: "another one"}
-			if _, _, err := social.New(st, social.Options{}).SignUp(t.Context(), in); err != nil {
-				t.Fatal(err)
-			}
-			_, err := Seed(t.Context(), st)
-			want := `the demo needs a database of its own: "` + handle + `" is somebody else in this one; ` +
-				`choose another data folder or database, or start without the demo`
-			if err == nil || err.Error() != want {
-				t.Errorf("Seed: %v, want %s", err, want)
-			}
-			users, err := st.UsersByHandle(t.Context(), handles())
-			if err != nil || len(users) != 1 {
-				t.Errorf("there are %d of the handles, want 1 (%v)", len(users), err)
-			}
-		})
+// TestSeedRefusesOccupiedDatabases: whoever is there, in a database that the demo did not begin, gets no accounts beside them.
+func TestSeedRefusesOccupiedDatabases(t *testing.T) {
+	for engine, open := range engines {
+		for _, handle := range []string{"ada", "nadia", "somebody"} {
+			t.Run(engine+"/"+handle, func(t *testing.T) {
+				st := open(t)
+				in := social.SignUpInput{Handle: handle, Name: "Somebody", Password: "another one"}
+				if _, _, err := social.New(st, social.Options{}).SignUp(t.Context(), in); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := Seed(t.Context(), st); !errors.Is(err, errOccupied) {
+					t.Errorf("Seed: %v, want %v", err, errOccupied)
+				}
+				users, err := st.UsersNamed(t.Context(), "", social.Page{Limit: everything})
+				if err != nil || len(users) != 1 {
+					t.Errorf("there are %d users, want 1 (%v)", len(users), err)
+				}
+			})
+		}
 	}
 }
 

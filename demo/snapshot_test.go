@@ -27,6 +27,14 @@ type snapshot struct {
 
 const everything = 1000
 
+func handles() []string {
+	all := make([]string, len(cast))
+	for i, p := range cast {
+		all[i] = p.handle
+	}
+	return all
+}
+
 // take reads the snapshot.
 func take(t *testing.T, st storage.Store) *snapshot {
 	t.Helper()

@@ -83,6 +83,8 @@ type Users interface {
 	Users(ctx context.Context, ids []UserID) (map[UserID]*User, error)
 	// UsersByHandle reads by handle (lower case); absent users are missing in the map.
 	UsersByHandle(ctx context.Context, handles []string) (map[string]*User, error)
+	// HasUsers says whether anyone has an account.
+	HasUsers(ctx context.Context) (bool, error)
 	// UsersNamed lists the users whose NameKey begins with the prefix (a NameKey), by NameOrder, ascending; keys are NameOrders.
 	UsersNamed(ctx context.Context, prefix string, p Page) ([]*User, error)
 	// PasswordHash reads what InsertUser stored. ErrNotFound: no such handle.

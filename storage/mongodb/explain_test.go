@@ -179,6 +179,8 @@ func callUsers(w *town, ada social.NewUser) {
 	w.ok(err)
 	_, err = w.GrantRight(w.ctx, eve.User.ID, social.RightAdmin, happened(social.EventRightGranted))
 	w.ok(err)
+	_, err = w.HasUsers(w.ctx)
+	w.ok(err)
 	_, err = w.UsersWithRights(w.ctx)
 	w.ok(err)
 	_, err = w.RevokeRight(w.ctx, eve.User.ID, social.RightAdmin, happened(social.EventRightRevoked))

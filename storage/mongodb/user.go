@@ -191,6 +191,15 @@ func (s *Store) usersNamed(ctx context.Context, handles []string) ([]userDoc, er
 	}, len(handles))
 }
 
+// HasUsers implements social.Users.
+func (s *Store) HasUsers(ctx context.Context) (has bool, err error) {
+	err = s.read(ctx, "any user", func(ctx context.Context) error {
+		has, err = hasDocuments(ctx, s.users)
+		return err
+	})
+	return has, err
+}
+
 // UsersNamed implements social.Users.
 func (s *Store) UsersNamed(ctx context.Context, prefix string, p social.Page) ([]*social.User, error) {
 	q := listQuery{

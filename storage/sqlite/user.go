@@ -23,6 +23,7 @@ var (
 	usersByHandle  = define(`SELECT ` + userColumns + ` FROM users WHERE handle IN (SELECT value FROM json_each(?))`)
 	usersNamed     = defineDirected(`SELECT ` + userColumns + ` FROM users WHERE name_order > ? AND name_order < ? ORDER BY name_order $order LIMIT ?`)
 	userExists     = define(`SELECT 1 FROM users WHERE id = ?`)
+	anyUser        = define(`SELECT EXISTS (SELECT 1 FROM users WHERE name_order > '')`)
 	passwordHash   = define(`SELECT id, password_hash FROM users WHERE handle = ?`)
 	countFollowers = define(`UPDATE users SET followers_count = followers_count + ? WHERE id = ?`)
 	countFollowing = define(`UPDATE users SET following_count = following_count + ? WHERE id = ?`)
@@ -144,6 +145,15 @@ func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string
 			return u.Handle, u, err
 		}, string(list))
 	})
+}
+
+// HasUsers implements social.Users.
+func (s *Store) HasUsers(ctx context.Context) (has bool, err error) {
+	err = s.view(ctx, func(w *work) error {
+		_, err := w.row(anyUser, []any{&has})
+		return err
+	})
+	return has, err
 }
 
 // UsersNamed implements social.Users.

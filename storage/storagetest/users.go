@@ -14,6 +14,7 @@ var userCases = []testCase{
 	{"UpdateProfileStoresTheProfileAlone", updateProfileStoresTheProfileAlone},
 	{"UpdateProfileLeavesTheRest", updateProfileLeavesTheRest},
 	{"RightsAreHeldUntilTheyAreRevoked", rightsAreHeldUntilTheyAreRevoked},
+	{"HasUsersFromTheFirstOn", hasUsersFromTheFirstOn},
 	{"UsersNamedListsByName", usersNamedListsByName},
 	{"UsersReadsByID", usersReadsByID},
 	{"UsersByHandleReadsByHandle", usersByHandleReadsByHandle},
@@ -168,6 +169,12 @@ func (w *world) usersWithRights() map[social.UserID]*social.User {
 	}
 	w.same(len(byID), len(users), "how many users have rights, each once")
 	return byID
+}
+
+func hasUsersFromTheFirstOn(w *world) {
+	w.did(false)(w.HasUsers(w.ctx))
+	w.user()
+	w.did(true)(w.HasUsers(w.ctx))
 }
 
 func usersNamedListsByName(w *world) {
