@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -54,53 +53,6 @@ func TestAFullThreadSaysSo(t *testing.T) {
 	ada.mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
 	if _, code := add(); code != "" {
 		t.Errorf("got %s after a comment has gone", code)
-	}
-}
-
-// TestACursorOfAnotherThread takes cursors of one thread to another, in all orders and layouts: they are positions there, and show nothing
-// that is not in the thread, or that its reader may not see.
-func TestACursorOfAnotherThread(t *testing.T) {
-	for name, open := range threadEngines() {
-		t.Run(name, func(t *testing.T) {
-			plaza := servePlaza(t, open(t))
-			ada, bob := plaza.as(t, "ada"), plaza.as(t, "bob")
-			own, secret := ada.status(t, "own", public), bob.status(t, "secret", public)
-			for i := range 6 { // in turn, so that the cursors lie among each other
-				bob.comment(t, secret, fmt.Sprint("secret ", i))
-				ada.comment(t, own, fmt.Sprint("own ", i))
-			}
-			cursors := map[string][]string{}
-			for _, order := range []string{"OLDEST", "NEWEST", "THREADED"} {
-				for _, e := range ada.page(t, secret, order, "").Edges {
-					cursors[order] = append(cursors[order], e.Cursor)
-				}
-			}
-			bob.mutate(t, "setPostAudience", "", map[string]any{"postId": secret, "audience": map[string]any{"kind": "ONLY_ME"}})
-			for order, of := range cursors {
-				for i, cursor := range of {
-					var got []string
-					for _, e := range ada.page(t, own, order, fmt.Sprintf(", after: %q", cursor)).Edges {
-						got = append(got, e.Node.Text)
-					}
-					var want []string
-					for n := range 6 {
-						switch {
-						case order == "NEWEST" && n < 5-i: // older than the secret one
-							want = append([]string{fmt.Sprint("own ", n)}, want...)
-						case order != "NEWEST" && n >= i:
-							want = append(want, fmt.Sprint("own ", n))
-						}
-					}
-					if !slices.Equal(got, want) {
-						t.Errorf("%s after cursor %d of the other thread: %q, want %q", order, i, got, want)
-					}
-				}
-			}
-			tree := fmt.Sprintf(`{ post(id: %q) { comments(order: OLDEST, after: %q) { nodes { text } } } }`, own, cursors["THREADED"][0])
-			if answer := ada.raw(t, tree); !strings.Contains(answer, "BAD_USER_INPUT") || strings.Contains(answer, "own") {
-				t.Errorf("a cursor of another order: %s", answer)
-			}
-		})
 	}
 }
 

@@ -30,8 +30,8 @@ func (r queryResolver) AdManager(ctx context.Context) (*model.AdManager, error) 
 }
 
 // adList is a list of the ad domain as lists are read here.
-func adList[T any](kind cursorKind, key func(T) string, read func(context.Context, ads.Page) (ads.Slice[T], error)) list[T] {
-	return list[T]{kind, func(ctx context.Context, p social.Page) (social.Slice[T], error) {
+func adList[T any](cursors cursors, key func(T) string, read func(context.Context, ads.Page) (ads.Slice[T], error)) list[T] {
+	return list[T]{cursors, func(ctx context.Context, p social.Page) (social.Slice[T], error) {
 		found, err := read(ctx, ads.Page{After: string(p.After), Before: string(p.Before), Limit: p.Limit, Last: p.Last})
 		slice := social.Slice[T]{Items: found.Items, More: found.More}
 		for _, item := range found.Items {
@@ -45,7 +45,7 @@ func keyOf(i id.ID) string { return string(i.Bytes()) }
 
 // Advertisers resolves AdManager.advertisers.
 func (r adManagerResolver) Advertisers(ctx context.Context, _ *model.AdManager, first *int, after *string, last *int, before *string) (*model.AdvertiserConnection, error) {
-	c, err := adList(cursorAd, func(a *ads.Advertiser) string { return keyOf(a.ID.ID) }, r.Ads.ListAdvertisers).connect(ctx, pageArgs{first, after, last, before})
+	c, err := adList(cursorsOf(cursorAd, "advertisers"), func(a *ads.Advertiser) string { return keyOf(a.ID.ID) }, r.Ads.ListAdvertisers).connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func (r adManagerResolver) Campaigns(ctx context.Context, _ *model.AdManager, of
 	read := func(ctx context.Context, p ads.Page) (ads.Slice[*ads.Campaign], error) {
 		return r.Ads.ListCampaigns(ctx, advertiser, p)
 	}
-	c, err := adList(cursorAd, func(c *ads.Campaign) string { return keyOf(c.ID.ID) }, read).connect(ctx, pageArgs{first, after, last, before})
+	c, err := adList(cursorsOf(cursorAd, "campaigns", advertiser.String()), func(c *ads.Campaign) string { return keyOf(c.ID.ID) }, read).connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (r adManagerResolver) Units(ctx context.Context, _ *model.AdManager, of str
 	read := func(ctx context.Context, p ads.Page) (ads.Slice[*ads.Unit], error) {
 		return r.Ads.ListUnits(ctx, campaign, p)
 	}
-	c, err := adList(cursorAd, func(u *ads.Unit) string { return keyOf(u.ID.ID) }, read).connect(ctx, pageArgs{first, after, last, before})
+	c, err := adList(cursorsOf(cursorAd, "units", campaign.String()), func(u *ads.Unit) string { return keyOf(u.ID.ID) }, read).connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +139,7 @@ func (r *Resolver) ownerOf(ctx context.Context, campaign ads.CampaignID) func() 
 
 // Zones resolves AdManager.zones.
 func (r adManagerResolver) Zones(ctx context.Context, _ *model.AdManager, first *int, after *string, last *int, before *string) (*model.AdZoneConnection, error) {
-	c, err := adList(cursorAdZone, func(z *ads.Zone) string { return z.ID.String() }, r.Ads.ListZones).connect(ctx, pageArgs{first, after, last, before})
+	c, err := adList(cursorsOf(cursorAdZone, "zones"), func(z *ads.Zone) string { return z.ID.String() }, r.Ads.ListZones).connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}

@@ -77,7 +77,7 @@ func (r adManagerResolver) Refunds(ctx context.Context, _ *model.AdManager, of s
 	read := func(ctx context.Context, p ads.Page) (ads.Slice[*ads.Refund], error) {
 		return r.Ads.ListRefunds(ctx, campaign, p)
 	}
-	c, err := adList(cursorAd, func(r *ads.Refund) string { return keyOf(r.ID.ID) }, read).connect(ctx, pageArgs{first, after, last, before})
+	c, err := adList(cursorsOf(cursorAd, "refunds", campaign.String()), func(r *ads.Refund) string { return keyOf(r.ID.ID) }, read).connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}

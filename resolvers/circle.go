@@ -14,7 +14,7 @@ func (r circleResolver) Members(ctx context.Context, obj *model.Circle, first *i
 	read := func(ctx context.Context, p social.Page) (social.Slice[social.UserID], error) {
 		return members.Load(ctx, social.List[social.CircleID]{Of: obj.ID, Page: p})
 	}
-	c, err := list[social.UserID]{cursorMember, read}.connect(ctx, pageArgs{first, after, last, before})
+	c, err := list[social.UserID]{cursorsOf(cursorMember, "members", obj.ID.String()), read}.connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}

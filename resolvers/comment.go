@@ -84,7 +84,8 @@ func threadList(ctx context.Context, t social.Thread) list[*social.Comment] {
 	if t.Order == social.OrderThreaded {
 		kind = cursorTree
 	}
-	return list[*social.Comment]{kind, func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
+	identity := cursorsOf(kind, "thread", t.Post.String(), string(t.Order), t.Parent.String(), string(t.Under))
+	return list[*social.Comment]{identity, func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
 		return threads.Load(ctx, social.List[social.Thread]{Of: t, Page: p})
 	}}
 }

@@ -18,7 +18,7 @@ type pageArgs struct {
 }
 
 // page checks the arguments. Error: INVALID, naming the argument.
-func (a pageArgs) page(kind cursorKind) (social.Page, error) {
+func (a pageArgs) page(cursors cursors) (social.Page, error) {
 	page := social.Page{Limit: social.DefaultPageSize}
 	switch {
 	case a.first != nil && a.last != nil:
@@ -36,17 +36,17 @@ func (a pageArgs) page(kind cursorKind) (social.Page, error) {
 		return page, fault.Invalidf(argument, "A page has 1 to %d entries.", social.MaxPageSize)
 	}
 	var err error
-	if page.After, err = kind.decode("after", a.after); err != nil {
+	if page.After, err = cursors.decode("after", a.after); err != nil {
 		return page, err
 	}
-	page.Before, err = kind.decode("before", a.before)
+	page.Before, err = cursors.decode("before", a.before)
 	return page, err
 }
 
 // list is something that can be read in pages.
 type list[T any] struct {
-	kind cursorKind
-	read func(context.Context, social.Page) (social.Slice[T], error)
+	cursors cursors
+	read    func(context.Context, social.Page) (social.Slice[T], error)
 }
 
 // connected is a page with its cursors, before it becomes a connection of the schema.
@@ -57,7 +57,7 @@ type connected[T any] struct {
 }
 
 func (l list[T]) connect(ctx context.Context, args pageArgs) (connected[T], error) {
-	page, err := args.page(l.kind)
+	page, err := args.page(l.cursors)
 	if err != nil {
 		return connected[T]{}, err
 	}
@@ -67,7 +67,7 @@ func (l list[T]) connect(ctx context.Context, args pageArgs) (connected[T], erro
 	}
 	c := connected[T]{items: slice.Items, cursors: make([]string, len(slice.Keys))}
 	for i, key := range slice.Keys {
-		c.cursors[i] = l.kind.encode(key)
+		c.cursors[i] = l.cursors.encode(key)
 	}
 	c.info = l.pageInfo(page, slice)
 	if n := len(c.cursors); n > 0 {

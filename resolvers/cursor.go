@@ -1,7 +1,10 @@
 package resolvers
 
 import (
+	"crypto/sha256"
 	"encoding/base64"
+	"fmt"
+	"strings"
 
 	"plaza/ads"
 	"plaza/fault"
@@ -9,8 +12,7 @@ import (
 	"plaza/social"
 )
 
-// cursorKind says what a cursor's key is; it is the first byte of the cursor, so that a cursor of one kind of list is
-// refused by another.
+// cursorKind says what a cursor's key is; it is the first byte of the cursor.
 type cursorKind byte
 
 const (
@@ -29,20 +31,38 @@ const (
 // maxTreePath bounds the cursors that are looked at: far above any depth limit that is of use.
 const maxTreePath = 1_024 * id.TextLen
 
-func (k cursorKind) encode(key social.Key) string {
-	return base64.RawURLEncoding.EncodeToString(append([]byte{byte(k)}, key...))
+// cursors are those of one list. A cursor is the kind of its key, a tag that binds it to its list, and the key.
+type cursors struct {
+	kind cursorKind
+	head string // the kind and the tag
 }
 
-// decode reads a cursor that was given as an argument. Error: INVALID.
-func (k cursorKind) decode(argument string, cursor *string) (social.Key, error) {
+// tagLen is short, for the tag guards against mistakes only: a forged cursor is a position, and shows nothing that a page
+// without it would not.
+const tagLen = 6
+
+// cursorsOf makes the cursors of the list that these words identify: what is listed, of whom, in which order, by which filter. Bounds of a
+// page are no part of it. What is the viewer's own has the viewer in it.
+func cursorsOf(kind cursorKind, identity ...string) cursors {
+	tag := sha256.Sum256(fmt.Appendf(nil, "%q", identity))
+	return cursors{kind, string(append([]byte{byte(kind)}, tag[:tagLen]...))}
+}
+
+func (c cursors) encode(key social.Key) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(c.head + string(key)))
+}
+
+// decode reads a cursor that was given as an argument. Error: INVALID, also for a cursor of another list.
+func (c cursors) decode(argument string, cursor *string) (social.Key, error) {
 	if cursor == nil {
 		return "", nil
 	}
 	raw, err := base64.RawURLEncoding.DecodeString(*cursor)
-	if err != nil || len(raw) == 0 || !k.fits(raw[1:]) || k.encode(social.Key(raw[1:])) != *cursor {
+	key, bound := strings.CutPrefix(string(raw), c.head)
+	if err != nil || !bound || !c.kind.fits([]byte(key)) || c.encode(social.Key(key)) != *cursor {
 		return "", fault.Invalidf(argument, "This is not a cursor of this list.")
 	}
-	return social.Key(raw[1:]), nil
+	return social.Key(key), nil
 }
 
 func (k cursorKind) fits(key []byte) bool {

@@ -122,8 +122,9 @@ func loadPost(ctx context.Context, id social.PostID) (model.Post, error) {
 	return model.NewPost(loaders.For(ctx).Viewer, post), nil
 }
 
-func postList(read func(context.Context, social.Page) (social.Slice[*social.Post], error)) list[*social.Post] {
-	return list[*social.Post]{cursorPost, read}
+// postList is the list of posts that these words identify: see cursorsOf.
+func postList(read func(context.Context, social.Page) (social.Slice[*social.Post], error), identity ...string) list[*social.Post] {
+	return list[*social.Post]{cursorsOf(cursorPost, identity...), read}
 }
 
 // CreatePost resolves Mutation.createPost.

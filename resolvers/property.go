@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"encoding/json"
 
 	"plaza/graph/model"
 	"plaza/loaders"
@@ -24,8 +25,12 @@ func (r queryResolver) Users(ctx context.Context, where []*model.PropertyConditi
 	for i, c := range where {
 		sought[i] = social.Sought{Key: c.Key, Equals: c.Equals, AtLeast: c.AtLeast, AtMost: c.AtMost, In: c.In}
 	}
+	asked, err := json.Marshal(where)
+	if err != nil {
+		return nil, err
+	}
 	viewer := loaders.For(ctx).Viewer
-	c, err := list[social.UserID]{cursorProfile, func(ctx context.Context, p social.Page) (social.Slice[social.UserID], error) {
+	c, err := list[social.UserID]{cursorsOf(cursorProfile, "search", string(asked)), func(ctx context.Context, p social.Page) (social.Slice[social.UserID], error) {
 		return viewer.Search(ctx, sought, p)
 	}}.connect(ctx, pageArgs{first: first, after: after})
 	if err != nil {
@@ -38,7 +43,7 @@ func (r queryResolver) Users(ctx context.Context, where []*model.PropertyConditi
 // UsersByName resolves Query.usersByName.
 func (r queryResolver) UsersByName(ctx context.Context, startsWith string, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
 	viewer := loaders.For(ctx).Viewer
-	c, err := list[*social.User]{cursorName, func(ctx context.Context, p social.Page) (social.Slice[*social.User], error) {
+	c, err := list[*social.User]{cursorsOf(cursorName, "named", social.NameKey(startsWith)), func(ctx context.Context, p social.Page) (social.Slice[*social.User], error) {
 		return viewer.UsersNamed(ctx, startsWith, p)
 	}}.connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {

@@ -13,7 +13,7 @@ func (r userResolver) Wall(ctx context.Context, obj *model.User, first *int, aft
 	walls := loaders.For(ctx).Walls
 	c, err := postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
 		return walls.Load(ctx, social.List[social.UserID]{Of: obj.ID, Page: p})
-	}).connect(ctx, pageArgs{first, after, last, before})
+	}, "wall", obj.ID.String()).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 
@@ -23,7 +23,7 @@ func (r userResolver) Comments(ctx context.Context, obj *model.User, first *int,
 	read := func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
 		return comments.Load(ctx, social.List[social.UserID]{Of: obj.ID, Page: p})
 	}
-	c, err := list[*social.Comment]{cursorComment, read}.connect(ctx, pageArgs{first, after, last, before})
+	c, err := list[*social.Comment]{cursorsOf(cursorComment, "comments by", obj.ID.String()), read}.connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}
@@ -36,21 +36,21 @@ func (r userResolver) Comments(ctx context.Context, obj *model.User, first *int,
 // Followers resolves User.followers.
 func (r userResolver) Followers(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
 	from := func(e social.Edge) social.UserID { return e.From }
-	return edgeConnection(ctx, obj.ID, loaders.For(ctx).Followers, from, pageArgs{first, after, last, before})
+	return edgeConnection(ctx, "followers", obj.ID, loaders.For(ctx).Followers, from, pageArgs{first, after, last, before})
 }
 
 // Following resolves User.following.
 func (r userResolver) Following(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
 	to := func(e social.Edge) social.UserID { return e.To }
-	return edgeConnection(ctx, obj.ID, loaders.For(ctx).Following, to, pageArgs{first, after, last, before})
+	return edgeConnection(ctx, "following", obj.ID, loaders.For(ctx).Following, to, pageArgs{first, after, last, before})
 }
 
 type edgeLoader = loaders.Loader[social.List[social.UserID], social.Slice[social.Edge]]
 
-func edgeConnection(ctx context.Context, of social.UserID, loader edgeLoader, end func(social.Edge) social.UserID, args pageArgs) (*model.UserConnection, error) {
+func edgeConnection(ctx context.Context, what string, of social.UserID, loader edgeLoader, end func(social.Edge) social.UserID, args pageArgs) (*model.UserConnection, error) {
 	c, err := edgeList(func(ctx context.Context, p social.Page) (social.Slice[social.Edge], error) {
 		return loader.Load(ctx, social.List[social.UserID]{Of: of, Page: p})
-	}).connect(ctx, args)
+	}, what, of.String()).connect(ctx, args)
 	if err != nil {
 		return nil, err
 	}
@@ -58,8 +58,8 @@ func edgeConnection(ctx context.Context, of social.UserID, loader edgeLoader, en
 	return userConnection(c, users), err
 }
 
-func edgeList(read func(context.Context, social.Page) (social.Slice[social.Edge], error)) list[social.Edge] {
-	return list[social.Edge]{cursorEdge, read}
+func edgeList(read func(context.Context, social.Page) (social.Slice[social.Edge], error), identity ...string) list[social.Edge] {
+	return list[social.Edge]{cursorsOf(cursorEdge, identity...), read}
 }
 
 func ends(edges []social.Edge, end func(social.Edge) social.UserID) []social.UserID {

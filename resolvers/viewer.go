@@ -18,8 +18,8 @@ func (r viewerResolver) User(ctx context.Context, obj *model.Viewer) (*model.Use
 }
 
 // News resolves Viewer.news.
-func (r viewerResolver) News(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postList(loaders.For(ctx).Viewer.News).connect(ctx, pageArgs{first, after, last, before})
+func (r viewerResolver) News(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
+	c, err := postList(loaders.For(ctx).Viewer.News, "news", obj.ID.String()).connect(ctx, pageArgs{first, after, last, before})
 	page, err := postConnection(ctx, c, err, r.viewerForAds(ctx, c.items)...)
 	if err == nil {
 		r.sponsor(ctx, page)
@@ -28,28 +28,30 @@ func (r viewerResolver) News(ctx context.Context, _ *model.Viewer, first *int, a
 }
 
 // Incoming resolves Viewer.incoming.
-func (r viewerResolver) Incoming(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postList(loaders.For(ctx).Viewer.Incoming).connect(ctx, pageArgs{first, after, last, before})
+func (r viewerResolver) Incoming(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
+	c, err := postList(loaders.For(ctx).Viewer.Incoming, "incoming", obj.ID.String()).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 
 // Wall resolves Viewer.wall.
-func (r viewerResolver) Wall(ctx context.Context, _ *model.Viewer, view social.WallView, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
+func (r viewerResolver) Wall(ctx context.Context, obj *model.Viewer, view social.WallView, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
 	viewer := loaders.For(ctx).Viewer
 	c, err := postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
 		return viewer.OwnWall(ctx, view, p)
-	}).connect(ctx, pageArgs{first, after, last, before})
+	}, "own wall", obj.ID.String(), string(view)).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 
 // Circles resolves Viewer.circles.
-func (r viewerResolver) Circles(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.CircleConnection, error) {
-	return circleConnection(list[*social.Circle]{cursorCircle, loaders.For(ctx).Viewer.OwnCircles}.connect(ctx, pageArgs{first, after, last, before}))
+func (r viewerResolver) Circles(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.CircleConnection, error) {
+	own := list[*social.Circle]{cursorsOf(cursorCircle, "circles", obj.ID.String()), loaders.For(ctx).Viewer.OwnCircles}
+	return circleConnection(own.connect(ctx, pageArgs{first, after, last, before}))
 }
 
 // BlockedUsers resolves Viewer.blockedUsers.
-func (r viewerResolver) BlockedUsers(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	c, err := list[social.BlockedUser]{cursorEdge, loaders.For(ctx).Viewer.Blocked}.connect(ctx, pageArgs{first, after, last, before})
+func (r viewerResolver) BlockedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
+	blocked := list[social.BlockedUser]{cursorsOf(cursorEdge, "blocked", obj.ID.String()), loaders.For(ctx).Viewer.Blocked}
+	c, err := blocked.connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}
@@ -61,8 +63,8 @@ func (r viewerResolver) BlockedUsers(ctx context.Context, _ *model.Viewer, first
 }
 
 // MutedUsers resolves Viewer.mutedUsers.
-func (r viewerResolver) MutedUsers(ctx context.Context, _ *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	c, err := edgeList(loaders.For(ctx).Viewer.Muted).connect(ctx, pageArgs{first, after, last, before})
+func (r viewerResolver) MutedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
+	c, err := edgeList(loaders.For(ctx).Viewer.Muted, "muted", obj.ID.String()).connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}
