@@ -54,7 +54,7 @@ func (f *benchFlags) run(cli *commandLine, compare func(bench.Options) (*bench.R
 	}
 	stages := &stageMeter{meter: progress.OnStderr()}
 	o := bench.Options{
-		URI: cli.MongodbURI, Overwrite: f.Overwrite, Layouts: f.Layouts, Rounds: f.Rounds, Turn: f.Turn, Scale: f.Scale, Seed: f.Seed,
+		URI: string(cli.MongodbURI), Overwrite: f.Overwrite, Layouts: f.Layouts, Rounds: f.Rounds, Turn: f.Turn, Scale: f.Scale, Seed: f.Seed,
 		Only: f.Only, Command: commandSaid(os.Args[1:]), Serve: benchHandler, Progress: stages.show,
 	}
 	if f.Quick {

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -31,7 +32,8 @@ func init() { //nolint:gochecknoinits // before any test: this process is not th
 // plazaCommand is a plaza with a data folder, to be run.
 func plazaCommand(ctx context.Context, data string, args ...string) (command *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	command = exec.CommandContext(ctx, os.Args[0], append([]string{"--data", data}, args...)...)
-	command.Env = append(os.Environ(), asPlaza+"=1", "PLAZA_MONGODB_URI=")
+	command.Env = slices.DeleteFunc(os.Environ(), func(variable string) bool { return strings.HasPrefix(variable, "PLAZA_MONGODB_URI=") })
+	command.Env = append(command.Env, asPlaza+"=1")
 	stdout, stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	command.Stdout, command.Stderr = stdout, stderr
 	return command, stdout, stderr

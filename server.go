@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"io/fs"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"syscall"
@@ -41,13 +43,13 @@ import (
 
 // commandLine is all of plaza's commands, flags and environment variables.
 type commandLine struct {
-	Data       string `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
-	MongodbURI string `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
-	Comments   string `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
-	Feeds      string `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
-	Graph      string `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
-	MergeAbove int    `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
-	LogLevel   string `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
+	Data       string  `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
+	MongodbURI uriFlag `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
+	Comments   string  `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
+	Feeds      string  `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	Graph      string  `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
+	MergeAbove int     `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
+	LogLevel   string  `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 
 	Heartbeat       time.Duration `help:"How often a server on MongoDB says that it lives." env:"PLAZA_HEARTBEAT" hidden:""`
 	Lease           time.Duration `help:"How long a server on MongoDB goes on without having been heard." env:"PLAZA_LEASE" hidden:""`
@@ -90,6 +92,10 @@ func run() (exitCode int) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
+	if err := checkEnvironment(command.Model, os.Environ()); err != nil {
+		fmt.Fprintln(os.Stderr, "plaza:", err)
+		return 1
+	}
 	if err := command.Run(&cli); err != nil {
 		fmt.Fprintln(os.Stderr, "plaza:", err)
 		return 1
@@ -137,7 +143,7 @@ func (c *commandLine) openWith(ctx context.Context, o mongodb.Options, embedded 
 		return nil, err
 	}
 	if c.MongodbURI != "" {
-		return mongodb.Open(ctx, c.MongodbURI, o)
+		return mongodb.Open(ctx, string(c.MongodbURI), o)
 	}
 	return embedded(ctx, filepath.Join(c.Data, "plaza.sqlite"))
 }
@@ -148,7 +154,7 @@ func (c *commandLine) openMongoDB(ctx context.Context, embedded string, o mongod
 	if c.MongodbURI == "" {
 		return nil, fmt.Errorf("the embedded database %s (name a MongoDB database with --mongodb-uri or PLAZA_MONGODB_URI)", embedded)
 	}
-	return mongodb.Open(ctx, c.MongodbURI, o)
+	return mongodb.Open(ctx, string(c.MongodbURI), o)
 }
 
 // mongodbOptions are all but the layouts, which the database knows.
@@ -215,6 +221,9 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	if c.NewsAds != (zoneFlag{}) && (c.NewsAdsEvery < 1 || c.NewsAdsEvery > social.MaxPageSize) {
 		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
 	}
+	if err := c.checkAddresses(); err != nil {
+		return err
+	}
 	tuneMemory()
 	st, err := cli.makeStore(ctx)
 	if err != nil {
@@ -265,10 +274,12 @@ type server struct {
 	metrics  *metrics.Metrics
 	handler  http.Handler
 	shutting chan struct{}
+
+	publicURL string
 }
 
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
-	s := &server{store: st, ads: ads.New(st.Ads(), c.Ads), shutting: make(chan struct{})}
+	s := &server{store: st, ads: ads.New(st.Ads(), c.Ads), shutting: make(chan struct{}), publicURL: c.PublicURL}
 	s.metrics = metrics.New(st, func() int { return s.graphql.Sockets() })
 	service := social.New(st, social.Options{})
 	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
@@ -367,7 +378,7 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 	}
 	failed := make(chan error, 1)
 	go func() { failed <- httpServer.Serve(listener) }()
-	slog.InfoContext(ctx, "Plaza is open", "graphiql", "http://"+listener.Addr().String(), "graphql", "http://"+listener.Addr().String()+"/graphql")
+	s.announce(ctx, "http://"+listener.Addr().String())
 	select {
 	case err := <-failed:
 		return fmt.Errorf("the server stopped: %w", err)
@@ -384,6 +395,28 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 	stop()
 	<-hubDone
 	return nil
+}
+
+// announce logs that requests are served at an address, and what with: the first thing to look at when something is odd.
+func (s *server) announce(ctx context.Context, address string) {
+	on := s.store.Description()
+	attributes := []slog.Attr{
+		slog.String("version", version()), slog.String("engine", on.Engine), slog.String("database", on.Database),
+		slog.String("publicURL", s.publicURL), slog.String("graphiql", address), slog.String("graphql", address+"/graphql"),
+	}
+	for _, of := range slices.Sorted(maps.Keys(on.Layouts)) {
+		attributes = append(attributes, slog.String(of, on.Layouts[of]))
+	}
+	slog.LogAttrs(ctx, slog.LevelInfo, "Plaza is open", attributes...)
+}
+
+// version is the one that this program was built of: a release, or a commit.
+func version() string {
+	build, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	return build.Main.Version
 }
 
 // flushTraffic stores what was counted of requests for ads until the last one.

@@ -11,8 +11,8 @@ import (
 )
 
 func TestShardCommand(t *testing.T) {
-	cli := &commandLine{MongodbURI: mongoURI(t)}
-	openMongoDB(t, cli.MongodbURI, mongodb.Options{Graph: mongodb.GraphTwo})
+	cli := &commandLine{MongodbURI: uriFlag(mongoURI(t))}
+	openMongoDB(t, string(cli.MongodbURI), mongodb.Options{Graph: mongodb.GraphTwo})
 	st, err := cli.openMongoDB(t.Context(), "", cli.mongodbOptions())
 	if err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func TestServerProcess(t *testing.T) {
 	if ahead, err := time.ParseDuration(os.Getenv(envAdsAhead)); err == nil {
 		serve.Ads.Now = func() time.Time { return time.Now().Add(ahead) }
 	}
-	if err := serve.Run(t.Context(), &commandLine{MongodbURI: uri, Feeds: mongodb.FeedsHybrid, MergeAbove: 1_000_000}); err != nil {
+	if err := serve.Run(t.Context(), &commandLine{MongodbURI: uriFlag(uri), Feeds: mongodb.FeedsHybrid, MergeAbove: 1_000_000}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -8,6 +8,13 @@ import (
 	"plaza/social"
 )
 
+// Description is what people are told of a store.
+type Description struct {
+	Engine   string            // "SQLite" or "MongoDB"
+	Database string            // the file, or the hosts and the name
+	Layouts  map[string]string // in use, by what is laid out ("feeds"); none where there is no choice
+}
+
 // Store is a storage engine: all that Plaza needs of one. Every engine passes the suite in storagetest.
 type Store interface {
 	social.Store
@@ -17,6 +24,8 @@ type Store interface {
 	// Ads is the same database as the ad domain sees it. It lives as long as the Store does.
 	Ads() ads.Store
 
+	// Description says what the store is, without passwords.
+	Description() Description
 	// Ping says whether the database answers.
 	Ping(ctx context.Context) error
 	// Close frees what the store holds; no call may follow.

@@ -10,7 +10,8 @@ import (
 // era is how a server works for as long as no setting changes. Each call belongs to the era in which it began, and does as
 // that has it to its end; a setting goes on only when the calls of older eras have ended on all servers (member).
 type era struct {
-	generations map[string]int // of the settings, by their names
+	generations map[string]int    // of the settings, by their names
+	layouts     map[string]string // that are read, by the settings' names
 	threads     threadsInUse
 	feeds       feedsInUse
 	calls       sync.WaitGroup
@@ -19,9 +20,9 @@ type era struct {
 
 // newEra reads the settings' documents.
 func (s *Store) newEra(settings map[string]*settingDoc) (*era, error) {
-	e := &era{generations: map[string]int{}}
+	e := &era{generations: map[string]int{}, layouts: map[string]string{}}
 	for name, d := range settings {
-		e.generations[name] = d.Generation
+		e.generations[name], e.layouts[name] = d.Generation, d.Value
 	}
 	comments, feeds := settings[commentsSetting().name], settings[feedsSetting().name]
 	if err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feedLayouts, feeds)); err != nil {

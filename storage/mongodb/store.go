@@ -9,6 +9,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -70,15 +72,18 @@ type Options struct {
 type Store struct {
 	client  *mongo.Client
 	timeout time.Duration
+	address address
 	routed  bool // through a mongos, to shards
 	hot     *locks
 	feeds   movingFeeds
 	graph   followerGraph
-	jobs    *jobQueue
-	threads movingThreads
-	queue   *commentQueue
-	erasing eraseTimes
-	member  *member
+
+	graphLayout string
+	jobs        *jobQueue
+	threads     movingThreads
+	queue       *commentQueue
+	erasing     eraseTimes
+	member      *member
 
 	threadLayouts   map[string]threads
 	feedLayouts     map[string]feeds
@@ -130,6 +135,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 		return nil, errors.Join(err, disconnect(client))
 	}
 	s := newStore(client, address.database, o)
+	s.address = address
 	s.routed = server.isRouter()
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -157,7 +163,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err != nil {
 		return err
 	}
-	s.graph = graphLayouts[graph](s.edges)
+	s.graph, s.graphLayout = graphLayouts[graph](s.edges), graph
 	if err := s.renameThreads(ctx); err != nil {
 		return err
 	}
@@ -237,6 +243,15 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 	}
 	s.threads, s.feeds = movingThreads{s}, movingFeeds{s}
 	return s
+}
+
+// Description implements storage.Store: the layouts are those that are read now.
+func (s *Store) Description() storage.Description {
+	layouts := maps.Clone(s.member.now().layouts)
+	layouts[graphSetting().name] = s.graphLayout
+	return storage.Description{
+		Engine: "MongoDB", Database: strings.Join(s.address.hosts, ",") + "/" + s.address.database, Layouts: layouts,
+	}
 }
 
 // Ping says whether the primary answers.

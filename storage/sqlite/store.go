@@ -34,6 +34,7 @@ type Store struct {
 	reader *pool
 	log    *eventLog
 	lock   io.Closer
+	path   string
 	left   chan struct{} // tells Work that a call has left something undone
 
 	reservations *reservations
@@ -67,7 +68,7 @@ func openLocked(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s := &Store{lock: lock, log: newEventLog(), left: make(chan struct{}, 1), reservations: newReservations()}
+	s := &Store{path: path, lock: lock, log: newEventLog(), left: make(chan struct{}, 1), reservations: newReservations()}
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(openFault(path, err), s.closeAll())
 	}
@@ -207,6 +208,11 @@ func openFault(path string, err error) error {
 		return fmt.Errorf("%s cannot be written: %w", path, err)
 	}
 	return fmt.Errorf("%s: %w", path, err)
+}
+
+// Description implements storage.Store.
+func (s *Store) Description() storage.Description {
+	return storage.Description{Engine: "SQLite", Database: s.path}
 }
 
 // Ping reads from the file.

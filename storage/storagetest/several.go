@@ -87,6 +87,8 @@ func (all *several) UsersByHandle(ctx context.Context, handles []string) (map[st
 	return all.next().UsersByHandle(ctx, handles)
 }
 
+func (all *several) Description() storage.Description { return all.next().Description() }
+
 func (all *several) HasUsers(ctx context.Context) (bool, error) { return all.next().HasUsers(ctx) }
 
 func (all *several) UsersNamed(ctx context.Context, prefix string, p social.Page) ([]*social.User, error) {
