@@ -29,7 +29,6 @@ import (
 
 	"plaza/ads"
 	"plaza/demo"
-	"plaza/graph/generated"
 	"plaza/live"
 	"plaza/metrics"
 	"plaza/resolvers"
@@ -289,7 +288,7 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 		EndSubscription: transport.EndSubscription,
 		RequestID:       transport.RequestID,
 	}
-	s.graphql = transport.New(generated.NewExecutableSchema(generated.Config{Resolvers: resolver}), transport.Options{
+	s.graphql = transport.New(resolver.Executable(), transport.Options{
 		Authenticate:     resolver.Authenticate,
 		SessionKey:       resolvers.SessionKey,
 		AroundOperations: []graphql.OperationMiddleware{s.metrics.AroundOperations, resolver.OperationLoaders},

@@ -4,6 +4,11 @@ package resolvers
 import (
 	"context"
 	"log/slog"
+	"maps"
+	"slices"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
 
 	"plaza/ads"
 	"plaza/graph/generated"
@@ -48,6 +53,23 @@ type (
 )
 
 var _ generated.ResolverRoot = (*Resolver)(nil)
+
+// Executable is the schema with its resolvers.
+func (r *Resolver) Executable() graphql.ExecutableSchema {
+	parsed := generated.NewExecutableSchema(generated.Config{}).Schema()
+	return generated.NewExecutableSchema(generated.Config{Resolvers: r, Schema: withObjectsAlone(parsed)})
+}
+
+// withObjectsAlone leaves interfaces out of the possible types of interfaces: the specification allows object types only, and gqlparser
+// lists what implements an interface, whatever it is.
+func withObjectsAlone(parsed *ast.Schema) *ast.Schema {
+	schema := *parsed
+	schema.PossibleTypes = maps.Clone(parsed.PossibleTypes)
+	for name, types := range schema.PossibleTypes {
+		schema.PossibleTypes[name] = slices.DeleteFunc(slices.Clone(types), func(d *ast.Definition) bool { return d.Kind != ast.Object })
+	}
+	return &schema
+}
 
 // Query resolves the fields of the schema's Query.
 func (r *Resolver) Query() generated.QueryResolver { return queryResolver{r} }

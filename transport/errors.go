@@ -18,7 +18,8 @@ const (
 	CodeBadUserInput = "BAD_USER_INPUT"
 	// CodeParseFailed: the document is not GraphQL.
 	CodeParseFailed = "GRAPHQL_PARSE_FAILED"
-	// CodeValidationFailed: the document does not fit the schema, or the named operation is not in it.
+	// CodeValidationFailed: the document does not fit the schema, or the named operation is not in it. Of a @oneOf input without
+	// exactly one field, extensions.argument names the place, as in "input.content".
 	CodeValidationFailed = "GRAPHQL_VALIDATION_FAILED"
 	// CodeQueryTooComplex: one of [Limits] is exceeded; extensions.limit names it.
 	CodeQueryTooComplex = "QUERY_TOO_COMPLEX"
@@ -66,7 +67,10 @@ func coded(code string, errs gqlerror.List) gqlerror.List {
 	for _, err := range errs {
 		err.Message = truncate(err.Message, maxMessage)
 		err.Path = nil // a response path has no meaning before execution
-		err.Extensions = map[string]any{"code": code}
+		if err.Extensions == nil {
+			err.Extensions = map[string]any{}
+		}
+		err.Extensions["code"] = code
 	}
 	return errs
 }

@@ -187,11 +187,13 @@ func newRules() *rules.Rules {
 		rules.KnownArgumentNamesRuleWithoutSuggestions,
 		rules.KnownTypeNamesRuleWithoutSuggestions,
 		rules.ScalarLeafsRuleWithoutSuggestions,
-		rules.ValuesOfCorrectTypeRuleWithoutSuggestions,
 	} {
 		all.RemoveRule(strings.TrimSuffix(plain.Name, "WithoutSuggestions"))
 		all.AddRule(plain.Name, plain.RuleFunc)
 	}
+	all.RemoveRule(rules.ValuesOfCorrectTypeRule.Name)
+	all.AddRule(rules.ValuesOfCorrectTypeRule.Name, withoutOneOf(rules.ValuesOfCorrectTypeRuleWithoutSuggestions.RuleFunc))
+	all.AddRule("OneOf", oneOf)
 	all.AddRule("IntRange", intRange)
 	return all
 }
