@@ -17,6 +17,7 @@ import (
 type migrateCommand struct {
 	Comments  migrateCommentsCommand  `cmd:"" help:"Move comment threads to another layout."`
 	Feeds     migrateFeedsCommand     `cmd:"" help:"Move news feeds to another layout."`
+	Graph     migrateGraphCommand     `cmd:"" help:"Move the follower graph to another layout."`
 	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written."`
 	Status    migrateStatusCommand    `cmd:"" help:"Say which layouts the database has, and how far migrations are."`
 }
@@ -30,7 +31,7 @@ type moveFlags struct {
 	To      string `help:"Layout to move to. The old one is kept in step until --finish." placeholder:"LAYOUT"`
 	Finish  bool   `help:"Remove the old layout, for good. With --to: move, and then remove it at once."`
 	BackOut bool   `help:"Go back to the old layout, and remove the new one." name:"back-out"`
-	Rate    int    `help:"How many posts, or users for feeds, are gone through in a second at most; 0 for as many as can be." default:"0" placeholder:"N"`
+	Rate    int    `help:"How many posts, or users for feeds and the graph, are gone through in a second at most; 0 for unlimited." default:"0" placeholder:"N"`
 }
 
 // Help explains the command, below its one-line help.
@@ -52,6 +53,15 @@ type migrateFeedsCommand struct {
 // Run moves feeds.
 func (c *migrateFeedsCommand) Run(ctx context.Context, cli *commandLine) error {
 	return c.run(ctx, cli, mongodb.MigrateFeeds)
+}
+
+type migrateGraphCommand struct {
+	moveFlags `embed:""`
+}
+
+// Run moves the follower graph.
+func (c *migrateGraphCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.run(ctx, cli, mongodb.MigrateGraph)
 }
 
 func (f *moveFlags) goal() (mongodb.Goal, error) {
@@ -165,7 +175,7 @@ func writeMoved(ctx context.Context, out io.Writer, store *mongodb.Store, subjec
 }
 
 func writeState(out io.Writer, s mongodb.MigrationState) {
-	fmt.Fprintf(out, "%s are read from %q", s.Subject, s.Layout)
+	fmt.Fprintf(out, "%s: read from %q", s.Subject, s.Layout)
 	switch {
 	case s.From == "":
 		fmt.Fprintf(out, "\n  Nothing is being moved.\n  Servers that are set to another layout (--%s) must be set to this one, or to none, before they start again.\n", s.Subject)
@@ -190,9 +200,9 @@ func writeState(out io.Writer, s mongodb.MigrationState) {
 	}
 	switch {
 	case s.Driver != "" && s.Silent > 0:
-		fmt.Fprintf(out, "  At it, but not heard for %s: %s\n", s.Silent.Round(time.Second), s.Driver)
+		fmt.Fprintf(out, "  Driven by %s, which sent its last heartbeat %s ago\n", s.Driver, s.Silent.Round(time.Second))
 	case s.Driver != "":
-		fmt.Fprintf(out, "  At it: %s\n", s.Driver)
+		fmt.Fprintf(out, "  Driven by %s\n", s.Driver)
 	}
 }
 

@@ -297,7 +297,7 @@ func TestAMigrationOfFeedsThatIsKilled(t *testing.T) {
 	}
 	migrateNow(t, uri, "feeds", "--to=hybrid") // it works off what there is to compare
 	check("switched")
-	if said := migrateNow(t, uri, "feeds", "--finish"); !strings.Contains(said, `feeds are read from "hybrid"`) {
+	if said := migrateNow(t, uri, "feeds", "--finish"); !strings.Contains(said, `feeds: read from "hybrid"`) {
 		t.Errorf("it says %s", said)
 	}
 	check("finished")
@@ -403,19 +403,19 @@ copying:  75 %  3,000 of 4,000  500/s  2s left
 comments: comparing "documents" with "pages"
 waiting until all servers agree on the next step: web-1, process 7; web-2, process 9, silent for 20 s
 waiting until all servers agree on the next step: web-1, process 7; web-2, process 9, silent for 20 s
-comments are read from "documents", and on the way to "pages": comparing, 0 of about 4,000
+comments: read from "documents", and on the way to "pages": comparing, 0 of about 4,000
   plaza migrate comments --to pages   goes on
   plaza migrate comments --back-out   goes back to "documents"
-comments are read from "pages" since 2026-11-22 04:00:00 UTC, and kept in "documents" as well
+comments: read from "pages" since 2026-11-22 04:00:00 UTC, and kept in "documents" as well
   plaza migrate comments --finish     removes "documents"
   plaza migrate comments --back-out   goes back to "documents"
   2 copies differed, and were made again.
-  At it: web-1, process 7
-comments are read from "pages" since 2026-11-22 04:00:00 UTC, and kept in "documents" as well
+  Driven by web-1, process 7
+comments: read from "pages" since 2026-11-22 04:00:00 UTC, and kept in "documents" as well
   plaza migrate comments --finish     removes "documents"
   plaza migrate comments --back-out   goes back to "documents"
-  At it, but not heard for 1m12s: web-1, process 7
-feeds are read from "hybrid"
+  Driven by web-1, process 7, which sent its last heartbeat 1m12s ago
+feeds: read from "hybrid"
   Nothing is being moved.
   Servers that are set to another layout (--feeds) must be set to this one, or to none, before they start again.
 `

@@ -14,6 +14,7 @@ type era struct {
 	layouts     map[string]string // that are read, by the settings' names
 	threads     threadsInUse
 	feeds       feedsInUse
+	graph       graphInUse
 	calls       sync.WaitGroup
 	ended       bool // its calls have outlived the server's lease, and must not write; member.mu guards it
 }
@@ -24,11 +25,12 @@ func (s *Store) newEra(settings map[string]*settingDoc) (*era, error) {
 	for name, d := range settings {
 		e.generations[name], e.layouts[name] = d.Generation, d.Value
 	}
-	comments, feeds := settings[commentsSetting().name], settings[feedsSetting().name]
-	if err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feedLayouts, feeds)); err != nil {
+	comments, feeds, graph := settings[commentsSetting().name], settings[feedsSetting().name], settings[graphSetting().name]
+	err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feedLayouts, feeds), checkKnown(s.graphLayouts, graph))
+	if err != nil {
 		return nil, err
 	}
-	e.threads, e.feeds = s.newThreadsInUse(comments), s.newFeedsInUse(feeds)
+	e.threads, e.feeds, e.graph = s.newThreadsInUse(comments), s.newFeedsInUse(feeds), s.newGraphInUse(graph)
 	return e, nil
 }
 

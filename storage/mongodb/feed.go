@@ -96,7 +96,7 @@ func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Pag
 // inboxKeys are what the inbox of a post names when it is for the viewer.
 func (s *Store) inboxKeys(ctx context.Context, viewer social.UserID) ([]bson.Binary, error) {
 	filter := doc("other", viewer, "follow", doc("$gt", zeroKey))
-	docs, err := findAll[edgeDoc](ctx, s.graph.followers(), filter, listedIDs,
+	docs, err := findAll[edgeDoc](ctx, s.graph.followers(ctx), filter, listedIDs,
 		options.Find().SetProjection(doc("_id", 0, "owner", 1, "circles", 1)).SetHint(byFollowed))
 	keys := []bson.Binary{inboxKey('w', viewer.ID)}
 	for i := range docs {

@@ -166,7 +166,7 @@ func (s *Store) followersOf(ctx context.Context, j *jobDoc) (followers []social.
 	if !j.Until.IsZero() {
 		bounds = append(bounds, bson.E{Key: "$gte", Value: j.Until})
 	}
-	docs, err := findAll[edgeDoc](ctx, s.graph.followers(), doc("other", j.Author, "follow", bounds), jobSize,
+	docs, err := findAll[edgeDoc](ctx, s.graph.followers(ctx), doc("other", j.Author, "follow", bounds), jobSize,
 		options.Find().SetSort(doc("follow", -1)).SetLimit(jobSize).SetHint(byFollowed).
 			SetProjection(doc("_id", 0, "owner", 1, "follow", 1)))
 	if len(docs) > 0 {

@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -21,8 +22,12 @@ type followerGraph interface {
 	indexes() map[*mongo.Collection][]mongo.IndexModel
 	// followers holds edgeDocs with owner, other, follow and circles, indexed byFollowed.
 	followers() *mongo.Collection
-	// followsChanged is told of edges whose follow or circles have changed, as they are now. It takes part in the transactions of writes.
+	// followsChanged takes edges whose follow or circles have changed, as they are now. It takes part in the transactions of writes.
 	followsChanged(ctx context.Context, edges ...edgeDoc) error
+	// filling is this layout for as long as a migration fills it.
+	filling() followerGraph
+	// remove takes away what only this layout needs. No server uses it.
+	remove(ctx context.Context) error
 }
 
 // graphLayouts makes each layout.
@@ -44,11 +49,28 @@ func (g reverseGraph) followers() *mongo.Collection { return g.edges }
 
 func (reverseGraph) followsChanged(context.Context, ...edgeDoc) error { return nil }
 
+func (g reverseGraph) filling() followerGraph { return g }
+
+func (g reverseGraph) remove(ctx context.Context) error {
+	err := g.edges.Indexes().DropOne(ctx, byFollowed)
+	const indexNotFound, namespaceNotFound = 27, 26
+	if server := mongo.ServerError(nil); asServerError(err, &server) &&
+		(server.HasErrorCode(indexNotFound) || server.HasErrorCode(namespaceNotFound)) {
+		return nil
+	}
+	return err
+}
+
 // followedKeys find a user's followers, newest first, and cover what a page of them shows.
 var followedKeys = doc("other", 1, "follow", -1, "owner", 1)
 
 // twoGraph keeps a copy of each follow, whose _id begins with the followed.
-type twoGraph struct{ mirror *mongo.Collection }
+type twoGraph struct {
+	mirror *mongo.Collection
+	// contend makes the end of a follow conflict with a migration that copies the follow at the same time. The copy may not be
+	// there yet, and deleting a document that does not exist conflicts with nothing.
+	contend bool
+}
 
 func (g twoGraph) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{g.mirror: {index(byFollowed, followedKeys)}}
@@ -56,25 +78,36 @@ func (g twoGraph) indexes() map[*mongo.Collection][]mongo.IndexModel {
 
 func (g twoGraph) followers() *mongo.Collection { return g.mirror }
 
-// followsChanged copies follows, and removes the copies of those that have ended. Whoever else changes the same edge is in
-// conflict about the edge itself, so that copies are written in the same order as edges.
+func (g twoGraph) filling() followerGraph { return twoGraph{mirror: g.mirror, contend: true} }
+
+func (g twoGraph) remove(ctx context.Context) error { return g.mirror.Drop(ctx) }
+
+// followsChanged copies follows, and removes the copies of those that have ended. Transactions that change the same edge
+// conflict about the edge itself, so copies are written in the same order as edges.
 func (g twoGraph) followsChanged(ctx context.Context, edges ...edgeDoc) error {
 	if len(edges) == 0 {
 		return nil
 	}
-	models := make([]mongo.WriteModel, len(edges))
+	var writes, removals []mongo.WriteModel
 	for i := range edges {
-		models[i] = copyOf(&edges[i])
+		over := edges[i].Follow.IsZero()
+		if !over || g.contend {
+			writes = append(writes, copyOf(&edges[i]))
+		}
+		if over {
+			removals = append(removals, mongo.NewDeleteOneModel().SetFilter(copyKey(&edges[i])))
+		}
 	}
-	_, err := g.mirror.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+	_, err := g.mirror.BulkWrite(ctx, slices.Concat(writes, removals), options.BulkWrite().SetOrdered(true))
 	return upserted(err)
 }
 
+// copyOf writes an edge's copy.
 func copyOf(d *edgeDoc) mongo.WriteModel {
-	own := doc("_id", pairKey(d.Other.ID, d.Owner.ID), "other", d.Other, "owner", d.Owner)
-	if d.Follow.IsZero() {
-		return mongo.NewDeleteOneModel().SetFilter(own)
-	}
-	return mongo.NewUpdateOneModel().SetFilter(own).SetUpsert(true).SetUpdate(doc(
+	return mongo.NewUpdateOneModel().SetFilter(copyKey(d)).SetUpsert(true).SetUpdate(doc(
 		"$set", doc("v", version, "follow", d.Follow, "circles", d.Circles)))
+}
+
+func copyKey(d *edgeDoc) any {
+	return doc("_id", pairKey(d.Other.ID, d.Owner.ID), "other", d.Other, "owner", d.Owner)
 }

@@ -327,7 +327,7 @@ func (d *edgeDoc) blockEdge() social.Edge {
 
 // Followers implements social.Graph.
 func (s *Store) Followers(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]social.Edge, error) {
-	return s.follows(ctx, s.graph.followers(), lists, "other", byFollowed)
+	return s.follows(ctx, s.graph.followers(ctx), lists, "other", byFollowed)
 }
 
 // Following implements social.Graph.

@@ -63,7 +63,7 @@ func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, e
 	if err != nil {
 		return nil, nil, err
 	}
-	copies, err = followsIn(ctx, s.graph.followers())
+	copies, err = followsIn(ctx, s.graph.followers(ctx))
 	return edges, copies, err
 }
 
@@ -71,9 +71,7 @@ func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, err
 	docs, err := findAll[edgeDoc](ctx, c, doc("follow", doc("$exists", true)), inBatch)
 	all := make(map[string]string, len(docs))
 	for _, d := range docs {
-		all[fmt.Sprint(d.Owner.ID, " ", d.Other.ID)] = fmt.Sprint(d.Follow, slices.SortedFunc(slices.Values(d.Circles), func(a, b social.CircleID) int {
-			return a.Compare(b.ID)
-		}))
+		all[fmt.Sprint(d.Owner.ID, " ", d.Other.ID)] = d.followText()
 	}
 	return all, err
 }

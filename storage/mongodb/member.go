@@ -134,7 +134,7 @@ func (m *member) wait() {
 	}
 	m.mu.Lock()
 	last := m.eras[len(m.eras)-1]
-	m.eras = append(m.eras, &era{generations: last.generations, layouts: last.layouts, threads: last.threads, feeds: last.feeds, ended: true})
+	m.eras = append(m.eras, &era{generations: last.generations, layouts: last.layouts, threads: last.threads, feeds: last.feeds, graph: last.graph, ended: true})
 	m.mu.Unlock()
 	last.calls.Wait()
 }

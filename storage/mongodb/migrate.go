@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -23,6 +24,7 @@ type Subject string
 const (
 	MigrateComments Subject = "comments"
 	MigrateFeeds    Subject = "feeds"
+	MigrateGraph    Subject = "graph"
 )
 
 // Goal is how far a migration is to go.
@@ -41,7 +43,7 @@ type Migration struct {
 	// To is the layout to move to. With GoalFinish and GoalBackOut it may be "": whatever is under way.
 	To   string
 	Goal Goal
-	// Rate is how many posts (of comments), or users (of feeds), are gone through in a second at most. 0: as many as can be.
+	// Rate is how many posts (of comments), or users (of feeds and the graph), are gone through in a second at most. 0: as many as can be.
 	Rate int
 	// Progress is told now and then how far it is. Optional.
 	Progress func(MigrationState)
@@ -88,12 +90,13 @@ type migration struct {
 	begun   time.Time   // of the pace
 	passed  int         // since then
 	noted   time.Time
+	fixed   atomic.Int64 // copies that were made again since the last note
 }
 
 // errOvertaken: this process was silent for so long that another one goes on.
 var errOvertaken = fault.Refusal("another process has taken the migration over")
 
-// Migrate moves comments or feeds from one layout to another, as far as the goal says, while servers go on. It can be stopped, or killed,
+// Migrate moves comments, feeds or the follower graph from one layout to another, as far as the goal says, while servers go on. It can be stopped, or killed,
 // at any time, and goes on where it was when it is called again. Its errors are for people.
 func (s *Store) Migrate(ctx context.Context, what Migration) error {
 	m, err := s.newMigration(what)
@@ -113,6 +116,8 @@ func (s *Store) newMigration(what Migration) (*migration, error) {
 		m.setting, m.mover = commentsSetting(), threadMover{s}
 	case MigrateFeeds:
 		m.setting, m.mover = feedsSetting(), feedMover{s}
+	case MigrateGraph:
+		m.setting, m.mover = graphSetting(), graphMover{s}
 	default:
 		return nil, fmt.Errorf("%q cannot be moved", what.Subject)
 	}
@@ -124,26 +129,26 @@ func (m *migration) refusal(d *settingDoc) error {
 	name, move := d.Name, d.Move
 	switch {
 	case move == nil && m.To == "":
-		return fmt.Errorf("no migration of %s is under way: they lie in the layout %q", name, d.Value)
+		return fmt.Errorf("no migration of %s is under way: the layout is %q", name, d.Value)
 	case move == nil && m.Goal == GoalBackOut:
-		return fmt.Errorf("no migration of %s is under way, so there is nothing to back out of: they lie in the layout %q", name, d.Value)
+		return fmt.Errorf("no migration of %s is under way, so there is nothing to back out of: the layout is %q", name, d.Value)
 	case move == nil && m.To == d.Value:
 		return fmt.Errorf("this database keeps its %s in the layout %q already", name, d.Value)
 	case move == nil:
 		return nil
 	case m.To != "" && m.To != move.To:
 		return fmt.Errorf("a migration of %s from %q to %q is under way: finish it (\"plaza migrate %s --finish\"), "+
-			"or go back (\"plaza migrate %s --back-out\"), before you move them to %q", name, move.From, move.To, name, name, m.To)
+			"or go back (\"plaza migrate %s --back-out\"), before you move to %q", name, move.From, move.To, name, name, m.To)
 	case m.Goal == GoalBackOut && move.Phase == phaseFinishing:
 		return fmt.Errorf("%q is being removed, so the way back is closed: run \"plaza migrate %s --finish\", "+
-			"and then move them to %q", move.From, name, move.From)
+			"and then move to %q", move.From, name, move.From)
 	case m.Goal == GoalSwitch && move.Phase == phaseFinishing:
-		return fmt.Errorf("%s are read from %q already, and %q is being removed: run \"plaza migrate %s --finish\"",
+		return fmt.Errorf("%s: %q is read already, and %q is being removed: run \"plaza migrate %s --finish\"",
 			name, move.To, move.From, name)
 	case m.Goal != GoalBackOut && (move.Phase == phaseReturning || move.Phase == phaseUndoing):
 		return fmt.Errorf("the migration of %s to %q is being backed out of: run \"plaza migrate %s --back-out\" first", name, move.To, name)
 	case m.Goal == GoalFinish && m.To == "" && move.Phase != phaseSwitched && move.Phase != phaseFinishing:
-		return fmt.Errorf("%s are not read from %q yet: run \"plaza migrate %s --to %s\" first", name, move.To, name, move.To)
+		return fmt.Errorf("%s: %q is not read yet: run \"plaza migrate %s --to %s\" first", name, move.To, name, move.To)
 	}
 	return nil
 }
@@ -163,7 +168,7 @@ func (m *migration) claim(ctx context.Context) error {
 			return err
 		}
 		if alive != nil {
-			return fmt.Errorf("%s are being moved by another process just now (%s)", d.Name, alive.Process)
+			return fmt.Errorf("another process is moving %s just now (%s)", d.Name, alive.Process)
 		}
 		taken := doc("_id", d.Name, "driver", doc("$in", bson.A{d.Driver, nil}), "generation", doc("$in", bson.A{d.Generation, nil}))
 		err = m.update(ctx, taken, doc("$set", doc("driver", m.s.member.id)))
@@ -434,6 +439,7 @@ func (m *migration) still(ctx context.Context) error {
 func (m *migration) note(ctx context.Context, at id.ID, n int) error {
 	m.d.Move.At = at.String()
 	m.d.Move.Done += n
+	m.d.Move.Fixed += int(m.fixed.Swap(0))
 	m.passed += n
 	if m.Progress != nil {
 		m.Progress(m.d.state())
@@ -488,7 +494,7 @@ func (s *Store) Migrations(ctx context.Context) (all []MigrationState, err error
 			return err
 		}
 		all = nil
-		for _, subject := range []Subject{MigrateComments, MigrateFeeds} {
+		for _, subject := range []Subject{MigrateComments, MigrateFeeds, MigrateGraph} {
 			d := settings[string(subject)]
 			state := d.state()
 			for _, server := range servers {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"log/slog"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -312,17 +311,14 @@ func (v threadMover) changeCopying(ctx context.Context, m *migration, still, upd
 
 func (v threadMover) compare(ctx context.Context, m *migration) error {
 	return v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
-		var fixed atomic.Int64
-		err := eachThread(ctx, heads, func(ctx context.Context, h threadHead) error {
+		return eachThread(ctx, heads, func(ctx context.Context, h threadHead) error {
 			why, err := v.difference(ctx, m, h.ID)
 			if err != nil || why == "" {
 				return err
 			}
-			fixed.Add(1)
+			m.fixed.Add(1)
 			return v.repair(ctx, m, h, why)
 		})
-		m.d.Move.Fixed += int(fixed.Load())
-		return err
 	})
 }
 

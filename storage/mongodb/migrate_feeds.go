@@ -7,9 +7,7 @@ import (
 	"slices"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"golang.org/x/sync/errgroup"
 
 	"plaza/social"
 )
@@ -25,14 +23,7 @@ const (
 	comparePatience = time.Minute
 )
 
-func (v feedMover) count(ctx context.Context) (n int, err error) {
-	err = v.s.read(ctx, "count users", func(ctx context.Context) error {
-		all, err := v.s.users.EstimatedDocumentCount(ctx)
-		n = int(all)
-		return err
-	})
-	return n, err
-}
+func (v feedMover) count(ctx context.Context) (int, error) { return v.s.countUsers(ctx) }
 
 func (v feedMover) prepare(ctx context.Context, m *migration, layout string) error {
 	if err := v.empty(ctx, m, layout); err != nil {
@@ -91,7 +82,7 @@ func (v feedMover) forgetJobs(ctx context.Context, m *migration, layout string) 
 
 func (v feedMover) copy(ctx context.Context, m *migration) error {
 	layout := v.s.feedLayouts[m.d.Move.To]
-	return v.walk(ctx, m, func(ctx context.Context, user social.UserID) error {
+	return v.s.eachUser(ctx, m, func(ctx context.Context, user social.UserID) error {
 		return v.s.read(ctx, "build a feed", func(ctx context.Context) error {
 			if err := m.still(ctx); err != nil {
 				return err
@@ -101,50 +92,11 @@ func (v feedMover) copy(ctx context.Context, m *migration) error {
 	})
 }
 
-// userHead is a user's id.
-type userHead struct {
-	ID social.UserID `bson:"_id"`
-}
-
-// walk does something for all users, several at the same time, from where the phase was.
-func (v feedMover) walk(ctx context.Context, m *migration, do func(context.Context, social.UserID) error) error {
-	for {
-		after, err := positionOf(m.d.Move)
-		if err != nil {
-			return err
-		}
-		heads, err := v.heads(ctx, doc("$gt", after), m.together())
-		if err != nil || len(heads) == 0 {
-			return err
-		}
-		group, together := errgroup.WithContext(ctx)
-		group.SetLimit(copiers)
-		for _, head := range heads {
-			group.Go(func() error { return do(together, head.ID) })
-		}
-		if err := group.Wait(); err != nil {
-			return err
-		}
-		if err := m.note(ctx, heads[len(heads)-1].ID.ID, len(heads)); err != nil {
-			return err
-		}
-	}
-}
-
-func (v feedMover) heads(ctx context.Context, ids bson.D, limit int) (heads []userHead, err error) {
-	err = v.s.read(ctx, "users to move", func(ctx context.Context) error {
-		heads, err = findAll[userHead](ctx, v.s.users, doc("_id", ids), limit, options.Find().
-			SetSort(doc("_id", 1)).SetLimit(int64(limit)).SetHint(doc("_id", 1)).SetProjection(doc("_id", 1)))
-		return err
-	})
-	return heads, err
-}
-
 func (v feedMover) compare(ctx context.Context, m *migration) error {
 	if err := v.catchUp(ctx); err != nil {
 		return err
 	}
-	return v.walk(ctx, m, func(ctx context.Context, user social.UserID) error { return v.compareUser(ctx, m.d.Move, user) })
+	return v.s.eachUser(ctx, m, func(ctx context.Context, user social.UserID) error { return v.compareUser(ctx, m.d.Move, user) })
 }
 
 // catchUp waits until the work is done that there was when it began. This process does its part.

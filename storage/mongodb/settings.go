@@ -82,17 +82,8 @@ func (s *Store) settle(ctx context.Context, g setting, wanted string) (string, e
 		return d.Value, nil
 	}
 	return "", fmt.Errorf("this database keeps its %s in the layout %q, and this server is set to %q: "+
-		"start it with --%s=%s (PLAZA_%s=%s), or without that setting%s",
-		g.name, d.Value, wanted, g.name, d.Value, strings.ToUpper(g.name), d.Value, g.wayTo(wanted))
-}
-
-// wayTo says how a database gets another layout, where it can.
-func (g setting) wayTo(layout string) string {
-	switch Subject(g.name) {
-	case MigrateComments, MigrateFeeds:
-		return fmt.Sprintf("; or move the database with \"plaza migrate %s --to %s\" first", g.name, layout)
-	}
-	return ""
+		"start it with --%s=%s (PLAZA_%s=%s), or without that setting; or move the database with \"plaza migrate %s --to %s\" first",
+		g.name, d.Value, wanted, g.name, d.Value, strings.ToUpper(g.name), d.Value, g.name, wanted)
 }
 
 // recorded reads the setting, and records the first one.
@@ -112,7 +103,7 @@ func (s *Store) recorded(ctx context.Context, g setting, wanted string) (*settin
 
 // readSettings reads all settings, by their names.
 func (s *Store) readSettings(ctx context.Context) (map[string]*settingDoc, error) {
-	names := []string{commentsSetting().name, feedsSetting().name}
+	names := []string{commentsSetting().name, feedsSetting().name, graphSetting().name}
 	docs, err := findIn[settingDoc](ctx, s.settings, "_id", names, options.Find().SetHint(doc("_id", 1)))
 	if err != nil {
 		return nil, err

@@ -44,7 +44,7 @@ type Options struct {
 	// CommentsDocuments where it is empty. Open refuses any but the layout that the database has, or the two that it is moved between.
 	Comments string
 	// Graph is how the follower graph is stored: [GraphReverse] or [GraphTwo]. "" is what the database has, and
-	// GraphReverse where it is empty. Open refuses another one than the database has.
+	// GraphReverse where it is empty. Open refuses any but the layout that the database has, or the two that it is moved between.
 	Graph string
 	// Monitor is told of every command that is sent. Optional.
 	Monitor *event.CommandMonitor
@@ -76,17 +76,16 @@ type Store struct {
 	routed  bool // through a mongos, to shards
 	hot     *locks
 	feeds   movingFeeds
-	graph   followerGraph
-
-	graphLayout string
-	jobs        *jobQueue
-	threads     movingThreads
-	queue       *commentQueue
-	erasing     eraseTimes
-	member      *member
+	graph   movingGraph
+	jobs    *jobQueue
+	threads movingThreads
+	queue   *commentQueue
+	erasing eraseTimes
+	member  *member
 
 	threadLayouts   map[string]threads
 	feedLayouts     map[string]feeds
+	graphLayouts    map[string]followerGraph
 	transactionLife time.Duration
 
 	users      *mongo.Collection
@@ -159,11 +158,9 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if _, err := s.settle(ctx, feedsSetting(), o.Feeds); err != nil {
 		return err
 	}
-	graph, err := s.settle(ctx, graphSetting(), o.Graph)
-	if err != nil {
+	if _, err := s.settle(ctx, graphSetting(), o.Graph); err != nil {
 		return err
 	}
-	s.graph, s.graphLayout = graphLayouts[graph](s.edges), graph
 	if err := s.renameThreads(ctx); err != nil {
 		return err
 	}
@@ -232,7 +229,7 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 		newsBuckets: db.Collection("newsBuckets"),
 		monthNews:   db.Collection("monthNews"), monthWalls: db.Collection("monthWalls"),
 
-		threadLayouts: map[string]threads{}, feedLayouts: map[string]feeds{},
+		threadLayouts: map[string]threads{}, feedLayouts: map[string]feeds{}, graphLayouts: map[string]followerGraph{},
 	}
 	s.member = newMember(s, db.Collection("servers"), o)
 	for name, layout := range commentLayouts {
@@ -241,16 +238,17 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 	for name, layout := range feedLayouts {
 		s.feedLayouts[name] = layout(s, o)
 	}
-	s.threads, s.feeds = movingThreads{s}, movingFeeds{s}
+	for name, layout := range graphLayouts {
+		s.graphLayouts[name] = layout(s.edges)
+	}
+	s.threads, s.feeds, s.graph = movingThreads{s}, movingFeeds{s}, movingGraph{s}
 	return s
 }
 
 // Description implements storage.Store: the layouts are those that are read now.
 func (s *Store) Description() storage.Description {
-	layouts := maps.Clone(s.member.now().layouts)
-	layouts[graphSetting().name] = s.graphLayout
 	return storage.Description{
-		Engine: "MongoDB", Database: strings.Join(s.address.hosts, ",") + "/" + s.address.database, Layouts: layouts,
+		Engine: "MongoDB", Database: strings.Join(s.address.hosts, ",") + "/" + s.address.database, Layouts: maps.Clone(s.member.now().layouts),
 	}
 }
 

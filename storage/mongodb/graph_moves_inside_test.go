@@ -1,0 +1,66 @@
+package mongodb
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// FollowersTogether is for tests of what is copied page by page.
+const FollowersTogether = followersTogether
+
+// SpoilCopies damages the copies of a user's followers in every way: one is missing, one is too many, one has other circles. It says how many
+// follows differ then.
+func (s *Store) SpoilCopies(t *testing.T, followed social.UserID) int {
+	t.Helper()
+	ctx, mirror := t.Context(), s.graphLayouts[GraphTwo].followers()
+	own := doc("other", followed)
+	must(mirror.DeleteOne(ctx, own))(t)
+	must(mirror.UpdateOne(ctx, own, doc("$set", doc("circles", []social.CircleID{{ID: id.New()}}))))(t)
+	stray := edgeDoc{Owner: social.UserID{ID: id.New()}, Other: followed, Follow: social.EdgeID{ID: id.New()}}
+	ok(t, s.graphLayouts[GraphTwo].followsChanged(ctx, stray))
+	return 3
+}
+
+// TestAFollowThatEndsWhileItIsCopied: somebody begins to unfollow, then the follow is copied, then the unfollowing goes on. Deleting the copy, which
+// that transaction does not see, must conflict; else the copy would stay.
+func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
+	s, ctx := openInside(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
+	author, followers := fans(t, s, 1)
+	m := must(s.newMigration(Migration{Subject: MigrateGraph, To: GraphTwo, Goal: GoalSwitch}))(t)
+	ok(t, m.claim(ctx))
+	for range 2 { // announced, copying
+		ok(t, m.agree(ctx))
+		must(m.step(ctx))(t)
+	}
+	ok(t, m.agree(ctx))
+	attempts := 0
+	ok(t, s.write(ctx, "unfollow", nil, func(inside context.Context) error {
+		attempts++
+		ok(t, s.edges.FindOne(inside, edgeKey(followers[0], author)).Err()) // what the transaction sees is fixed from here
+		if attempts == 1 {
+			ok(t, m.mover.copy(ctx, m))
+		}
+		ends := edgeDoc{Owner: followers[0], Other: author}
+		if _, err := s.edges.UpdateOne(inside, edgeKey(followers[0], author), doc("$unset", doc("follow", 1, "circles", 1))); err != nil {
+			return err
+		}
+		return s.graph.followsChanged(inside, ends)
+	}))
+	if attempts != 2 {
+		t.Errorf("%d attempts, want 2", attempts)
+	}
+	if n := must(s.graphLayouts[GraphTwo].followers().CountDocuments(ctx, doc("other", author), options.Count()))(t); n != 0 {
+		t.Errorf("%d copies of a follow that has ended", n)
+	}
+	ok(t, m.drive(ctx))
+	ok(t, m.release(ctx))
+	if m.d.Move.Fixed != 0 {
+		t.Errorf("%d copies differed", m.d.Move.Fixed)
+	}
+}

@@ -1,0 +1,52 @@
+package mongodb
+
+import (
+	"context"
+	"maps"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+)
+
+// movingGraph reads followers from the layout of the call's era, and keeps a second one in step while the graph is moved.
+type movingGraph struct{ s *Store }
+
+// graphInUse are an era's layouts of the follower graph.
+type graphInUse struct {
+	read followerGraph
+	kept []followerGraph // all that are kept in step; the first is read
+}
+
+func (s *Store) newGraphInUse(d *settingDoc) graphInUse {
+	read := s.graphLayouts[d.Value]
+	all := graphInUse{read: read, kept: []followerGraph{read}}
+	if m := d.Move; m != nil && m.keepsBoth() {
+		for _, layout := range d.layouts() {
+			if layout != d.Value {
+				all.kept = append(all.kept, s.graphLayouts[layout].filling())
+			}
+		}
+	}
+	return all
+}
+
+// indexes are those that lead to followers, in all layouts that are kept in step.
+func (g movingGraph) indexes() map[*mongo.Collection][]mongo.IndexModel {
+	all := map[*mongo.Collection][]mongo.IndexModel{}
+	for _, layout := range g.s.member.now().graph.kept {
+		maps.Copy(all, layout.indexes())
+	}
+	return all
+}
+
+func (g movingGraph) followers(ctx context.Context) *mongo.Collection {
+	return g.s.era(ctx).graph.read.followers()
+}
+
+func (g movingGraph) followsChanged(ctx context.Context, edges ...edgeDoc) error {
+	for _, layout := range g.s.era(ctx).graph.kept {
+		if err := layout.followsChanged(ctx, edges...); err != nil {
+			return err
+		}
+	}
+	return nil
+}

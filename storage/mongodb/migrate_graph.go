@@ -1,0 +1,178 @@
+package mongodb
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+)
+
+// graphMover moves the follower graph, one followed user after another. Edges are the truth in both layouts: what it copies, compares and
+// repairs are the copies of [GraphTwo]. [GraphReverse] needs its index alone.
+type graphMover struct{ s *Store }
+
+// followersTogether is how many followers one transaction copies or compares.
+const followersTogether = 500
+
+func (v graphMover) count(ctx context.Context) (int, error) { return v.s.countUsers(ctx) }
+
+func (v graphMover) prepare(ctx context.Context, m *migration, layout string) error {
+	if err := v.remove(ctx, m, layout); err != nil {
+		return err
+	}
+	for c, models := range v.s.graphLayouts[layout].indexes() {
+		if err := ensure(ctx, c, models); err != nil {
+			return translate(ctx, "indexes of "+c.Name(), err)
+		}
+	}
+	return nil
+}
+
+func (v graphMover) remove(ctx context.Context, m *migration, layout string) error {
+	return v.s.read(ctx, "remove a layout", func(ctx context.Context) error {
+		if err := m.still(ctx); err != nil {
+			return err
+		}
+		return v.s.graphLayouts[layout].remove(ctx)
+	})
+}
+
+func (v graphMover) copy(ctx context.Context, m *migration) error {
+	if m.d.Move.To != GraphTwo {
+		return nil
+	}
+	to := v.s.graphLayouts[GraphTwo]
+	return v.s.eachUser(ctx, m, func(ctx context.Context, followed social.UserID) error {
+		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) (read []edgeDoc, err error) {
+			if read, err = page.read(ctx, v.s.graphLayouts[GraphReverse]); err != nil {
+				return nil, err
+			}
+			return read, to.followsChanged(ctx, read...)
+		})
+	})
+}
+
+// compare makes both layouts name the same followers with the same circles.
+func (v graphMover) compare(ctx context.Context, m *migration) error {
+	return v.s.eachUser(ctx, m, func(ctx context.Context, followed social.UserID) error {
+		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]edgeDoc, error) {
+			return v.comparePage(ctx, m, page)
+		})
+	})
+}
+
+// eachPage does something with a user's followers, newest first, in one transaction for each page. do returns the page that it has
+// read in the layout that sets the bounds; a short one is the last.
+func (v graphMover) eachPage(ctx context.Context, m *migration, followed social.UserID,
+	do func(context.Context, followerRange) ([]edgeDoc, error),
+) error {
+	page := followerRange{followed: followed}
+	for {
+		var read []edgeDoc
+		err := m.transaction(ctx, "move followers", notHot, func(ctx context.Context) (err error) {
+			read, err = do(ctx, page)
+			return err
+		})
+		if err != nil || len(read) < followersTogether {
+			return err
+		}
+		page.below = read[len(read)-1].Follow
+	}
+}
+
+// comparePage compares a page of the layout that is read with the same range of the other one.
+func (v graphMover) comparePage(ctx context.Context, m *migration, page followerRange) (read []edgeDoc, err error) {
+	if read, err = page.read(ctx, v.s.graphLayouts[m.d.Move.From]); err != nil {
+		return nil, err
+	}
+	if len(read) == followersTogether {
+		page.from = read[len(read)-1].Follow
+	}
+	other, err := page.read(ctx, v.s.graphLayouts[m.d.Move.To])
+	if err != nil {
+		return nil, err
+	}
+	different := differentFollowers(read, other)
+	if len(different) == 0 {
+		return read, nil
+	}
+	slog.WarnContext(ctx, "copies of follows differ, and are copied again", "user", page.followed.ID, "copies", len(different))
+	m.fixed.Add(int64(len(different)))
+	return read, v.repair(ctx, page.followed, different)
+}
+
+// repair copies the edges of these followers again, as they are now.
+func (v graphMover) repair(ctx context.Context, followed social.UserID, followers []social.UserID) error {
+	pairs := each(followers, func(f *social.UserID) social.Pair { return social.Pair{Viewer: *f, Other: followed} })
+	there, err := findAll[edgeDoc](ctx, v.s.edges, edgesAmong(pairs, followers), len(pairs), options.Find().SetHint(doc("_id", 1)))
+	if err != nil {
+		return err
+	}
+	edges := edgeMap{}
+	for _, pair := range pairs {
+		edges.add(&edgeDoc{Owner: pair.Viewer, Other: pair.Other})
+	}
+	for i := range there {
+		edges.add(&there[i])
+	}
+	var now []edgeDoc
+	for _, d := range edges {
+		now = append(now, *d)
+	}
+	return v.s.graphLayouts[GraphTwo].filling().followsChanged(ctx, now...)
+}
+
+// differentFollowers are those that only one of the lists has, or that follow differently in them.
+func differentFollowers(a, b []edgeDoc) []social.UserID {
+	in := func(list []edgeDoc) map[social.UserID]string {
+		follows := make(map[social.UserID]string, len(list))
+		for i := range list {
+			follows[list[i].Owner] = list[i].followText()
+		}
+		return follows
+	}
+	all, others := in(a), in(b)
+	var different []social.UserID
+	for user, there := range others {
+		if all[user] != there {
+			different = append(different, user)
+		}
+	}
+	for user := range all {
+		if _, ok := others[user]; !ok {
+			different = append(different, user)
+		}
+	}
+	return different
+}
+
+// followText is the same for edges whose follow and circles, in any order, are the same.
+func (d *edgeDoc) followText() string {
+	circles := slices.SortedFunc(slices.Values(d.Circles), func(a, b social.CircleID) int { return a.Compare(b.ID) })
+	return fmt.Sprint(d.Follow, circles)
+}
+
+// followerRange is a run of a user's followers, newest first: those whose follow is below one edge, down to another.
+type followerRange struct {
+	followed social.UserID
+	below    social.EdgeID // zero: from the newest
+	from     social.EdgeID // zero: to the oldest
+}
+
+// read reads the first followers of the range, at most followersTogether.
+func (r followerRange) read(ctx context.Context, layout followerGraph) ([]edgeDoc, error) {
+	bounds := doc("$gt", zeroKey)
+	if !r.below.IsZero() {
+		bounds = append(bounds, doc("$lt", r.below)...)
+	}
+	if !r.from.IsZero() {
+		bounds = append(bounds, doc("$gte", r.from)...)
+	}
+	return findAll[edgeDoc](ctx, layout.followers(), doc("other", r.followed, "follow", bounds), followersTogether,
+		options.Find().SetSort(doc("follow", -1)).SetLimit(followersTogether).SetHint(byFollowed).
+			SetProjection(doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)))
+}

@@ -1,0 +1,60 @@
+package mongodb
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"golang.org/x/sync/errgroup"
+
+	"plaza/social"
+)
+
+// userHead is a user's id.
+type userHead struct {
+	ID social.UserID `bson:"_id"`
+}
+
+// countUsers is about how many users there are.
+func (s *Store) countUsers(ctx context.Context) (n int, err error) {
+	err = s.read(ctx, "count users", func(ctx context.Context) error {
+		all, err := s.users.EstimatedDocumentCount(ctx)
+		n = int(all)
+		return err
+	})
+	return n, err
+}
+
+// eachUser does something for all users, several at the same time, from where the migration's phase was.
+func (s *Store) eachUser(ctx context.Context, m *migration, do func(context.Context, social.UserID) error) error {
+	for {
+		after, err := positionOf(m.d.Move)
+		if err != nil {
+			return err
+		}
+		heads, err := s.userHeads(ctx, doc("$gt", after), m.together())
+		if err != nil || len(heads) == 0 {
+			return err
+		}
+		group, together := errgroup.WithContext(ctx)
+		group.SetLimit(copiers)
+		for _, head := range heads {
+			group.Go(func() error { return do(together, head.ID) })
+		}
+		if err := group.Wait(); err != nil {
+			return err
+		}
+		if err := m.note(ctx, heads[len(heads)-1].ID.ID, len(heads)); err != nil {
+			return err
+		}
+	}
+}
+
+func (s *Store) userHeads(ctx context.Context, ids bson.D, limit int) (heads []userHead, err error) {
+	err = s.read(ctx, "users to move", func(ctx context.Context) error {
+		heads, err = findAll[userHead](ctx, s.users, doc("_id", ids), limit, options.Find().
+			SetSort(doc("_id", 1)).SetLimit(int64(limit)).SetHint(doc("_id", 1)).SetProjection(doc("_id", 1)))
+		return err
+	})
+	return heads, err
+}
