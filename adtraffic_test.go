@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"net"
 	"testing"
 	"time"
 
@@ -20,7 +19,7 @@ func TestRequestsForAdsAreCountedUntilTheEnd(t *testing.T) {
 			}
 		}()
 		seedAds(t, st)
-		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		listener, err := listen(t.Context(), "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}

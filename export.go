@@ -70,6 +70,7 @@ func exportHandler(service *social.Service, authenticate func(context.Context, s
 		viewer := resolvers.SessionUser(ctx)
 		switch {
 		case errors.Is(err, fault.ErrUnavailable):
+			w.Header().Set("Retry-After", "1")
 			http.Error(w, "The database does not answer just now; try again.", http.StatusServiceUnavailable)
 			return
 		case err != nil || viewer.IsZero():

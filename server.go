@@ -16,6 +16,7 @@ import (
 	"runtime/debug"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 	_ "time/tzdata" // campaigns have time zones, and machines may have none
@@ -88,7 +89,7 @@ func run() (exitCode int) {
 		return mistake.ExitCode()
 	}
 	slog.SetDefault(newLogger(cli.LogLevel))
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), endSignals()...)
 	defer stop()
 	command.BindTo(ctx, (*context.Context)(nil))
 	if err := checkEnvironment(command.Model, os.Environ()); err != nil {
@@ -100,6 +101,15 @@ func run() (exitCode int) {
 		return 1
 	}
 	return 0
+}
+
+// endSignals ask a process to end. A hangup is left alone where it is ignored already, as nohup asks for.
+func endSignals() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // mistaken is the command that a mistake was made with, as far as it was understood; the default one must have been named.
@@ -171,14 +181,15 @@ func (c *commandLine) existingMongoDB() mongodb.Options {
 }
 
 type serveCommand struct {
-	Addr           string   `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	PublicURL      string   `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
-	AllowedOrigins []string `help:"Web origins whose pages may use the API; * for all, which is safe because no cookie signs anybody in." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
-	MetricsAddr    string   `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
-	BehindProxy    bool     `help:"All requests come through a proxy that adds the client's address to X-Forwarded-For: count clicks on ads by that." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
-	NewsAds        zoneFlag `help:"Let news carry ads, of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
-	NewsAdsEvery   int      `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
-	Demo           bool     `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
+	Addr           string        `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	PublicURL      string        `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
+	AllowedOrigins []string      `help:"Web origins whose pages may use the API; * for all, which is safe because no cookie signs anybody in." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
+	MetricsAddr    string        `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
+	BehindProxy    bool          `help:"All requests come through a proxy that adds the client's address to X-Forwarded-For: count clicks on ads by that." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
+	NewsAds        zoneFlag      `help:"Let news carry ads, of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
+	NewsAdsEvery   int           `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
+	DrainDelay     time.Duration `help:"How long a server that was told to end still answers requests while /readyz already fails, so that proxies turn to the others. Ctrl-C does not wait." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
+	Demo           bool          `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 
 	Ads ads.Options `kong:"-"` // of tests
 }
@@ -212,9 +223,6 @@ func (c *serveCommand) newsAds() resolvers.NewsAds {
 // operation takes up to 30 s each, so that 30 s are left for a slow reader.
 const writeTimeout = 90 * time.Second
 
-// drainTime is how long requests and sockets have to finish after SIGTERM.
-const drainTime = 9 * time.Second
-
 // Run serves until ctx ends, then drains.
 func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	if c.NewsAds != (zoneFlag{}) && (c.NewsAdsEvery < 1 || c.NewsAdsEvery > social.MaxPageSize) {
@@ -222,6 +230,9 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	}
 	if err := c.checkAddresses(); err != nil {
 		return err
+	}
+	if c.DrainDelay < 0 {
+		return errors.New("--drain-delay must not be negative")
 	}
 	tuneMemory()
 	st, err := cli.makeStore(ctx)
@@ -232,7 +243,7 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err := c.warnOfIdle(ctx, cli, st); err != nil {
 		return err
 	}
-	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", c.Addr)
+	listener, err := listen(ctx, c.Addr)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Addr, err)
 	}
@@ -244,7 +255,10 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err != nil {
 		return err
 	}
+	interrupted, ignore := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer ignore()
 	s := newServer(st, c, site)
+	s.lastCall = func() { proxiesNotice(interrupted, c.DrainDelay) }
 	stop, err := serveMetrics(ctx, c.MetricsAddr, s.metrics)
 	if err != nil {
 		return err
@@ -272,13 +286,14 @@ type server struct {
 	graphql  *transport.Server
 	metrics  *metrics.Metrics
 	handler  http.Handler
-	shutting chan struct{}
+	ending   atomic.Bool // it was told to end: readiness fails
+	lastCall func()      // returns when proxies have had the time to notice that
 
 	publicURL string
 }
 
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
-	s := &server{store: st, ads: ads.New(st.Ads(), c.Ads), shutting: make(chan struct{}), publicURL: c.PublicURL}
+	s := &server{store: st, ads: ads.New(st.Ads(), c.Ads), lastCall: func() {}, publicURL: c.PublicURL}
 	s.metrics = metrics.New(st, func() int { return s.graphql.Sockets() })
 	service := social.New(st, social.Options{})
 	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
@@ -305,7 +320,7 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
 	mux.Handle("/", web.GraphiQL(site))
-	s.handler = s.metrics.Requests(mux)
+	s.handler = s.metrics.Requests(s.lettingGo(mux))
 	return s
 }
 
@@ -340,11 +355,9 @@ func writeStatus(w http.ResponseWriter, status int, text string) {
 
 // ready says whether this server should get requests: it is not shutting down, and its database answers.
 func (s *server) ready(w http.ResponseWriter, r *http.Request) {
-	select {
-	case <-s.shutting:
+	if s.ending.Load() {
 		writeStatus(w, http.StatusServiceUnavailable, "shutting down")
 		return
-	default:
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
@@ -356,15 +369,15 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	writeStatus(w, http.StatusOK, "ok")
 }
 
-// serve answers requests until ctx ends; then it lets those under way finish, and closes sockets with 1001.
-func (s *server) serve(ctx context.Context, listener net.Listener) error {
+// serve answers requests until ctx ends, and drains.
+func (s *server) serve(ctx context.Context, listener *net.TCPListener) error {
 	background, stop := context.WithCancel(context.Background())
 	defer stop()
 	hubDone, err := s.hub.Open(background)
 	if err != nil {
 		return fmt.Errorf("cannot follow the event log: %w", err)
 	}
-	working, rest := context.WithCancel(ctx) // jobs are durable: nobody waits for them
+	working, rest := context.WithCancel(background) // jobs are durable: nobody waits for them
 	worked := inBackground(working, s.store.Work)
 	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
 	defer func() { rest(); <-worked; <-kept; s.flushTraffic() }()
@@ -375,22 +388,19 @@ func (s *server) serve(ctx context.Context, listener net.Listener) error {
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
 	}
+	entrance, busy := &door{listener}, newConnections()
+	httpServer.ConnState = busy.note
 	failed := make(chan error, 1)
-	go func() { failed <- httpServer.Serve(listener) }()
+	go func() { failed <- httpServer.Serve(entrance) }()
 	s.announce(ctx, "http://"+listener.Addr().String())
 	select {
 	case err := <-failed:
 		return fmt.Errorf("the server stopped: %w", err)
 	case <-ctx.Done():
 	}
-	slog.InfoContext(ctx, "shutting down")
-	close(s.shutting)
-	drain, cancel := context.WithTimeout(context.Background(), drainTime)
-	defer cancel()
-	if err := errors.Join(s.graphql.Shutdown(drain), httpServer.Shutdown(drain)); err != nil {
-		slog.WarnContext(drain, "cutting off the clients that do not finish", "error", err)
-		_ = httpServer.Close()
-	}
+	s.drain(func() { entrance.shut(); <-failed }, busy)
+	_ = httpServer.Close() // which closes connections that wait for nothing
+	rest()
 	stop()
 	<-hubDone
 	return nil

@@ -23,7 +23,7 @@ func TestDrain(t *testing.T) {
 		st := e.open(t)
 		defer func() { _ = st.Close() }()
 		s := newServer(st, &serveCommand{AllowedOrigins: []string{"*"}}, web.Config{})
-		listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		listener, err := listen(t.Context(), "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,6 +52,10 @@ func newError(code, format string, args ...any) *gqlerror.Error {
 	}
 }
 
+func errShuttingDown() *gqlerror.Error {
+	return newError(CodeUnavailable, "the server is shutting down; try again")
+}
+
 // errorCode gives an error's extensions.code, or "".
 func errorCode(err *gqlerror.Error) string {
 	code, _ := err.Extensions["code"].(string)

@@ -188,8 +188,11 @@ func (s *Server) refuseIdentity(w http.ResponseWriter, r *http.Request, err *gql
 	}
 }
 
-// refuse answers with one error, in the media type that the client prefers if it accepts any.
+// refuse answers with one error, in the media type that the client prefers if it accepts any; a 503 says when to try again.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, err *gqlerror.Error) {
+	if status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "1") // seconds
+	}
 	media, ok := negotiate(r.Header.Values("Accept"))
 	if !ok {
 		media = mediaJSON

@@ -67,8 +67,11 @@ type Options struct {
 	PingInterval time.Duration
 	// PongTimeout is how long after a ping was due a client may stay silent; then it is cut off. Default 20 s.
 	PongTimeout time.Duration
-	// CloseTimeout is how long the server waits for the client's side of a closing handshake, and, when it
-	// shuts down or a session ends, for a socket's queries and mutations before it. Default 5 s.
+	// FinishTimeout is how long a socket's queries and mutations may go on when the server shuts down or the
+	// session ends, before the socket is closed. Default 5 s.
+	FinishTimeout time.Duration
+	// CloseTimeout is how long the server tries to send a close frame, and then waits for the client's answer to
+	// it. Default 2 s.
 	CloseTimeout time.Duration
 }
 
@@ -87,6 +90,7 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.WriteTimeout, 10*time.Second)
 	setDefault(&o.PingInterval, 25*time.Second)
 	setDefault(&o.PongTimeout, 20*time.Second)
-	setDefault(&o.CloseTimeout, 5*time.Second)
+	setDefault(&o.FinishTimeout, 5*time.Second)
+	setDefault(&o.CloseTimeout, 2*time.Second)
 	return o
 }

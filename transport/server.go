@@ -34,7 +34,8 @@ type Server struct {
 	upgrader websocket.Upgrader
 
 	mu       sync.Mutex
-	draining bool
+	closed   bool // to sockets
+	draining bool // nothing new may begin
 	sockets  map[*socket]struct{}
 	sessions map[string]map[*socket]struct{}
 	busy     sync.WaitGroup // HTTP requests and sockets
@@ -86,7 +87,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	header.Add("Vary", "Accept")
 	if !s.begin() {
 		header.Set("Connection", "close")
-		s.refuse(w, r, http.StatusServiceUnavailable, newError(CodeUnavailable, "the server is shutting down"))
+		s.refuse(w, r, http.StatusServiceUnavailable, errShuttingDown())
 		return
 	}
 	defer s.busy.Done()
@@ -109,16 +110,28 @@ func (s *Server) begin() bool {
 	return true
 }
 
-// Shutdown refuses new requests with 503, closes the sockets with 1001 (after their queries and mutations,
-// at most Options.CloseTimeout; subscriptions end at once), and waits until all requests and sockets are done.
-// When ctx ends first, it cancels what still runs, cuts the sockets off, and gives ctx's error.
-//
-// http.Server.Shutdown knows nothing of sockets: call both.
-func (s *Server) Shutdown(ctx context.Context) error {
-	defer s.cancel()
-	for _, socket := range s.startDraining() {
+// CloseSockets closes the sockets with 1001 (after their queries and mutations, at most Options.FinishTimeout; subscriptions
+// end at once) and refuses new ones with 503. It does not wait, and other requests are still answered.
+func (s *Server) CloseSockets() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.closed = true
+	for socket := range s.sockets {
 		go socket.drain(websocket.CloseGoingAway, "Going away")
 	}
+}
+
+// Shutdown does what CloseSockets does, refuses all new requests with 503, and waits until all requests and sockets are done.
+// When ctx ends first, it cancels what still runs, cuts the sockets off, and gives ctx's error.
+//
+// http.Server.Shutdown knows nothing of sockets: call CloseSockets before it, so that they end while it waits for requests, and
+// Shutdown after it, when no more requests can come.
+func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.cancel()
+	s.CloseSockets()
+	s.mu.Lock()
+	s.draining = true
+	s.mu.Unlock()
 	done := make(chan struct{})
 	go func() {
 		s.busy.Wait()
@@ -130,15 +143,4 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func (s *Server) startDraining() []*socket {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.draining = true
-	open := make([]*socket, 0, len(s.sockets))
-	for socket := range s.sockets {
-		open = append(open, socket)
-	}
-	return open
 }

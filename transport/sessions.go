@@ -3,7 +3,7 @@ package transport
 import "context"
 
 // CloseSession ends the sockets that authenticated with a session: its subscriptions at once, then, after the
-// queries and mutations under way (at most Options.CloseTimeout), the socket itself with 4403. It returns
+// queries and mutations under way (at most Options.FinishTimeout), the socket itself with 4403. It returns
 // without waiting. Call it after the token is revoked: an operation that starts later is refused by
 // Options.Authenticate.
 func (s *Server) CloseSession(key string) {
@@ -18,7 +18,7 @@ func (s *Server) addSocket(k *socket) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sockets[k] = struct{}{}
-	if s.draining { // it slipped in between begin and here
+	if s.closed { // it slipped in between the check and here
 		go k.drain(1001, "Going away")
 	}
 }
@@ -32,6 +32,12 @@ func (s *Server) removeSocket(k *socket) {
 	if len(members) == 0 {
 		delete(s.sessions, k.session)
 	}
+}
+
+func (s *Server) closedToSockets() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
 }
 
 // Sockets says how many websockets are open.

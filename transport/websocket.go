@@ -57,6 +57,10 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // serveWebSocket upgrades the connection and reads from it until it ends. An idle socket holds this one
 // goroutine; each operation under way has one more.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
+	if s.closedToSockets() {
+		s.refuse(w, r, http.StatusServiceUnavailable, errShuttingDown())
+		return
+	}
 	upgrader := s.upgrader
 	upgrader.Error = func(w http.ResponseWriter, r *http.Request, status int, reason error) {
 		code := CodeBadUserInput
@@ -210,7 +214,7 @@ func (k *socket) isClosing() bool {
 	return k.closing
 }
 
-// drain refuses new operations, ends subscriptions, lets queries and mutations finish within CloseTimeout,
+// drain refuses new operations, ends subscriptions, lets queries and mutations finish within FinishTimeout,
 // and closes.
 func (k *socket) drain(code int, reason string) {
 	k.mu.Lock()
@@ -219,7 +223,7 @@ func (k *socket) drain(code int, reason string) {
 		return
 	}
 	k.draining = sync.OnceFunc(func() { k.close(code, reason) })
-	late := time.AfterFunc(k.server.options.CloseTimeout, k.draining)
+	late := time.AfterFunc(k.server.options.FinishTimeout, k.draining)
 	context.AfterFunc(k.ctx, func() { late.Stop() })
 	for _, op := range k.operations {
 		if op.streaming {
