@@ -18,10 +18,7 @@ func (a *Advertiser) check(field string) error {
 	if a.ID.IsZero() {
 		return fault.Invalidf(at(field, "id"), "An advertiser needs an id.")
 	}
-	if err := fault.CheckLine(at(field, "name"), a.Name, 1, MaxName); err != nil {
-		return err
-	}
-	return checkCaps(at(field, "caps"), a.Caps)
+	return fault.All(fault.CheckLine(at(field, "name"), a.Name, 1, MaxName), checkCaps(at(field, "caps"), a.Caps))
 }
 
 // at is a field's path; field may be empty.

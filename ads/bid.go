@@ -35,16 +35,21 @@ type Bid struct {
 }
 
 func (b *Bid) check(field string) error {
+	var model error
 	if b.Model != CPM && b.Model != CPC {
-		return fault.Invalidf(at(field, "model"), "A bid is a CPM or a CPC.")
+		model = fault.Invalidf(at(field, "model"), "A bid is a CPM or a CPC.")
 	}
+	return fault.All(model, b.checkPrice(at(field, "price")), b.Currency.Check(at(field, "currency")))
+}
+
+func (b *Bid) checkPrice(field string) error {
 	if b.Price < 1 || b.Price > MaxBid {
-		return fault.Invalidf(at(field, "price"), "A bid has 1 to %d micros.", MaxBid)
+		return fault.Invalidf(field, "A bid has 1 to %d micros.", MaxBid)
 	}
 	if b.Model == CPM && b.Price%mille != 0 {
-		return fault.Invalidf(at(field, "price"), "A CPM is a multiple of %d micros: an impression costs whole micros.", mille)
+		return fault.Invalidf(field, "A CPM is a multiple of %d micros: an impression costs whole micros.", mille)
 	}
-	return b.Currency.Check(at(field, "currency"))
+	return nil
 }
 
 // Cost is what one recording of the kind costs.

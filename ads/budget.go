@@ -32,21 +32,27 @@ func (b *Budget) check(field string) error {
 	if *b == (Budget{}) {
 		return nil
 	}
-	for _, amount := range []struct {
-		name  string
-		value Micros
-	}{{"total", b.Total}, {"daily", b.Daily}} {
-		if amount.value < 0 || amount.value > MaxBid {
-			return fault.Invalidf(at(field, amount.name), "A budget has 1 to %d micros.", MaxBid)
-		}
+	return fault.All(
+		checkAmount(at(field, "total"), b.Total), checkAmount(at(field, "daily"), b.Daily),
+		b.checkAmounts(field), b.Currency.Check(at(field, "currency")),
+	)
+}
+
+func checkAmount(field string, amount Micros) error {
+	if amount < 0 || amount > MaxBid {
+		return fault.Invalidf(field, "A budget has 1 to %d micros.", MaxBid)
 	}
-	if !b.Limited() {
+	return nil
+}
+
+func (b *Budget) checkAmounts(field string) error {
+	if b.Total == 0 && b.Daily == 0 {
 		return fault.Invalidf(field, "A budget has a total, a daily amount, or both.")
 	}
 	if b.Total > 0 && b.Daily > b.Total {
 		return fault.Invalidf(at(field, "daily"), "A day's budget is more than all.")
 	}
-	return b.Currency.Check(at(field, "currency"))
+	return nil
 }
 
 // Ledger is what was taken out of a campaign's budget. What is taken was spent, or is on lease: Spent ≤ Taken, and Taken

@@ -36,35 +36,31 @@ type Campaign struct {
 }
 
 func (c *Campaign) check(field string) error {
-	if err := c.checkParts(field); err != nil {
-		return err
-	}
-	return c.checkPace(field)
+	return fault.All(c.checkIDs(field), c.checkParts(field), c.checkPace(field))
 }
 
-func (c *Campaign) checkParts(field string) error {
+// Check says what is wrong with a new campaign, apart from its ids.
+func (c *Campaign) Check() error { return fault.All(c.checkParts(""), c.checkPace("")) }
+
+func (c *Campaign) checkIDs(field string) error {
 	if c.ID.IsZero() {
 		return fault.Invalidf(at(field, "id"), "A campaign needs an id.")
 	}
 	if c.Advertiser.IsZero() {
 		return fault.Invalidf(at(field, "advertiser"), "A campaign needs an advertiser.")
 	}
-	if err := fault.CheckLine(at(field, "name"), c.Name, 1, MaxName); err != nil {
-		return err
-	}
-	if err := c.State.check(at(field, "state")); err != nil {
-		return err
-	}
-	if err := c.Schedule.check(at(field, "schedule")); err != nil {
-		return err
-	}
-	if err := c.Budget.check(at(field, "budget")); err != nil {
-		return err
-	}
+	return nil
+}
+
+func (c *Campaign) checkParts(field string) error {
+	var house error
 	if c.House && c.Budget != (Budget{}) {
-		return fault.Invalidf(at(field, "budget"), "House ads cost nothing, and have no budget.")
+		house = fault.Invalidf(at(field, "budget"), "House ads cost nothing, and have no budget.")
 	}
-	return checkCaps(at(field, "caps"), c.Caps)
+	return fault.All(
+		fault.CheckLine(at(field, "name"), c.Name, 1, MaxName), c.State.check(at(field, "state")), c.Schedule.check(at(field, "schedule")),
+		c.Budget.check(at(field, "budget")), house, checkCaps(at(field, "caps"), c.Caps),
+	)
 }
 
 func (c *Campaign) checkPace(field string) error {

@@ -56,19 +56,19 @@ func checkCaps(field string, caps []Cap) error {
 	if len(caps) > MaxCaps {
 		return fault.Invalidf(field, "There is one cap at most for each window.")
 	}
+	var wrong []error
 	for i, c := range caps {
 		at := fmt.Sprintf("%s.%d", field, i)
 		if c.Count < 1 || c.Count > MaxCapCount {
-			return fault.Invalidf(at+".count", "A cap allows 1 to %d impressions.", MaxCapCount)
+			wrong = append(wrong, fault.Invalidf(at+".count", "A cap allows 1 to %d impressions.", MaxCapCount))
 		}
 		if c.Per.Length() == 0 {
-			return fault.Invalidf(at+".per", "A cap is per HOUR, DAY, WEEK or LIFETIME.")
-		}
-		if slices.ContainsFunc(caps[:i], func(other Cap) bool { return other.Per == c.Per }) {
-			return fault.Invalidf(at+".per", "There is one cap at most for each window.")
+			wrong = append(wrong, fault.Invalidf(at+".per", "A cap is per HOUR, DAY, WEEK or LIFETIME."))
+		} else if slices.ContainsFunc(caps[:i], func(other Cap) bool { return other.Per == c.Per }) {
+			wrong = append(wrong, fault.Invalidf(at+".per", "There is one cap at most for each window."))
 		}
 	}
-	return nil
+	return fault.All(wrong...)
 }
 
 // ScopeCap is a cap of something: the id is a unit's, a campaign's or an advertiser's.

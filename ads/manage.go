@@ -103,8 +103,10 @@ func because(told *fault.Error, cause error) error {
 
 // renamed gives an error's field the name that the caller knows it by.
 func renamed(err error, field, to string) error {
-	if told, ok := errors.AsType[*fault.Error](err); ok && told.Field == field {
-		told.Field = to
+	for _, told := range fault.Mistakes(err) {
+		if told.Field == field {
+			told.Field = to
+		}
 	}
 	return err
 }
@@ -136,10 +138,11 @@ func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change fun
 
 // checkChange leaves a pace alone that was stored when all were taken: such campaigns can still be paused.
 func (c *Campaign) checkChange(before *Campaign) error {
-	if err := c.checkParts(""); err != nil || (c.Budget == before.Budget && c.Schedule == before.Schedule) {
-		return err
+	wrong := fault.All(c.checkIDs(""), c.checkParts(""))
+	if c.Budget == before.Budget && c.Schedule == before.Schedule {
+		return wrong
 	}
-	return c.checkPace("")
+	return fault.All(wrong, c.checkPace(""))
 }
 
 // SetCampaignState pauses, resumes or archives a campaign: its units leave all zones at once, or come back. Error: NOT_FOUND.

@@ -219,17 +219,20 @@ type RefundRequest struct {
 	By     string // who asks
 }
 
+// Check says what is wrong with a request apart from what it selects.
+func (r *RefundRequest) Check() error {
+	var count error
+	if r.Count < 1 || r.Count > MaxRefund {
+		count = fault.Invalidf("count", "One refund is about 1 to %d charges.", MaxRefund)
+	}
+	return fault.All(count, fault.CheckLine("reason", r.Reason, 1, MaxReason))
+}
+
 // Refund gives back what was billed, and says how far that is: the rest of a long one is background work, and so is all of one that has begun when
 // the database stops answering. Errors are those of Charged; CONFLICT for "count" where another number of charges is there: after a refund, none are.
 func (s *Service) Refund(ctx context.Context, r RefundRequest) (*Refund, error) {
-	if err := fault.CheckLine("reason", r.Reason, 1, MaxReason); err != nil {
-		return nil, err
-	}
-	if r.Count < 1 || r.Count > MaxRefund {
-		return nil, fault.Invalidf("count", "One refund is about 1 to %d charges.", MaxRefund)
-	}
 	selected, err := s.selection(ctx, r.ChargeQuery)
-	if err != nil {
+	if err := fault.All(err, r.Check()); err != nil {
 		return nil, err
 	}
 	charges, err := s.store.Charged(ctx, selected)

@@ -44,15 +44,20 @@ func (w Weekdays) List() []time.Weekday {
 }
 
 func (s *Schedule) check(field string) error {
+	var end, zone, days error
 	if !s.Start.IsZero() && !s.End.IsZero() && !s.Start.Before(s.End) {
-		return fault.Invalidf(at(field, "end"), "The end lies before the start.")
+		end = fault.Invalidf(at(field, "end"), "The end lies before the start.")
 	}
 	if _, err := location(s.TimeZone); err != nil {
-		return fault.Invalidf(at(field, "timeZone"), "There is no such time zone: an IANA name such as Europe/Berlin is needed.")
+		zone = fault.Invalidf(at(field, "timeZone"), "There is no such time zone: an IANA name such as Europe/Berlin is needed.")
 	}
 	if s.Weekdays > 1<<7-1 {
-		return fault.Invalidf(at(field, "weekdays"), "A week has seven days.")
+		days = fault.Invalidf(at(field, "weekdays"), "A week has seven days.")
 	}
+	return fault.All(end, zone, days, s.checkHours(field))
+}
+
+func (s *Schedule) checkHours(field string) error {
 	if s.FromHour == 0 && s.ToHour == 0 {
 		return nil
 	}

@@ -24,18 +24,16 @@ type Creative struct {
 }
 
 func (c *Creative) check(field string) error {
-	if err := fault.CheckLine(at(field, "headline"), c.Headline, 1, MaxHeadline); err != nil {
-		return err
-	}
-	if err := fault.CheckLine(at(field, "body"), c.Body, 0, MaxBody); err != nil {
-		return err
-	}
+	var image error
 	if c.ImageURL != "" {
-		if err := fault.CheckURL(at(field, "imageUrl"), c.ImageURL); err != nil {
-			return err
-		}
+		image = fault.CheckURL(at(field, "imageUrl"), c.ImageURL)
 	}
-	return fault.CheckURL(at(field, "landingUrl"), c.LandingURL)
+	return fault.All(
+		fault.CheckLine(at(field, "headline"), c.Headline, 1, MaxHeadline),
+		fault.CheckLine(at(field, "body"), c.Body, 0, MaxBody),
+		image,
+		fault.CheckURL(at(field, "landingUrl"), c.LandingURL),
+	)
 }
 
 // Unit is one advertisement.
@@ -67,19 +65,28 @@ func (u *Unit) check(field string) error {
 	if u.Campaign.IsZero() {
 		return fault.Invalidf(at(field, "campaign"), "A unit needs a campaign.")
 	}
-	for _, err := range []error{
-		u.Creative.check(field), u.Bid.check(at(field, "bid")), u.State.check(at(field, "state")), u.checkZones(at(field, "zones")),
-		u.checkKeywords(at(field, "keywords")), checkCaps(at(field, "caps"), u.Caps),
-	} {
-		if err != nil {
-			return err
-		}
-	}
-	if u.Weight < 0 || u.Weight > MaxWeight {
-		return fault.Invalidf(at(field, "weight"), "A weight is 1 to %d, or 0 for none.", MaxWeight)
+	if err := u.checkParts(field); err != nil {
+		return err
 	}
 	if u.Revision == 0 && (u.Impressions != 0 || u.Clicks != 0) {
 		return fault.Invalidf(field, "A new unit has neither impressions nor clicks.")
+	}
+	return nil
+}
+
+// Check says what is wrong with a unit, apart from its ids.
+func (u *Unit) Check() error { return u.checkParts("") }
+
+func (u *Unit) checkParts(field string) error {
+	return fault.All(
+		u.Creative.check(field), u.Bid.check(at(field, "bid")), u.State.check(at(field, "state")), u.checkZones(at(field, "zones")),
+		u.checkKeywords(at(field, "keywords")), checkCaps(at(field, "caps"), u.Caps), u.checkWeight(at(field, "weight")),
+	)
+}
+
+func (u *Unit) checkWeight(field string) error {
+	if u.Weight < 0 || u.Weight > MaxWeight {
+		return fault.Invalidf(field, "A weight is 1 to %d, or 0 for none.", MaxWeight)
 	}
 	return nil
 }

@@ -34,16 +34,13 @@ func ParseZoneID(text string) (ZoneID, error) {
 }
 
 func (z ZoneID) check(siteField, nameField string) error {
-	if !goodZoneName(z.Site) {
-		return badZoneName(siteField, "site")
-	}
-	if !goodZoneName(z.Name) {
-		return badZoneName(nameField, "zone")
-	}
-	return nil
+	return fault.All(checkZoneName(siteField, "site", z.Site), checkZoneName(nameField, "zone", z.Name))
 }
 
-func badZoneName(field, what string) error {
+func checkZoneName(field, what, name string) error {
+	if goodZoneName(name) {
+		return nil
+	}
 	return fault.Invalidf(field, "A %s's name has 1 to %d characters, of a–z, 0–9, '.', '-' and '_'.", what, MaxZoneName)
 }
 
@@ -76,13 +73,11 @@ type Zone struct {
 }
 
 func (z *Zone) check(field string) error {
-	if err := z.ID.check(at(field, "site"), at(field, "name")); err != nil {
-		return err
-	}
+	var design error
 	if z.Design != ByZone && z.Design != ByFrequency && z.Design != ByKeywords {
-		return fault.Invalidf(at(field, "design"), "A design is ZONE, FREQUENCY or KEYWORDS.")
+		design = fault.Invalidf(at(field, "design"), "A design is ZONE, FREQUENCY or KEYWORDS.")
 	}
-	return z.Currency.Check(at(field, "currency"))
+	return fault.All(z.ID.check(at(field, "site"), at(field, "name")), design, z.Currency.Check(at(field, "currency")))
 }
 
 // RunningUnit is what a zone knows of a unit: all that choosing and showing it takes.

@@ -73,3 +73,30 @@ func TestChecks(t *testing.T) {
 		}
 	}
 }
+
+func TestAllMistakesOfAnInput(t *testing.T) {
+	broken := errors.New("the database is broken")
+	name, again, text := fault.Invalidf("name", "first"), fault.Errorf(fault.CodeBlank, "name", "second"), fault.Invalidf("text", "third")
+	for _, c := range []struct {
+		found []error
+		want  string
+	}{
+		{nil, ""},
+		{[]error{nil, nil}, ""},
+		{[]error{nil, name}, "INVALID: name: first"},
+		{[]error{name, again}, "INVALID: name: first"},
+		{[]error{again, nil, fault.All(name, text)}, "BLANK: name: second; INVALID: text: third"},
+		{[]error{name, broken, text}, "the database is broken"},
+	} {
+		err := fault.All(c.found...)
+		if got := fmt.Sprint(err); got != c.want && (err != nil || c.want != "") {
+			t.Errorf("%v: got %v, want %s", c.found, err, c.want)
+		}
+	}
+	if err := fault.All(name, text); !errors.Is(err, text) || len(fault.Mistakes(err)) != 2 {
+		t.Errorf("%v has %v", err, fault.Mistakes(err))
+	}
+	if fault.Mistakes(broken) != nil {
+		t.Error("a failure is no mistake")
+	}
+}

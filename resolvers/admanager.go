@@ -296,12 +296,9 @@ func (r mutationResolver) CreateAdCampaign(ctx context.Context, input model.Crea
 		c := ads.Campaign{
 			ID: ads.CampaignID{ID: id.New()}, Name: input.Name, State: ads.Active, House: input.IsHouse, Caps: capsOf(input.Caps),
 		}
-		var err error
-		if c.Advertiser, err = advertiserID("advertiserId", input.AdvertiserID); err != nil {
-			return c.ID, err
-		}
-		if err := setTerms(&c, input.Schedule, input.Budget); err != nil {
-			return c.ID, err
+		err := fault.All(setID(&c.Advertiser, "advertiserId", &input.AdvertiserID, advertiserID), setTerms(&c, input.Schedule, input.Budget))
+		if err != nil {
+			return c.ID, fault.All(err, c.Check())
 		}
 		return c.ID, r.Resolver.Ads.CreateCampaign(ctx, c)
 	})
@@ -312,10 +309,7 @@ func (r mutationResolver) CreateAdCampaign(ctx context.Context, input model.Crea
 func (r mutationResolver) UpdateAdCampaign(ctx context.Context, input model.UpdateAdCampaignInput) (*model.UpdateAdCampaignPayload, error) {
 	saved, mistakes, err := saveAd(ctx, r.Resolver, r.loadCampaign, func() (ads.CampaignID, error) {
 		i, err := campaignID("campaignId", input.CampaignID)
-		if err == nil {
-			err = setTerms(&ads.Campaign{}, input.Schedule, input.Budget)
-		}
-		if err != nil {
+		if err := fault.All(err, setTerms(&ads.Campaign{}, input.Schedule, input.Budget)); err != nil {
 			return i, err
 		}
 		return i, at("campaignId", r.Resolver.Ads.UpdateCampaign(ctx, i, func(c *ads.Campaign) {
@@ -366,12 +360,10 @@ func (r mutationResolver) CreateAdUnit(ctx context.Context, input model.CreateAd
 		}
 		set(&u.ImageURL, input.ImageURL)
 		set(&u.Weight, input.Weight)
-		var err error
-		if u.Campaign, err = campaignID("campaignId", input.CampaignID); err != nil {
-			return u.ID, err
-		}
-		if u.Keywords, err = ads.NormalKeywords("keywords", input.Keywords); err != nil {
-			return u.ID, err
+		var malformed error
+		u.Keywords, malformed = ads.NormalKeywords("keywords", input.Keywords)
+		if err := fault.All(setID(&u.Campaign, "campaignId", &input.CampaignID, campaignID), malformed); err != nil {
+			return u.ID, fault.All(err, u.Check())
 		}
 		return u.ID, r.Resolver.Ads.CreateUnit(ctx, u)
 	})
@@ -382,11 +374,8 @@ func (r mutationResolver) CreateAdUnit(ctx context.Context, input model.CreateAd
 func (r mutationResolver) UpdateAdUnit(ctx context.Context, input model.UpdateAdUnitInput) (*model.UpdateAdUnitPayload, error) {
 	saved, mistakes, err := saveAd(ctx, r.Resolver, r.loadAdUnit, func() (ads.UnitID, error) {
 		i, err := adUnitID("unitId", input.UnitID)
-		if err != nil {
-			return i, err
-		}
-		keywords, err := ads.NormalKeywords("keywords", input.Keywords)
-		if err != nil {
+		keywords, malformed := ads.NormalKeywords("keywords", input.Keywords)
+		if err := fault.All(err, malformed); err != nil {
 			return i, err
 		}
 		return i, at("unitId", r.Resolver.Ads.UpdateUnit(ctx, i, func(u *ads.Unit) {
@@ -464,25 +453,32 @@ func bidOf(given *model.AdBidInput) ads.Bid {
 
 // setTerms changes when a campaign runs and what it may spend. Error: INVALID.
 func setTerms(c *ads.Campaign, schedule *model.AdScheduleInput, budget *model.AdBudgetInput) error {
-	if schedule != nil {
-		c.Schedule = ads.Schedule{TimeZone: schedule.TimeZone, Weekdays: ads.On(schedule.Weekdays...)}
-		set(&c.Schedule.Start, schedule.Start)
-		set(&c.Schedule.End, schedule.End)
-		if schedule.FromHour != 0 || schedule.ToHour != 24 {
-			c.Schedule.FromHour, c.Schedule.ToHour = schedule.FromHour, schedule.ToHour
-		}
-		if schedule.FromHour == 0 && schedule.ToHour == 0 {
-			return fault.Invalidf("schedule.toHour", "An hour to end lies behind the one to begin, and is 24 at most.")
-		}
+	return fault.All(setSchedule(c, schedule), setBudget(c, budget))
+}
+
+func setSchedule(c *ads.Campaign, schedule *model.AdScheduleInput) error {
+	if schedule == nil {
+		return nil
 	}
+	c.Schedule = ads.Schedule{TimeZone: schedule.TimeZone, Weekdays: ads.On(schedule.Weekdays...)}
+	set(&c.Schedule.Start, schedule.Start)
+	set(&c.Schedule.End, schedule.End)
+	if schedule.FromHour != 0 || schedule.ToHour != 24 {
+		c.Schedule.FromHour, c.Schedule.ToHour = schedule.FromHour, schedule.ToHour
+	}
+	if schedule.FromHour == 0 && schedule.ToHour == 0 {
+		return fault.Invalidf("schedule.toHour", "An hour to end lies behind the one to begin, and is 24 at most.")
+	}
+	return nil
+}
+
+func setBudget(c *ads.Campaign, budget *model.AdBudgetInput) error {
 	if budget == nil {
 		return nil
 	}
 	c.Budget = ads.Budget{}
-	for name, amount := range map[string]*ads.Micros{"total": budget.Total, "daily": budget.Daily} {
-		if amount != nil && *amount < 1 {
-			return fault.Invalidf("budget."+name, "A budget has 1 to %d micros.", ads.MaxBid)
-		}
+	if err := fault.All(atLeastOne("budget.total", budget.Total), atLeastOne("budget.daily", budget.Daily)); err != nil {
+		return fault.All(err, ads.Currency(budget.Currency).Check("budget.currency"))
 	}
 	if budget.Total == nil && budget.Daily == nil {
 		return checkUnlimited(budget)
@@ -493,10 +489,18 @@ func setTerms(c *ads.Campaign, schedule *model.AdScheduleInput, budget *model.Ad
 	return nil
 }
 
+func atLeastOne(field string, amount *ads.Micros) error {
+	if amount != nil && *amount < 1 {
+		return fault.Invalidf(field, "A budget has 1 to %d micros.", ads.MaxBid)
+	}
+	return nil
+}
+
 // checkUnlimited is about a budget without any amount.
 func checkUnlimited(budget *model.AdBudgetInput) error {
+	var even error
 	if budget.Even {
-		return fault.Invalidf("budget.even", "There is no budget to spread.")
+		even = fault.Invalidf("budget.even", "There is no budget to spread.")
 	}
-	return ads.Currency(budget.Currency).Check("budget.currency")
+	return fault.All(even, ads.Currency(budget.Currency).Check("budget.currency"))
 }

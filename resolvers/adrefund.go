@@ -35,29 +35,27 @@ func (r adManagerResolver) Charges(ctx context.Context, _ *model.AdManager, camp
 
 // chargeQuery reads what picks charges. Errors: those of the ids; INVALID for a visitor or an address that is empty, which would be everybody.
 func chargeQuery(input *model.RefundAdsInput) (q ads.ChargeQuery, err error) {
-	if q.Campaign, err = campaignID("campaignId", input.CampaignID); err != nil {
-		return q, err
-	}
-	for _, err := range []error{
+	err = fault.All(
+		setID(&q.Campaign, "campaignId", &input.CampaignID, campaignID),
 		setID(&q.Unit, "unitId", input.UnitID, adUnitID),
 		setID(&q.Choice, "choiceId", input.ChoiceID, choiceID),
 		setID(&q.Person, "person", input.Person, adPersonID),
-	} {
-		if err != nil {
-			return q, err
-		}
-	}
-	for field, given := range map[string]*string{"visitor": input.Visitor, "address": input.Address} {
-		if given != nil && *given == "" {
-			return q, fault.Invalidf(field, "This must not be empty.")
-		}
-	}
+		notEmpty("visitor", input.Visitor),
+		notEmpty("address", input.Address),
+	)
 	set(&q.Kind, input.Kind)
 	set(&q.From, input.From)
 	set(&q.To, input.To)
 	set(&q.Visitor, input.Visitor)
 	set(&q.Address, input.Address)
-	return q, nil
+	return q, err
+}
+
+func notEmpty(field string, given *string) error {
+	if given != nil && *given == "" {
+		return fault.Invalidf(field, "This must not be empty.")
+	}
+	return nil
 }
 
 // setID reads an id that was given.
@@ -96,9 +94,12 @@ func (r mutationResolver) RefundAds(ctx context.Context, input model.RefundAdsIn
 		return nil, err
 	}
 	query, err := chargeQuery(&input)
+	request := ads.RefundRequest{ChargeQuery: query, Count: input.Count, Reason: input.Reason, By: viewerOf(ctx).String()}
 	var refund *ads.Refund
 	if err == nil {
-		refund, err = r.Resolver.Ads.Refund(ctx, ads.RefundRequest{ChargeQuery: query, Count: input.Count, Reason: input.Reason, By: viewerOf(ctx).String()})
+		refund, err = r.Resolver.Ads.Refund(ctx, request)
+	} else {
+		err = fault.All(err, request.Check())
 	}
 	payload := &model.RefundAdsPayload{}
 	if payload.UserErrors, err = userErrors(err); err == nil && refund != nil {

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 
+	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/loaders"
 	"plaza/social"
@@ -21,17 +22,18 @@ func (r *Resolver) mutate(ctx context.Context, change func(viewer social.UserID)
 }
 
 // noun is a kind of things that mutations change.
-type noun[ID, T any] struct {
+type noun[ID any, T comparable] struct {
+	name     string
 	argument string // where a mutation's input has its id
 	parse    func(argument, text string) (ID, error)
 	load     func(context.Context, ID) (T, error) // as the viewer may see it; zero where there is none
 }
 
 var (
-	users    = noun[social.UserID, *model.User]{"userId", userID, loadUser}
-	circles  = noun[social.CircleID, *model.Circle]{"circleId", circleID, loadCircle}
-	posts    = noun[social.PostID, model.Post]{"postId", postID, loadPost}
-	comments = noun[social.CommentID, *model.Comment]{"commentId", commentID, loadComment}
+	users    = noun[social.UserID, *model.User]{"user", "userId", userID, loadUser}
+	circles  = noun[social.CircleID, *model.Circle]{"circle", "circleId", circleID, loadCircle}
+	posts    = noun[social.PostID, model.Post]{"post", "postId", postID, loadPost}
+	comments = noun[social.CommentID, *model.Comment]{"comment", "commentId", commentID, loadComment}
 )
 
 // write makes or changes a thing, and then reads it.
@@ -50,21 +52,36 @@ func (n noun[ID, T]) write(ctx context.Context, r mutationResolver, do func(view
 
 type change[ID any] func(ctx context.Context, viewer social.UserID, id ID) error
 
-// change changes the thing with an id, and then reads it again.
-func (n noun[ID, T]) change(ctx context.Context, r mutationResolver, text string, do change[ID]) (T, []*model.UserError, error) {
+// change changes the thing with an id, and then reads it again. wrong is what is known to be wrong with the rest of the input: then nothing is
+// changed, and the mistakes are told with those about the id.
+func (n noun[ID, T]) change(ctx context.Context, r mutationResolver, text string, do change[ID], wrong ...error) (T, []*model.UserError, error) {
 	return n.write(ctx, r, func(viewer social.UserID) (ID, error) {
 		id, err := n.parse(n.argument, text)
-		if err != nil {
-			return id, err
+		mistakes := fault.All(wrong...)
+		switch {
+		case err != nil:
+			return id, fault.All(err, mistakes)
+		case mistakes != nil:
+			return id, fault.All(n.mustExist(ctx, id), mistakes)
 		}
 		return id, do(ctx, viewer, id)
 	})
 }
 
+// mustExist looks whether the viewer may see the thing with an id. Error: NOT_FOUND.
+func (n noun[ID, T]) mustExist(ctx context.Context, id ID) error {
+	var none T
+	thing, err := n.load(ctx, id)
+	if err == nil && thing == none {
+		err = fault.NotFound(n.argument, n.name)
+	}
+	return err
+}
+
 // remove deletes the thing with an id, and returns that id.
 func (n noun[ID, T]) remove(ctx context.Context, r mutationResolver, text string, do change[ID]) (*string, []*model.UserError, error) {
 	removed := func(context.Context, ID) (*string, error) { return &text, nil }
-	return noun[ID, *string]{n.argument, n.parse, removed}.change(ctx, r, text, do)
+	return noun[ID, *string]{n.name, n.argument, n.parse, removed}.change(ctx, r, text, do)
 }
 
 // unless is a value of a payload, which is absent where there were mistakes.

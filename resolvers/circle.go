@@ -48,7 +48,7 @@ func (r mutationResolver) CreateCircle(ctx context.Context, input model.CreateCi
 func (r mutationResolver) RenameCircle(ctx context.Context, input model.RenameCircleInput) (*model.RenameCirclePayload, error) {
 	circle, mistakes, err := circles.change(ctx, r, input.CircleID, func(ctx context.Context, viewer social.UserID, id social.CircleID) error {
 		return r.Social.RenameCircle(ctx, viewer, id, input.Name)
-	})
+	}, social.CheckCircleName(input.Name))
 	return &model.RenameCirclePayload{Circle: circle, UserErrors: mistakes}, err
 }
 
@@ -74,13 +74,10 @@ type memberChange func(ctx context.Context, viewer social.UserID, circle social.
 
 // changeMember changes who is in a circle, and reads both again.
 func (r mutationResolver) changeMember(ctx context.Context, circleText, userText string, change memberChange) (*model.Circle, *model.User, []*model.UserError, error) {
-	var member social.UserID
-	circle, mistakes, err := circles.change(ctx, r, circleText, func(ctx context.Context, viewer social.UserID, circle social.CircleID) (err error) {
-		if member, err = userID("userId", userText); err != nil {
-			return err
-		}
+	member, malformed := userID("userId", userText)
+	circle, mistakes, err := circles.change(ctx, r, circleText, func(ctx context.Context, viewer social.UserID, circle social.CircleID) error {
 		return change(ctx, viewer, circle, member)
-	})
+	}, malformed)
 	if err != nil || len(mistakes) > 0 {
 		return nil, nil, mistakes, err
 	}

@@ -108,7 +108,7 @@ func (r mutationResolver) AddComment(ctx context.Context, input model.AddComment
 	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
 		comment, err := newComment(input)
 		if err != nil {
-			return err
+			return fault.All(err, social.CheckCommentText(input.Text))
 		}
 		c, err := r.Social.AddComment(ctx, viewer, comment)
 		if err == nil {
@@ -119,22 +119,18 @@ func (r mutationResolver) AddComment(ctx context.Context, input model.AddComment
 	return &model.AddCommentPayload{Comment: added, UserErrors: mistakes}, err
 }
 
-func newComment(input model.AddCommentInput) (c social.NewComment, err error) {
-	c.Text = input.Text
-	if c.Post, err = postID("postId", input.PostID); err != nil {
-		return c, err
-	}
-	if input.ParentID != nil {
-		c.Parent, err = commentID("parentId", *input.ParentID)
-	}
-	return c, err
+func newComment(input model.AddCommentInput) (social.NewComment, error) {
+	c := social.NewComment{Text: input.Text}
+	var noPost error
+	c.Post, noPost = postID("postId", input.PostID)
+	return c, fault.All(noPost, setID(&c.Parent, "parentId", input.ParentID, commentID))
 }
 
 // EditComment resolves Mutation.editComment.
 func (r mutationResolver) EditComment(ctx context.Context, input model.EditCommentInput) (*model.EditCommentPayload, error) {
 	comment, mistakes, err := comments.change(ctx, r, input.CommentID, func(ctx context.Context, viewer social.UserID, id social.CommentID) error {
 		return r.Social.EditComment(ctx, viewer, id, input.Text)
-	})
+	}, social.CheckCommentText(input.Text))
 	return &model.EditCommentPayload{Comment: comment, UserErrors: mistakes}, err
 }
 

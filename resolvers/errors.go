@@ -25,18 +25,21 @@ const (
 	codeInternal     = "INTERNAL"
 )
 
-// userErrors makes a person's mistake a part of the payload; every other error stays one. The list is never nil.
+// userErrors makes a person's mistakes a part of the payload; every other error stays one. The list is never nil.
 func userErrors(err error) ([]*model.UserError, error) {
 	mistakes := []*model.UserError{}
-	var mistake *fault.Error
-	if !errors.As(err, &mistake) || !model.UserErrorCode(mistake.Code).IsValid() {
+	found := fault.Mistakes(err)
+	if found == nil {
 		return mistakes, err
 	}
-	return append(mistakes, &model.UserError{
-		Code:    model.UserErrorCode(mistake.Code),
-		Message: mistake.Message,
-		Path:    inputPath(mistake),
-	}), nil
+	for _, mistake := range found {
+		code := model.UserErrorCode(mistake.Code)
+		if !code.IsValid() { // it is not about the input
+			return []*model.UserError{}, mistake
+		}
+		mistakes = append(mistakes, &model.UserError{Code: code, Message: mistake.Message, Path: inputPath(mistake)})
+	}
+	return mistakes, nil
 }
 
 // inputPath is the way to the argument at fault; empty where none is.

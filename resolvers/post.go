@@ -132,7 +132,7 @@ func (r mutationResolver) CreatePost(ctx context.Context, input model.CreatePost
 	post, mistakes, err := posts.write(ctx, r, func(viewer social.UserID) (social.PostID, error) {
 		post, err := newPost(input)
 		if err != nil {
-			return social.PostID{}, err
+			return social.PostID{}, fault.All(err, r.Social.CheckPost(ctx, viewer, post))
 		}
 		created, err := r.Social.CreatePost(ctx, viewer, post)
 		if err != nil {
@@ -148,33 +148,27 @@ func (r mutationResolver) EditPost(ctx context.Context, input model.EditPostInpu
 	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
 		_, err := r.Social.EditPost(ctx, viewer, id, content(input.Content))
 		return err
-	})
+	}, r.Social.CheckEdit(content(input.Content)))
 	return &model.EditPostPayload{Post: post, UserErrors: mistakes}, err
 }
 
 // SetPostAudience resolves Mutation.setPostAudience.
 func (r mutationResolver) SetPostAudience(ctx context.Context, input model.SetPostAudienceInput) (*model.SetPostAudiencePayload, error) {
+	audience, malformed := audience(input.Audience)
 	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
-		audience, err := audience(input.Audience)
-		if err != nil {
-			return err
-		}
-		_, err = r.Social.SetAudience(ctx, viewer, id, audience)
+		_, err := r.Social.SetAudience(ctx, viewer, id, audience)
 		return err
-	})
+	}, malformed)
 	return &model.SetPostAudiencePayload{Post: post, UserErrors: mistakes}, err
 }
 
 // SetReplyPolicy resolves Mutation.setReplyPolicy.
 func (r mutationResolver) SetReplyPolicy(ctx context.Context, input model.SetReplyPolicyInput) (*model.SetReplyPolicyPayload, error) {
+	policy, malformed := replyPolicy(input.Replies)
 	post, mistakes, err := posts.change(ctx, r, input.PostID, func(ctx context.Context, viewer social.UserID, id social.PostID) error {
-		policy, err := replyPolicy(input.Replies)
-		if err != nil {
-			return err
-		}
-		_, err = r.Social.SetReplyPolicy(ctx, viewer, id, policy)
+		_, err := r.Social.SetReplyPolicy(ctx, viewer, id, policy)
 		return err
-	})
+	}, malformed)
 	return &model.SetReplyPolicyPayload{Post: post, UserErrors: mistakes}, err
 }
 
@@ -228,30 +222,25 @@ func (r mutationResolver) RemoveReaction(ctx context.Context, input model.Remove
 }
 
 func newPost(input model.CreatePostInput) (social.NewPost, error) {
-	audience, err := audience(input.Audience)
-	if err != nil {
-		return social.NewPost{}, err
-	}
+	audience, badAudience := audience(input.Audience)
 	post := social.NewPost{Content: content(input.Content), Audience: audience, Order: value(input.CommentOrder)}
+	var badReplies error
 	if input.Replies != nil {
-		if post.Replies, err = replyPolicy(input.Replies); err != nil {
-			return post, err
-		}
+		post.Replies, badReplies = replyPolicy(input.Replies)
 	}
-	if input.WallOwnerID != nil {
-		post.WallOwner, err = userID("wallOwnerId", *input.WallOwnerID)
-	}
-	return post, err
+	return post, fault.All(badAudience, badReplies, setID(&post.WallOwner, "wallOwnerId", input.WallOwnerID, userID))
 }
 
 func audience(input *model.AudienceInput) (social.Audience, error) {
 	circles, err := listedCircles("audience.circleIds", input.CircleIds)
-	return social.Audience{Kind: input.Kind, Circles: circles}, err
+	audience := social.Audience{Kind: input.Kind, Circles: circles}
+	return audience, fault.All(err, audience.Check())
 }
 
 func replyPolicy(input *model.ReplyPolicyInput) (social.ReplyPolicy, error) {
 	circles, err := listedCircles("replies.circleIds", input.CircleIds)
-	return social.ReplyPolicy{Kind: input.Kind, Circles: circles}, err
+	policy := social.ReplyPolicy{Kind: input.Kind, Circles: circles}
+	return policy, fault.All(err, policy.Check())
 }
 
 func listedCircles(argument string, texts []string) ([]social.CircleID, error) {

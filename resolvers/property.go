@@ -63,7 +63,7 @@ func (r userResolver) Properties(ctx context.Context, obj *model.User) ([]*model
 }
 
 // properties are named by their keys.
-var properties = noun[string, *model.ProfileProperty]{"key", keyItself, loadProperty}
+var properties = noun[string, *model.ProfileProperty]{"property", "key", keyItself, loadProperty}
 
 func keyItself(_, text string) (string, error) { return text, nil }
 

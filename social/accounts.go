@@ -20,16 +20,10 @@ type SignUpInput struct {
 
 // NewAccount checks the input and makes what InsertUser and ImportUsers store, with its ids made at the user's time.
 func (s *Service) NewAccount(ctx context.Context, in SignUpInput, user UserID) (NewUser, error) {
-	handle, ok := normalHandle(in.Handle)
-	if !ok {
-		return NewUser{}, fault.Invalidf("handle", "A handle has 1 to %d letters (a–z), digits or underscores.", MaxHandleLen)
-	}
-	if err := fault.CheckLine("name", in.Name, 1, MaxNameLen); err != nil {
+	if err := in.check(); err != nil {
 		return NewUser{}, err
 	}
-	if err := fault.CheckText("password", in.Password, MinPasswordLen, MaxPasswordLen); err != nil {
-		return NewUser{}, err
-	}
+	handle, _ := normalHandle(in.Handle)
 	hash, err := s.hashes.hash(ctx, in.Password)
 	if err != nil {
 		return NewUser{}, err
@@ -41,16 +35,43 @@ func (s *Service) NewAccount(ctx context.Context, in SignUpInput, user UserID) (
 	}, nil
 }
 
+func (in *SignUpInput) check() error {
+	var malformed error
+	if _, ok := normalHandle(in.Handle); !ok {
+		malformed = fault.Invalidf("handle", "A handle has 1 to %d letters (a–z), digits or underscores.", MaxHandleLen)
+	}
+	return fault.All(
+		malformed,
+		fault.CheckLine("name", in.Name, 1, MaxNameLen),
+		fault.CheckText("password", in.Password, MinPasswordLen, MaxPasswordLen),
+	)
+}
+
+// checkHandle looks whether somebody has the handle: where another part of the input is wrong, nothing else would tell. Error: TAKEN.
+func (s *Service) checkHandle(ctx context.Context, handle string) error {
+	normal, _ := normalHandle(handle)
+	users, err := s.store.UsersByHandle(ctx, []string{normal})
+	if err == nil && users[normal] != nil {
+		err = errTaken()
+	}
+	return err
+}
+
+func errTaken() error { return fault.Errorf(fault.CodeTaken, "handle", "This handle is taken.") }
+
 // SignUp makes an account and signs in. The token is returned only here. Errors: INVALID, BLANK, TOO_LONG, TAKEN.
 func (s *Service) SignUp(ctx context.Context, in SignUpInput) (user UserID, token string, err error) {
 	account, err := s.NewAccount(ctx, in, UserID{s.newID()})
+	if fault.Mistakes(err) != nil {
+		err = fault.All(err, s.checkHandle(ctx, in.Handle))
+	}
 	if err != nil {
 		return UserID{}, "", err
 	}
 	user = account.User.ID
 	err = s.store.InsertUser(ctx, account, s.event(EventUserSignedUp, user))
 	if errors.Is(err, ErrTaken) {
-		return UserID{}, "", fault.Errorf(fault.CodeTaken, "handle", "This handle is taken.")
+		return UserID{}, "", errTaken()
 	}
 	if err != nil {
 		return UserID{}, "", err
@@ -143,18 +164,15 @@ func (s *Service) UpdateProfile(ctx context.Context, viewer UserID, change Profi
 }
 
 func (c ProfileChange) check() error {
+	var name, bio, avatar error
 	if c.Name != nil {
-		if err := fault.CheckLine("name", *c.Name, 1, MaxNameLen); err != nil {
-			return err
-		}
+		name = fault.CheckLine("name", *c.Name, 1, MaxNameLen)
 	}
 	if c.Bio != nil {
-		if err := fault.CheckText("bio", *c.Bio, 0, MaxBioLen); err != nil {
-			return err
-		}
+		bio = fault.CheckText("bio", *c.Bio, 0, MaxBioLen)
 	}
 	if c.AvatarURL != nil && *c.AvatarURL != "" {
-		return fault.CheckURL("avatarUrl", *c.AvatarURL)
+		avatar = fault.CheckURL("avatarUrl", *c.AvatarURL)
 	}
-	return nil
+	return fault.All(name, bio, avatar)
 }

@@ -40,61 +40,67 @@ func (c Content) fieldsSet() int {
 }
 
 func (p *Photo) check() error {
-	if err := fault.CheckURL("content.photo.url", p.URL); err != nil {
-		return err
+	return fault.All(
+		fault.CheckURL("content.photo.url", p.URL),
+		checkPixels("content.photo.width", "width", p.Width),
+		checkPixels("content.photo.height", "height", p.Height),
+		fault.CheckLine("content.photo.alt", p.Alt, 0, MaxAltLen),
+		fault.CheckText("content.photo.caption", p.Caption, 0, MaxTextLen),
+	)
+}
+
+func checkPixels(field, what string, n int) error {
+	if n < 0 || n > MaxPixels {
+		return fault.Invalidf(field, "A %s is 1 to %d pixels.", what, MaxPixels)
 	}
-	if p.Width < 0 || p.Width > MaxPixels {
-		return fault.Invalidf("content.photo.width", "A width is 1 to %d pixels.", MaxPixels)
-	}
-	if p.Height < 0 || p.Height > MaxPixels {
-		return fault.Invalidf("content.photo.height", "A height is 1 to %d pixels.", MaxPixels)
-	}
-	if err := fault.CheckLine("content.photo.alt", p.Alt, 0, MaxAltLen); err != nil {
-		return err
-	}
-	return fault.CheckText("content.photo.caption", p.Caption, 0, MaxTextLen)
+	return nil
 }
 
 func (l *Link) check() error {
-	if err := fault.CheckURL("content.link.url", l.URL); err != nil {
-		return err
-	}
-	if err := fault.CheckLine("content.link.title", l.Title, 0, MaxTitleLen); err != nil {
-		return err
-	}
-	return fault.CheckText("content.link.text", l.Text, 0, MaxTextLen)
+	return fault.All(
+		fault.CheckURL("content.link.url", l.URL),
+		fault.CheckLine("content.link.title", l.Title, 0, MaxTitleLen),
+		fault.CheckText("content.link.text", l.Text, 0, MaxTextLen),
+	)
 }
 
 func (c *Checkin) check() error {
-	if err := fault.CheckLine("content.checkin.place", c.Place, 1, MaxPlaceLen); err != nil {
-		return err
+	return fault.All(
+		fault.CheckLine("content.checkin.place", c.Place, 1, MaxPlaceLen),
+		checkDegrees("content.checkin.latitude", "latitude", c.Latitude, 90),
+		checkDegrees("content.checkin.longitude", "longitude", c.Longitude, 180),
+		fault.CheckText("content.checkin.text", c.Text, 0, MaxTextLen),
+	)
+}
+
+func checkDegrees(field, what string, degrees, most float64) error {
+	if !(math.Abs(degrees) <= most) { // also refuses NaN
+		return fault.Invalidf(field, "A %s is -%g to %g degrees.", what, most, most)
 	}
-	if !(math.Abs(c.Latitude) <= 90) { // also refuses NaN
-		return fault.Invalidf("content.checkin.latitude", "A latitude is -90 to 90 degrees.")
-	}
-	if !(math.Abs(c.Longitude) <= 180) {
-		return fault.Invalidf("content.checkin.longitude", "A longitude is -180 to 180 degrees.")
-	}
-	return fault.CheckText("content.checkin.text", c.Text, 0, MaxTextLen)
+	return nil
 }
 
 func (p *Poll) check(now time.Time) error {
-	if err := fault.CheckText("content.poll.question", p.Question, 1, MaxQuestionLen); err != nil {
-		return err
-	}
+	return fault.All(p.checkQuestion(), p.checkOptions(), p.checkClosing(now))
+}
+
+func (p *Poll) checkOptions() error {
 	if len(p.Options) < MinPollOptions || len(p.Options) > MaxPollOptions {
 		return fault.Invalidf("content.poll.options", "A poll has %d to %d options.", MinPollOptions, MaxPollOptions)
 	}
+	wrong := make([]error, len(p.Options))
 	for i, option := range p.Options {
 		field := fmt.Sprintf("content.poll.options.%d", i)
-		if err := fault.CheckLine(field, option, 1, MaxPollOptionLen); err != nil {
-			return err
-		}
 		same := func(other string) bool { return strings.TrimSpace(other) == strings.TrimSpace(option) }
-		if slices.IndexFunc(p.Options, same) != i {
-			return fault.Invalidf(field, "This option is there twice.")
+		wrong[i] = fault.CheckLine(field, option, 1, MaxPollOptionLen)
+		if wrong[i] == nil && slices.IndexFunc(p.Options, same) != i {
+			wrong[i] = fault.Invalidf(field, "This option is there twice.")
 		}
 	}
+	return fault.All(wrong...)
+}
+
+func (p *Poll) checkClosing(now time.Time) error {
 	if !p.ClosesAt.IsZero() && !p.ClosesAt.After(now) {
 		return fault.Invalidf("content.poll.closesAt", "A poll closes in the future.")
 	}
@@ -107,22 +113,25 @@ func (c Content) checkEdit(old Content, now time.Time) error {
 		return fault.Invalidf("content", "A post keeps its type, which is %s.", old.Type())
 	}
 	if c.Poll != nil && old.Poll != nil {
-		return c.Poll.checkEdit(old.Poll, now)
+		return c.Poll.checkEdit(old.Poll)
 	}
 	return c.check(now)
 }
 
 // checkEdit lets the question alone change: the votes were given for these options, until that time.
-func (p *Poll) checkEdit(old *Poll, now time.Time) error {
+func (p *Poll) checkEdit(old *Poll) error {
+	var options, closing error
 	if !slices.Equal(p.Options, old.Options) {
-		return fault.Invalidf("content.poll.options", "A poll keeps its options.")
+		options = fault.Invalidf("content.poll.options", "A poll keeps its options.")
 	}
 	if !p.ClosesAt.IsZero() && !p.ClosesAt.Equal(old.ClosesAt) {
-		return fault.Invalidf("content.poll.closesAt", "A poll keeps its closing time.")
+		closing = fault.Invalidf("content.poll.closesAt", "A poll keeps its closing time.")
 	}
-	undated := *p
-	undated.ClosesAt = time.Time{} // which may be over by now
-	return undated.check(now)
+	return fault.All(p.checkQuestion(), options, closing)
+}
+
+func (p *Poll) checkQuestion() error {
+	return fault.CheckText("content.poll.question", p.Question, 1, MaxQuestionLen)
 }
 
 // edited is c in the place of old: a poll keeps its closing time.

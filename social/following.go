@@ -10,7 +10,7 @@ import (
 
 // CreateCircle makes a circle. Errors: BLANK, TOO_LONG, INVALID, TAKEN, LIMIT_REACHED.
 func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) (*Circle, error) {
-	if err := fault.CheckLine("name", name, 1, MaxCircleNameLen); err != nil {
+	if err := CheckCircleName(name); err != nil {
 		return nil, err
 	}
 	existing, err := s.store.CirclesOf(ctx, viewer, Page{Limit: MaxCircles})
@@ -32,12 +32,13 @@ func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) 
 	return circle, nil
 }
 
+// CheckCircleName says what is wrong with a name for a circle. Errors: BLANK, TOO_LONG, INVALID.
+func CheckCircleName(name string) error { return fault.CheckLine("name", name, 1, MaxCircleNameLen) }
+
 // RenameCircle gives a circle of the viewer's another name. Errors: as CreateCircle, and NOT_FOUND.
 func (s *Service) RenameCircle(ctx context.Context, viewer UserID, circle CircleID, name string) error {
-	if err := fault.CheckLine("name", name, 1, MaxCircleNameLen); err != nil {
-		return err
-	}
-	if _, err := s.Viewer(viewer).circle(ctx, circle); err != nil {
+	_, missing := s.Viewer(viewer).circle(ctx, circle)
+	if err := fault.All(missing, CheckCircleName(name)); err != nil {
 		return err
 	}
 	e := s.event(EventCircleRenamed, viewer)
@@ -62,14 +63,8 @@ func (s *Service) DeleteCircle(ctx context.Context, viewer UserID, circle Circle
 
 // AddToCircle puts a user into a circle of the viewer's. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) AddToCircle(ctx context.Context, viewer UserID, circle CircleID, member UserID) error {
-	if err := notOneself(viewer, member); err != nil {
-		return err
-	}
 	v := s.Viewer(viewer)
-	if _, err := v.circle(ctx, circle); err != nil {
-		return err
-	}
-	if _, err := v.user(ctx, "userId", member); err != nil {
+	if err := fault.All(notOneself(viewer, member), v.checkMembership(ctx, circle, member)); err != nil {
 		return err
 	}
 	e := s.event(EventMemberAdded, viewer)
@@ -81,17 +76,20 @@ func (s *Service) AddToCircle(ctx context.Context, viewer UserID, circle CircleI
 // RemoveFromCircle takes a user out of a circle of the viewer's. Error: NOT_FOUND.
 func (s *Service) RemoveFromCircle(ctx context.Context, viewer UserID, circle CircleID, member UserID) error {
 	defer s.noteHiding()
-	v := s.Viewer(viewer)
-	if _, err := v.circle(ctx, circle); err != nil {
-		return err
-	}
-	if _, err := v.user(ctx, "userId", member); err != nil {
+	if err := s.Viewer(viewer).checkMembership(ctx, circle, member); err != nil {
 		return err
 	}
 	e := s.event(EventMemberRemoved, viewer)
 	e.Circle, e.Target = circle, member
 	_, err := s.store.RemoveFromCircle(ctx, Membership{circle, viewer, member}, e)
 	return memberError(err)
+}
+
+// checkMembership looks whether there are such a circle of the viewer's and such a user. Error: NOT_FOUND.
+func (v *Viewer) checkMembership(ctx context.Context, circle CircleID, member UserID) error {
+	_, noCircle := v.circle(ctx, circle)
+	_, noUser := v.user(ctx, "userId", member)
+	return fault.All(noCircle, noUser)
 }
 
 // Follow puts a user into the viewer's built-in circle. Errors: NOT_FOUND, INVALID (oneself).

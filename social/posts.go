@@ -21,8 +21,8 @@ type NewPost struct {
 // CreatePost writes a post. Errors: INVALID, BLANK, TOO_LONG; NOT_FOUND (a circle that is not the author's, a
 // wall's owner who does not exist for the author); NOT_ALLOWED (the wall's owner does not want it).
 func (s *Service) CreatePost(ctx context.Context, author UserID, in NewPost) (*Post, error) {
-	in.Audience, in.Replies, in.Order = in.Audience.normal(), in.Replies.normal(), cmp.Or(in.Order, OrderOldest)
-	if err := s.checkNewPost(ctx, author, in); err != nil {
+	in = in.normal()
+	if err := s.CheckPost(ctx, author, in); err != nil {
 		return nil, err
 	}
 	p := &Post{
@@ -42,20 +42,21 @@ func (s *Service) CreatePost(ctx context.Context, author UserID, in NewPost) (*P
 	return p, err
 }
 
-func (s *Service) checkNewPost(ctx context.Context, author UserID, in NewPost) error {
-	if err := in.Content.check(s.now()); err != nil {
-		return err
-	}
-	if err := s.checkAudience(ctx, author, in.Audience); err != nil {
-		return err
-	}
-	if err := s.checkReplies(ctx, author, in.Replies); err != nil {
-		return err
-	}
-	if err := in.Order.check("commentOrder"); err != nil {
-		return err
-	}
-	return s.checkWall(ctx, author, in.WallOwner)
+func (p NewPost) normal() NewPost {
+	p.Audience, p.Replies, p.Order = p.Audience.normal(), p.Replies.normal(), cmp.Or(p.Order, OrderOldest)
+	return p
+}
+
+// CheckPost says what is wrong with a post that somebody wants to write. Errors: as CreatePost's.
+func (s *Service) CheckPost(ctx context.Context, author UserID, in NewPost) error {
+	in = in.normal()
+	return fault.All(
+		in.Content.check(s.now()),
+		s.checkAudience(ctx, author, in.Audience),
+		s.checkReplies(ctx, author, in.Replies),
+		in.Order.check("commentOrder"),
+		s.checkWall(ctx, author, in.WallOwner),
+	)
 }
 
 // normal is the same audience with each circle once, in the order of their ids.
@@ -95,13 +96,8 @@ func (s *Service) checkReplies(ctx context.Context, author UserID, r ReplyPolicy
 
 // checkCircles checks the circles that an audience or a reply policy lists.
 func (s *Service) checkCircles(ctx context.Context, author UserID, field string, circles []CircleID, listed bool) error {
-	switch {
-	case !listed && len(circles) > 0:
-		return fault.Invalidf(field, "Circles are listed with LISTED alone.")
-	case !listed:
-		return nil
-	case len(circles) == 0 || len(circles) > MaxListedCircles:
-		return fault.Invalidf(field, "LISTED takes 1 to %d circles.", MaxListedCircles)
+	if err := checkListed(field, circles, listed); err != nil || !listed {
+		return err
 	}
 	own, err := s.Viewer(author).Circles(ctx, circles)
 	if err != nil {
@@ -109,6 +105,26 @@ func (s *Service) checkCircles(ctx context.Context, author UserID, field string,
 	}
 	if slices.ContainsFunc(circles, func(c CircleID) bool { return own[c] == nil }) {
 		return fault.NotFound(field, "circle")
+	}
+	return nil
+}
+
+// Check says what is wrong with an audience whoever's circles it lists. Error: INVALID.
+func (a Audience) Check() error {
+	return checkListed("audience.circleIds", a.Circles, a.Kind == AudienceListed)
+}
+
+// Check says what is wrong with a reply policy whoever's circles it lists. Error: INVALID.
+func (r ReplyPolicy) Check() error {
+	return checkListed("replies.circleIds", r.Circles, r.Kind == RepliesListed)
+}
+
+func checkListed(field string, circles []CircleID, listed bool) error {
+	switch {
+	case !listed && len(circles) > 0:
+		return fault.Invalidf(field, "Circles are listed with LISTED alone.")
+	case listed && (len(circles) == 0 || len(circles) > MaxListedCircles):
+		return fault.Invalidf(field, "LISTED takes 1 to %d circles.", MaxListedCircles)
 	}
 	return nil
 }
@@ -144,7 +160,7 @@ func (s *Service) checkWall(ctx context.Context, author, wallOwner UserID) error
 // EditPost changes what the viewer's own post says. Errors: as CreatePost's for contents; NOT_FOUND; NOT_ALLOWED (somebody
 // else's); LIMIT_REACHED (edited too often); CONFLICT.
 func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, content Content) (*Post, error) {
-	return s.updatePost(ctx, viewer, post, EventPostEdited, func(p *Post) (*Version, error) {
+	return s.updatePost(ctx, viewer, post, EventPostEdited, s.CheckEdit(content), func(p *Post) (*Version, error) {
 		if err := content.checkEdit(p.Content, s.now()); err != nil {
 			return nil, err
 		}
@@ -159,14 +175,20 @@ func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, cont
 	})
 }
 
+// CheckEdit says what is wrong with a content whatever post it is for: of a poll only the question can change. Errors: INVALID, BLANK,
+// TOO_LONG.
+func (s *Service) CheckEdit(content Content) error {
+	if content.Poll != nil && content.fieldsSet() == 1 {
+		return content.Poll.checkQuestion()
+	}
+	return content.check(s.now())
+}
+
 // SetAudience chooses who may see the viewer's own post. Errors: as CreatePost's for audiences; NOT_FOUND; NOT_ALLOWED; CONFLICT.
 func (s *Service) SetAudience(ctx context.Context, viewer UserID, post PostID, a Audience) (*Post, error) {
 	defer s.noteHiding()
 	a = a.normal()
-	if err := s.checkAudience(ctx, viewer, a); err != nil {
-		return nil, err
-	}
-	return s.updatePost(ctx, viewer, post, EventAudienceChanged, func(p *Post) (*Version, error) {
+	return s.updatePost(ctx, viewer, post, EventAudienceChanged, s.checkAudience(ctx, viewer, a), func(p *Post) (*Version, error) {
 		p.Audience = a
 		return nil, nil
 	})
@@ -176,10 +198,7 @@ func (s *Service) SetAudience(ctx context.Context, viewer UserID, post PostID, a
 // viewer's); NOT_ALLOWED; CONFLICT.
 func (s *Service) SetReplyPolicy(ctx context.Context, viewer UserID, post PostID, r ReplyPolicy) (*Post, error) {
 	r = r.normal()
-	if err := s.checkReplies(ctx, viewer, r); err != nil {
-		return nil, err
-	}
-	return s.updatePost(ctx, viewer, post, EventRepliesChanged, func(p *Post) (*Version, error) {
+	return s.updatePost(ctx, viewer, post, EventRepliesChanged, s.checkReplies(ctx, viewer, r), func(p *Post) (*Version, error) {
 		p.Replies = r
 		return nil, nil
 	})
@@ -188,25 +207,23 @@ func (s *Service) SetReplyPolicy(ctx context.Context, viewer UserID, post PostID
 // SetCommentOrder chooses in which order the thread of the viewer's own post is listed where nobody asks for one. Errors: INVALID;
 // NOT_FOUND; NOT_ALLOWED; CONFLICT.
 func (s *Service) SetCommentOrder(ctx context.Context, viewer UserID, post PostID, order CommentOrder) (*Post, error) {
-	if err := order.check("order"); err != nil {
-		return nil, err
-	}
-	return s.updatePost(ctx, viewer, post, EventOrderChanged, func(p *Post) (*Version, error) {
+	return s.updatePost(ctx, viewer, post, EventOrderChanged, order.check("order"), func(p *Post) (*Version, error) {
 		p.Order = order
 		return nil, nil
 	})
 }
 
-// updatePost stores a change of the viewer's own post, and the version that it replaces, if any.
-func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, kind EventKind,
+// updatePost stores a change of the viewer's own post, and the version that it replaces, if any. wrong is what is wrong with the input
+// apart from the post: then nothing is changed.
+func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, kind EventKind, wrong error,
 	change func(*Post) (replaced *Version, err error),
 ) (*Post, error) {
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
-	if err != nil {
-		return nil, err
+	if err == nil && !CanEditPost(viewer, p) {
+		err = fault.Errorf(fault.CodeNotAllowed, "postId", "This post is somebody else's.")
 	}
-	if !CanEditPost(viewer, p) {
-		return nil, fault.Errorf(fault.CodeNotAllowed, "postId", "This post is somebody else's.")
+	if err := fault.All(err, wrong); err != nil {
+		return nil, err
 	}
 	replaced, err := change(p)
 	if err != nil {

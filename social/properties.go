@@ -19,7 +19,7 @@ func (s *Service) DefineProperty(ctx context.Context, viewer UserID, p Property)
 	if err != nil {
 		return err
 	}
-	if err := p.check(); err != nil {
+	if err := fault.All(p.check(), unused(defined, p.Key)); err != nil {
 		return err
 	}
 	if len(defined) >= MaxProperties {
@@ -28,9 +28,20 @@ func (s *Service) DefineProperty(ctx context.Context, viewer UserID, p Property)
 	p.ID = PropertyID{s.newID()}
 	err = s.store.InsertProperty(ctx, &p, s.event(EventPropertyDefined, viewer))
 	if errors.Is(err, ErrTaken) {
-		return fault.Errorf(fault.CodeTaken, "key", "There is a property %s already.", p.Key)
+		return keyTaken(p.Key)
 	}
 	return err
+}
+
+func unused(defined []*Property, key string) error {
+	if slices.ContainsFunc(defined, func(p *Property) bool { return p.Key == key }) {
+		return keyTaken(key)
+	}
+	return nil
+}
+
+func keyTaken(key string) error {
+	return fault.Errorf(fault.CodeTaken, "key", "There is a property %s already.", key)
 }
 
 // PropertyChange is what to change of a property; nil fields stay as they are.
@@ -48,7 +59,7 @@ func (s *Service) UpdateProperty(ctx context.Context, viewer UserID, key string,
 	}
 	p, err := s.property(ctx, key)
 	if err != nil {
-		return err
+		return fault.All(err, change.checkLabel())
 	}
 	changed := *p
 	change.apply(&changed)
@@ -56,6 +67,13 @@ func (s *Service) UpdateProperty(ctx context.Context, viewer UserID, key string,
 		return err
 	}
 	return propertyError(s.store.UpdateProperty(ctx, &changed, s.event(EventPropertyUpdated, viewer)))
+}
+
+func (c PropertyChange) checkLabel() error {
+	if c.Label == nil {
+		return nil
+	}
+	return fault.CheckLine("label", *c.Label, 1, MaxPropertyLabel)
 }
 
 func (c PropertyChange) apply(p *Property) {
@@ -112,26 +130,22 @@ func propertyError(err error) error {
 var propertyKeyPattern = regexp.MustCompile(`^[a-z][A-Za-z0-9_]{0,31}$`)
 
 func (p *Property) check() error {
+	var key error
 	if !propertyKeyPattern.MatchString(p.Key) {
-		return fault.Invalidf("key", "A key has 1 to 32 letters (a–z), digits or underscores, and begins with a small letter.")
+		key = fault.Invalidf("key", "A key has 1 to 32 letters (a–z), digits or underscores, and begins with a small letter.")
 	}
-	if err := fault.CheckLine("label", p.Label, 1, MaxPropertyLabel); err != nil {
-		return err
-	}
-	if p.Type != PropertyChoice {
-		if len(p.Choices) > 0 {
-			return fault.Invalidf("choices", "Only a CHOICE has choices.")
-		}
-		return nil
-	}
-	return p.checkChoices()
+	return fault.All(key, fault.CheckLine("label", p.Label, 1, MaxPropertyLabel), p.checkChoices())
 }
 
 func (p *Property) checkChoices() error {
-	if len(p.Choices) == 0 {
+	switch {
+	case p.Type != PropertyChoice && len(p.Choices) > 0:
+		return fault.Invalidf("choices", "Only a CHOICE has choices.")
+	case p.Type != PropertyChoice:
+		return nil
+	case len(p.Choices) == 0:
 		return fault.Invalidf("choices", "A CHOICE needs choices.")
-	}
-	if len(p.Choices) > MaxPropertyChoices {
+	case len(p.Choices) > MaxPropertyChoices:
 		return fault.Errorf(fault.CodeTooLong, "choices", "At most %d choices are allowed.", MaxPropertyChoices)
 	}
 	for i, choice := range p.Choices {

@@ -19,19 +19,10 @@ type NewComment struct {
 // AddComment writes a comment. Errors: BLANK, TOO_LONG, INVALID (also a parent in another post), NOT_FOUND (post or parent),
 // NOT_ALLOWED (the post's reply policy), TOO_DEEP, THREAD_FULL.
 func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) (*Comment, error) {
-	if err := fault.CheckText("text", in.Text, 1, MaxTextLen); err != nil {
-		return nil, err
-	}
 	v := s.Viewer(author)
-	post, err := v.post(ctx, "postId", in.Post)
-	if err != nil {
-		return nil, err
-	}
-	if err := v.mayComment(ctx, post); err != nil {
-		return nil, err
-	}
-	parent, err := s.parent(ctx, v, in)
-	if err != nil {
+	post, closed := v.commentable(ctx, in.Post)
+	parent, unfit := s.parent(ctx, v, in)
+	if err := fault.All(closed, unfit, CheckCommentText(in.Text)); err != nil {
 		return nil, err
 	}
 	c := &Comment{ID: CommentID{s.newID()}, Post: in.Post, Parent: in.Parent, Author: author, Text: in.Text}
@@ -42,14 +33,21 @@ func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) 
 	return c, s.insertComment(ctx, c, parent, s.postEvent(EventCommentAdded, author, post))
 }
 
-// mayComment checks the reply policy of a post that the viewer sees. Error: NOT_ALLOWED, the same for all policies: it tells nothing of the
-// author's circles.
-func (v *Viewer) mayComment(ctx context.Context, post *Post) error {
+// CheckCommentText says what is wrong with the text of a comment. Errors: BLANK, TOO_LONG, INVALID.
+func CheckCommentText(text string) error { return fault.CheckText("text", text, 1, MaxTextLen) }
+
+// commentable reads a post that the viewer may comment on. Errors: NOT_FOUND; NOT_ALLOWED, the same for all reply policies: it tells nothing
+// of the author's circles.
+func (v *Viewer) commentable(ctx context.Context, id PostID) (*Post, error) {
+	post, err := v.post(ctx, "postId", id)
+	if err != nil {
+		return nil, err
+	}
 	relations, err := v.Relations(ctx, []UserID{post.Author})
 	if err == nil && !CanComment(v.ID, post, relations[post.Author]) {
-		return fault.Errorf(fault.CodeNotAllowed, "postId", "You may not reply to this post.")
+		err = fault.Errorf(fault.CodeNotAllowed, "postId", "You may not reply to this post.")
 	}
-	return err
+	return post, err
 }
 
 // MuteThread keeps the post's comments out of the viewer's previews. Nobody is told. Error: NOT_FOUND.
@@ -119,20 +117,25 @@ func (s *Service) insertComment(ctx context.Context, c, parent *Comment, e Event
 // EditComment changes what the viewer's own comment says. Errors: BLANK, TOO_LONG, INVALID, NOT_FOUND, NOT_ALLOWED, THREAD_FULL
 // (only for a text that is longer than before).
 func (s *Service) EditComment(ctx context.Context, viewer UserID, comment CommentID, text string) error {
-	if err := fault.CheckText("text", text, 1, MaxTextLen); err != nil {
+	c, forbidden := s.Viewer(viewer).editable(ctx, comment)
+	if err := fault.All(forbidden, CheckCommentText(text)); err != nil {
 		return err
-	}
-	c, err := s.Viewer(viewer).comment(ctx, "commentId", comment)
-	if err != nil {
-		return err
-	}
-	if c.Deleted {
-		return fault.NotFound("commentId", "comment")
-	}
-	if !CanEditComment(viewer, c) {
-		return fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
 	}
 	return commentError(s.store.EditComment(ctx, comment, text, s.moment(), s.commentEvent(EventCommentEdited, viewer, c)))
+}
+
+// editable reads a comment that the viewer may edit. Errors: NOT_FOUND, NOT_ALLOWED.
+func (v *Viewer) editable(ctx context.Context, comment CommentID) (*Comment, error) {
+	c, err := v.comment(ctx, "commentId", comment)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.Deleted:
+		return nil, fault.NotFound("commentId", "comment")
+	case !CanEditComment(v.ID, c):
+		return nil, fault.Errorf(fault.CodeNotAllowed, "commentId", "You may not edit this comment.")
+	}
+	return c, nil
 }
 
 // DeleteComment deletes a comment of the viewer's, or one on the viewer's post or wall. Errors: NOT_FOUND, NOT_ALLOWED.
