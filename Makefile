@@ -36,7 +36,7 @@ run: ## run the server: make run ARGS='--demo'
 .PHONY: test
 test: $(WITHMONGO) ## run all tests, with the race detector, on SQLite and on MongoDB
 	@$(if $(RACE),,$(if $(filter true,$(CI)),echo 'make: no C compiler, so no race detector' >&2; exit 1,echo 'make: NO C COMPILER: testing without the race detector' >&2))
-	$(WITHMONGO) -- go test $(RACE) -count=1 -shuffle=on -timeout 40m $(TESTFLAGS) $(PKG)
+	$(WITHMONGO) -- go test $(RACE) -count=1 -shuffle=on -timeout 3h $(TESTFLAGS) $(PKG)
 
 .PHONY: test-short
 test-short: ## run the quick tests: no race detector, no MongoDB

@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -16,6 +15,7 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/internal/testtime"
 	"plaza/storage"
 	"plaza/storage/mongodb"
 )
@@ -344,15 +344,5 @@ func TestKilledBetweenLeaseAndSpend(t *testing.T) {
 // awaitAds waits for a condition.
 func awaitAds(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for !condition() {
-		select {
-		case <-ctx.Done():
-			t.Fatalf("%s: it has not come", what)
-		case <-again.C:
-		}
-	}
+	testtime.Eventually(t, what, condition)
 }

@@ -21,7 +21,7 @@ func TestDeletedIsMissing(t *testing.T) { forEachCounted(t, deletedIsMissing) }
 func deletedIsMissing(t *testing.T, st storage.Store, sent *commands) {
 	log := captureLog(t)
 	resting := &resting{st, make(chan struct{})}
-	s := &secrets{newWorld(t, servePlaza(t, resting)), sent, map[string]secret{}}
+	s := &secrets{newWorld(t, serveCounted(t, resting)), sent, map[string]secret{}}
 	s.leaveThingsBehind(t)
 	close(resting.rest)
 	for _, handle := range []string{"gil", "hal"} {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -10,10 +11,13 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/ads"
+	"plaza/internal/testtime"
+	"plaza/loaders"
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
@@ -90,10 +94,21 @@ func withDatabase(t testing.TB, database func(testing.TB) (uri, name string)) st
 	return at.String()
 }
 
+// cheap makes signing up quick: what the passwords of tests guard is worth nothing.
+var cheap = social.Options{Passwords: social.PasswordCost{Passes: 1, Memory: 64}}
+
+// patient gives a store all the time that this machine may need.
+func patient(o mongodb.Options) mongodb.Options {
+	o.Timeout = cmp.Or(o.Timeout, testtime.Patience())
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, testtime.Patience())
+	o.Lease = cmp.Or(o.Lease, testtime.Patience())
+	return o
+}
+
 // openMongoDB opens a store that is closed at the test's end, if it was not before: its heartbeat would miss the database.
 func openMongoDB(t testing.TB, uri string, o mongodb.Options) storage.Store {
 	t.Helper()
-	st, err := mongodb.Open(t.Context(), uri, o)
+	st, err := mongodb.Open(t.Context(), uri, patient(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,13 +149,33 @@ func startPlaza(t testing.TB, e engine) *plaza { return servePlaza(t, e.open(t))
 var newsZone = ads.ZoneID{Site: "example.org", Name: "news"}
 
 // servePlaza serves a store; several servers may share one.
-func servePlaza(t testing.TB, st storage.Store) *plaza { return servePlazaWith(t, st, ads.Options{}) }
+func servePlaza(t testing.TB, st storage.Store) *plaza { return serveAs(t, st, testConfig()) }
 
-// servePlazaWith serves a store; news carries ads of newsZone, one behind every second public post.
+// servePlazaWith serves a store, with ads of those options.
 func servePlazaWith(t testing.TB, st storage.Store, o ads.Options) *plaza {
 	t.Helper()
+	config := testConfig()
+	config.Ads = o
+	return serveAs(t, st, config)
+}
+
+// serveCounted serves a store whose commands are counted: look-ups wait for those that a busy processor delays, or they would
+// fall into more batches.
+func serveCounted(t testing.TB, st storage.Store) *plaza {
+	t.Helper()
+	config := testConfig()
+	config.LoaderWait = testtime.Scale(3 * loaders.DefaultWait)
+	return serveAs(t, st, config)
+}
+
+// testConfig lets news carry ads of newsZone, one behind every second public post.
+func testConfig() *serveCommand {
+	return &serveCommand{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: zoneFlag(newsZone), NewsAdsEvery: 2, Social: cheap}
+}
+
+func serveAs(t testing.TB, st storage.Store, config *serveCommand) *plaza {
+	t.Helper()
 	listener := httptest.NewUnstartedServer(nil)
-	config := &serveCommand{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: zoneFlag(newsZone), NewsAdsEvery: 2, Ads: o}
 	s := newServer(st, config, web.Config{})
 	ctx, stop := context.WithCancel(context.Background())
 	done, err := s.hub.Open(ctx)
@@ -168,11 +203,14 @@ func servePlazaWith(t testing.TB, st storage.Store, o ads.Options) *plaza {
 // afterWork lets requests wait until the background work is done, so that each sees what those before it have written.
 func afterWork(st social.Worker, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		look := time.NewTicker(time.Millisecond) // the work needs the processor, too
+		defer look.Stop()
 		for {
 			backlog, err := st.Backlog(r.Context())
 			if err != nil || backlog.Waiting == 0 {
 				break
 			}
+			<-look.C
 		}
 		next.ServeHTTP(w, r)
 	})

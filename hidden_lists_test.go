@@ -13,7 +13,7 @@ import (
 // TestHiddenMatches searches for people of whom all that match are hidden: the answer, and what it costs, is as where nobody matches.
 func TestHiddenMatches(t *testing.T) {
 	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
-		s := newSecrets(t, servePlaza(t, st), sent)
+		s := newSecrets(t, serveCounted(t, st), sent)
 		for handle, city := range map[string]string{"eve": "Oslo", "fay": "Bergen"} {
 			s.act(t, handle, `mutation { a: setProfileProperty(input: {key: "city", value: "`+city+`"}) { userErrors { code } }
 				b: setProfileProperty(input: {key: "height", value: 190}) { userErrors { code } } }`)
@@ -48,7 +48,7 @@ func TestHiddenMatches(t *testing.T) {
 // TestHiddenWalls shows walls on which all posts are hidden, with comments of several: they are as empty ones.
 func TestHiddenWalls(t *testing.T) {
 	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
-		s := newSecrets(t, servePlaza(t, st), sent)
+		s := newSecrets(t, serveCounted(t, st), sent)
 		s.add(t, "hal", "hal", `{ viewer { user { id } } }`)
 		s.add(t, "onGils", "bob", `mutation { createPost(input: {content: {status: {text: "secret"}}, audience: {kind: ONLY_ME}, wallOwnerId: "$gil"}) { post { id } } }`)
 		s.act(t, "gil", `mutation { addComment(input: {postId: "$onGils", text: "secret"}) { userErrors { code } } }`)
@@ -62,7 +62,7 @@ func TestHiddenWalls(t *testing.T) {
 // TestHiddenComments lists the comments of somebody who has written on hidden posts alone: it is as where they never wrote anything.
 func TestHiddenComments(t *testing.T) {
 	run := func(t *testing.T, st storage.Store, sent *commands) {
-		s := newSecrets(t, servePlaza(t, st), sent)
+		s := newSecrets(t, serveCounted(t, st), sent)
 		s.add(t, "hal", "hal", `{ viewer { user { id } } }`)
 		for _, query := range []string{
 			`query($handle: String!) { user(handle: $handle) { comments { nodes { id author { id } post { id } } pageInfo { endCursor hasNextPage } } } }`,

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"plaza/importer"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/sqlite"
 )
@@ -140,13 +140,10 @@ func TestImportCommandRefuses(t *testing.T) {
 // waitForRows waits until the import has stored something.
 func waitForRows(t *testing.T, data string) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); {
-		if info, err := os.Stat(filepath.Join(data, "plaza.sqlite-wal")); err == nil && info.Size() > 1<<20 {
-			return
-		}
-		time.Sleep(time.Millisecond) //nolint:forbidigo // this is the waiting on a condition
-	}
-	t.Fatal("the import stores nothing")
+	testtime.Eventually(t, "the import stores something", func() bool {
+		info, err := os.Stat(filepath.Join(data, "plaza.sqlite-wal"))
+		return err == nil && info.Size() > 1<<20
+	})
 }
 
 // An import that is stopped, or killed, and run again, comes to the same as one that ran through.

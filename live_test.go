@@ -3,13 +3,13 @@ package main
 import (
 	"encoding/json"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gorilla/websocket"
 
+	"plaza/internal/testtime"
 	"plaza/live"
 	"plaza/social"
 	"plaza/storage/mongodb"
@@ -64,7 +64,7 @@ func (s *socket) send(id, kind string, payload any) {
 func (s *socket) next() message {
 	s.t.Helper()
 	var m message
-	_ = s.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = s.conn.SetReadDeadline(time.Now().Add(testtime.Patience()))
 	if err := s.conn.ReadJSON(&m); err != nil {
 		s.t.Fatalf("no message: %v", err)
 	}
@@ -76,13 +76,7 @@ func (s *socket) subscribe(on *plaza, id, operation string) {
 	s.t.Helper()
 	want := on.server.hub.Subscriptions() + 1
 	s.send(id, "subscribe", map[string]string{"query": operation})
-	deadline := time.Now().Add(20 * time.Second)
-	for on.server.hub.Subscriptions() < want {
-		if time.Now().After(deadline) {
-			s.t.Fatal("the subscription does not start")
-		}
-		runtime.Gosched()
-	}
+	testtime.Eventually(s.t, "the subscription starts", func() bool { return on.server.hub.Subscriptions() >= want })
 }
 
 // textOf reads the text of the post or comment of a "next" message.
@@ -258,7 +252,7 @@ func (s *socket) mustClose() {
 	s.t.Helper()
 	for {
 		var m message
-		_ = s.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+		_ = s.conn.SetReadDeadline(time.Now().Add(testtime.Patience()))
 		if err := s.conn.ReadJSON(&m); err != nil {
 			if !websocket.IsCloseError(err, 4403) {
 				s.t.Errorf("want close code 4403, got %v", err)

@@ -8,7 +8,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
+
+	"plaza/internal/testtime"
 )
 
 // scraped reads one metric: 0 where it has never been counted.
@@ -91,13 +92,7 @@ func TestMetrics(t *testing.T) {
 
 func waitFor(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(30 * time.Second); !condition(); <-again.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s has not come", what)
-		}
-	}
+	testtime.Eventually(t, what, condition)
 }
 
 func TestMetricsAddressThatIsTaken(t *testing.T) {

@@ -19,6 +19,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/id"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
 )
@@ -36,7 +37,7 @@ type oldTown struct {
 func newOldTown(t *testing.T, people, photos int) *oldTown {
 	t.Helper()
 	uri := mongoURI(t)
-	store, err := mongodb.Open(t.Context(), uri, brisk)
+	store, err := mongodb.Open(t.Context(), uri, patient(brisk))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,20 +130,15 @@ func (w *oldTown) counts(collection string) map[string]string {
 // state waits until the migration of documents is as it should be.
 func (w *oldTown) state(what string, is func(mongodb.DocumentMigrationState) bool) mongodb.DocumentMigrationState {
 	w.t.Helper()
-	look := time.NewTicker(10 * time.Millisecond)
-	defer look.Stop()
-	for deadline := time.Now().Add(time.Minute); ; <-look.C {
-		s, err := w.store.DocumentMigration(w.t.Context())
-		if err != nil {
+	var s mongodb.DocumentMigrationState
+	testtime.Eventually(w.t, what, func() bool {
+		var err error
+		if s, err = w.store.DocumentMigration(w.t.Context()); err != nil {
 			w.t.Fatal(err)
 		}
-		if is(s) {
-			return s
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("it is never %s: %+v", what, s)
-		}
-	}
+		return is(s)
+	})
+	return s
 }
 
 // passed says how many users the migration is through.
@@ -257,7 +253,7 @@ func TestADocumentMigrationThatIsKilled(t *testing.T) {
 	done := 0
 	for range 2 {
 		command, _, said := migrateProcess(t, w.uri, "documents", "--batch=10", "--rate=60") // slow, so that it is killed in time
-		command.Env = append(command.Env, "PLAZA_LEASE=3s")
+		command.Env = append(command.Env, "PLAZA_LEASE="+testtime.Scale(3*time.Second).String())
 		if err := command.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -336,7 +332,7 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 	}
 
 	first, out, said := migrateProcess(t, w.uri, "documents", "--batch=50", "--rate=1") // rests for long after a batch
-	first.Env = append(first.Env, "PLAZA_LEASE=1m")
+	first.Env = append(first.Env, "PLAZA_LEASE="+testtime.Patience().String())
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
 	}

@@ -21,13 +21,22 @@ import (
 
 	"plaza/id"
 	"plaza/internal/progress"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
 
+// briskLease is after how long a dead server is given up: far longer than a heartbeat takes.
+func briskLease() time.Duration { return testtime.Scale(2 * time.Second) }
+
+// briskTransactions is for how long the database keeps the transactions of the dead, in whole seconds: far longer than one takes.
+func briskTransactions() time.Duration { return testtime.Scale(2 * time.Second).Truncate(time.Second) }
+
 // briskServers make servers agree, and the dead be given up, in a moment.
-var briskServers = []string{"PLAZA_HEARTBEAT=20ms", "PLAZA_LEASE=1s", "PLAZA_TRANSACTION_LIFE=1s"}
+func briskServers() []string {
+	return []string{"PLAZA_HEARTBEAT=20ms", "PLAZA_LEASE=" + briskLease().String(), "PLAZA_TRANSACTION_LIFE=" + briskTransactions().String()}
+}
 
 var brisk = mongodb.Options{Heartbeat: 20 * time.Millisecond}
 
@@ -35,7 +44,7 @@ var brisk = mongodb.Options{Heartbeat: 20 * time.Millisecond}
 func migrateProcess(t *testing.T, uri string, args ...string) (command *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	command, stdout, stderr = plazaCommand(t.Context(), t.TempDir(), append([]string{"migrate"}, args...)...)
-	command.Env = append(append(command.Env, briskServers...), "PLAZA_MONGODB_URI="+uri)
+	command.Env = append(append(command.Env, briskServers()...), "PLAZA_MONGODB_URI="+uri)
 	return command, stdout, stderr
 }
 
@@ -65,7 +74,7 @@ func refuseNow(t *testing.T, uri string, args []string, words ...string) {
 // shortLivedURI is a database that ends the transactions of the dead as soon as briskServers expect.
 func shortLivedURI(t *testing.T) string {
 	t.Helper()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=1"))
+	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", fmt.Sprintf("transactionLifetimeLimitSeconds=%.0f", briskTransactions().Seconds())))
 	at, err := url.Parse(server.URI())
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +94,7 @@ type forum struct {
 
 func newForum(t *testing.T, uri string, posts int) *forum {
 	t.Helper()
-	store, err := mongodb.Open(t.Context(), uri, brisk)
+	store, err := mongodb.Open(t.Context(), uri, patient(brisk))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -166,10 +175,8 @@ func (f *forum) killIn(uri string, subject mongodb.Subject, phase string, meanwh
 		s := f.stateOf(subject)
 		return s.Phase == phase && s.Done > 0 && s.Done < s.Total
 	}
-	for deadline := time.Now().Add(time.Minute); !in(); meanwhile() {
-		if time.Now().After(deadline) {
-			f.t.Fatalf("%s has not come: %+v\n%s", phase, f.stateOf(subject), said)
-		}
+	if !testtime.Becomes(func() bool { meanwhile(); return in() }) {
+		f.t.Fatalf("%s has not come: %+v\n%s", phase, f.stateOf(subject), said)
 	}
 	_ = command.Process.Kill()
 	_ = command.Wait()
@@ -342,11 +349,7 @@ func TestMigrationsThatAreRefused(t *testing.T) {
 	}
 	slow, _, said := migrateProcess(t, uri, "comments", "--to=embedded", "--rate=5")
 	f.ok(slow.Start())
-	for deadline := time.Now().Add(time.Minute); f.state().Done == 0; {
-		if time.Now().After(deadline) {
-			t.Fatalf("nothing is moved: %s", said)
-		}
-	}
+	testtime.Eventually(t, "something is moved", func() bool { return f.state().Done > 0 })
 	refuseNow(t, uri, []string{"comments", "--to=embedded"}, "another process")
 	f.ok(slow.Process.Signal(os.Interrupt))
 	_ = slow.Wait()
@@ -363,7 +366,7 @@ func TestMigrationsThatAreRefused(t *testing.T) {
 
 func reopen(t *testing.T, uri string, o mongodb.Options) error {
 	t.Helper()
-	store, err := mongodb.Open(t.Context(), uri, o)
+	store, err := mongodb.Open(t.Context(), uri, patient(o))
 	if err == nil {
 		err = store.Close()
 	}
@@ -437,7 +440,7 @@ func TestCommentingProcess(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	store, err := mongodb.Open(t.Context(), uri, mongodb.Options{Heartbeat: 20 * time.Millisecond, Lease: time.Second})
+	store, err := mongodb.Open(t.Context(), uri, patient(mongodb.Options{Heartbeat: 20 * time.Millisecond, Lease: briskLease()}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -503,7 +506,7 @@ func TestAServerThatSleepsThroughASwitch(t *testing.T) {
 
 // TestCursorsSurviveAMigration begins lists of comments in one layout and goes on in others, page by page, forwards and backwards.
 func TestCursorsSurviveAMigration(t *testing.T) {
-	store, err := mongodb.Open(t.Context(), mongoURI(t), brisk)
+	store, err := mongodb.Open(t.Context(), mongoURI(t), patient(brisk))
 	if err != nil {
 		t.Fatal(err)
 	}

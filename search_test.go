@@ -37,7 +37,7 @@ type village struct {
 
 func newVillage(t *testing.T, st storage.Store) *village {
 	t.Helper()
-	v := &village{t: t, service: social.New(st, social.Options{}), dice: rand.New(rand.NewPCG(7, 18))}
+	v := &village{t: t, service: social.New(st, cheap), dice: rand.New(rand.NewPCG(7, 18))}
 	var accounts []social.NewUser
 	for i := range 12 {
 		user := social.User{ID: social.UserID{ID: id.New()}, Handle: fmt.Sprint("v", i), Name: "V", WallPolicy: social.WallEveryone}

@@ -191,7 +191,9 @@ type serveCommand struct {
 	DrainDelay     time.Duration `help:"How long a server that was told to end still answers requests while /readyz already fails, so that proxies turn to the others. Ctrl-C does not wait." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
 	Demo           bool          `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 
-	Ads ads.Options `kong:"-"` // of tests
+	Ads        ads.Options    `kong:"-"` // of tests
+	Social     social.Options `kong:"-"` // of tests
+	LoaderWait time.Duration  `kong:"-"` // of tests
 }
 
 // zoneFlag is the place for ads that a flag names: site/zone.
@@ -295,10 +297,10 @@ type server struct {
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	s := &server{store: st, ads: ads.New(st.Ads(), c.Ads), lastCall: func() {}, publicURL: c.PublicURL}
 	s.metrics = metrics.New(st, func() int { return s.graphql.Sockets() })
-	service := social.New(st, social.Options{})
+	service := social.New(st, c.Social)
 	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
 	resolver := &resolvers.Resolver{
-		Social: service, Ads: s.ads, Hub: s.hub, Logger: slog.Default(), NewsAds: c.newsAds(),
+		Social: service, Ads: s.ads, Hub: s.hub, Logger: slog.Default(), NewsAds: c.newsAds(), LoaderWait: c.LoaderWait,
 		ClickURL:        strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		EndSubscription: transport.EndSubscription,
 		RequestID:       transport.RequestID,

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gorilla/websocket"
 
+	"plaza/internal/testtime"
 	"plaza/storage"
 	"plaza/web"
 )
@@ -47,7 +48,7 @@ func TestDrain(t *testing.T) {
 			if err != nil {
 				t.Errorf("serve: %v", err)
 			}
-		case <-time.After(15 * time.Second):
+		case <-time.After(testtime.Patience()):
 			t.Error("the server does not end")
 		}
 	})
@@ -121,7 +122,7 @@ func statusOf(t *testing.T, url string) int {
 
 // closeErrorOf reads a socket to its end.
 func closeErrorOf(s *socket) error {
-	_ = s.conn.SetReadDeadline(time.Now().Add(20 * time.Second))
+	_ = s.conn.SetReadDeadline(time.Now().Add(testtime.Patience()))
 	for {
 		if _, _, err := s.conn.ReadMessage(); err != nil {
 			return err

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/id"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
@@ -163,15 +164,11 @@ func has(post social.PostID) bson.D {
 }
 
 // until waits for a condition.
-func (c *crowd) until(limit time.Duration, what string, condition func() bool) {
+func (c *crowd) until(what string, condition func() bool) {
 	c.t.Helper()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(limit); !condition(); <-again.C {
-		if time.Now().After(deadline) {
-			backlog, err := c.store.Backlog(c.t.Context())
-			c.t.Fatalf("%s has not come: %+v, %v", what, backlog, err)
-		}
+	if !testtime.Becomes(condition) {
+		backlog, err := c.store.Backlog(c.t.Context())
+		c.t.Fatalf("%s has not come: %+v, %v", what, backlog, err)
 	}
 }
 
@@ -189,7 +186,7 @@ func TestKilledInTheMiddleOfAFanOut(t *testing.T) {
 		post := c.post() // this process does no work
 		posts = append(posts, post)
 		kill := startProcess(t, uri)
-		c.until(time.Minute, "a quarter of the fan-out", func() bool { return c.count(has(post)) > followers/4 })
+		c.until("a quarter of the fan-out", func() bool { return c.count(has(post)) > followers/4 })
 		kill()
 		reached := c.count(has(post))
 		inTheMiddle = reached < followers
@@ -197,7 +194,7 @@ func TestKilledInTheMiddleOfAFanOut(t *testing.T) {
 	}
 	startProcess(t, uri)
 	started := time.Now()
-	c.until(time.Minute, "the end of the work", func() bool {
+	c.until("the end of the work", func() bool {
 		backlog, err := c.store.Backlog(t.Context())
 		return err == nil && backlog.Waiting == 0
 	})
@@ -234,14 +231,14 @@ func TestKilledInTheMiddleOfADeletion(t *testing.T) {
 		return int(n)
 	}
 	kill := startProcess(t, uri)
-	c.until(time.Minute, "a tenth of the deletion", func() bool { return follows() < followers*9/10 })
+	c.until("a tenth of the deletion", func() bool { return follows() < followers*9/10 })
 	kill()
 	left := follows()
 	if t.Logf("killed with %d of %d follows left", left, followers); left == 0 {
 		t.Fatal("all follows were removed before the server was killed")
 	}
 	startProcess(t, uri)
-	c.until(time.Minute, "the end of the deletion", func() bool {
+	c.until("the end of the deletion", func() bool {
 		deleting, err := c.store.IsDeleting(t.Context(), author)
 		return err == nil && !deleting
 	})

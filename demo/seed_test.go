@@ -11,6 +11,7 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
@@ -32,7 +33,7 @@ func openMongoDB(t *testing.T) storage.Store {
 		t.Fatal(err)
 	}
 	at.Path = "/" + database
-	st, err := mongodb.Open(t.Context(), at.String(), mongodb.Options{})
+	st, err := mongodb.Open(t.Context(), at.String(), mongodb.Options{Timeout: testtime.Patience(), Lease: testtime.Patience()})
 	return opened(t, st, err)
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"plaza/importer"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
@@ -34,7 +35,7 @@ func openMongoDB(t *testing.T) storage.Store {
 		t.Fatal(err)
 	}
 	at.Path = "/" + database
-	st, err := mongodb.Open(t.Context(), at.String(), mongodb.Options{})
+	st, err := mongodb.Open(t.Context(), at.String(), mongodb.Options{Timeout: testtime.Patience(), Lease: testtime.Patience()})
 	return opened(t, st, err)
 }
 

@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	// wait is how long a look-up waits for others to join it.
-	wait = time.Millisecond
+	// DefaultWait is how long a look-up waits for others to join it.
+	DefaultWait = time.Millisecond
 	// capacity is how many look-ups are read at once.
 	capacity = 1_000
 )
@@ -25,7 +25,7 @@ type Loader[K comparable, V any] struct {
 
 // newLoader makes a loader of a batch read that answers with a map: results cannot be misaligned, and a missing key is
 // the zero value.
-func newLoader[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) Loader[K, V] {
+func newLoader[K comparable, V any](wait time.Duration, read func(context.Context, []K) (map[K]V, error)) Loader[K, V] {
 	known := dataloader.NewCache[K, V]()
 	one := dataloader.NewBatchedLoader(aligned(read),
 		dataloader.WithWait[K, V](wait), dataloader.WithBatchCapacity[K, V](capacity), dataloader.WithCache[K, V](known))

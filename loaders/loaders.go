@@ -1,8 +1,10 @@
 package loaders
 
 import (
+	"cmp"
 	"context"
 	"sync/atomic"
+	"time"
 
 	"plaza/social"
 )
@@ -33,31 +35,32 @@ type Loaders struct {
 	CommentsBy Loader[social.List[social.UserID], social.Slice[*social.Comment]]
 }
 
-// New makes loaders that know nothing yet.
-func New(v *social.Viewer) *Loaders {
+// New makes loaders that know nothing yet. A look-up waits that long for others to join it; 0 is DefaultWait.
+func New(v *social.Viewer, wait time.Duration) *Loaders {
+	wait = cmp.Or(wait, DefaultWait)
 	l := &Loaders{
 		Viewer:     v,
-		Users:      newLoader(v.Users),
-		Profiles:   newLoader(v.ProfileValues),
-		Posts:      newLoader(v.Posts),
-		Comments:   newLoader(v.Comments),
-		Permalinks: newLoader(v.CommentsBySlug),
-		Circles:    newLoader(v.Circles),
-		Relations:  newLoader(v.Relations),
-		Holding:    newLoader(v.CirclesHolding),
-		PostOnWall: newLoader(v.CanPostOnWalls),
-		Reactions:  newLoader(v.Reactions),
-		Votes:      newLoader(pointers(v.Votes)),
-		ThreadMute: newLoader(byPost(v.MutedThreads)),
-		Histories:  newLoader(byPost(v.Histories)),
-		Previews:   newLoader(byPost(v.Previews)),
-		Walls:      newLoader(v.Walls),
-		Followers:  newLoader(v.Followers),
-		Following:  newLoader(v.Following),
-		Members:    newLoader(v.Members),
-		Threads:    newLoader(v.Threads),
+		Users:      newLoader(wait, v.Users),
+		Profiles:   newLoader(wait, v.ProfileValues),
+		Posts:      newLoader(wait, v.Posts),
+		Comments:   newLoader(wait, v.Comments),
+		Permalinks: newLoader(wait, v.CommentsBySlug),
+		Circles:    newLoader(wait, v.Circles),
+		Relations:  newLoader(wait, v.Relations),
+		Holding:    newLoader(wait, v.CirclesHolding),
+		PostOnWall: newLoader(wait, v.CanPostOnWalls),
+		Reactions:  newLoader(wait, v.Reactions),
+		Votes:      newLoader(wait, pointers(v.Votes)),
+		ThreadMute: newLoader(wait, byPost(v.MutedThreads)),
+		Histories:  newLoader(wait, byPost(v.Histories)),
+		Previews:   newLoader(wait, byPost(v.Previews)),
+		Walls:      newLoader(wait, v.Walls),
+		Followers:  newLoader(wait, v.Followers),
+		Following:  newLoader(wait, v.Following),
+		Members:    newLoader(wait, v.Members),
+		Threads:    newLoader(wait, v.Threads),
 	}
-	l.CommentsBy = newLoader(l.commentsBy)
+	l.CommentsBy = newLoader(wait, l.commentsBy)
 	return l
 }
 

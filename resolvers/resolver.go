@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -30,6 +31,8 @@ type Resolver struct {
 	NewsAds NewsAds
 	// EndSubscription makes the subscription to which ctx belongs end with an error.
 	EndSubscription func(ctx context.Context, err error)
+	// LoaderWait is how long a look-up waits for others to join it; default: loaders.DefaultWait.
+	LoaderWait time.Duration
 	// RequestID names the request to which ctx belongs, for the log.
 	RequestID func(ctx context.Context) string
 }
@@ -132,5 +135,5 @@ func (r *Resolver) PollPost() generated.PollPostResolver { return pollPostResolv
 func (r *Resolver) newLoaders(ctx context.Context, viewer social.UserID) *loaders.Loaders {
 	v := r.Social.Viewer(viewer)
 	v.ShowsPeople = showsPeople(ctx)
-	return loaders.New(v)
+	return loaders.New(v, r.LoaderWait)
 }

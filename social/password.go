@@ -1,6 +1,7 @@
 package social
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
@@ -13,20 +14,30 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// Argon2id with the first of the settings that OWASP's password storage cheat sheet recommends for 19 MiB.
 const (
-	argonTime    = 2
-	argonMemory  = 19 * 1024 // KiB
 	argonThreads = 1
 	argonSaltLen = 16
 	argonKeyLen  = 32
 )
 
-// passwordHasher bounds how many hashes are computed at once, because each takes 19 MiB and a core: others have something to do, too.
-type passwordHasher struct{ slots chan struct{} }
+// PasswordCost is what an Argon2id hash takes.
+type PasswordCost struct {
+	Passes uint32
+	Memory uint32 // KiB
+}
 
-func newPasswordHasher() *passwordHasher {
-	return &passwordHasher{slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+// DefaultPasswordCost is the first of the settings that OWASP's password storage cheat sheet recommends for 19 MiB. Only tests, whose
+// passwords guard nothing, may use less.
+var DefaultPasswordCost = PasswordCost{Passes: 2, Memory: 19 * 1024}
+
+// passwordHasher bounds how many hashes are computed at once, because each takes 19 MiB and a core: others have something to do, too.
+type passwordHasher struct {
+	cost  PasswordCost // of new hashes
+	slots chan struct{}
+}
+
+func newPasswordHasher(cost PasswordCost) *passwordHasher {
+	return &passwordHasher{cost: cmp.Or(cost, DefaultPasswordCost), slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 }
 
 // key computes a hash when it is its turn; ctx's error when ctx ends before that.
@@ -44,19 +55,19 @@ func (h *passwordHasher) key(ctx context.Context, password string, salt []byte, 
 func (h *passwordHasher) hash(ctx context.Context, password string) (string, error) {
 	salt := make([]byte, argonSaltLen)
 	_, _ = rand.Read(salt) // never fails: crypto/rand.Read
-	key, err := h.key(ctx, password, salt, argonTime, argonMemory, argonThreads)
+	key, err := h.key(ctx, password, salt, h.cost.Passes, h.cost.Memory, argonThreads)
 	if err != nil {
 		return "", err
 	}
 	enc := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, enc(salt), enc(key)), nil
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.Memory, h.cost.Passes, argonThreads, enc(salt), enc(key)), nil
 }
 
 // matches says whether the password is the hash's. An empty hash matches nothing, and takes as long to say so.
 func (h *passwordHasher) matches(ctx context.Context, password, hash string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 {
-		_, err := h.key(ctx, password, make([]byte, argonSaltLen), argonTime, argonMemory, argonThreads)
+		_, err := h.key(ctx, password, make([]byte, argonSaltLen), h.cost.Passes, h.cost.Memory, argonThreads)
 		return false, err
 	}
 	var version int

@@ -64,12 +64,14 @@ type Options struct {
 	NewID    func() id.ID     // default: id.New; ids say when things were made
 	NewSlug  func() string    // default: 8 random characters of base32
 	MaxDepth int              // levels of a thread; default: DefaultMaxDepth
+
+	Passwords PasswordCost // of new hashes; default: DefaultPasswordCost
 }
 
 // New makes the domain's service over a store.
 func New(store Store, o Options) *Service {
 	s := &Service{
-		store: store, now: o.Now, newID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(),
+		store: store, now: o.Now, newID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(o.Passwords),
 	}
 	if s.now == nil {
 		s.now = time.Now

@@ -21,13 +21,14 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 	"go.uber.org/goleak"
 
+	"plaza/internal/testtime"
 	"plaza/transport/internal/testapi"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience is how long a test waits for what must happen.
-const patience = 10 * time.Second
+var patience = testtime.Patience()
 
 // secret must never reach a client.
 const secret = "mongo://user:hunter2@db"
@@ -234,17 +235,7 @@ func receive[T any](t *testing.T, from <-chan T) T {
 // eventually waits for a condition that has no channel.
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
-	deadline := time.NewTimer(patience)
-	defer deadline.Stop()
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for !condition() {
-		select {
-		case <-tick.C:
-		case <-deadline.C:
-			t.Fatalf("never: %s", what)
-		}
-	}
+	testtime.Eventually(t, what, condition)
 }
 
 type lockedBuffer struct {

@@ -15,6 +15,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/gorilla/websocket"
 	"github.com/vektah/gqlparser/v2/gqlerror"
+
+	"plaza/internal/testtime"
 )
 
 // client is a websocket client that sends and expects raw messages.
@@ -496,7 +498,7 @@ func TestClientThatDoesNotPongIsCutOff(t *testing.T) {
 }
 
 func TestServerPingsKeepTheSocket(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.PingInterval, o.PongTimeout = 5*time.Millisecond, 2*time.Second })
+	s := newTestServer(t, func(o *Options) { o.PingInterval, o.PongTimeout = 5*time.Millisecond, testtime.Patience() })
 	c := s.open(t)
 	pings := make(chan struct{}, 1000)
 	answer := c.PingHandler()

@@ -8,6 +8,7 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/internal/testtime"
 )
 
 // TestAddingUpMeetsRefunds refunds something before each of the commands with which an hour is added up that was stale already: the
@@ -49,7 +50,7 @@ func TestAddingUpMeetsRefunds(t *testing.T) {
 		between.set(command, func() {
 			interrupted++
 			// It may have to wait for the transaction, which waits for it: then it gives up.
-			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), testtime.Scale(200*time.Millisecond))
 			defer cancel()
 			_, _ = store.Continue(ctx, meanwhile.ID, now)
 		})

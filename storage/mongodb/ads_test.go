@@ -36,7 +36,7 @@ func TestAdsOnTwoServers(t *testing.T) {
 		uri, database := mongotest.Database(t)
 		var both turns
 		for i := range both.stores {
-			store, err := mongodb.Open(t.Context(), inDatabase(t, uri, database), mongodb.Options{})
+			store, err := mongodb.Open(t.Context(), inDatabase(t, uri, database), patient(mongodb.Options{}))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -329,7 +329,7 @@ func TestEveryAdQueryUsesAnIndex(t *testing.T) {
 func TestOldRecordingsAndProfilesExpire(t *testing.T) {
 	uri, database := mongotest.Database(t)
 	db := connect(t, uri).Database(database)
-	opened, err := mongodb.Open(t.Context(), inDatabase(t, uri, database), mongodb.Options{})
+	opened, err := mongodb.Open(t.Context(), inDatabase(t, uri, database), patient(mongodb.Options{}))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plaza/id"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
 )
@@ -23,7 +24,7 @@ func (w *town) atWork() {
 }
 
 // finish does the background work that there is, and stops.
-func (w *town) finish() { w.t.Helper(); w.finishWithin(time.Minute) }
+func (w *town) finish() { w.t.Helper(); w.finishWithin(testtime.Patience()) }
 
 func (w *town) finishWithin(limit time.Duration) {
 	w.t.Helper()
@@ -33,7 +34,7 @@ func (w *town) finishWithin(limit time.Duration) {
 }
 
 // settle waits until the background work is done.
-func (w *town) settle() { w.t.Helper(); w.settleWithin(time.Minute) }
+func (w *town) settle() { w.t.Helper(); w.settleWithin(testtime.Patience()) }
 
 func (w *town) settleWithin(limit time.Duration) {
 	w.t.Helper()

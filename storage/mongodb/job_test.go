@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/url"
@@ -12,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/id"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb/mongotest"
 )
@@ -25,7 +27,7 @@ func openInside(t *testing.T, o Options) *Store {
 		t.Fatal(err)
 	}
 	u.Path = "/" + database
-	s, err := Open(t.Context(), u.String(), o)
+	s, err := Open(t.Context(), u.String(), patientInside(o))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +128,7 @@ func TestWorkEndsWithItsContext(t *testing.T) {
 	stop()
 	select {
 	case <-done:
-	case <-time.After(30 * time.Second):
+	case <-time.After(testtime.Patience()):
 		t.Fatal("it goes on")
 	}
 }
@@ -308,7 +310,7 @@ func TestHeldListsHoldNoOthers(t *testing.T) {
 // tryJobs makes attempts at jobs, as a worker does, until the condition holds.
 func tryJobs(t *testing.T, s *Store, what string, condition func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); !condition(); {
+	for deadline := time.Now().Add(testtime.Patience()); !condition(); {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s has not come: %+v", what, must(s.Backlog(t.Context()))(t))
 		}
@@ -334,4 +336,12 @@ func TestWritesThatRunOutOfTime(t *testing.T) {
 			t.Errorf("%v: %t, want %t", c.err, !c.want, c.want)
 		}
 	}
+}
+
+// patientInside gives a store all the time that this machine may need.
+func patientInside(o Options) Options {
+	o.Timeout = cmp.Or(o.Timeout, testtime.Patience())
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, testtime.Patience())
+	o.Lease = cmp.Or(o.Lease, testtime.Patience())
+	return o
 }

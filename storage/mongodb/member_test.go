@@ -12,22 +12,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
-
-// within waits for a condition.
-func within(t *testing.T, limit time.Duration, what string, condition func() bool) {
-	t.Helper()
-	again := time.NewTicker(2 * time.Millisecond)
-	defer again.Stop()
-	for deadline := time.Now().Add(limit); !condition(); <-again.C {
-		if time.Now().After(deadline) {
-			t.Fatalf("%s has not come", what)
-		}
-	}
-}
 
 // adminOf is the admin database of the server that a URI names, and databaseOf the name of the URI's own.
 func adminOf(t *testing.T, uri string) *mongo.Database {
@@ -55,7 +44,7 @@ func TestAServerThatIsNotHeardRefusesWrites(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
 	uri := inDatabase(t, server.URI(), "plaza")
-	o := mongodb.Options{Heartbeat: 10 * time.Millisecond, Lease: time.Second}
+	o := mongodb.Options{Heartbeat: 10 * time.Millisecond, Lease: testtime.Scale(time.Second)}
 	patient := &town{Store: openAt(t, uri, mongodb.Options{}), uri: uri, t: t, ctx: t.Context()}
 	ada := patient.people(1)[0].User.ID
 	w := &town{Store: openAt(t, uri, o), uri: uri, t: t, ctx: t.Context()}
@@ -72,17 +61,17 @@ func TestAServerThatIsNotHeardRefusesWrites(t *testing.T) {
 		w.ok(adminOf(t, uri).RunCommand(w.ctx, point).Err())
 	}
 	fail("alwaysOn", bson.A{"update"}, "servers")
-	within(t, time.Minute, "a refusal", func() bool { return errors.Is(write(), social.ErrUnavailable) })
-	within(t, time.Minute, "a reading", func() bool { return read() == nil })
+	testtime.Eventually(t, "a refusal", func() bool { return errors.Is(write(), social.ErrUnavailable) })
+	testtime.Eventually(t, "a reading", func() bool { return read() == nil })
 	fail("off", bson.A{"update"}, "servers")
-	within(t, time.Minute, "a success", func() bool { return write() == nil })
+	testtime.Eventually(t, "a success", func() bool { return write() == nil })
 	fail("alwaysOn", bson.A{"find"}, "settings")
-	within(t, time.Minute, "a refusal", func() bool { return errors.Is(read(), social.ErrUnavailable) })
+	testtime.Eventually(t, "a refusal", func() bool { return errors.Is(read(), social.ErrUnavailable) })
 	if err := write(); !errors.Is(err, social.ErrUnavailable) {
 		t.Errorf("a server that cannot read its settings writes: %v", err)
 	}
 	fail("off", bson.A{"find"}, "settings")
-	within(t, time.Minute, "a success", func() bool { return write() == nil && read() == nil })
+	testtime.Eventually(t, "a success", func() bool { return write() == nil && read() == nil })
 }
 
 // TestServersComeAndGo: a store is known while it is open, and no longer.
@@ -99,7 +88,7 @@ func TestServersComeAndGo(t *testing.T) {
 	}
 	stores := make([]*mongodb.Store, 3)
 	for i := range stores {
-		store, err := mongodb.Open(t.Context(), uri, mongodb.Options{})
+		store, err := mongodb.Open(t.Context(), uri, patient(mongodb.Options{}))
 		if err != nil {
 			t.Fatal(err)
 		}

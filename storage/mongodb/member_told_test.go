@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"plaza/internal/testtime"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
@@ -52,7 +53,7 @@ func TestServersTellOfMigrations(t *testing.T) {
 				if got != want {
 					t.Errorf("it says %q, want %q", got, want)
 				}
-			case <-time.After(20 * time.Second):
+			case <-time.After(testtime.Patience()):
 				t.Fatalf("it does not say %q", want)
 			}
 		}

@@ -469,7 +469,7 @@ func TestAVeryLongThreadMoves(t *testing.T) {
 // TestALongThreadTakesCommentsWhileItMoves: what comes in while a long thread is copied in parts waits, and is there afterwards.
 func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
 	const size, writers = 11_000, 8
-	one, two := twoTowns(t, mongodb.Options{Comments: mongodb.CommentsDocuments, Timeout: time.Minute}) // a busy machine copies for long
+	one, two := twoTowns(t, mongodb.Options{Comments: mongodb.CommentsDocuments})
 	ada := one.people(1)[0].User.ID
 	p := one.post(status(ada, ada, public))
 	old := forest(p, ada, size)

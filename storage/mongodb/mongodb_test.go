@@ -1,12 +1,14 @@
 package mongodb_test
 
 import (
+	"cmp"
 	"net/url"
 	"testing"
 
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.uber.org/goleak"
 
+	"plaza/internal/testtime"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
@@ -26,9 +28,17 @@ func openFresh(tb testing.TB, o mongodb.Options) *mongodb.Store {
 	return openAt(tb, inDatabase(tb, uri, database), o)
 }
 
+// patient gives a store all the time that this machine may need.
+func patient(o mongodb.Options) mongodb.Options {
+	o.Timeout = cmp.Or(o.Timeout, testtime.Patience())
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, testtime.Patience())
+	o.Lease = cmp.Or(o.Lease, testtime.Patience())
+	return o
+}
+
 func openAt(tb testing.TB, uri string, o mongodb.Options) *mongodb.Store {
 	tb.Helper()
-	store, err := mongodb.Open(tb.Context(), uri, o)
+	store, err := mongodb.Open(tb.Context(), uri, patient(o))
 	if err != nil {
 		tb.Fatal(err)
 	}

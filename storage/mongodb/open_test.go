@@ -10,6 +10,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
@@ -23,7 +24,7 @@ func refused(t *testing.T, uri string, words ...string) error {
 	if err == nil {
 		t.Fatal("it opened", store.Close())
 	}
-	if took := time.Since(start); took > 10*time.Second {
+	if took := time.Since(start); took > testtime.Patience() {
 		t.Errorf("the error came after %v", took)
 	}
 	for _, word := range words {
@@ -91,7 +92,7 @@ func TestOpenAgainKeepsEverything(t *testing.T) {
 	uri, database := mongotest.Database(t)
 	uri = inDatabase(t, uri, database)
 	for range 3 {
-		store, err := mongodb.Open(t.Context(), uri, mongodb.Options{})
+		store, err := mongodb.Open(t.Context(), uri, patient(mongodb.Options{}))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -105,7 +106,7 @@ func TestOpenAgainKeepsEverything(t *testing.T) {
 func TestADeadDatabaseIsUnavailable(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t)
-	store, err := mongodb.Open(t.Context(), server.URI(), mongodb.Options{Timeout: 500 * time.Millisecond})
+	store, err := mongodb.Open(t.Context(), server.URI(), mongodb.Options{Timeout: testtime.Scale(time.Second)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -129,7 +130,7 @@ func TestADeadDatabaseIsUnavailable(t *testing.T) {
 		if err := call(t.Context()); !errors.Is(err, social.ErrUnavailable) {
 			t.Errorf("%s: %v, want ErrUnavailable", name, err)
 		}
-		if took := time.Since(start); took > 3*time.Second {
+		if took := time.Since(start); took > testtime.Patience() {
 			t.Errorf("%s: the error came after %v", name, took)
 		}
 		ctx, cancel := context.WithCancel(t.Context())

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/id"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb/mongotest"
 )
@@ -57,7 +58,7 @@ func twoStores(t *testing.T, layout string, between *interrupter) (one, other *S
 		store   **Store
 		monitor *event.CommandMonitor
 	}{{&one, &event.CommandMonitor{Started: between.started}}, {&other, nil}} {
-		s, err := Open(t.Context(), u.String(), Options{Feeds: layout, Monitor: o.monitor})
+		s, err := Open(t.Context(), u.String(), patientInside(Options{Feeds: layout, Monitor: o.monitor}))
 		ok(t, err)
 		t.Cleanup(func() { _ = s.Close() })
 		*o.store = s
@@ -203,7 +204,7 @@ func followsMeetBuilding(t *testing.T, m *meeting) {
 			m.between.set(command, func() {
 				interrupted++
 				// It may have to wait for the transaction, which waits for it: then it gives up.
-				ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+				ctx, cancel := context.WithTimeout(t.Context(), testtime.Scale(200*time.Millisecond))
 				defer cancel()
 				_ = m.build(ctx, m.other)
 			})
@@ -234,7 +235,7 @@ func pushesMeetUnfollows(t *testing.T, m *meeting) {
 	followAfter := func(commands int) {
 		m.between.set(commands, func() {
 			// It may have to wait for the transaction, which waits for it: then it gives up.
-			ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+			ctx, cancel := context.WithTimeout(t.Context(), testtime.Scale(200*time.Millisecond))
 			defer cancel()
 			if m.tryFollow(ctx, m.other) == nil {
 				_ = m.build(ctx, m.other)

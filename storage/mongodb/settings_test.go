@@ -15,7 +15,7 @@ import (
 // reopen opens the database with layouts, and returns the error without closing words.
 func reopen(t *testing.T, uri string, o mongodb.Options) error {
 	t.Helper()
-	store, err := mongodb.Open(t.Context(), uri, o)
+	store, err := mongodb.Open(t.Context(), uri, patient(o))
 	if err == nil {
 		err = store.Close()
 	}

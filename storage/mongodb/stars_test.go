@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/id"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
 )
@@ -160,7 +161,7 @@ func TestAStarsPosts(t *testing.T) {
 	for i, want := range []int{len(s.readers), 0} {
 		start := time.Now()
 		posts = newestIDs(posts, []social.PostID{s.post(status(s.author, s.author, public)).ID})
-		s.finishWithin(5 * time.Minute)
+		s.finishWithin(2 * testtime.Patience())
 		t.Logf("post %d: %v for %d followers", i, time.Since(start), s.size)
 		n, err := lists.CountDocuments(s.ctx, bson.D{{Key: "ids", Value: uuid(posts[0].ID)}, {Key: "_id", Value: bson.D{{Key: "$ne", Value: uuid(s.author.ID)}}}})
 		s.ok(err)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"plaza/fault"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage"
 )
@@ -25,15 +26,7 @@ var deletionCases = []testCase{
 // until waits for a condition.
 func (w *world) until(is func() bool, what string) {
 	w.t.Helper()
-	again := time.NewTicker(5 * time.Millisecond)
-	defer again.Stop()
-	for late := time.After(60 * patience); !is(); {
-		select {
-		case <-late:
-			w.t.Fatalf("it takes too long until %s", what)
-		case <-again.C:
-		}
-	}
+	testtime.Eventually(w.t, what, is)
 }
 
 // delete calls DeleteUser.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 
+	"plaza/internal/testtime"
 	"plaza/social"
 )
 
@@ -25,7 +26,7 @@ var eventCases = []testCase{
 }
 
 // patience bounds every wait for something that must come.
-const patience = 30 * time.Second
+var patience = testtime.Patience()
 
 // tail is a stream of events under test.
 type tail struct {

@@ -12,8 +12,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
+	"plaza/internal/testtime"
 	"plaza/storage/mongodb/mongotest"
 )
 
@@ -292,13 +292,5 @@ func entries(t *testing.T, folder string) []fs.DirEntry {
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 
-	timeout := time.After(30 * time.Second)
-
-	for look := time.NewTicker(10 * time.Millisecond); !condition(); {
-		select {
-		case <-look.C:
-		case <-timeout:
-			t.Fatalf("not true in time: %s", what)
-		}
-	}
+	testtime.Eventually(t, what, condition)
 }

@@ -10,13 +10,13 @@ import (
 	"os/exec"
 	"strings"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.uber.org/goleak"
 
+	"plaza/internal/testtime"
 	"plaza/storage/mongodb/mongotest"
 )
 
@@ -104,7 +104,7 @@ func TestChangeStream(t *testing.T) {
 	uri, name := mongotest.Database(t)
 	things := connect(t, uri).Database(name).Collection("things")
 
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testtime.Patience())
 	defer cancel()
 
 	stream, err := things.Watch(ctx, mongo.Pipeline{})
@@ -313,13 +313,5 @@ func connect(t *testing.T, uri string) *mongo.Client {
 func eventually(t *testing.T, what string, condition func() bool) {
 	t.Helper()
 
-	timeout := time.After(30 * time.Second)
-
-	for look := time.NewTicker(10 * time.Millisecond); !condition(); {
-		select {
-		case <-look.C:
-		case <-timeout:
-			t.Fatalf("not true in time: %s", what)
-		}
-	}
+	testtime.Eventually(t, what, condition)
 }

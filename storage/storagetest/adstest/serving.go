@@ -6,6 +6,7 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/internal/testtime"
 )
 
 var servingCases = []testCase{
@@ -45,7 +46,7 @@ func (s *servers) choose(i int, r ads.Request) []ads.Choice {
 func (s *servers) drain(r ads.Request, want int64) []ads.Choice {
 	var served atomic.Int64
 	all := make(chan ads.Choice, want+crowd)
-	deadline := time.Now().Add(2 * time.Minute)
+	deadline := time.Now().Add(2 * testtime.Patience())
 	together(func(i int) {
 		for more := 3; more > 0 && time.Now().Before(deadline); {
 			if served.Load() >= want {

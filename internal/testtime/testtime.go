@@ -1,0 +1,82 @@
+// Package testtime makes tests as patient as the machine is slow. All deadlines, leases and heartbeats of tests come from here,
+// so that one setting, PLAZA_TEST_SLOWNESS, scales them together; without it the machine is measured.
+package testtime
+
+import (
+	"cmp"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+)
+
+// EnvSlowness names the environment variable that says how many times slower than usual the machine is: a number from 1 to 100.
+const EnvSlowness = "PLAZA_TEST_SLOWNESS"
+
+const (
+	// patience is what an idle machine gets for anything that takes a few seconds there at most.
+	patience = 2 * time.Minute
+	// lookEvery is the pause between two looks at a condition.
+	lookEvery = 5 * time.Millisecond
+	// leastLooks is how often a condition is looked at before a wait gives up. A machine that hardly runs the test hardly
+	// runs what the test waits for.
+	leastLooks = 4_000
+	slowest    = 100
+)
+
+// Slowness is how many times slower than usual this machine is, at least 1.
+var Slowness = sync.OnceValue(func() float64 {
+	if set, err := strconv.ParseFloat(os.Getenv(EnvSlowness), 64); err == nil {
+		return within(set)
+	}
+	return within(measure().Seconds() / usual.Seconds())
+})
+
+func within(slowness float64) float64 { return min(max(slowness, 1), slowest) }
+
+// Scale lengthens a duration that suits an idle machine.
+func Scale(d time.Duration) time.Duration { return time.Duration(float64(d) * Slowness()) }
+
+// Patience is how long to wait for something that must happen. It is far above what that takes, because it costs
+// nothing when all is well.
+func Patience() time.Duration { return Scale(patience) }
+
+// Eventually waits until a condition holds, and ends the test if it does not within Patience.
+func Eventually(tb testing.TB, what string, condition func() bool) {
+	tb.Helper()
+	if !Becomes(condition) {
+		tb.Fatalf("this has not happened: %s", what)
+	}
+}
+
+// Becomes waits until a condition holds, and says whether it did within Patience.
+func Becomes(condition func() bool) bool {
+	look := time.NewTicker(lookEvery)
+	defer look.Stop()
+	deadline := time.Now().Add(Patience())
+	for looks := 1; !condition(); looks++ {
+		if looks > leastLooks && time.Now().After(deadline) {
+			return false
+		}
+		<-look.C
+	}
+	return true
+}
+
+// usual is how long the work of measure takes on an idle machine.
+const usual = 50 * time.Millisecond
+
+// measure times work that needs nothing but a processor, long enough to meet the pauses of a busy or throttled one.
+func measure() time.Duration {
+	const steps = 30_000_000
+	began := time.Now()
+	x := uint64(began.UnixNano())
+	for range steps {
+		x ^= x << 13
+		x ^= x >> 7
+		x ^= x << 17
+	}
+	took := time.Since(began)
+	return cmp.Or(took, time.Duration(x&1)) // x must be needed, or the compiler leaves the work out
+}
