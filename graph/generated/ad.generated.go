@@ -554,7 +554,25 @@ func (ec *executionContext) marshalNAdChoice2plazaᚋgraphᚋmodelᚐAdChoice(ct
 	return ec._AdChoice(ctx, sel, &v)
 }
 
-func (ec *executionContext) marshalNAdChoice2ᚕᚖplazaᚋgraphᚋmodelᚐAdChoiceᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdChoice) graphql.Marshaler {
+func (ec *executionContext) marshalNAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice(ctx context.Context, sel ast.SelectionSet, v *model.AdChoice) graphql.Marshaler {
+	if v == nil {
+		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
+			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
+		}
+		return graphql.Null
+	}
+	return ec._AdChoice(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalNRecordAdImpressionInput2plazaᚋgraphᚋmodelᚐRecordAdImpressionInput(ctx context.Context, v any) (model.RecordAdImpressionInput, error) {
+	res, err := ec.unmarshalInputRecordAdImpressionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOAdChoice2ᚕᚖplazaᚋgraphᚋmodelᚐAdChoiceᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdChoice) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
 	isLen1 := len(v) == 1
@@ -596,21 +614,6 @@ func (ec *executionContext) marshalNAdChoice2ᚕᚖplazaᚋgraphᚋmodelᚐAdCho
 	}
 
 	return ret
-}
-
-func (ec *executionContext) marshalNAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice(ctx context.Context, sel ast.SelectionSet, v *model.AdChoice) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AdChoice(ctx, sel, v)
-}
-
-func (ec *executionContext) unmarshalNRecordAdImpressionInput2plazaᚋgraphᚋmodelᚐRecordAdImpressionInput(ctx context.Context, v any) (model.RecordAdImpressionInput, error) {
-	res, err := ec.unmarshalInputRecordAdImpressionInput(ctx, v)
-	return res, graphql.ErrorOnPath(ctx, err)
 }
 
 func (ec *executionContext) marshalOAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice(ctx context.Context, sel ast.SelectionSet, v *model.AdChoice) graphql.Marshaler {

@@ -2088,9 +2088,9 @@ func (ec *executionContext) _AdManager_advertisers(ctx context.Context, field gr
 			return ec.resolvers.AdManager().Advertisers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNAdvertiserConnection2ᚖplazaᚋgraphᚋmodelᚐAdvertiserConnection,
+		ec.marshalOAdvertiserConnection2ᚖplazaᚋgraphᚋmodelᚐAdvertiserConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2188,9 +2188,9 @@ func (ec *executionContext) _AdManager_campaigns(ctx context.Context, field grap
 			return ec.resolvers.AdManager().Campaigns(ctx, obj, fc.Args["advertiserId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNAdCampaignConnection2ᚖplazaᚋgraphᚋmodelᚐAdCampaignConnection,
+		ec.marshalOAdCampaignConnection2ᚖplazaᚋgraphᚋmodelᚐAdCampaignConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2302,9 +2302,9 @@ func (ec *executionContext) _AdManager_units(ctx context.Context, field graphql.
 			return ec.resolvers.AdManager().Units(ctx, obj, fc.Args["campaignId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNAdUnitConnection2ᚖplazaᚋgraphᚋmodelᚐAdUnitConnection,
+		ec.marshalOAdUnitConnection2ᚖplazaᚋgraphᚋmodelᚐAdUnitConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2428,9 +2428,9 @@ func (ec *executionContext) _AdManager_zones(ctx context.Context, field graphql.
 			return ec.resolvers.AdManager().Zones(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNAdZoneConnection2ᚖplazaᚋgraphᚋmodelᚐAdZoneConnection,
+		ec.marshalOAdZoneConnection2ᚖplazaᚋgraphᚋmodelᚐAdZoneConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2477,9 +2477,9 @@ func (ec *executionContext) _AdManager_report(ctx context.Context, field graphql
 			return ec.resolvers.AdManager().Report(ctx, obj, fc.Args["by"].(ads.Dimension), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time), fc.Args["campaignId"].(*string))
 		},
 		nil,
-		ec.marshalNAdReport2ᚖplazaᚋgraphᚋmodelᚐAdReport,
+		ec.marshalOAdReport2ᚖplazaᚋgraphᚋmodelᚐAdReport,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2524,9 +2524,9 @@ func (ec *executionContext) _AdManager_explain(ctx context.Context, field graphq
 			return ec.resolvers.AdManager().Explain(ctx, obj, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["keywords"].([]string), fc.Args["count"].(int), fc.Args["visitor"].(*string))
 		},
 		nil,
-		ec.marshalNAdCandidate2ᚕᚖplazaᚋgraphᚋmodelᚐAdCandidateᚄ,
+		ec.marshalOAdCandidate2ᚕᚖplazaᚋgraphᚋmodelᚐAdCandidateᚄ,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2579,9 +2579,9 @@ func (ec *executionContext) _AdManager_forecast(ctx context.Context, field graph
 			return ec.resolvers.AdManager().Forecast(ctx, obj, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time))
 		},
 		nil,
-		ec.marshalNAdForecast2ᚖplazaᚋgraphᚋmodelᚐAdForecast,
+		ec.marshalOAdForecast2ᚖplazaᚋgraphᚋmodelᚐAdForecast,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2638,9 +2638,9 @@ func (ec *executionContext) _AdManager_charges(ctx context.Context, field graphq
 			return ec.resolvers.AdManager().Charges(ctx, obj, fc.Args["campaignId"].(string), fc.Args["unitId"].(*string), fc.Args["choiceId"].(*string), fc.Args["kind"].(*ads.Kind), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time), fc.Args["person"].(*string), fc.Args["visitor"].(*string), fc.Args["address"].(*string))
 		},
 		nil,
-		ec.marshalNAdCharges2ᚖplazaᚋgraphᚋmodelᚐAdCharges,
+		ec.marshalOAdCharges2ᚖplazaᚋgraphᚋmodelᚐAdCharges,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2691,9 +2691,9 @@ func (ec *executionContext) _AdManager_refunds(ctx context.Context, field graphq
 			return ec.resolvers.AdManager().Refunds(ctx, obj, fc.Args["campaignId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐAdRefundConnection,
+		ec.marshalOAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐAdRefundConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -7936,16 +7936,13 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 		case "advertisers":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._AdManager_advertisers(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8005,16 +8002,13 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 		case "campaigns":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._AdManager_campaigns(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8074,16 +8068,13 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 		case "units":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._AdManager_units(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8143,16 +8134,13 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 		case "zones":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._AdManager_zones(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8179,16 +8167,13 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 		case "report":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._AdManager_report(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8215,16 +8200,13 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 		case "explain":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._AdManager_explain(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8251,16 +8233,13 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 		case "forecast":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._AdManager_forecast(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8287,16 +8266,13 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 		case "charges":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._AdManager_charges(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8323,16 +8299,13 @@ func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet
 		case "refunds":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._AdManager_refunds(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -9937,20 +9910,6 @@ func (ec *executionContext) marshalNAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCamp
 	return ec._AdCampaign(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdCampaignConnection2plazaᚋgraphᚋmodelᚐAdCampaignConnection(ctx context.Context, sel ast.SelectionSet, v model.AdCampaignConnection) graphql.Marshaler {
-	return ec._AdCampaignConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAdCampaignConnection2ᚖplazaᚋgraphᚋmodelᚐAdCampaignConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdCampaignConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AdCampaignConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAdCampaignEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdCampaignEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdCampaignEdge) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
@@ -10003,50 +9962,6 @@ func (ec *executionContext) marshalNAdCampaignEdge2ᚖplazaᚋgraphᚋmodelᚐAd
 		return graphql.Null
 	}
 	return ec._AdCampaignEdge(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNAdCandidate2ᚕᚖplazaᚋgraphᚋmodelᚐAdCandidateᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdCandidate) graphql.Marshaler {
-	ret := make(graphql.Array, len(v))
-	var wg sync.WaitGroup
-	isLen1 := len(v) == 1
-	if !isLen1 {
-		wg.Add(len(v))
-	}
-	for i := range v {
-		i := i
-		fc := &graphql.FieldContext{
-			Index:  &i,
-			Result: &v[i],
-		}
-		ctx := graphql.WithFieldContext(ctx, fc)
-		f := func(i int) {
-			defer func() {
-				if r := recover(); r != nil {
-					ec.Error(ctx, ec.Recover(ctx, r))
-					ret = nil
-				}
-			}()
-			if !isLen1 {
-				defer wg.Done()
-			}
-			ret[i] = ec.marshalNAdCandidate2ᚖplazaᚋgraphᚋmodelᚐAdCandidate(ctx, sel, v[i])
-		}
-		if isLen1 {
-			f(i)
-		} else {
-			go f(i)
-		}
-
-	}
-	wg.Wait()
-
-	for _, e := range ret {
-		if e == graphql.Null {
-			return graphql.Null
-		}
-	}
-
-	return ret
 }
 
 func (ec *executionContext) marshalNAdCandidate2ᚖplazaᚋgraphᚋmodelᚐAdCandidate(ctx context.Context, sel ast.SelectionSet, v *model.AdCandidate) graphql.Marshaler {
@@ -10166,20 +10081,6 @@ func (ec *executionContext) marshalNAdCharge2ᚖplazaᚋgraphᚋmodelᚐAdCharge
 	return ec._AdCharge(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdCharges2plazaᚋgraphᚋmodelᚐAdCharges(ctx context.Context, sel ast.SelectionSet, v model.AdCharges) graphql.Marshaler {
-	return ec._AdCharges(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAdCharges2ᚖplazaᚋgraphᚋmodelᚐAdCharges(ctx context.Context, sel ast.SelectionSet, v *model.AdCharges) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AdCharges(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNAdDesign2plazaᚋadsᚐDesign(ctx context.Context, v any) (ads.Design, error) {
 	tmp, err := graphql.UnmarshalString(v)
 	res := unmarshalNAdDesign2plazaᚋadsᚐDesign[tmp]
@@ -10209,20 +10110,6 @@ var (
 		ads.ByKeywords:  "KEYWORDS",
 	}
 )
-
-func (ec *executionContext) marshalNAdForecast2plazaᚋgraphᚋmodelᚐAdForecast(ctx context.Context, sel ast.SelectionSet, v model.AdForecast) graphql.Marshaler {
-	return ec._AdForecast(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAdForecast2ᚖplazaᚋgraphᚋmodelᚐAdForecast(ctx context.Context, sel ast.SelectionSet, v *model.AdForecast) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AdForecast(ctx, sel, v)
-}
 
 func (ec *executionContext) unmarshalNAdForecastBasis2plazaᚋadsᚐBasis(ctx context.Context, v any) (ads.Basis, error) {
 	tmp, err := graphql.UnmarshalString(v)
@@ -10397,20 +10284,6 @@ func (ec *executionContext) marshalNAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund
 	return ec._AdRefund(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdRefundConnection2plazaᚋgraphᚋmodelᚐAdRefundConnection(ctx context.Context, sel ast.SelectionSet, v model.AdRefundConnection) graphql.Marshaler {
-	return ec._AdRefundConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐAdRefundConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdRefundConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AdRefundConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdRefundEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdRefundEdge) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
@@ -10463,20 +10336,6 @@ func (ec *executionContext) marshalNAdRefundEdge2ᚖplazaᚋgraphᚋmodelᚐAdRe
 		return graphql.Null
 	}
 	return ec._AdRefundEdge(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNAdReport2plazaᚋgraphᚋmodelᚐAdReport(ctx context.Context, sel ast.SelectionSet, v model.AdReport) graphql.Marshaler {
-	return ec._AdReport(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAdReport2ᚖplazaᚋgraphᚋmodelᚐAdReport(ctx context.Context, sel ast.SelectionSet, v *model.AdReport) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AdReport(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalNAdReportDimension2plazaᚋadsᚐDimension(ctx context.Context, v any) (ads.Dimension, error) {
@@ -10663,20 +10522,6 @@ func (ec *executionContext) marshalNAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit(ctx
 	return ec._AdUnit(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdUnitConnection2plazaᚋgraphᚋmodelᚐAdUnitConnection(ctx context.Context, sel ast.SelectionSet, v model.AdUnitConnection) graphql.Marshaler {
-	return ec._AdUnitConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAdUnitConnection2ᚖplazaᚋgraphᚋmodelᚐAdUnitConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdUnitConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AdUnitConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAdUnitEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdUnitEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdUnitEdge) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
@@ -10853,20 +10698,6 @@ func (ec *executionContext) marshalNAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone(ctx
 	return ec._AdZone(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdZoneConnection2plazaᚋgraphᚋmodelᚐAdZoneConnection(ctx context.Context, sel ast.SelectionSet, v model.AdZoneConnection) graphql.Marshaler {
-	return ec._AdZoneConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAdZoneConnection2ᚖplazaᚋgraphᚋmodelᚐAdZoneConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdZoneConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AdZoneConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNAdZoneEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdZoneEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdZoneEdge) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
@@ -10973,20 +10804,6 @@ func (ec *executionContext) marshalNAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvert
 		return graphql.Null
 	}
 	return ec._Advertiser(ctx, sel, v)
-}
-
-func (ec *executionContext) marshalNAdvertiserConnection2plazaᚋgraphᚋmodelᚐAdvertiserConnection(ctx context.Context, sel ast.SelectionSet, v model.AdvertiserConnection) graphql.Marshaler {
-	return ec._AdvertiserConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNAdvertiserConnection2ᚖplazaᚋgraphᚋmodelᚐAdvertiserConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdvertiserConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._AdvertiserConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalNAdvertiserEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdvertiserEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdvertiserEdge) graphql.Marshaler {
@@ -11241,6 +11058,60 @@ func (ec *executionContext) marshalOAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCamp
 	return ec._AdCampaign(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAdCampaignConnection2ᚖplazaᚋgraphᚋmodelᚐAdCampaignConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdCampaignConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdCampaignConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAdCandidate2ᚕᚖplazaᚋgraphᚋmodelᚐAdCandidateᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdCandidate) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNAdCandidate2ᚖplazaᚋgraphᚋmodelᚐAdCandidate(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
 func (ec *executionContext) unmarshalOAdCapInput2ᚕᚖplazaᚋgraphᚋmodelᚐAdCapInputᚄ(ctx context.Context, v any) ([]*model.AdCapInput, error) {
 	if v == nil {
 		return nil, nil
@@ -11257,6 +11128,20 @@ func (ec *executionContext) unmarshalOAdCapInput2ᚕᚖplazaᚋgraphᚋmodelᚐA
 		}
 	}
 	return res, nil
+}
+
+func (ec *executionContext) marshalOAdCharges2ᚖplazaᚋgraphᚋmodelᚐAdCharges(ctx context.Context, sel ast.SelectionSet, v *model.AdCharges) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdCharges(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAdForecast2ᚖplazaᚋgraphᚋmodelᚐAdForecast(ctx context.Context, sel ast.SelectionSet, v *model.AdForecast) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdForecast(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOAdManager2ᚖplazaᚋgraphᚋmodelᚐAdManager(ctx context.Context, sel ast.SelectionSet, v *model.AdManager) graphql.Marshaler {
@@ -11321,6 +11206,20 @@ func (ec *executionContext) marshalOAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund
 	return ec._AdRefund(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐAdRefundConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdRefundConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdRefundConnection(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAdReport2ᚖplazaᚋgraphᚋmodelᚐAdReport(ctx context.Context, sel ast.SelectionSet, v *model.AdReport) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdReport(ctx, sel, v)
+}
+
 func (ec *executionContext) unmarshalOAdScheduleInput2ᚖplazaᚋgraphᚋmodelᚐAdScheduleInput(ctx context.Context, v any) (*model.AdScheduleInput, error) {
 	if v == nil {
 		return nil, nil
@@ -11336,6 +11235,13 @@ func (ec *executionContext) marshalOAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit(ctx
 	return ec._AdUnit(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAdUnitConnection2ᚖplazaᚋgraphᚋmodelᚐAdUnitConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdUnitConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdUnitConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone(ctx context.Context, sel ast.SelectionSet, v *model.AdZone) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
@@ -11343,11 +11249,25 @@ func (ec *executionContext) marshalOAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone(ctx
 	return ec._AdZone(ctx, sel, v)
 }
 
+func (ec *executionContext) marshalOAdZoneConnection2ᚖplazaᚋgraphᚋmodelᚐAdZoneConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdZoneConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdZoneConnection(ctx, sel, v)
+}
+
 func (ec *executionContext) marshalOAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvertiser(ctx context.Context, sel ast.SelectionSet, v *model.Advertiser) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
 	return ec._Advertiser(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOAdvertiserConnection2ᚖplazaᚋgraphᚋmodelᚐAdvertiserConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdvertiserConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._AdvertiserConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCreateAdCampaignPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdCampaignPayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateAdCampaignPayload) graphql.Marshaler {

@@ -333,9 +333,9 @@ func (ec *executionContext) _Circle_members(ctx context.Context, field graphql.C
 			return ec.resolvers.Circle().Members(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
+		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -1207,16 +1207,13 @@ func (ec *executionContext) _Circle(ctx context.Context, sel ast.SelectionSet, o
 		case "members":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._Circle_members(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -1590,20 +1587,6 @@ func (ec *executionContext) marshalNCircle2ᚖplazaᚋgraphᚋmodelᚐCircle(ctx
 	return ec._Circle(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCircleConnection2plazaᚋgraphᚋmodelᚐCircleConnection(ctx context.Context, sel ast.SelectionSet, v model.CircleConnection) graphql.Marshaler {
-	return ec._CircleConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNCircleConnection2ᚖplazaᚋgraphᚋmodelᚐCircleConnection(ctx context.Context, sel ast.SelectionSet, v *model.CircleConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._CircleConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) marshalNCircleEdge2ᚕᚖplazaᚋgraphᚋmodelᚐCircleEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CircleEdge) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
@@ -1737,6 +1720,13 @@ func (ec *executionContext) marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle(ctx
 		return graphql.Null
 	}
 	return ec._Circle(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOCircleConnection2ᚖplazaᚋgraphᚋmodelᚐCircleConnection(ctx context.Context, sel ast.SelectionSet, v *model.CircleConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._CircleConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalOCreateCirclePayload2ᚖplazaᚋgraphᚋmodelᚐCreateCirclePayload(ctx context.Context, sel ast.SelectionSet, v *model.CreateCirclePayload) graphql.Marshaler {

@@ -883,9 +883,9 @@ func (ec *executionContext) _CheckinPost_latestComments(ctx context.Context, fie
 			return ec.resolvers.CheckinPost().LatestComments(ctx, obj, fc.Args["last"].(int))
 		},
 		nil,
-		ec.marshalNComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
+		ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -962,9 +962,9 @@ func (ec *executionContext) _CheckinPost_comments(ctx context.Context, field gra
 			return ec.resolvers.CheckinPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -1974,9 +1974,9 @@ func (ec *executionContext) _LinkPost_latestComments(ctx context.Context, field 
 			return ec.resolvers.LinkPost().LatestComments(ctx, obj, fc.Args["last"].(int))
 		},
 		nil,
-		ec.marshalNComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
+		ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2053,9 +2053,9 @@ func (ec *executionContext) _LinkPost_comments(ctx context.Context, field graphq
 			return ec.resolvers.LinkPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2904,9 +2904,9 @@ func (ec *executionContext) _PhotoPost_latestComments(ctx context.Context, field
 			return ec.resolvers.PhotoPost().LatestComments(ctx, obj, fc.Args["last"].(int))
 		},
 		nil,
-		ec.marshalNComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
+		ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -2983,9 +2983,9 @@ func (ec *executionContext) _PhotoPost_comments(ctx context.Context, field graph
 			return ec.resolvers.PhotoPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -3942,9 +3942,9 @@ func (ec *executionContext) _PollPost_latestComments(ctx context.Context, field 
 			return ec.resolvers.PollPost().LatestComments(ctx, obj, fc.Args["last"].(int))
 		},
 		nil,
-		ec.marshalNComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
+		ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -4021,9 +4021,9 @@ func (ec *executionContext) _PollPost_comments(ctx context.Context, field graphq
 			return ec.resolvers.PollPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -5712,9 +5712,9 @@ func (ec *executionContext) _StatusPost_latestComments(ctx context.Context, fiel
 			return ec.resolvers.StatusPost().LatestComments(ctx, obj, fc.Args["last"].(int))
 		},
 		nil,
-		ec.marshalNComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
+		ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -5791,9 +5791,9 @@ func (ec *executionContext) _StatusPost_comments(ctx context.Context, field grap
 			return ec.resolvers.StatusPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -7305,16 +7305,13 @@ func (ec *executionContext) _CheckinPost(ctx context.Context, sel ast.SelectionS
 		case "latestComments":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._CheckinPost_latestComments(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -7341,16 +7338,13 @@ func (ec *executionContext) _CheckinPost(ctx context.Context, sel ast.SelectionS
 		case "comments":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._CheckinPost_comments(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -7841,16 +7835,13 @@ func (ec *executionContext) _LinkPost(ctx context.Context, sel ast.SelectionSet,
 		case "latestComments":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._LinkPost_latestComments(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -7877,16 +7868,13 @@ func (ec *executionContext) _LinkPost(ctx context.Context, sel ast.SelectionSet,
 		case "comments":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._LinkPost_comments(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8290,16 +8278,13 @@ func (ec *executionContext) _PhotoPost(ctx context.Context, sel ast.SelectionSet
 		case "latestComments":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._PhotoPost_latestComments(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8326,16 +8311,13 @@ func (ec *executionContext) _PhotoPost(ctx context.Context, sel ast.SelectionSet
 		case "comments":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._PhotoPost_comments(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8756,16 +8738,13 @@ func (ec *executionContext) _PollPost(ctx context.Context, sel ast.SelectionSet,
 		case "latestComments":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._PollPost_latestComments(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -8792,16 +8771,13 @@ func (ec *executionContext) _PollPost(ctx context.Context, sel ast.SelectionSet,
 		case "comments":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._PollPost_comments(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -9639,16 +9615,13 @@ func (ec *executionContext) _StatusPost(ctx context.Context, sel ast.SelectionSe
 		case "latestComments":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._StatusPost_latestComments(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -9675,16 +9648,13 @@ func (ec *executionContext) _StatusPost(ctx context.Context, sel ast.SelectionSe
 		case "comments":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._StatusPost_comments(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -10157,20 +10127,6 @@ func (ec *executionContext) marshalNPost2ᚕplazaᚋgraphᚋmodelᚐPostᚄ(ctx 
 	return ret
 }
 
-func (ec *executionContext) marshalNPostConnection2plazaᚋgraphᚋmodelᚐPostConnection(ctx context.Context, sel ast.SelectionSet, v model.PostConnection) graphql.Marshaler {
-	return ec._PostConnection(ctx, sel, &v)
-}
-
-func (ec *executionContext) marshalNPostConnection2ᚖplazaᚋgraphᚋmodelᚐPostConnection(ctx context.Context, sel ast.SelectionSet, v *model.PostConnection) graphql.Marshaler {
-	if v == nil {
-		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
-			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
-		}
-		return graphql.Null
-	}
-	return ec._PostConnection(ctx, sel, v)
-}
-
 func (ec *executionContext) unmarshalNPostContentInput2ᚖplazaᚋgraphᚋmodelᚐPostContentInput(ctx context.Context, v any) (*model.PostContentInput, error) {
 	res, err := ec.unmarshalInputPostContentInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
@@ -10513,6 +10469,13 @@ func (ec *executionContext) marshalOPost2plazaᚋgraphᚋmodelᚐPost(ctx contex
 		return graphql.Null
 	}
 	return ec._Post(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalOPostConnection2ᚖplazaᚋgraphᚋmodelᚐPostConnection(ctx context.Context, sel ast.SelectionSet, v *model.PostConnection) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._PostConnection(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind(ctx context.Context, v any) (*social.ReactionKind, error) {

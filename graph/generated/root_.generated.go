@@ -330,7 +330,7 @@ type AdManager {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): AdvertiserConnection!
+  ): AdvertiserConnection
   "One advertiser."
   advertiser(
     "The advertiser's id."
@@ -348,7 +348,7 @@ type AdManager {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): AdCampaignConnection!
+  ): AdCampaignConnection
   "One campaign."
   campaign(
     "The campaign's id."
@@ -366,7 +366,7 @@ type AdManager {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): AdUnitConnection!
+  ): AdUnitConnection
   "One ad unit."
   unit(
     "The unit's id."
@@ -382,7 +382,7 @@ type AdManager {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): AdZoneConnection!
+  ): AdZoneConnection
   "What was shown, clicked and spent: by hour or day in their order, and else the highest spend first."
   report(
     "What there is a row for each of."
@@ -393,7 +393,7 @@ type AdManager {
     to: DateTime
     "Only of this campaign."
     campaignId: ID
-  ): AdReport!
+  ): AdReport
   "What a choice would do just now, without doing it: each unit of the zone, the winners first, then by score."
   explain(
     "The site's name."
@@ -406,7 +406,7 @@ type AdManager {
     count: Int! = 1
     "Whose caps to look at: the visitor's id that the page would give. Left out: nobody's."
     visitor: String
-  ): [AdCandidate!]!
+  ): [AdCandidate!]
   "What can be expected of a zone: how many impressions, by its past traffic, and how many of them campaigns will take."
   forecast(
     "The site's name."
@@ -417,7 +417,7 @@ type AdManager {
     from: DateTime
     "Before this hour: 31 days after ` + "`" + `from` + "`" + `, and 92 days from now, at most. Left out: 7 days after ` + "`" + `from` + "`" + `."
     to: DateTime
-  ): AdForecast!
+  ): AdForecast
   "What a campaign was billed for, and was not refunded: look here before ` + "`" + `refundAds` + "`" + `."
   charges(
     "The campaign's id."
@@ -438,7 +438,7 @@ type AdManager {
     visitor: String
     "Only clicks from this IP address."
     address: String
-  ): AdCharges!
+  ): AdCharges
   "A campaign's refunds, the oldest first."
   refunds(
     "The campaign's id."
@@ -451,7 +451,7 @@ type AdManager {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): AdRefundConnection!
+  ): AdRefundConnection
 }
 
 "Who pays for ads."
@@ -1335,7 +1335,7 @@ type Circle implements Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): UserConnection!
+  ): UserConnection
   "How many are in the circle."
   membersCount: Int!
 }
@@ -1506,7 +1506,7 @@ type Comment implements Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): CommentConnection!
+  ): CommentConnection
   "This comment and everything under it, depth first, siblings by time."
   discussion(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -1517,7 +1517,7 @@ type Comment implements Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): CommentConnection!
+  ): CommentConnection
   "Whether you may reply."
   viewerCanReply: Boolean!
   "Whether you may edit the comment: it is yours."
@@ -1670,7 +1670,7 @@ interface Post implements Node {
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
-  ): [Comment!]!
+  ): [Comment!]
   "The post's thread."
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
@@ -1683,7 +1683,7 @@ interface Post implements Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): CommentConnection!
+  ): CommentConnection
   "One comment of the thread, by its slug: what a permalink needs."
   comment(
     "The comment's slug."
@@ -1731,7 +1731,7 @@ type StatusPost implements Post & Node {
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
-  ): [Comment!]!
+  ): [Comment!]
   "The post's thread."
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
@@ -1744,7 +1744,7 @@ type StatusPost implements Post & Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): CommentConnection!
+  ): CommentConnection
   "One comment of the thread, by its slug: what a permalink needs."
   comment(
     "The comment's slug."
@@ -1792,7 +1792,7 @@ type PhotoPost implements Post & Node {
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
-  ): [Comment!]!
+  ): [Comment!]
   "The post's thread."
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
@@ -1805,7 +1805,7 @@ type PhotoPost implements Post & Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): CommentConnection!
+  ): CommentConnection
   "One comment of the thread, by its slug: what a permalink needs."
   comment(
     "The comment's slug."
@@ -1863,7 +1863,7 @@ type LinkPost implements Post & Node {
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
-  ): [Comment!]!
+  ): [Comment!]
   "The post's thread."
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
@@ -1876,7 +1876,7 @@ type LinkPost implements Post & Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): CommentConnection!
+  ): CommentConnection
   "One comment of the thread, by its slug: what a permalink needs."
   comment(
     "The comment's slug."
@@ -1928,7 +1928,7 @@ type CheckinPost implements Post & Node {
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
-  ): [Comment!]!
+  ): [Comment!]
   "The post's thread."
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
@@ -1941,7 +1941,7 @@ type CheckinPost implements Post & Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): CommentConnection!
+  ): CommentConnection
   "One comment of the thread, by its slug: what a permalink needs."
   comment(
     "The comment's slug."
@@ -1995,7 +1995,7 @@ type PollPost implements Post & Node {
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
-  ): [Comment!]!
+  ): [Comment!]
   "The post's thread."
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
@@ -2008,7 +2008,7 @@ type PollPost implements Post & Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): CommentConnection!
+  ): CommentConnection
   "One comment of the thread, by its slug: what a permalink needs."
   comment(
     "The comment's slug."
@@ -2547,7 +2547,7 @@ extend type Query {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): UserConnection!
+  ): UserConnection
   "What profiles have in this community, in the order of definition."
   profileProperties: [ProfileProperty!]!
   """
@@ -2561,7 +2561,7 @@ extend type Query {
     first: Int
     "Only what stands behind this cursor."
     after: String
-  ): UserConnection!
+  ): UserConnection
 }
 
 "What a value must be: give ` + "`" + `equals` + "`" + `, or ` + "`" + `in` + "`" + `, or one or both of ` + "`" + `atLeast` + "`" + ` and ` + "`" + `atMost` + "`" + `."
@@ -2792,7 +2792,7 @@ type Query {
   nodes(
     "At most 100 ids."
     ids: [ID!]!
-  ): [Node]!
+  ): [Node]
   "Ads for a place on a page, best first."
   ads(
     "The site's name."
@@ -2805,7 +2805,7 @@ type Query {
     count: Int! = 1
     "Who looks, where nobody is signed in: an id that the page has made up, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is for frequency caps, and is not stored."
     visitor: String
-  ): [AdChoice!]!
+  ): [AdChoice!]
 }
 
 """
@@ -2960,7 +2960,7 @@ type User implements Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): PostConnection!
+  ): PostConnection
   "The user's comments on posts that you may see, newest first. Deleted ones are left out."
   comments(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -2971,7 +2971,7 @@ type User implements Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): CommentConnection!
+  ): CommentConnection
   "Who follows the user, the newest first."
   followers(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -2982,7 +2982,7 @@ type User implements Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): UserConnection!
+  ): UserConnection
   "Whom the user follows, the newest first."
   following(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -2993,7 +2993,7 @@ type User implements Node {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): UserConnection!
+  ): UserConnection
   "How many follow the user; counts everybody."
   followersCount: Int!
   "How many the user follows; counts everybody."
@@ -3196,7 +3196,7 @@ type Viewer {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): PostConnection!
+  ): PostConnection
   "Posts that others directed at you: on your wall, or to a circle of theirs that you are in; newest first."
   incoming(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -3207,7 +3207,7 @@ type Viewer {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): PostConnection!
+  ): PostConnection
   "Your own wall, newest first."
   wall(
     "Whose posts to show."
@@ -3220,7 +3220,7 @@ type Viewer {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): PostConnection!
+  ): PostConnection
   "Your circles, oldest first."
   circles(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -3231,7 +3231,7 @@ type Viewer {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): CircleConnection!
+  ): CircleConnection
   "Whom you block, the newest first. It is the one place where you still see them."
   blockedUsers(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -3242,7 +3242,7 @@ type Viewer {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): UserConnection!
+  ): UserConnection
   "Whom you mute, the newest first."
   mutedUsers(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
@@ -3253,7 +3253,7 @@ type Viewer {
     last: Int
     "Only what stands before this cursor."
     before: String
-  ): UserConnection!
+  ): UserConnection
   "The erasing of all your comments, while it is under way; else null."
   commentErasure: CommentErasure
   "Who may put posts on your wall."

@@ -340,9 +340,9 @@ func (ec *executionContext) _Viewer_news(ctx context.Context, field graphql.Coll
 			return ec.resolvers.Viewer().News(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNPostConnection2ᚖplazaᚋgraphᚋmodelᚐPostConnection,
+		ec.marshalOPostConnection2ᚖplazaᚋgraphᚋmodelᚐPostConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -389,9 +389,9 @@ func (ec *executionContext) _Viewer_incoming(ctx context.Context, field graphql.
 			return ec.resolvers.Viewer().Incoming(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNPostConnection2ᚖplazaᚋgraphᚋmodelᚐPostConnection,
+		ec.marshalOPostConnection2ᚖplazaᚋgraphᚋmodelᚐPostConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -438,9 +438,9 @@ func (ec *executionContext) _Viewer_wall(ctx context.Context, field graphql.Coll
 			return ec.resolvers.Viewer().Wall(ctx, obj, fc.Args["view"].(social.WallView), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNPostConnection2ᚖplazaᚋgraphᚋmodelᚐPostConnection,
+		ec.marshalOPostConnection2ᚖplazaᚋgraphᚋmodelᚐPostConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -487,9 +487,9 @@ func (ec *executionContext) _Viewer_circles(ctx context.Context, field graphql.C
 			return ec.resolvers.Viewer().Circles(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNCircleConnection2ᚖplazaᚋgraphᚋmodelᚐCircleConnection,
+		ec.marshalOCircleConnection2ᚖplazaᚋgraphᚋmodelᚐCircleConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -536,9 +536,9 @@ func (ec *executionContext) _Viewer_blockedUsers(ctx context.Context, field grap
 			return ec.resolvers.Viewer().BlockedUsers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
+		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -585,9 +585,9 @@ func (ec *executionContext) _Viewer_mutedUsers(ctx context.Context, field graphq
 			return ec.resolvers.Viewer().MutedUsers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalNUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
+		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
 		true,
-		true,
+		false,
 	)
 }
 
@@ -822,16 +822,13 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "news":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._Viewer_news(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -858,16 +855,13 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "incoming":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._Viewer_incoming(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -894,16 +888,13 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "wall":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._Viewer_wall(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -930,16 +921,13 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "circles":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._Viewer_circles(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -966,16 +954,13 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "blockedUsers":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._Viewer_blockedUsers(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
@@ -1002,16 +987,13 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "mutedUsers":
 			field := field
 
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
+			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
 				defer func() {
 					if r := recover(); r != nil {
 						ec.Error(ctx, ec.Recover(ctx, r))
 					}
 				}()
 				res = ec._Viewer_mutedUsers(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
 				return res
 			}
 
