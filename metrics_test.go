@@ -64,11 +64,19 @@ func TestMetrics(t *testing.T) {
 		ada := plaza.as(t, "ada")
 		ada.status(t, "hello", public)
 		ada.do(t, `{ viewer { user { handle } } }`, nil, nil)
+		person{url: plaza.url}.raw(t, `mutation Enter { signIn(input: {handle: "ada", password: "wrong password"}) { token } }`)
+		ada.raw(t, `{ node(id: "`+missingID("post")+`") { id } }`)
+		ada.raw(t, `{ nothing }`)
 		for name, want := range map[string]float64{
-			`plaza_graphql_operation_duration_seconds_count{outcome="ok",type="mutation"}`: 2, // signUp, createPost
-			`plaza_graphql_operation_duration_seconds_count{outcome="ok",type="query"}`:    1,
-			`plaza_http_requests_total{code="200",method="post"}`:                          3,
-			`plaza_graphql_subscriptions`:                                                  0, `plaza_websockets`: 0,
+			`plaza_graphql_operations_total{code="BAD_CREDENTIALS",type="mutation"}`:         1,
+			`plaza_graphql_named_operations_total{code="BAD_CREDENTIALS",operation="Enter"}`: 1,
+			`plaza_graphql_operations_total{code="NOT_FOUND",type="query"}`:                  1,
+			`plaza_graphql_operations_total{code="INTERNAL",type="query"}`:                   0,
+			`plaza_graphql_refused_total{code="GRAPHQL_VALIDATION_FAILED"}`:                  1,
+			`plaza_graphql_operation_duration_seconds_count{outcome="ok",type="mutation"}`:   2, // signUp, createPost
+			`plaza_graphql_operation_duration_seconds_count{outcome="ok",type="query"}`:      1,
+			`plaza_http_requests_total{code="200",method="post"}`:                            6,
+			`plaza_graphql_subscriptions`:                                                    0, `plaza_websockets`: 0,
 			`plaza_work_jobs_dead`: 0,
 		} {
 			if got := scraped(t, at, name); got != want {

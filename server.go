@@ -296,7 +296,10 @@ type server struct {
 
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	s := &server{store: st, ads: ads.New(st.Ads(), c.Ads), lastCall: func() {}, publicURL: c.PublicURL}
-	s.metrics = metrics.New(st, func() int { return s.graphql.Sockets() })
+	s.metrics = metrics.New(metrics.Source{
+		Worker: st, Sockets: func() int { return s.graphql.Sockets() },
+		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
+	})
 	service := social.New(st, c.Social)
 	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
 	resolver := &resolvers.Resolver{
@@ -308,6 +311,7 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	s.graphql = transport.New(resolver.Executable(), transport.Options{
 		Authenticate:     resolver.Authenticate,
 		SessionKey:       resolvers.SessionKey,
+		Refused:          s.metrics.Refused,
 		AroundOperations: []graphql.OperationMiddleware{s.metrics.AroundOperations, resolver.OperationLoaders},
 		AroundResponses:  []graphql.ResponseMiddleware{resolver.EventLoaders},
 		ErrorPresenter:   resolver.PresentError,

@@ -19,35 +19,77 @@ import (
 type Metrics struct {
 	registry      *prometheus.Registry
 	requests      *prometheus.CounterVec
-	operations    *prometheus.HistogramVec
+	durations     *prometheus.HistogramVec
+	operations    *operations
+	refused       *prometheus.CounterVec
+	codes         map[string]bool
 	subscriptions prometheus.Gauge
 }
 
-// New makes metrics that start at zero. The worker is asked for its backlog at each scrape, and so is sockets for the number of
-// open websockets.
-func New(worker social.Worker, sockets func() int) *Metrics {
+// Source is what metrics tell of.
+type Source struct {
+	Worker       social.Worker                // asked for its backlog at each scrape
+	Sockets      func() int                   // how many websockets are open
+	Codes        []string                     // that operations can end with
+	RefusalCodes []string                     // that requests are refused with before they run
+	Mistake      func(context.Context) string // code of the mistake that userErrors of an operation tell; "" for none
+}
+
+// New makes metrics that start at zero: all series are there from the beginning, but for those of operations' names.
+func New(of Source) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "plaza_http_requests_total", Help: "HTTP requests that were answered, without websockets.",
 		}, []string{"method", "code"}),
-		operations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "plaza_graphql_operation_duration_seconds",
-			Help:    "Time that queries and mutations took to run, once they were found valid; failed: with errors.",
+			Help:    "Time that queries and mutations took to run, once they were found valid; failed: with errors or userErrors.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 15), // 1 ms to 16 s
 		}, []string{"type", "outcome"}),
+		operations: newOperations(of.Codes, of.Mistake),
+		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "plaza_graphql_refused_total", Help: "Requests and operations that were refused before anything of them ran, by the error's code.",
+		}, []string{"code"}),
+		codes: setOf(of.RefusalCodes),
 		subscriptions: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "plaza_graphql_subscriptions", Help: "Subscriptions under way.",
 		}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.operations, m.subscriptions, newBacklog(worker),
+		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, newBacklog(of.Worker),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_websockets", Help: "Open websockets."},
-			func() float64 { return float64(sockets()) }),
+			func() float64 { return float64(of.Sockets()) }),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	m.begin()
 	return m
+}
+
+// begin makes the series: one that came only with its first event would hide that event from rates.
+func (m *Metrics) begin() {
+	for _, kind := range []ast.Operation{ast.Query, ast.Mutation} {
+		m.durations.WithLabelValues(string(kind), "ok")
+		m.durations.WithLabelValues(string(kind), "failed")
+	}
+	for _, method := range []string{"get", "post"} {
+		for _, status := range []string{"200", "400", "401", "404", "405", "406", "413", "415", "500", "503"} {
+			m.requests.WithLabelValues(method, status)
+		}
+	}
+	for code := range m.codes {
+		m.refused.WithLabelValues(code)
+	}
+	m.refused.WithLabelValues(other)
+}
+
+// Refused counts a request or an operation that was refused before anything of it ran.
+func (m *Metrics) Refused(code string) {
+	if !m.codes[code] {
+		code = other
+	}
+	m.refused.WithLabelValues(code).Inc()
 }
 
 // Handler answers scrapes. What cannot be measured at the moment, such as the backlog of a database that is down, is missing.
@@ -69,27 +111,36 @@ func (m *Metrics) Requests(next http.Handler) http.Handler {
 	})
 }
 
-// AroundOperations measures each operation; it is a graphql.OperationMiddleware.
+// AroundOperations measures each operation; it is a graphql.OperationMiddleware. A subscription counts with its first answer, and again
+// with each that has an error.
 func (m *Metrics) AroundOperations(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
-	kind := graphql.GetOperationContext(ctx).Operation.Operation
+	op := graphql.GetOperationContext(ctx)
+	kind := op.Operation.Operation
 	if kind == ast.Subscription {
 		m.subscriptions.Inc()
 		context.AfterFunc(ctx, m.subscriptions.Dec)
-		return next(ctx)
 	}
-	start := time.Now()
+	start, first := time.Now(), true
 	respond := next(ctx)
 	return func(ctx context.Context) *graphql.Response {
 		response := respond(ctx)
-		if response != nil { // it is nil when it is asked for a second one
-			m.operations.WithLabelValues(string(kind), outcome(response)).Observe(time.Since(start).Seconds())
+		if response == nil { // a query is asked for a second one
+			return nil
 		}
+		code := m.operations.codeOf(ctx, response)
+		if first || len(response.Errors) > 0 {
+			m.operations.count(kind, op.Operation.Name, code)
+		}
+		if kind != ast.Subscription {
+			m.durations.WithLabelValues(string(kind), outcome(code)).Observe(time.Since(start).Seconds())
+		}
+		first = false
 		return response
 	}
 }
 
-func outcome(response *graphql.Response) string {
-	if len(response.Errors) > 0 {
+func outcome(code string) string {
+	if code != succeeded {
 		return "failed"
 	}
 	return "ok"

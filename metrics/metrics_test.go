@@ -11,6 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/gqlerror"
+
 	"plaza/metrics"
 	"plaza/social"
 )
@@ -24,6 +28,80 @@ type worker struct {
 }
 
 func (w worker) Backlog(context.Context) (social.Backlog, error) { return w.left, w.err }
+
+func newMetrics(w worker, sockets int) *metrics.Metrics {
+	return metrics.New(metrics.Source{
+		Worker: w, Sockets: func() int { return sockets },
+		Codes: []string{"NOT_FOUND", "INTERNAL", "BAD_CREDENTIALS"}, RefusalCodes: []string{"GRAPHQL_PARSE_FAILED"},
+		Mistake: func(ctx context.Context) string { code, _ := ctx.Value(mistake{}).(string); return code },
+	})
+}
+
+// mistake is the key of what an operation's userErrors tell.
+type mistake struct{}
+
+// ran lets an operation run that ends so.
+func ran(m *metrics.Metrics, name, mistaken string, codes ...string) {
+	response := &graphql.Response{}
+	for _, code := range codes {
+		response.Errors = append(response.Errors, &gqlerror.Error{Extensions: map[string]any{"code": code}})
+	}
+	op := &graphql.OperationContext{Operation: &ast.OperationDefinition{Operation: ast.Mutation, Name: name}}
+	ctx := graphql.WithOperationContext(context.WithValue(context.Background(), mistake{}, mistaken), op)
+	m.AroundOperations(ctx, func(context.Context) graphql.ResponseHandler {
+		return func(context.Context) *graphql.Response { return response }
+	})(ctx)
+}
+
+// TestEachFailureHasItsCode: all series are there before anything happens, and each failure is counted by its code.
+func TestEachFailureHasItsCode(t *testing.T) {
+	m := newMetrics(worker{}, 0)
+	check := func(when string, want map[string]float64) {
+		t.Helper()
+		_, text := scrape(t, m)
+		for name, n := range want {
+			if got := value(t, text, name); got != n {
+				t.Errorf("%s, %s is %v, want %v", when, name, got, n)
+			}
+		}
+	}
+	of := func(code string) string { return `plaza_graphql_operations_total{code="` + code + `",type="mutation"}` }
+	refused := func(code string) string { return `plaza_graphql_refused_total{code="` + code + `"}` }
+	check("before anything happens", map[string]float64{
+		of("OK"): 0, of("NOT_FOUND"): 0, of("INTERNAL"): 0, of("BAD_CREDENTIALS"): 0, of("OTHER"): 0, refused("GRAPHQL_PARSE_FAILED"): 0, refused("OTHER"): 0,
+		`plaza_graphql_named_operations_total{code="INTERNAL",operation="UNNAMED"}`:     0,
+		`plaza_graphql_operation_duration_seconds_count{outcome="failed",type="query"}`: 0,
+		`plaza_http_requests_total{code="503",method="post"}`:                           0,
+	})
+	ran(m, "", "")
+	ran(m, "signIn", "BAD_CREDENTIALS")
+	ran(m, "", "", "NOT_FOUND")
+	ran(m, "", "", "NOT_FOUND", "INTERNAL") // the worst is told
+	ran(m, "", "", "UNHEARD_OF")
+	m.Refused("GRAPHQL_PARSE_FAILED")
+	m.Refused("UNHEARD_OF")
+	check("afterwards", map[string]float64{
+		of("OK"): 1, of("NOT_FOUND"): 1, of("INTERNAL"): 1, of("BAD_CREDENTIALS"): 1, of("OTHER"): 1, refused("GRAPHQL_PARSE_FAILED"): 1, refused("OTHER"): 1,
+		`plaza_graphql_named_operations_total{code="BAD_CREDENTIALS",operation="signIn"}`:  1,
+		`plaza_graphql_operation_duration_seconds_count{outcome="failed",type="mutation"}`: 4,
+	})
+}
+
+// TestNamesOfOperationsAreBounded: clients choose them.
+func TestNamesOfOperationsAreBounded(t *testing.T) {
+	m := newMetrics(worker{}, 0)
+	for n := range 150 {
+		ran(m, "name"+strconv.Itoa(n), "")
+	}
+	ran(m, strings.Repeat("long", 100), "")
+	ran(m, "name7", "")
+	_, text := scrape(t, m)
+	for name, want := range map[string]float64{"name7": 2, "name99": 1, "OTHER": 51} {
+		if got := value(t, text, `plaza_graphql_named_operations_total{code="OK",operation="`+name+`"}`); got != want {
+			t.Errorf("%v operations named %s, want %v", got, name, want)
+		}
+	}
+}
 
 func scrape(t *testing.T, m *metrics.Metrics) (status int, text string) {
 	t.Helper()
@@ -47,7 +125,7 @@ func value(t *testing.T, text, name string) float64 {
 
 func TestBacklog(t *testing.T) {
 	left := social.Backlog{Waiting: 3, Dead: 2, Oldest: time.Now().Add(-time.Minute)}
-	_, text := scrape(t, metrics.New(worker{left: left}, func() int { return 7 }))
+	_, text := scrape(t, newMetrics(worker{left: left}, 7))
 	for name, want := range map[string]float64{"plaza_work_jobs_waiting": 3, "plaza_work_jobs_dead": 2, "plaza_websockets": 7} {
 		if got := value(t, text, name); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
@@ -56,7 +134,7 @@ func TestBacklog(t *testing.T) {
 	if age := value(t, text, "plaza_work_oldest_job_age_seconds"); age < 60 || age > 120 {
 		t.Errorf("the oldest job is %v s old, want 60", age)
 	}
-	_, text = scrape(t, metrics.New(worker{}, func() int { return 0 }))
+	_, text = scrape(t, newMetrics(worker{}, 0))
 	if age := value(t, text, "plaza_work_oldest_job_age_seconds"); age != 0 {
 		t.Errorf("no job is %v s old", age)
 	}
@@ -64,7 +142,7 @@ func TestBacklog(t *testing.T) {
 
 // TestADatabaseThatIsDown: everything else is told all the same.
 func TestADatabaseThatIsDown(t *testing.T) {
-	status, text := scrape(t, metrics.New(worker{err: errors.New("no primary")}, func() int { return 1 }))
+	status, text := scrape(t, newMetrics(worker{err: errors.New("no primary")}, 1))
 	if status != http.StatusOK || strings.Contains(text, "plaza_work_jobs") {
 		t.Errorf("status %d, and\n%s", status, text)
 	}

@@ -76,6 +76,6 @@ func why(c *ads.Choice, about string) string {
 // RecordAdImpression resolves Mutation.recordAdImpression.
 func (r mutationResolver) RecordAdImpression(ctx context.Context, input model.RecordAdImpressionInput) (*model.RecordAdImpressionPayload, error) {
 	recorded, err := r.Resolver.Ads.RecordImpression(ctx, input.Token)
-	mistakes, err := userErrors(err)
+	mistakes, err := userErrors(ctx, err)
 	return &model.RecordAdImpressionPayload{Recorded: unless(mistakes, recorded), UserErrors: mistakes}, err
 }

@@ -258,7 +258,7 @@ func saveAd[ID, T any](ctx context.Context, r *Resolver, load func(context.Conte
 		return nil, nil, err
 	}
 	changed, err := do()
-	mistakes, err = userErrors(err)
+	mistakes, err = userErrors(ctx, err)
 	if err != nil || len(mistakes) > 0 {
 		return nil, mistakes, err
 	}

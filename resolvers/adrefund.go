@@ -102,7 +102,7 @@ func (r mutationResolver) RefundAds(ctx context.Context, input model.RefundAdsIn
 		err = fault.All(err, request.Check())
 	}
 	payload := &model.RefundAdsPayload{}
-	if payload.UserErrors, err = userErrors(err); err == nil && refund != nil {
+	if payload.UserErrors, err = userErrors(ctx, err); err == nil && refund != nil {
 		payload.Refund = &model.AdRefund{Refund: refund}
 	}
 	return payload, err

@@ -16,7 +16,7 @@ func (r *Resolver) mutate(ctx context.Context, change func(viewer social.UserID)
 	if err != nil {
 		return nil, err
 	}
-	mistakes, err := userErrors(change(viewer))
+	mistakes, err := userErrors(ctx, change(viewer))
 	loaders.Renew(ctx, r.newLoaders(ctx, viewer))
 	return mistakes, err
 }

@@ -23,10 +23,11 @@ const (
 	codeResume       = "RESUME"
 	codeTimeout      = "TIMEOUT"
 	codeInternal     = "INTERNAL"
+	codeCancelled    = "CANCELLED"
 )
 
 // userErrors makes a person's mistakes a part of the payload; every other error stays one. The list is never nil.
-func userErrors(err error) ([]*model.UserError, error) {
+func userErrors(ctx context.Context, err error) ([]*model.UserError, error) {
 	mistakes := []*model.UserError{}
 	found := fault.Mistakes(err)
 	if found == nil {
@@ -39,7 +40,31 @@ func userErrors(err error) ([]*model.UserError, error) {
 		}
 		mistakes = append(mistakes, &model.UserError{Code: code, Message: mistake.Message, Path: inputPath(mistake)})
 	}
+	if len(mistakes) > 0 {
+		graphql.GetOperationContext(ctx).Stats.SetExtension(firstMistake, string(mistakes[0].Code))
+	}
 	return mistakes, nil
+}
+
+// firstMistake is where an operation's statistics have the code of a person's mistake.
+const firstMistake = "plaza.mistake"
+
+// MistakeOf is the code of a mistake that an operation's userErrors tell; "" for none.
+func MistakeOf(ctx context.Context) string {
+	code, _ := graphql.GetOperationContext(ctx).Stats.GetExtension(firstMistake).(string)
+	return code
+}
+
+// Codes are those that an operation can end with, in userErrors and in errors; transport has those of the protocol.
+func Codes() []string {
+	codes := []string{
+		codeBadUserInput, codeResume, codeTimeout, codeInternal, codeCancelled, string(fault.CodeUnauthenticated), string(fault.CodeForbidden),
+		string(fault.CodeNotFound), string(fault.CodeTooComplex), string(fault.CodeUnavailable),
+	}
+	for _, code := range model.AllUserErrorCode {
+		codes = append(codes, string(code))
+	}
+	return codes
 }
 
 // inputPath is the way to the argument at fault; empty where none is.
@@ -82,7 +107,7 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 		r.log(ctx, err)
 		return "The database does not answer just now; try again.", map[string]any{"code": string(fault.CodeUnavailable)}
 	case errors.Is(err, context.Canceled):
-		return "The request was cancelled.", map[string]any{"code": "CANCELLED"}
+		return "The request was cancelled.", map[string]any{"code": codeCancelled}
 	default:
 		r.log(ctx, err)
 		return "Something went wrong on our side.", map[string]any{"code": codeInternal, "requestId": r.RequestID(ctx)}

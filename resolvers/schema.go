@@ -140,7 +140,7 @@ func (r mutationResolver) SignIn(ctx context.Context, input model.SignInInput) (
 
 // enter answers with a new session, for whose user the payload is read.
 func (r mutationResolver) enter(ctx context.Context, user social.UserID, token string, err error) (*model.SignInPayload, error) {
-	mistakes, err := userErrors(err)
+	mistakes, err := userErrors(ctx, err)
 	if err != nil || len(mistakes) > 0 {
 		return &model.SignInPayload{UserErrors: mistakes}, err
 	}

@@ -52,6 +52,14 @@ func newError(code, format string, args ...any) *gqlerror.Error {
 	}
 }
 
+// Codes are those that requests are refused with before they run.
+func Codes() []string {
+	return []string{
+		CodeUnauthenticated, CodeForbidden, CodeBadUserInput, CodeParseFailed, CodeValidationFailed, CodeQueryTooComplex, CodePayloadTooLarge,
+		CodeMethodNotAllowed, CodeNotAcceptable, CodeUnsupportedMediaType, CodeRateLimited, CodeTimeout, CodeUnavailable, CodeInternal,
+	}
+}
+
 func errShuttingDown() *gqlerror.Error {
 	return newError(CodeUnavailable, "the server is shutting down; try again")
 }

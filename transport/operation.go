@@ -29,6 +29,14 @@ func (o *operation) kind() ast.Operation { return o.context.Operation.Operation 
 // prepare takes a request through parsing, limits, validation, variables and cost. When it fails, the
 // operation is nil unless the cost was what failed.
 func (s *Server) prepare(ctx context.Context, req *request, header http.Header) (*operation, gqlerror.List) {
+	op, errs := s.check(ctx, req, header)
+	if len(errs) > 0 {
+		s.options.Refused(errorCode(errs[0]))
+	}
+	return op, errs
+}
+
+func (s *Server) check(ctx context.Context, req *request, header http.Header) (*operation, gqlerror.List) {
 	opCtx := &graphql.OperationContext{
 		RawQuery:               req.Query,
 		OperationName:          req.OperationName,

@@ -40,6 +40,10 @@ type Options struct {
 	// Recover makes an error of a panic. Required.
 	Recover graphql.RecoverFunc
 
+	// Refused is told the code of each request or operation that is refused before anything of it runs. It may be called from many
+	// goroutines. Default: nobody is told.
+	Refused func(code string)
+
 	// CachedDocuments is how many parsed and validated documents are kept, least recently used out first.
 	// Default 500. Queries over 16 KiB are not kept.
 	CachedDocuments int
@@ -79,6 +83,9 @@ func (o Options) withDefaults() Options {
 	o.Limits = o.Limits.withDefaults()
 	if o.ErrorPresenter == nil || o.Recover == nil {
 		panic("transport: Options.ErrorPresenter and Options.Recover are required")
+	}
+	if o.Refused == nil {
+		o.Refused = func(string) {}
 	}
 	setDefault(&o.CachedDocuments, 500)
 	setDefault(&o.OperationTimeout, 30*time.Second)

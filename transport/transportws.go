@@ -51,6 +51,7 @@ func (k *socket) initialise(m *message) {
 	defer cancel()
 	authenticated, failure := k.server.authenticate(ctx, k.authorization)
 	if failure != nil {
+		k.server.options.Refused(errorCode(failure))
 		k.refuseIdentity(failure)
 		return
 	}
@@ -103,6 +104,7 @@ func (k *socket) subscribe(m *message) {
 	case socketClosing:
 	case tooManyOperations:
 		err := newError(CodeRateLimited, "more than %d operations at once on this socket", k.server.options.MaxSocketOperations)
+		k.server.options.Refused(CodeRateLimited)
 		k.send(nil, false, encodeErrors(id, gqlerror.List{err}))
 	}
 }
@@ -166,6 +168,7 @@ func (k *socket) run(op *socketOperation, req *request) {
 	// The token may have been revoked since the last operation.
 	authenticated, failure := k.server.authenticate(ctx, k.authorization)
 	if failure != nil {
+		k.server.options.Refused(errorCode(failure))
 		k.failIdentity(op, failure)
 		return
 	}
