@@ -189,6 +189,7 @@ type serveCommand struct {
 	NewsAds        zoneFlag      `help:"Let news carry ads, of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
 	NewsAdsEvery   int           `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
 	DrainDelay     time.Duration `help:"How long a server that was told to end still answers requests while /readyz already fails, so that proxies turn to the others. Ctrl-C does not wait." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
+	EventRetention time.Duration `help:"How long the event log is kept, from which live updates are resumed: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"DURATION"`
 	Demo           bool          `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 
 	Ads        ads.Options    `kong:"-"` // of tests
@@ -221,20 +222,29 @@ func (c *serveCommand) newsAds() resolvers.NewsAds {
 	return resolvers.NewsAds{Zone: ads.ZoneID(c.NewsAds), Every: c.NewsAdsEvery}
 }
 
+// check refuses settings that cannot work.
+func (c *serveCommand) check() error {
+	switch {
+	case c.NewsAds != (zoneFlag{}) && (c.NewsAdsEvery < 1 || c.NewsAdsEvery > social.MaxPageSize):
+		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
+	case c.DrainDelay < 0:
+		return errors.New("--drain-delay must not be negative")
+	case c.EventRetention < social.MinEventRetention || c.EventRetention > maxEventRetention:
+		return fmt.Errorf("--event-retention (PLAZA_EVENT_RETENTION) must be from 1h to 87600h (ten years): %v is not", c.EventRetention)
+	}
+	return c.checkAddresses()
+}
+
+const maxEventRetention = 87_600 * time.Hour
+
 // writeTimeout is how long a request may take from its header to the last byte of its answer: to send a body and to run an
 // operation takes up to 30 s each, so that 30 s are left for a slow reader.
 const writeTimeout = 90 * time.Second
 
 // Run serves until ctx ends, then drains.
 func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
-	if c.NewsAds != (zoneFlag{}) && (c.NewsAdsEvery < 1 || c.NewsAdsEvery > social.MaxPageSize) {
-		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
-	}
-	if err := c.checkAddresses(); err != nil {
+	if err := c.check(); err != nil {
 		return err
-	}
-	if c.DrainDelay < 0 {
-		return errors.New("--drain-delay must not be negative")
 	}
 	tuneMemory()
 	st, err := cli.makeStore(ctx)
@@ -242,7 +252,7 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	if err := c.warnOfIdle(ctx, cli, st); err != nil {
+	if err := errors.Join(c.warnOfIdle(ctx, cli, st), st.KeepEvents(ctx, c.EventRetention)); err != nil {
 		return err
 	}
 	listener, err := listen(ctx, c.Addr)

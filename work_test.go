@@ -31,7 +31,7 @@ func TestServerProcess(t *testing.T) {
 	if uri == "" {
 		t.Skip("not a test: it is a server for others")
 	}
-	serve := &serveCommand{Addr: "127.0.0.1:0"}
+	serve := &serveCommand{Addr: "127.0.0.1:0", EventRetention: social.DefaultEventRetention}
 	if ahead, err := time.ParseDuration(os.Getenv(envAdsAhead)); err == nil {
 		serve.Ads.Now = func() time.Time { return time.Now().Add(ahead) }
 	}

@@ -1,6 +1,9 @@
 package social
 
-import "context"
+import (
+	"context"
+	"time"
+)
 
 // EventKind says what happened.
 type EventKind string
@@ -60,11 +63,21 @@ type Event struct {
 	Position string
 }
 
+// How long events are kept, at least and usually. Cursors of live updates can be resumed from for as long.
+const (
+	MinEventRetention     = time.Hour
+	DefaultEventRetention = 30 * 24 * time.Hour
+)
+
 // EventLog reads what the writing calls of the other contracts append.
 type EventLog interface {
 	// Tail opens a stream of all events that are committed after Tail has returned, by any server on this
 	// database, each once, in the order of the log.
 	Tail(ctx context.Context) (EventStream, error)
+	// KeepEvents sets how long events are kept. Older ones are removed in the background, soon but not at once. The
+	// database keeps the last setting of any server; a new one has DefaultEventRetention. (SQLite keeps it as long as it is open,
+	// and removes nothing before the first call.)
+	KeepEvents(ctx context.Context, retention time.Duration) error
 }
 
 // EventStream is one reader's way through the event log. It is not safe for concurrent use.

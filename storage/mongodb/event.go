@@ -12,9 +12,6 @@ import (
 	"plaza/social"
 )
 
-// eventLife is how long the log is kept.
-const eventLife = 30 * 24 * time.Hour
-
 // eventDoc is a document of events: the log, in which nothing changes.
 type eventDoc struct {
 	ID      social.EventID   `bson:"_id"`
@@ -59,6 +56,18 @@ func (s *Store) append(ctx context.Context, events ...social.Event) error {
 	}
 	_, err := s.events.InsertMany(ctx, docs)
 	return err
+}
+
+// KeepEvents implements social.EventLog: it changes the index by which the database itself removes events.
+func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
+	return s.read(ctx, "keep events", func(ctx context.Context) error {
+		diff, err := ensure(ctx, s.events, []mongo.IndexModel{expiring("at", retention)})
+		for _, model := range diff.expires {
+			s.member.logger.InfoContext(ctx, "events are kept for another time", "retention", retention.String())
+			err = errors.Join(err, s.setExpiry(ctx, s.events, model))
+		}
+		return err
+	})
 }
 
 // Tail implements social.EventLog, by a change stream.

@@ -10,6 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
+
+	"plaza/social"
 )
 
 // indexTimeout bounds the building of missing indexes, on collections that may be full.
@@ -43,6 +45,9 @@ const (
 
 // indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
+//
+// A definition never changes under its name: servers of two versions run on one database, and name indexes in their hints. A
+// changed index has a new name; testdata/indexes.json holds all definitions that there ever were.
 func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		s.users: {index(byHandle, doc("handle", 1)), having("nameOrder", byName, doc("nameOrder", 1)), having("rights", byRights, doc("rights", 1))},
@@ -73,7 +78,7 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.votes:     {index(byUser, doc("user", 1))},
 
 		s.threadMutes: {index(byUser, doc("user", 1))},
-		s.events:      {expiring("at", eventLife)},
+		s.events:      {expiring("at", social.DefaultEventRetention)},
 		s.settings:    nil, // _id is the name
 		s.jobs.jobs: {
 			having("due", byDue, doc("due", 1)),
@@ -125,31 +130,18 @@ func expiring(field string, after time.Duration) mongo.IndexModel {
 	}
 }
 
-// createIndexes makes the collections and indexes that are missing, and leaves the others alone.
+// createIndexes makes the collections and indexes that are missing, and replaces those that have changed.
 func (s *Store) createIndexes(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
 	group, ctx := errgroup.WithContext(ctx)
 	for c, models := range s.allIndexes() {
 		group.Go(func() error {
-			if err := ensure(ctx, c, models); err != nil {
+			if err := s.bringUpToDate(ctx, c, models); err != nil {
 				return translate(ctx, fmt.Sprintf("indexes of %s.%s", c.Database().Name(), c.Name()), err)
 			}
 			return nil
 		})
 	}
 	return group.Wait()
-}
-
-func ensure(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) error {
-	if len(models) > 0 {
-		_, err := c.Indexes().CreateMany(ctx, models)
-		return err
-	}
-	const namespaceExists = 48
-	err := c.Database().CreateCollection(ctx, c.Name())
-	if server := mongo.ServerError(nil); asServerError(err, &server) && server.HasErrorCode(namespaceExists) {
-		return nil
-	}
-	return err
 }

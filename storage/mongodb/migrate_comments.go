@@ -43,8 +43,8 @@ func (v threadMover) prepare(ctx context.Context, m *migration, layout string) e
 		return err
 	}
 	for c, models := range v.s.threadLayouts[layout].indexes() {
-		if err := ensure(ctx, c, models); err != nil {
-			return translate(ctx, "indexes of "+c.Name(), err)
+		if err := ensureMine(ctx, c, models); err != nil {
+			return err
 		}
 	}
 	return nil

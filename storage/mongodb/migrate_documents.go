@@ -125,7 +125,7 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err 
 		if err := s.claimDocuments(ctx, &recorded, m.Waiting); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, s.releaseDocuments(ctx)) }()
+		defer func() { err = errors.Join(err, s.endTurn(ctx, documentMigrationSetting)) }()
 	}
 	pace := pace{rate: m.Rate, began: time.Now()}
 	for _, name := range slices.Sorted(maps.Keys(upgrades)) {
@@ -146,38 +146,14 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err 
 
 // claimDocuments makes this process the one that migrates documents.
 func (s *Store) claimDocuments(ctx context.Context, recorded *documentMigrationDoc, waiting func(process string)) error {
-	for {
-		if err := s.readDocumentMigration(ctx, recorded); err != nil {
-			return err
-		}
-		alive, err := s.isAlive(ctx, recorded.Driver, waiting)
-		if err != nil {
-			return err
-		}
-		if alive != nil {
-			return fmt.Errorf("documents are being upgraded by another process just now (%s)", alive.Process)
-		}
-		taken := false
-		err = s.read(ctx, "claim the migration", func(ctx context.Context) error {
-			result, err := s.settings.UpdateOne(ctx, doc("_id", documentMigrationSetting, "driver", doc("$in", bson.A{recorded.Driver, nil})),
-				doc("$set", doc("driver", s.member.id), "$setOnInsert", doc("v", version)), options.UpdateOne().SetUpsert(true))
-			if mongo.IsDuplicateKeyError(err) {
-				return nil // somebody else has claimed it since it was read
-			}
-			taken = err == nil && result.MatchedCount+result.UpsertedCount == 1
-			return err
-		})
-		if err != nil || taken {
-			return err
-		}
+	holder, err := s.takeTurn(ctx, documentMigrationSetting, waiting)
+	if err != nil {
+		return err
 	}
-}
-
-func (s *Store) releaseDocuments(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
-	defer cancel()
-	_, err := s.settings.UpdateOne(ctx, doc("_id", documentMigrationSetting, "driver", s.member.id), doc("$unset", doc("driver", 1)))
-	return translate(ctx, "release the migration", err)
+	if holder != nil {
+		return fmt.Errorf("documents are being upgraded by another process just now (%s)", holder.Process)
+	}
+	return s.readDocumentMigration(ctx, recorded)
 }
 
 // changeDocumentMigration changes what is recorded. errOvertaken: this process was silent for so long that another one goes on.

@@ -30,8 +30,8 @@ func (v feedMover) prepare(ctx context.Context, m *migration, layout string) err
 		return err
 	}
 	for c, models := range v.s.feedLayouts[layout].indexes() {
-		if err := ensure(ctx, c, models); err != nil {
-			return translate(ctx, "indexes of "+c.Name(), err)
+		if err := ensureMine(ctx, c, models); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -56,7 +56,7 @@ func (v feedMover) empty(ctx context.Context, m *migration, layout string) error
 			if err := c.Drop(ctx); err != nil {
 				return err
 			}
-			return ensure(ctx, c, indexes[c])
+			return ensureMine(ctx, c, indexes[c])
 		})
 		if err != nil {
 			return err

@@ -25,7 +25,7 @@ func (v graphMover) prepare(ctx context.Context, m *migration, layout string) er
 		return err
 	}
 	for c, models := range v.s.graphLayouts[layout].indexes() {
-		if err := ensure(ctx, c, models); err != nil {
+		if err := v.s.bringUpToDate(ctx, c, models); err != nil {
 			return translate(ctx, "indexes of "+c.Name(), err)
 		}
 	}

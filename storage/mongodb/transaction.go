@@ -183,5 +183,7 @@ func isUnavailable(err error) bool {
 	if !errors.As(err, &server) {
 		return false
 	}
-	return slices.ContainsFunc(unavailableCodes, server.HasErrorCode)
+	const badValue = 2 // an index is being replaced (replaceIndex)
+	return slices.ContainsFunc(unavailableCodes, server.HasErrorCode) ||
+		server.HasErrorCodeWithMessage(badValue, "hint provided does not correspond to an existing index")
 }

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -35,7 +36,11 @@ type Store struct {
 	log    *eventLog
 	lock   io.Closer
 	path   string
-	left   chan struct{} // tells Work that a call has left something undone
+
+	retention    atomic.Int64  // how long events are kept, in nanoseconds; 0: for ever
+	retentionSet chan struct{} // tells Work that it has changed
+
+	left chan struct{} // tells Work that a call has left something undone
 
 	reservations *reservations
 }
@@ -68,7 +73,7 @@ func openLocked(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s := &Store{path: path, lock: lock, log: newEventLog(), left: make(chan struct{}, 1), reservations: newReservations()}
+	s := &Store{path: path, lock: lock, log: newEventLog(), left: make(chan struct{}, 1), retentionSet: make(chan struct{}, 1), reservations: newReservations()}
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(openFault(path, err), s.closeAll())
 	}

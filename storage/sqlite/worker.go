@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync"
 	"time"
 
 	"plaza/social"
@@ -17,9 +18,17 @@ func (s *Store) wakeWorker() {
 	}
 }
 
-// Work implements social.Worker: it goes on with erasing comments where a call was broken off, also before this process began, and removes
-// what deleted users have left behind.
+// Work implements social.Worker: it removes what is deleted, and events that are too old.
 func (s *Store) Work(ctx context.Context) {
+	var all sync.WaitGroup
+	all.Go(func() { s.removeDeleted(ctx) })
+	all.Go(func() { s.pruneNowAndThen(ctx) })
+	all.Wait()
+}
+
+// removeDeleted goes on with erasing comments where a call was broken off, also before this process began, and removes what deleted users
+// have left behind.
+func (s *Store) removeDeleted(ctx context.Context) {
 	const again = 10 * time.Second
 	for ctx.Err() == nil {
 		var retry <-chan time.Time

@@ -89,6 +89,10 @@ func (all *several) UsersByHandle(ctx context.Context, handles []string) (map[st
 
 func (all *several) Description() storage.Description { return all.next().Description() }
 
+func (all *several) KeepEvents(ctx context.Context, retention time.Duration) error {
+	return all.next().KeepEvents(ctx, retention)
+}
+
 func (all *several) HasUsers(ctx context.Context) (bool, error) { return all.next().HasUsers(ctx) }
 
 func (all *several) UsersNamed(ctx context.Context, prefix string, p social.Page) ([]*social.User, error) {

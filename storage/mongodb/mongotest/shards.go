@@ -33,6 +33,7 @@ var Scatters = []Scatter{
 	{"posts", "aggregate", "inbox", "the same, for many keys"},
 	{"posts", "find", "", "is the database new? Once, when a server starts"},
 	{"edges", "find", "", "the same"},
+	{"users", "find", "", "has anyone an account? Once, when a server starts with the demo"},
 	{"users", "find", "handle", "on a replica set; behind a mongos users are found through handles"},
 	{"edges", "find", "other", "followers on the layout reverse; two has them together"},
 	{"edges", "aggregate", "other", "the same, for many lists"},

@@ -1,0 +1,102 @@
+package mongodb
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+var update = flag.Bool("update", false, "add new indexes to testdata/indexes.json")
+
+const indexFile = "testdata/indexes.json"
+
+// TestIndexesKeepTheirDefinitions: servers of several versions run on one database, so what an index was released as, its name always means.
+// A new index, or a new name for a changed one, is added with -update; nothing is taken out.
+func TestIndexesKeepTheirDefinitions(t *testing.T) {
+	kept := map[string]string{}
+	content, err := os.ReadFile(indexFile)
+	if err != nil && !*update {
+		t.Fatal(err)
+	}
+	if err == nil {
+		if err := json.Unmarshal(content, &kept); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, definition := range declaredIndexes(t) {
+		switch before, known := kept[name]; {
+		case !known && *update:
+			kept[name] = definition
+		case !known:
+			t.Errorf("%s is new: run this test with -update", name)
+		case before != definition:
+			t.Errorf("%s was\n\t%s\nand is now\n\t%s\nGive the new one another name", name, before, definition)
+		}
+	}
+	if *update {
+		content, err := json.MarshalIndent(kept, "", "\t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(indexFile, append(content, '\n'), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// declaredIndexes are the definitions of the indexes of all layouts.
+func declaredIndexes(t *testing.T) map[string]string {
+	t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI("mongodb://127.0.0.1")) // nothing is sent
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = client.Disconnect(t.Context()) }()
+	s := newStore(client, "plaza", Options{})
+	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.adIndexes()}
+	for _, layout := range s.threadLayouts {
+		groups = append(groups, layout.indexes())
+	}
+	for _, layout := range s.feedLayouts {
+		groups = append(groups, layout.indexes())
+	}
+	for _, layout := range graphLayouts {
+		groups = append(groups, layout(s.edges).indexes())
+	}
+	all := map[string]string{}
+	for _, group := range groups {
+		for c, models := range group {
+			maps.Copy(all, definitionsOf(t, c, models))
+		}
+	}
+	return all
+}
+
+func definitionsOf(t *testing.T, c *mongo.Collection, models []mongo.IndexModel) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, model := range models {
+		name, d, err := declared(model)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := d.keys
+		if d.only != "" {
+			text += " only " + d.only
+		}
+		if d.unique {
+			text += " unique"
+		}
+		if d.expires != never {
+			text += fmt.Sprintf(" expires after %d s", d.expires)
+		}
+		all[c.Name()+"."+name] = text
+	}
+	return all
+}

@@ -1,0 +1,65 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// turnDoc is a document of settings whose driver does something that only one server at a time may do.
+type turnDoc struct {
+	Driver string `bson:"driver"` // a server's id; "": none
+}
+
+// takeTurn makes this server the driver of the document of settings with that name, unless a living server is: that is the holder
+// then. It tells waiting (optional) of a server that may be dead, while it makes sure.
+func (s *Store) takeTurn(ctx context.Context, name string, waiting func(process string)) (holder *serverDoc, err error) {
+	for {
+		d, err := s.readTurn(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		if holder, err = s.isAlive(ctx, d.Driver, waiting); holder != nil || err != nil {
+			return holder, err
+		}
+		if taken, err := s.takeTurnFrom(ctx, name, d.Driver); taken || err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (s *Store) readTurn(ctx context.Context, name string) (d turnDoc, err error) {
+	err = s.read(ctx, "settings", func(ctx context.Context) error {
+		err := s.settings.FindOne(ctx, doc("_id", name)).Decode(&d)
+		if errors.Is(err, mongo.ErrNoDocuments) {
+			return nil
+		}
+		return err
+	})
+	return d, err
+}
+
+// takeTurnFrom takes the turn from a dead server, or from none (""). It fails where another server was quicker.
+func (s *Store) takeTurnFrom(ctx context.Context, name, driver string) (taken bool, err error) {
+	err = s.read(ctx, "take a turn", func(ctx context.Context) error {
+		result, err := s.settings.UpdateOne(ctx, doc("_id", name, "driver", doc("$in", bson.A{driver, nil})),
+			doc("$set", doc("driver", s.member.id), "$setOnInsert", doc("v", version)), options.UpdateOne().SetUpsert(true))
+		if mongo.IsDuplicateKeyError(err) {
+			return nil
+		}
+		taken = err == nil && result.MatchedCount+result.UpsertedCount == 1
+		return err
+	})
+	return taken, err
+}
+
+// endTurn lets other servers have the turn.
+func (s *Store) endTurn(ctx context.Context, name string) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
+	defer cancel()
+	_, err := s.settings.UpdateOne(ctx, doc("_id", name, "driver", s.member.id), doc("$unset", doc("driver", 1)))
+	return translate(ctx, "end a turn", err)
+}

@@ -1,0 +1,72 @@
+package sqlite
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// TestOldEventsAreRemoved while somebody writes: several batches of old events go, and nothing else; and an emptied log goes on where it was.
+func TestOldEventsAreRemoved(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "plaza.sqlite")
+	s, err := Open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appendEvents := func(n int, age time.Duration) {
+		err := s.update(t.Context(), func(w *work) error {
+			for range n {
+				e := social.Event{ID: social.EventID{ID: id.At(time.Now().Add(-age))}, Kind: social.EventPostCreated}
+				if err := w.append(e); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	const old, young = 3*pruneAtOnce + 7, 40
+	appendEvents(old, 26*time.Hour)
+	appendEvents(young, 23*time.Hour)
+	if err := s.KeepEvents(t.Context(), 24*time.Hour); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	worked := make(chan struct{})
+	go func() { defer close(worked); s.Work(ctx) }()
+	defer func() { stop(); <-worked; _ = s.Close() }()
+	written := 0
+	for countEvents(t, s) > young+written {
+		appendEvents(1, 0)
+		written++
+	}
+	if left := countEvents(t, s); left != young+written {
+		t.Errorf("%d events are left, want %d", left, young+written)
+	}
+	appendEvents(1, 0)          // stays: it is the log's end
+	for countEvents(t, s) > 1 { // each look is at a later time
+		if err := s.KeepEvents(t.Context(), time.Nanosecond); err != nil {
+			t.Fatal(err)
+		}
+	}
+	last, _ := s.log.state()
+	var stored int64
+	err = s.view(t.Context(), func(w *work) error { _, err := w.row(lastEvent, []any{&stored}); return err })
+	if want := int64(old + young + written + 1); err != nil || last != want || stored != want {
+		t.Errorf("the log ends at %d, stored %d, want %d (%v)", last, stored, want, err)
+	}
+}
+
+func countEvents(t *testing.T, s *Store) (n int) {
+	t.Helper()
+	if err := s.reader.db.QueryRowContext(t.Context(), `SELECT count(*) FROM events`).Scan(&n); err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
