@@ -11,6 +11,7 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/social"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
@@ -162,30 +163,69 @@ func TestCommandCountsOfAds(t *testing.T) {
 }
 
 // fillNews makes 110 followed authors, 120 posts with comments in the reader's news, some on the reader's wall, and a long
-// thread, whose post it answers with.
+// thread, whose post it answers with. It does so without requests: those are for what is counted.
 func fillNews(t testing.TB, plaza *plaza, reader person) (post string) {
 	t.Helper()
-	var authors []person
+	f := &newsFiller{t: t, service: social.New(plaza.store, cheap)}
+	owner, err := social.ParseUserID(reader.idOf(t, "reader"))
+	f.ok(err)
 	for i := range 110 {
-		handle := fmt.Sprintf("author%d", i)
-		authors = append(authors, plaza.as(t, handle))
-		reader.follow(t, handle)
+		f.author(fmt.Sprintf("author%d", i), owner)
 	}
-	readerID := reader.idOf(t, "reader")
+	var last social.PostID
 	for i := range 120 {
-		author := authors[i%10]
-		input := map[string]any{"content": map[string]any{"status": map[string]any{"text": fmt.Sprint("post ", i)}}, "audience": public}
-		if i%3 == 0 {
-			input["wallOwnerId"] = readerID
-		}
-		post = author.mutate(t, "createPost", "post { id }", input)
-		for j := range 4 {
-			authors[(i+j)%len(authors)].comment(t, post, fmt.Sprint("comment ", j))
-		}
-		reader.mutate(t, "addReaction", "post { id }", map[string]any{"postId": post, "kind": "LIKE"})
+		last = f.post(i, owner)
 	}
 	for j := range 110 {
-		authors[j].comment(t, post, fmt.Sprint("more ", j))
+		f.comment(j, last, fmt.Sprint("more ", j))
 	}
-	return post
+	f.ok(social.Settle(t.Context(), plaza.store))
+	return last.String()
+}
+
+type newsFiller struct {
+	t       testing.TB
+	service *social.Service
+	authors []social.UserID
+}
+
+func (f *newsFiller) ok(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// author signs up, and is followed by the reader.
+func (f *newsFiller) author(handle string, reader social.UserID) {
+	f.t.Helper()
+	user, _, err := f.service.SignUp(f.t.Context(), social.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
+	f.ok(err)
+	f.ok(f.service.Follow(f.t.Context(), reader, user))
+	f.authors = append(f.authors, user)
+}
+
+// post writes one with four comments, which the reader likes; each third one on the reader's wall.
+func (f *newsFiller) post(n int, reader social.UserID) social.PostID {
+	f.t.Helper()
+	in := social.NewPost{
+		Content:  social.Content{Status: &social.Status{Text: fmt.Sprint("post ", n)}},
+		Audience: social.Audience{Kind: social.AudiencePublic},
+	}
+	if n%3 == 0 {
+		in.WallOwner = reader
+	}
+	post, err := f.service.CreatePost(f.t.Context(), f.authors[n%10], in)
+	f.ok(err)
+	for j := range 4 {
+		f.comment((n+j)%len(f.authors), post.ID, fmt.Sprint("comment ", j))
+	}
+	f.ok(f.service.React(f.t.Context(), reader, post.ID, social.ReactionLike))
+	return post.ID
+}
+
+func (f *newsFiller) comment(author int, post social.PostID, text string) {
+	f.t.Helper()
+	_, err := f.service.AddComment(f.t.Context(), f.authors[author], social.NewComment{Post: post, Text: text})
+	f.ok(err)
 }
