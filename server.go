@@ -10,6 +10,7 @@ import (
 	"maps"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -326,10 +327,10 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 		AroundResponses:  []graphql.ResponseMiddleware{resolver.EventLoaders},
 		ErrorPresenter:   resolver.PresentError,
 		Recover:          resolver.Recover,
-		AllowedOrigins:   c.AllowedOrigins,
+		AllowedOrigins:   c.origins(),
 	})
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", c.cors().Handler(gzhttp.GzipHandler(s.graphql)))
+	mux.Handle("/graphql", c.cors().Handler(compressed(s.graphql)))
 	mux.Handle(clickPath+"{token}", clickHandler(s.ads, c.BehindProxy, slog.Default()))
 	mux.Handle(impressionPath+"{token}", impressionHandler(s.ads, slog.Default()))
 	mux.Handle(exportPath, c.cors().Handler(getOnly(exportHandler(service, resolver.Authenticate))))
@@ -338,6 +339,15 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	mux.Handle("/", web.GraphiQL(site))
 	s.handler = s.metrics.Requests(s.lettingGo(mux))
 	return s
+}
+
+// compressed answers with gzip where a client takes both that and zstd: some offer zstd and cannot read it.
+func compressed(next http.Handler) http.Handler {
+	wrap, err := gzhttp.NewWrapper(gzhttp.PreferZstd(false))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return wrap(next)
 }
 
 // getOnly answers every other method with 405.
@@ -354,12 +364,26 @@ func getOnly(next http.Handler) http.Handler {
 
 func (c *serveCommand) cors() *cors.Cors {
 	return cors.New(cors.Options{
-		AllowedOrigins: c.AllowedOrigins,
+		AllowedOrigins: c.origins(),
 		AllowedMethods: []string{http.MethodGet, http.MethodPost},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept"},
 		ExposedHeaders: []string{"X-Request-Id"},
 		MaxAge:         600,
 	})
+}
+
+// origins are those that may use the API: the allowed ones, and the server's own. Behind a proxy only the public URL says what
+// that is.
+func (c *serveCommand) origins() []string {
+	public, err := url.Parse(strings.ToLower(c.PublicURL))
+	if err != nil || public.Host == "" {
+		return c.AllowedOrigins
+	}
+	host := public.Host
+	if port, known := map[string]string{"http": ":80", "https": ":443"}[public.Scheme]; known {
+		host = strings.TrimSuffix(host, port) // browsers leave it out
+	}
+	return append(slices.Clone(c.AllowedOrigins), public.Scheme+"://"+host)
 }
 
 func writeStatus(w http.ResponseWriter, status int, text string) {

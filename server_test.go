@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -102,6 +103,58 @@ func TestCrossOriginRequests(t *testing.T) {
 	_ = response.Body.Close()
 	if got := response.Header.Get("Access-Control-Allow-Origin"); got != "*" {
 		t.Errorf("Access-Control-Allow-Origin is %q", got)
+	}
+}
+
+// TestOwnOriginIsAllowed opens a socket from a page of the public URL, through a proxy that gives the server another Host.
+func TestOwnOriginIsAllowed(t *testing.T) {
+	st := engines[0].open(t)
+	defer func() { _ = st.Close() }()
+	for publicURL, allowed := range map[string]map[string]bool{
+		"https://plaza.example":            {"https://plaza.example": true, "https://app.example": true, "http://plaza.example": false, "https://evil.example": false},
+		"HTTPS://Plaza.example:443/social": {"https://plaza.example": true, "https://app.example": true, "https://evil.example": false},
+		"http://plaza.example:8080":        {"http://plaza.example:8080": true, "http://plaza.example": false},
+	} {
+		s := newServer(st, &serveCommand{PublicURL: publicURL, AllowedOrigins: []string{"https://app.example"}}, web.Config{})
+		listener := httptest.NewServer(s.handler)
+		for origin, want := range allowed {
+			header := http.Header{"Origin": {origin}}
+			dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}}
+			conn, response, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(listener.URL, "http")+"/graphql", header)
+			if err == nil {
+				_ = conn.Close()
+			}
+			if got := err == nil; got != want {
+				t.Errorf("%s at %s: allowed %v, want %v", origin, publicURL, got, want)
+			}
+			if got := response.Header.Get("Access-Control-Allow-Origin") == origin; got != want && err != nil {
+				t.Errorf("%s at %s: CORS allows %v, want %v", origin, publicURL, got, want)
+			}
+			_ = response.Body.Close()
+		}
+		listener.Close()
+	}
+}
+
+// TestCompression: gzip wins over zstd where a client takes both.
+func TestCompression(t *testing.T) {
+	plaza := startPlaza(t, engines[0])
+	for accept, want := range map[string]string{
+		"gzip, deflate, br, zstd": "gzip", "zstd, gzip": "gzip", "gzip": "gzip", "zstd": "zstd", "identity": "",
+	} {
+		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, plaza.url+"/graphql?query={__schema{types{name,description}}}", http.NoBody)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Accept-Encoding", accept)
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+		if got := response.Header.Get("Content-Encoding"); got != want {
+			t.Errorf("Accept-Encoding %s: got %q, want %q", accept, got, want)
+		}
 	}
 }
 

@@ -64,8 +64,9 @@ type Options struct {
 	MaxSocketOperations int
 	// InitTimeout is how long a client may take to send connection_init; then 4408. Default 10 s.
 	InitTimeout time.Duration
-	// WriteTimeout is how long one message to a client may take; a client that does not read is cut off then.
-	// Default 10 s.
+	// WriteTimeout is how long one message or ping to a client may take; a client that does not read is cut off then.
+	// Default PingInterval + PongTimeout: a client that is slow for a shorter time is not lost, and reads in the end
+	// why its subscriptions ended.
 	WriteTimeout time.Duration
 	// PingInterval is the time between the server's keep-alive pings (websocket frames). Default 25 s.
 	PingInterval time.Duration
@@ -94,9 +95,9 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.MaxMessageBytes, 1<<20)
 	setDefault(&o.MaxSocketOperations, 100)
 	setDefault(&o.InitTimeout, 10*time.Second)
-	setDefault(&o.WriteTimeout, 10*time.Second)
 	setDefault(&o.PingInterval, 25*time.Second)
 	setDefault(&o.PongTimeout, 20*time.Second)
+	setDefault(&o.WriteTimeout, o.PingInterval+o.PongTimeout)
 	setDefault(&o.FinishTimeout, 5*time.Second)
 	setDefault(&o.CloseTimeout, 2*time.Second)
 	return o

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/url"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -21,15 +22,13 @@ const (
 	// subprotocolTransport is today's protocol; the older "graphql-ws" will stand beside it in newUpgrader,
 	// and have a handle method of its own.
 	subprotocolTransport = "graphql-transport-ws"
-	// controlTimeout bounds the writing of a ping or close frame.
-	controlTimeout = time.Second
 	// maxCloseReason is what RFC 6455 leaves for the reason in a close frame, in bytes.
 	maxCloseReason = 123
 )
 
 func newUpgrader(options Options) websocket.Upgrader {
 	return websocket.Upgrader{
-		HandshakeTimeout: options.WriteTimeout,
+		HandshakeTimeout: options.InitTimeout,
 		Subprotocols:     []string{subprotocolTransport},
 		WriteBufferSize:  4096,
 		WriteBufferPool:  &sync.Pool{}, // idle sockets hold none; for reading, net/http's buffer is taken over
@@ -119,6 +118,10 @@ func newSocket(s *Server, conn *websocket.Conn, r *http.Request) *socket {
 	k.authorization = r.Header.Get("Authorization")
 	conn.SetReadLimit(s.options.MaxMessageBytes)
 	conn.SetPongHandler(func(string) error { return k.stayAlive() })
+	conn.SetPingHandler(func(data string) error {
+		_ = k.control(websocket.PongMessage, []byte(data))
+		return k.stayAlive()
+	})
 	k.mu.Lock() // the timers may fire before they are assigned
 	defer k.mu.Unlock()
 	k.timers.init = time.AfterFunc(s.options.InitTimeout, func() {
@@ -138,6 +141,9 @@ func (k *socket) read() {
 		}
 		kind, data, err := k.conn.ReadMessage()
 		if err != nil {
+			if os.IsTimeout(err) {
+				k.close(websocket.CloseGoingAway, "No sign of life")
+			}
 			k.linger(err)
 			return
 		}
@@ -178,9 +184,14 @@ func (k *socket) linger(err error) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(conn, 16*k.server.options.MaxMessageBytes))
 }
 
+// control writes a ping or pong. It may take as long as a message, because a write that fails ends the connection.
+func (k *socket) control(kind int, data []byte) error {
+	return k.conn.WriteControl(kind, data, time.Now().Add(k.server.options.WriteTimeout))
+}
+
 // ping sends a keep-alive. A client that does not answer runs into its read deadline.
 func (k *socket) ping() {
-	_ = k.conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(controlTimeout))
+	_ = k.control(websocket.PingMessage, nil)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.closing && k.ctx.Err() == nil {
@@ -200,7 +211,7 @@ func (k *socket) close(code int, reason string) {
 	k.mu.Unlock()
 	k.cancel()
 	frame := websocket.FormatCloseMessage(code, truncate(reason, maxCloseReason))
-	err := k.conn.WriteControl(websocket.CloseMessage, frame, time.Now().Add(controlTimeout))
+	err := k.conn.WriteControl(websocket.CloseMessage, frame, time.Now().Add(k.server.options.CloseTimeout))
 	if err != nil { // the client does not read
 		k.cut()
 		return

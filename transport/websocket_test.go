@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -490,11 +491,76 @@ func TestClientThatDoesNotPongIsCutOff(t *testing.T) {
 	s := newTestServer(t, func(o *Options) { o.PingInterval, o.PongTimeout = 10*time.Millisecond, 50*time.Millisecond })
 	c := s.open(t)
 	c.SetPingHandler(func(string) error { return nil })
-	_, _, err := c.ReadMessage()
-	var network net.Error
-	if err == nil || errors.As(err, &network) && network.Timeout() {
-		t.Fatalf("still connected: %v", err)
+	c.wantClose(websocket.CloseGoingAway, "No sign of life")
+}
+
+// TestPingsMayTakeAsLongAsMessages: a write that times out ends the connection, so none may have less time than another.
+func TestPingsMayTakeAsLongAsMessages(t *testing.T) {
+	s := newTestServer(t, func(o *Options) {
+		o.PingInterval, o.PongTimeout, o.WriteTimeout = time.Millisecond, time.Hour, time.Hour
+	})
+	watched := httptest.NewUnstartedServer(s.transport)
+	listener := &watchedListener{Listener: watched.Listener, allowed: make(chan time.Duration, 10_000)}
+	watched.Listener = listener
+	watched.Start()
+	defer watched.Close()
+	header := http.Header{"Sec-Websocket-Protocol": {subprotocolTransport}}
+	conn, _, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(watched.URL, "http")+"/graphql", header)
+	if err != nil {
+		t.Fatal(err)
 	}
+	defer conn.Close()
+	for len(listener.allowed) > 0 { // those of the handshake
+		<-listener.allowed
+	}
+	pings, pongs := 0, 0
+	conn.SetPingHandler(func(string) error {
+		pings++
+		return conn.WriteControl(websocket.PingMessage, nil, time.Now().Add(patience))
+	})
+	conn.SetPongHandler(func(string) error {
+		if pongs++; pongs < 5 {
+			return nil
+		}
+		return conn.WriteMessage(websocket.TextMessage, []byte(`{"type":"ping"}`))
+	})
+	if _, _, err := conn.ReadMessage(); err != nil { // the pong message: pings and pongs came before
+		t.Fatal(err)
+	}
+	if pings < 5 {
+		t.Fatalf("%d pings", pings)
+	}
+	for len(listener.allowed) > 0 {
+		if got := <-listener.allowed; got < time.Hour/2 {
+			t.Fatalf("a write may take %v, want %v", got, time.Hour)
+		}
+	}
+}
+
+// watchedListener tells how long writes to its connections may take.
+type watchedListener struct {
+	net.Listener
+	allowed chan time.Duration
+}
+
+func (l *watchedListener) Accept() (net.Conn, error) {
+	conn, err := l.Listener.Accept()
+	return watchedConn{conn, l.allowed}, err
+}
+
+type watchedConn struct {
+	net.Conn
+	allowed chan time.Duration
+}
+
+func (c watchedConn) SetWriteDeadline(at time.Time) error {
+	if !at.IsZero() {
+		select {
+		case c.allowed <- time.Until(at):
+		default:
+		}
+	}
+	return c.Conn.SetWriteDeadline(at)
 }
 
 func TestServerPingsKeepTheSocket(t *testing.T) {
