@@ -10,13 +10,13 @@ import (
 // Cost is what an operation may have to compute at most, known before it runs. Every answer to an operation
 // that could be costed carries it as extensions.cost:
 //
-//	{"requestedQueryCost": 1242, "maximumQueryCost": 20000}
+//	{"requestedQueryCost": 1242, "maximumQueryCost": 50000}
 //
 // Each selected field costs 1, and the fields inside a list count once for each item. How many items a list
 // has comes from its first, last or count argument (the larger, if there are several) or from the length of
 // ids; on a field that is not itself a list, such as a connection, they size the lists right under it (edges,
 // nodes). Nested lists multiply. __typename and fields that @skip or @include leave out are free; __schema
-// costs 1,000 and __type 100, whatever is selected in them. Fields that several fragments repeat are counted
+// costs 2,500 and __type 250, whatever is selected in them. Fields that several fragments repeat are counted
 // each time.
 type Cost struct {
 	// Requested is the operation's cost, at most 2,147,483,647: what costs more is given as that.
@@ -27,8 +27,8 @@ type Cost struct {
 
 const (
 	maxCost              = math.MaxInt32 // products of two stay within int64
-	schemaIntrospections = 1000
-	typeIntrospections   = 100
+	schemaIntrospections = 2500
+	typeIntrospections   = 250
 )
 
 // costOf computes the requested cost of one operation of a validated document.

@@ -20,7 +20,7 @@ const acceptGraphQL = "Accept: application/graphql-response+json"
 func TestAnswersQueryWithCost(t *testing.T) {
 	s := newTestServer(t, nil)
 	got := s.query(t, `{ viewer }`, "Authorization: Bearer ada")
-	want := `{"data":{"viewer":"ada"},"extensions":{"cost":{"requestedQueryCost":1,"maximumQueryCost":20000}}}`
+	want := `{"data":{"viewer":"ada"},"extensions":{"cost":{"requestedQueryCost":1,"maximumQueryCost":50000}}}`
 	if got.status != 200 || got.body != want {
 		t.Fatalf("got %d %s", got.status, got.body)
 	}
@@ -535,7 +535,7 @@ func TestExtensionsOfResponsesStandBesideTheCost(t *testing.T) {
 		}
 	})
 	got := s.query(t, `{ viewer }`)
-	if !strings.HasSuffix(got.body, `,"extensions":{"cost":{"requestedQueryCost":1,"maximumQueryCost":20000},"own":1}}`) {
+	if !strings.HasSuffix(got.body, `,"extensions":{"cost":{"requestedQueryCost":1,"maximumQueryCost":50000},"own":1}}`) {
 		t.Error(got.body)
 	}
 }

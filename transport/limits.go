@@ -22,7 +22,9 @@ type Limits struct {
 	MaxFields int
 	// MaxDirectives bounds the directives of the document, fragments expanded. Default 50.
 	MaxDirectives int
-	// MaxCost bounds an operation's requested cost; see [Cost]. Default 20,000.
+	// MaxCost bounds an operation's requested cost; see [Cost]. Default 50,000: a list of 100 lists of 100 with four fields each,
+	// which is a manager of circles, fits, and a list three levels deep does not. What such an operation does at most is bounded
+	// beside it: by the length of an answer, by how many hidden entries it passes over, and by [Options.OperationTimeout].
 	MaxCost int
 	// DefaultPageSize is the size of a page whose field takes first, last, count or ids, and is given none,
 	// or one below 1. Default 20.
@@ -44,7 +46,7 @@ func (l Limits) withDefaults() Limits {
 	setDefault(&l.MaxAliases, 100)
 	setDefault(&l.MaxFields, 1000)
 	setDefault(&l.MaxDirectives, 50)
-	setDefault(&l.MaxCost, 20_000)
+	setDefault(&l.MaxCost, 50_000)
 	setDefault(&l.DefaultPageSize, 20)
 	setDefault(&l.MaxPageSize, 100)
 	setDefault(&l.DefaultListSize, 10)

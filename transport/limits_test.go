@@ -191,7 +191,7 @@ func TestCost(t *testing.T) {
 	}{
 		{"scalar", `{viewer}`, nil, 1},
 		{"__typename", `{__typename viewer}`, nil, 1},
-		{"introspection", `{__schema{types{name}} __type(name:"Post"){name}}`, nil, 1100},
+		{"introspection", `{__schema{types{name}} __type(name:"Post"){name}}`, nil, 2750},
 		{"connection, default", `{news{nodes{id}}}`, nil, 1 + 1 + 20},
 		{"connection, first", `{news(first:7){nodes{id text}}}`, nil, 1 + 1 + 7*2},
 		{"connection, last", `{news(last:7){nodes{id}}}`, nil, 1 + 1 + 7},

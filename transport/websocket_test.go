@@ -116,7 +116,7 @@ func TestSocketQuery(t *testing.T) {
 	s := newTestServer(t, nil)
 	c := s.open(t)
 	c.subscribe("1", `{ viewer }`)
-	c.want(`{"id":"1","type":"next","payload":{"data":{"viewer":null},"extensions":{"cost":{"requestedQueryCost":1,"maximumQueryCost":20000}}}}`)
+	c.want(`{"id":"1","type":"next","payload":{"data":{"viewer":null},"extensions":{"cost":{"requestedQueryCost":1,"maximumQueryCost":50000}}}}`)
 	c.want(`{"id":"1","type":"complete"}`)
 	c.subscribe("1", `mutation { setText(text: "x") }`) // the id is free again
 	c.wantPart(`"next"`, `{"setText":"x"}`)
