@@ -32,7 +32,7 @@ func TestAdsRebuildSaysWhatItDid(t *testing.T) {
 		t.Fatal(err)
 	}
 	earlier := time.Now().Add(-3 * time.Hour).UTC()
-	service := ads.New(st.Ads(), ads.Options{Now: func() time.Time { return earlier }})
+	service := ads.New(st.Ads(), ads.Options{Now: func() time.Time { return earlier }, Go: func(do func()) { do() }})
 	choices, err := service.Choose(t.Context(), ads.Request{Site: "example.org", Zone: "sidebar", Count: 1})
 	if err != nil || len(choices) != 1 {
 		t.Fatalf("%+v, %v", choices, err)

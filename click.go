@@ -19,11 +19,12 @@ const (
 
 // clickHandler counts clicks and leads on to the landing page of the ad. Its pattern is clickPath and {token}.
 //
-// It answers 302 to the unit's own landing page, as it is stored: no part of the request says where to. A GET counts once
+// It answers 302 to the landing page that the unit had when it was chosen, which is part of the signed token: a database that is slow or away keeps
+// nobody from it. A GET counts once
 // for each token, and leads on as often as it is repeated; a HEAD, and a GET by which a browser loads a page that nobody has asked for yet,
 // lead on and count nothing. A token that is forged or
-// edited is answered 404, one that has expired 410, other methods 405, a database that does not answer 503, each with a
-// sentence in plain text; an internal error is logged and answered 500. No answer may be stored by caches.
+// edited is answered 404, one that has expired 410, other methods 405, each with a
+// sentence in plain text. No answer may be stored by caches.
 func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -33,7 +34,7 @@ func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) h
 		case r.Method == http.MethodHead, r.Method == http.MethodGet && isPrefetch(r):
 			landing, err = service.Landing(r.Context(), token)
 		case r.Method == http.MethodGet:
-			landing, _, err = service.RecordClick(r.Context(), token, addressOf(r, behindProxy))
+			landing, err = service.RecordClick(r.Context(), token, addressOf(r, behindProxy))
 		default:
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "A click is a GET.", http.StatusMethodNotAllowed)
@@ -43,7 +44,7 @@ func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) h
 			refuseClick(w, r, logger, err)
 			return
 		}
-		http.Redirect(w, r, landing, http.StatusFound) // the stored page, which was checked
+		http.Redirect(w, r, landing, http.StatusFound) // the signed page, which was checked
 	}
 }
 
@@ -98,7 +99,8 @@ func addressOf(r *http.Request, behindProxy bool) string {
 // impressionHandler counts impressions, for pages that show ads without GraphQL: as the address of a picture, or by a beacon. Its pattern is
 // impressionPath and {token}.
 //
-// It answers 204 to a GET or POST, once for each token, and again for each repetition. Refusals are those of clickHandler.
+// It answers 204 to a GET or POST, once for each token, and again for each repetition. Refusals are those of clickHandler, and 503 for a
+// database that does not answer: a beacon can be sent again. An internal error is logged and answered 500.
 func impressionHandler(service *ads.Service, logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")

@@ -8,7 +8,9 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,23 +29,68 @@ type adWorld struct {
 	log   strings.Builder
 }
 
-// faulty is a store that can be made to fail.
+// faulty is a store that can be made to fail, or to hang.
 type faulty struct {
 	*adsmodel.Store
+	mu    sync.Mutex
 	fault error
+	hang  chan struct{} // calls wait until it is closed; nil: they do not
+	tried int
 }
 
-func (f *faulty) Record(ctx context.Context, r ads.Recording) (ads.Receipt, error) {
-	if f.fault != nil {
-		return ads.Receipt{}, f.fault
+func (f *faulty) set(fault error, hang chan struct{}) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fault, f.hang = fault, hang
+}
+
+func (f *faulty) tries() int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.tried
+}
+
+// meet is what a call meets.
+func (f *faulty) meet(ctx context.Context) error {
+	f.mu.Lock()
+	fault, hang := f.fault, f.hang
+	f.tried++
+	f.mu.Unlock()
+	if hang != nil {
+		select {
+		case <-hang:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: hanging", ads.ErrUnavailable)
+		}
+	}
+	return fault
+}
+
+func (f *faulty) Record(ctx context.Context, r ads.Recording) (bool, error) {
+	if err := f.meet(ctx); err != nil {
+		return false, err
 	}
 	return f.Store.Record(ctx, r)
+}
+
+func (f *faulty) Count(ctx context.Context, keys []ads.RecordingKey, now time.Time) ([]ads.Receipt, error) {
+	if err := f.meet(ctx); err != nil {
+		return nil, err
+	}
+	return f.Store.Count(ctx, keys, now)
+}
+
+func (f *faulty) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ads.Unit, error) {
+	if err := f.meet(ctx); err != nil {
+		return nil, err
+	}
+	return f.Store.Units(ctx, ids)
 }
 
 func newAdWorld(t *testing.T) *adWorld {
 	t.Helper()
 	w := &adWorld{t: t, store: &faulty{Store: adsmodel.New()}, now: time.Now()}
-	w.Service = ads.New(w.store, ads.Options{Now: func() time.Time { return w.now }})
+	w.restart(func(do func()) { do() })
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
 	campaign := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Spring", State: ads.Active}
 	zone := ads.Zone{ID: ads.ZoneID{Site: "example.org", Name: "top"}, Currency: "EUR", Design: ads.ByZone}
@@ -61,6 +108,11 @@ func newAdWorld(t *testing.T) *adWorld {
 	return w
 }
 
+// restart makes another server; run is how it does what need not be waited for.
+func (w *adWorld) restart(run func(func())) {
+	w.Service = ads.New(w.store, ads.Options{Now: func() time.Time { return w.now }, Go: run})
+}
+
 func (w *adWorld) choose() ads.Choice {
 	w.t.Helper()
 	choices, err := w.Choose(w.t.Context(), ads.Request{Site: "example.org", Zone: "top", Count: 1})
@@ -73,7 +125,7 @@ func (w *adWorld) choose() ads.Choice {
 // counted checks the unit's counters.
 func (w *adWorld) counted(impressions, clicks int64) {
 	w.t.Helper()
-	units, err := w.store.Units(w.t.Context(), []ads.UnitID{w.unit.ID})
+	units, err := w.store.Store.Units(w.t.Context(), []ads.UnitID{w.unit.ID})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -210,12 +262,87 @@ func (w *adWorld) leadsNowhere(name string, answer *http.Response, status int) {
 	}
 }
 
-func TestFaultsAreLoggedAndNotTold(t *testing.T) {
+// TestClicksLeadOnWithoutTheDatabase: a database that hangs, is away or fails keeps nobody from the landing page.
+func TestClicksLeadOnWithoutTheDatabase(t *testing.T) {
+	background := func(do func()) { go do() }
+	leadsOn := func(w *adWorld, token string) {
+		t.Helper()
+		for _, method := range []string{http.MethodHead, http.MethodGet} {
+			answer := w.click(method, clickPath+token)
+			if answer.StatusCode != http.StatusFound || answer.Header.Get("Location") != w.unit.LandingURL {
+				t.Errorf("%s: %d to %q", method, answer.StatusCode, answer.Header.Get("Location"))
+			}
+		}
+	}
+	t.Run("it hangs", func(t *testing.T) {
+		w := newAdWorld(t)
+		w.restart(background)
+		choice := w.choose()
+		w.shown(choice)
+		hang := make(chan struct{})
+		w.store.set(nil, hang)
+		leadsOn(w, choice.ClickToken)
+		close(hang)
+		w.ok(w.Drain(t.Context()))
+		w.ok(w.CatchUp(t.Context()))
+		w.counted(1, 1)
+		if lost := w.LostClicks(); lost != 0 {
+			t.Errorf("%d clicks were lost", lost)
+		}
+	})
+	t.Run("it is away, and comes back", func(t *testing.T) {
+		w := newAdWorld(t)
+		w.restart(background)
+		choice := w.choose()
+		w.shown(choice)
+		w.store.set(fmt.Errorf("%w: no primary", ads.ErrUnavailable), nil)
+		before := w.store.tries()
+		leadsOn(w, choice.ClickToken)
+		for w.store.tries() < before+2 { // it is tried again
+			runtime.Gosched()
+		}
+		w.store.set(nil, nil)
+		w.ok(w.Drain(t.Context()))
+		w.ok(w.CatchUp(t.Context()))
+		w.counted(1, 1)
+	})
+	t.Run("it stays away until the server stops", func(t *testing.T) {
+		w := newAdWorld(t)
+		w.restart(background)
+		choice := w.choose()
+		w.store.set(fmt.Errorf("%w: no primary", ads.ErrUnavailable), nil)
+		leadsOn(w, choice.ClickToken)
+		over, end := context.WithCancel(t.Context())
+		end()
+		if err := w.Drain(over); err == nil || !strings.Contains(err.Error(), "1 clicks were lost") || w.LostClicks() != 1 {
+			t.Errorf("draining says %v, and %d clicks were lost", err, w.LostClicks())
+		}
+	})
+	t.Run("it fails", func(t *testing.T) {
+		w := newAdWorld(t)
+		choice := w.choose()
+		w.store.set(errors.New("secret"), nil)
+		leadsOn(w, choice.ClickToken)
+		if err := w.Drain(t.Context()); err == nil || !strings.Contains(err.Error(), "secret") || w.LostClicks() != 1 {
+			t.Errorf("draining says %v, and %d clicks were lost", err, w.LostClicks())
+		}
+	})
+}
+
+func (w *adWorld) ok(err error) {
+	w.t.Helper()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// TestImpressionsAreRefusedWithoutTheDatabase: a beacon can be sent again. What went wrong is logged, and not told.
+func TestImpressionsAreRefusedWithoutTheDatabase(t *testing.T) {
 	w := newAdWorld(t)
-	link := clickPath + w.choose().ClickToken
-	w.store.fault = fmt.Errorf("%w: secret", ads.ErrUnavailable)
+	link := impressionPath + w.choose().ImpressionToken
+	w.store.set(fmt.Errorf("%w: secret", ads.ErrUnavailable), nil)
 	w.leadsNowhere("unavailable", w.click(http.MethodGet, link), http.StatusServiceUnavailable)
-	w.store.fault = errors.New("secret")
+	w.store.set(errors.New("secret"), nil)
 	answer := w.click(http.MethodGet, link)
 	text := readAll(t, answer)
 	if answer.StatusCode != http.StatusInternalServerError || strings.Contains(text, "secret") {
@@ -224,10 +351,11 @@ func TestFaultsAreLoggedAndNotTold(t *testing.T) {
 	if !strings.Contains(w.log.String(), "secret") {
 		t.Errorf("the log is %q, and lacks the error", w.log.String())
 	}
-	w.store.fault = nil
-	if answer := w.click(http.MethodGet, link); answer.StatusCode != http.StatusFound {
+	w.store.set(nil, nil)
+	if answer := w.click(http.MethodGet, link); answer.StatusCode != http.StatusNoContent {
 		t.Errorf("after the fault: %d", answer.StatusCode)
 	}
+	w.counted(1, 0)
 }
 
 func readAll(t *testing.T, answer *http.Response) string {

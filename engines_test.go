@@ -168,9 +168,9 @@ func serveCounted(t testing.TB, st storage.Store) *plaza {
 	return serveAs(t, st, config)
 }
 
-// testConfig lets news carry ads of newsZone, one behind every second public post.
+// testConfig lets news carry ads of newsZone, one behind every second public post, and has ads counted before a request is answered.
 func testConfig() *serveCommand {
-	return &serveCommand{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: zoneFlag(newsZone), NewsAdsEvery: 2, Social: cheap}
+	return &serveCommand{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: zoneFlag(newsZone), NewsAdsEvery: 2, Social: cheap, Ads: ads.Options{Go: func(do func()) { do() }}}
 }
 
 func serveAs(t testing.TB, st storage.Store, config *serveCommand) *plaza {
@@ -193,6 +193,7 @@ func serveAs(t testing.TB, st storage.Store, config *serveCommand) *plaza {
 		stop()
 		<-done
 		<-worked
+		s.drainAds()
 		if err := st.Close(); err != nil {
 			t.Errorf("close: %v", err)
 		}

@@ -308,7 +308,7 @@ type server struct {
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 	s := &server{store: st, ads: ads.New(st.Ads(), c.Ads), lastCall: func() {}, publicURL: c.PublicURL}
 	s.metrics = metrics.New(metrics.Source{
-		Worker: st, Sockets: func() int { return s.graphql.Sockets() },
+		Worker: st, Sockets: func() int { return s.graphql.Sockets() }, LostClicks: s.ads.LostClicks,
 		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
 	})
 	service := social.New(st, c.Social)
@@ -420,7 +420,7 @@ func (s *server) serve(ctx context.Context, listener *net.TCPListener) error {
 	working, rest := context.WithCancel(background) // jobs are durable: nobody waits for them
 	worked := inBackground(working, s.store.Work)
 	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
-	defer func() { rest(); <-worked; <-kept; s.flushTraffic() }()
+	defer func() { rest(); <-worked; <-kept; s.drainAds() }()
 	httpServer := &http.Server{
 		Handler:           s.handler,
 		ReadHeaderTimeout: 10 * time.Second,
@@ -468,10 +468,13 @@ func version() string {
 	return build.Main.Version
 }
 
-// flushTraffic stores what was counted of requests for ads until the last one.
-func (s *server) flushTraffic() {
+// drainAds stores the clicks that still wait for the database, and what was counted of requests for ads until the last one.
+func (s *server) drainAds() {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
+	if err := s.ads.Drain(ctx); err != nil {
+		slog.WarnContext(ctx, "the last clicks on ads were not stored", "error", err)
+	}
 	if err := s.ads.FlushTraffic(ctx); err != nil {
 		slog.WarnContext(ctx, "the last requests for ads were not counted", "error", err)
 	}

@@ -161,6 +161,9 @@ func (a *award) choice(key []byte) Choice {
 func (a *award) sign(key []byte, kind Kind, life time.Duration) string {
 	t := a.token
 	t.Kind, t.ExpiresAt = kind, a.now.Add(life).Truncate(time.Second)
+	if kind == Click {
+		t.Landing = a.unit.LandingURL
+	}
 	if !a.unit.House {
 		t.Cost = a.unit.Bid.Cost(kind)
 	}

@@ -12,29 +12,40 @@ import (
 // EventLife is how long recordings are kept.
 const EventLife = 90 * 24 * time.Hour
 
-// RecordImpression counts that the ad of an impression token was shown. Repeats change nothing: recorded is then
+// RecordImpression stores that the ad of an impression token was shown; it is counted a moment later. Repeats change nothing: recorded is then
 // false, and so it is for previews. A token that is forged, edited, older than ImpressionLife, or a click's is an Error INVALID for "token".
 func (s *Service) RecordImpression(ctx context.Context, text string) (recorded bool, err error) {
 	t, err := s.verify(ctx, Impression, text)
-	if err != nil {
+	if err != nil || t.preview() {
 		return false, err
 	}
-	return s.record(ctx, t, "")
+	r := s.recording(&t)
+	recorded, err = s.store.Record(ctx, r)
+	if err == nil {
+		s.counting.add(&r)
+	}
+	return recorded, present(err)
 }
 
-// RecordClick counts a click on the ad of a click token, and returns the page that the ad leads to. Repeats change
-// nothing, and still lead there. address is where it came from, for click rates; empty where that is unknown. Errors are those of
-// RecordImpression, after ClickLife.
-func (s *Service) RecordClick(ctx context.Context, text, address string) (landingURL string, recorded bool, err error) {
+// RecordClick stores a click on the ad of a click token, and returns the page that the ad leads to. Repeats change
+// nothing, and still lead there. address is where it came from, for click rates; empty where that is unknown. It waits a moment for the database, and never
+// fails because of it: see clickKeeper. Errors are those of RecordImpression, after ClickLife.
+func (s *Service) RecordClick(ctx context.Context, text, address string) (landingURL string, err error) {
 	t, landingURL, err := s.follow(ctx, text)
-	if err != nil {
-		return "", false, err
+	if err != nil || t.preview() {
+		return landingURL, err
 	}
-	recorded, err = s.record(ctx, t, address)
-	if err != nil {
-		return "", false, err
+	r := s.recording(&t)
+	r.ShownBy = t.ExpiresAt.Add(ImpressionLife - ClickLife).Add(countingTime)
+	if r.Address, err = s.origin(ctx, address); err != nil {
+		return "", err
 	}
-	return landingURL, recorded, nil
+	select {
+	case <-s.clicks.keep(r):
+	case <-time.After(clickWait):
+	case <-ctx.Done():
+	}
+	return landingURL, nil
 }
 
 // Landing returns the page that the ad of a click token leads to, without counting anything. Errors are those of RecordClick.
@@ -61,11 +72,11 @@ func (s *Service) verify(ctx context.Context, kind Kind, text string) (token, er
 	return t, nil
 }
 
-// follow reads a click token, and the landing page of its unit as it is now.
+// follow reads a click token, and where it leads.
 func (s *Service) follow(ctx context.Context, text string) (token, string, error) {
 	t, err := s.verify(ctx, Click, text)
-	if err != nil {
-		return token{}, "", err
+	if err != nil || t.Landing != "" {
+		return t, t.Landing, err
 	}
 	units, err := s.store.Units(ctx, []UnitID{t.Unit})
 	if err != nil {
@@ -78,10 +89,8 @@ func (s *Service) follow(ctx context.Context, text string) (token, string, error
 	return t, unit.LandingURL, nil
 }
 
-func (s *Service) record(ctx context.Context, t token, address string) (bool, error) {
-	if t.Flags&flagPreview != 0 {
-		return false, nil
-	}
+// recording is what a token stands for, if that happens now.
+func (s *Service) recording(t *token) Recording {
 	now := s.now().Truncate(time.Millisecond)
 	r := Recording{
 		Kind: t.Kind, Choice: t.Choice, Unit: t.Unit, Campaign: t.Campaign, Zone: t.Zone, At: now, KeepUntil: now.Add(EventLife),
@@ -90,21 +99,22 @@ func (s *Service) record(ctx context.Context, t token, address string) (bool, er
 	if t.Matched != "" {
 		r.Keywords = strings.Split(t.Matched, ",")
 	}
-	if address != "" {
-		key, err := s.signingKey(ctx)
-		if err != nil {
-			return false, err
-		}
-		if origin, err := originOf(address); err == nil {
-			address = origin
-		}
-		r.Address = hashed(key, "address", address)
+	return r
+}
+
+// origin is how recordings have where they came from; zero for an empty address.
+func (s *Service) origin(ctx context.Context, address string) (ProfileID, error) {
+	if address == "" {
+		return ProfileID{}, nil
 	}
-	receipt, err := s.store.Record(ctx, r)
-	if r.Kind == Impression && receipt.Recorded && receipt.Invalid == "" {
-		s.counter.shown(r.Zone)
+	key, err := s.signingKey(ctx)
+	if err != nil {
+		return ProfileID{}, err
 	}
-	return receipt.Recorded, present(err)
+	if origin, err := originOf(address); err == nil {
+		address = origin
+	}
+	return hashed(key, "address", address), nil
 }
 
 // originOf is what is known of a client by its IP address: the address, or, since one client has as many as it likes of them, the first

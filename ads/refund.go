@@ -126,6 +126,9 @@ type ChargeQuery struct {
 
 // selection reads a query. Errors: INVALID, naming the field; NOT_FOUND for "campaignId" or "unitId".
 func (s *Service) selection(ctx context.Context, q ChargeQuery) (Selection, error) {
+	if err := s.counting.countDue(ctx, s.now()); err != nil {
+		return Selection{}, present(err)
+	}
 	selected := Selection{Campaign: q.Campaign, Unit: q.Unit, Choice: q.Choice, Kind: q.Kind, From: q.From, To: q.To, Person: q.Person}
 	if err := selected.within(s.now()); err != nil {
 		return selected, err

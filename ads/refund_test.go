@@ -21,7 +21,7 @@ func (s *stage) clicked(visitor, address string) ads.Choice {
 	if _, err := s.RecordImpression(s.ctx, choices[0].ImpressionToken); err != nil {
 		s.t.Fatal(err)
 	}
-	if _, _, err := s.RecordClick(s.ctx, choices[0].ClickToken, address); err != nil {
+	if _, err := s.RecordClick(s.ctx, choices[0].ClickToken, address); err != nil {
 		s.t.Fatal(err)
 	}
 	return choices[0]
@@ -125,6 +125,7 @@ func TestLongRefundsGoOn(t *testing.T) {
 	const all = 20*ads.MaxRefunded + 1
 	for range all {
 		r := ads.Recording{Kind: ads.Impression, Choice: ads.ChoiceID{ID: id.New()}, Unit: u, Zone: s.zone, At: s.now, KeepUntil: s.now.Add(ads.EventLife), Cost: 1_000}
+		r.Campaign = c.ID
 		if _, err := s.store.Record(s.ctx, r); err != nil {
 			t.Fatal(err)
 		}

@@ -110,6 +110,9 @@ const rollUpSpan = 24 * time.Hour
 
 // CatchUp sums up what may have been recorded since the last time, on any server, and again the hours of what was refunded since.
 func (s *Service) CatchUp(ctx context.Context) error {
+	if err := s.counting.countDue(ctx, s.now()); err != nil {
+		return present(err)
+	}
 	since, stale, err := s.store.RolledUp(ctx)
 	if err != nil {
 		return present(err)
@@ -129,6 +132,9 @@ func (s *Service) CatchUp(ctx context.Context) error {
 
 // Rebuild makes all tallies anew of which recordings are still kept: from an hour on; the zero time where there are none.
 func (s *Service) Rebuild(ctx context.Context) (from time.Time, err error) {
+	if err := s.counting.countDue(ctx, s.now()); err != nil {
+		return time.Time{}, present(err)
+	}
 	return s.rollUp(ctx, time.Time{})
 }
 

@@ -21,7 +21,7 @@ func TestReportsFollowWhatIsRecorded(t *testing.T) {
 		if _, err := s.RecordImpression(s.ctx, choice.ImpressionToken); err != nil {
 			t.Fatal(err)
 		}
-		if _, _, err := s.RecordClick(s.ctx, choice.ClickToken, ""); err != nil {
+		if _, err := s.RecordClick(s.ctx, choice.ClickToken, ""); err != nil {
 			t.Fatal(err)
 		}
 		rows, err := s.Report(s.ctx, r)

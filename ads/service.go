@@ -38,6 +38,10 @@ type Service struct {
 	counter *counter
 	recent  *zoneCache
 	key     atomic.Pointer[[]byte]
+
+	counting *counting
+	clicks   *clickKeeper
+	toldLost atomic.Int64 // of the clicks that were lost, how many have been logged
 }
 
 // New makes a service on a store. It does not use the store yet.
@@ -52,10 +56,13 @@ func New(store Store, o Options) *Service {
 		o.Go = func(do func()) { go do() }
 	}
 	random := mathrand.New(o.Random) //nolint:gosec // which of several equal ads is shown is no secret
-	return &Service{
+	s := &Service{
 		store: store, now: o.Now, random: random,
 		wallet: newWallet(store, o.Now, o.Go), counter: newCounter(store, o.Now), recent: newZoneCache(store, o.Now),
 	}
+	s.counting = newCounting(store, o.Now, s.told, o.Go)
+	s.clicks = newClickKeeper(store, s.counting.add, o.Go)
+	return s
 }
 
 // processSource is the process's random source, which any goroutine may use.

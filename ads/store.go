@@ -1,6 +1,7 @@
 package ads
 
 import (
+	"cmp"
 	"context"
 	"time"
 )
@@ -122,6 +123,8 @@ type Recording struct {
 	// KeepUntil is how long the engine has to remember the recording, so as not to take it twice, and for reports; later it may
 	// forget it. The counters stay.
 	KeepUntil time.Time
+	// ShownBy is how long a click waits for its impression, which may arrive after it. From then on it is judged without one.
+	ShownBy time.Time
 
 	Cost     Micros    // what it costs, if it is valid
 	Lease    LeaseID   // where that was put aside; zero: nowhere
@@ -129,6 +132,26 @@ type Recording struct {
 	Address  ProfileID // a keyed hash of where a click came from; zero: unknown
 	Keywords []string  // which matched
 	Staff    bool      // by one who manages ads
+}
+
+// Key names a recording.
+func (r *Recording) Key() RecordingKey { return RecordingKey{r.Kind, r.Choice} }
+
+// Compare orders recordings by time.
+func (r Recording) Compare(other Recording) int {
+	return cmp.Or(r.At.Compare(other.At), r.Choice.Compare(other.Choice.ID))
+}
+
+// RecordingKey names a recording: there is at most one of each.
+type RecordingKey struct {
+	Kind   Kind
+	Choice ChoiceID
+}
+
+// Waiting is a recording that has not been counted.
+type Waiting struct {
+	RecordingKey
+	Campaign CampaignID
 }
 
 // Invalid says why a recording counts nowhere and costs nothing; empty for valid ones.
@@ -149,25 +172,39 @@ const (
 	MaxAddressClicks = 30 // from one address in a ClickWindow
 )
 
-// Receipt says what became of a recording.
+// Receipt says how a recording was counted.
 type Receipt struct {
-	Recorded bool // false: it was before, and nothing has changed
+	RecordingKey
+	Campaign CampaignID
+	Zone     ZoneID
 	Invalid  Invalid
 	Billed   Micros // 0 also where the budget does not have it any more
 }
 
-// Recorder counts impressions and clicks.
+// MaxCounted is how many recordings one call counts.
+const MaxCounted = 64
+
+// Recorder takes impressions and clicks, and counts them later: to take one writes nothing that another one writes, so any number of them
+// can be taken at once; to count them changes their campaign, so it is done for many of a campaign together.
 type Recorder interface {
-	// Record stores a recording, and does all that follows from it, in one transaction. It does nothing (Recorded is false) where
-	// the choice has a recording of that kind: of any number of calls for one choice and kind, at the same time or one
-	// after another, exactly one records. ErrNotFound: no such unit.
+	// Record stores a recording, which then waits to be counted. It changes nothing else, and reads nothing. It does nothing (recorded is
+	// false) where the choice has a recording of that kind: of any number of calls for one choice and kind, at the same time or
+	// one after another, exactly one records.
+	Record(ctx context.Context, r Recording) (recorded bool, err error)
+	// Waiting are recordings that wait, those that are due first first: MaxCounted of them at most, which were due at the given time. A recording is
+	// due when it is made, and a click that was found to be without its impression at its ShownBy.
+	Waiting(ctx context.Context, due time.Time) ([]Waiting, error)
+	// Count counts recordings that wait, each exactly once, whoever else does so at the same time, and says how. It takes MaxCounted keys at most. Other
+	// waiting recordings of the same choices are counted with them; keys of what does not wait are left out.
 	//
-	// It is invalid, by the first rule that fits: ByStaff, where Staff is set; NoImpression, for a click whose choice has no valid impression; TooMany, for a
-	// click where MaxPersonClicks of its profile, or MaxAddressClicks of its address, lie within ClickWindow before it, valid or not.
+	// Impressions come before clicks, and earlier ones before later ones. A recording is judged as Recording.Judge has it; a click that must
+	// wait for its impression stays as it is. A recording of a unit that is absent is removed.
 	// A valid one adds one to the unit's impressions or clicks, moves the unit in the order of all zones where it
-	// runs, is charged as Campaign.Charge has it, and, if it is an impression, is confirmed in the profile, as Profile.Confirm has it. One that
-	// is TooMany takes the money back for those before it, as Evidence.Burst has it, and as Refunds has it.
-	Record(ctx context.Context, r Recording) (Receipt, error)
+	// runs, is charged as Campaign.Charge has it, and, if it is an impression, is confirmed in the profile, as Profile.Confirm has it. (The profile may
+	// be confirmed before the rest; all the rest is one transaction.) A click that
+	// is TooMany takes the money back for those before it, as Evidence.Burst has it, and as Refunds has it. The hour of a recording that is counted
+	// late, as Recording.IsLate has it, becomes stale: see Reports. Recordings that wait are in no report.
+	Count(ctx context.Context, keys []RecordingKey, now time.Time) ([]Receipt, error)
 }
 
 // Keys keeps the server's secret.

@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"time"
 
+	"plaza/fault"
 	"plaza/id"
 )
 
@@ -17,14 +18,18 @@ const (
 )
 
 const (
-	tokenVersion = 2
-	macSize      = sha256.Size
-	idSize       = len(id.ID{})
-	// headSize is that of the version, the kind, the flags, the expiry, the cost and five ids; three texts with their lengths follow.
+	tokenVersion = 3
+	// withoutLanding is the version whose tokens end before the landing page. Pages that were made before an upgrade still link with them.
+	withoutLanding = 2
+
+	macSize = sha256.Size
+	idSize  = len(id.ID{})
+	// headSize is that of the version, the kind, the flags, the expiry, the cost and five ids. Three texts follow, each after its
+	// length in one byte, and the landing page after its length in two.
 	headSize = 3 + 2*8 + 5*idSize
 	// maxMatches bounds the matched keywords in a token: 4 of 50 characters of up to 4 bytes would not fit into one byte's length.
 	maxMatches = 200
-	maxPayload = headSize + 3 + 2*MaxZoneName + maxMatches
+	maxPayload = headSize + 3 + 2*MaxZoneName + maxMatches + 2 + 4*fault.MaxURLLen
 )
 
 // maxToken is the length of the longest token's text.
@@ -46,6 +51,8 @@ type token struct {
 	Profile   ProfileID
 	Zone      ZoneID
 	Matched   string // keywords, with commas between them
+	// Landing is where a click leads: to know it must not take the database. Empty in impression tokens.
+	Landing string
 }
 
 // tokenFlags are bits.
@@ -55,6 +62,8 @@ const (
 	flagPreview tokenFlags = 1 << iota // counts nothing
 	flagStaff                          // chosen for one who manages ads
 )
+
+func (t *token) preview() bool { return t.Flags&flagPreview != 0 }
 
 // sign writes the token and its HMAC-SHA256 (RFC 2104) under the key, in base64url.
 func (t *token) sign(key []byte) string {
@@ -98,12 +107,13 @@ func (t *token) payload() []byte {
 		p = append(p, byte(len(text)))
 		p = append(p, text...)
 	}
-	return p
+	p = binary.BigEndian.AppendUint16(p, uint16(len(t.Landing)))
+	return append(p, t.Landing...)
 }
 
 // parsePayload reads what payload wrote, and nothing else: no length is trusted.
 func parsePayload(p []byte) (t token, ok bool) {
-	if len(p) <= headSize || p[0] != tokenVersion {
+	if len(p) <= headSize || p[0] != tokenVersion && p[0] != withoutLanding {
 		return token{}, false
 	}
 	numbers, ids := p[3:], p[3+2*8:]
@@ -123,6 +133,12 @@ func parsePayload(p []byte) (t token, ok bool) {
 			return token{}, false
 		}
 		*text, rest = string(rest[1:1+rest[0]]), rest[1+rest[0]:]
+	}
+	if p[0] == tokenVersion {
+		if len(rest) < 2 || len(rest) != 2+int(binary.BigEndian.Uint16(rest)) {
+			return token{}, false
+		}
+		t.Landing, rest = string(rest[2:]), nil
 	}
 	return t, len(rest) == 0 && t.Kind != "" && t.Zone.check("", "") == nil
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"plaza/fault"
 	"plaza/id"
 )
 
@@ -18,7 +19,7 @@ func sampleToken() token {
 	return token{
 		Kind: Click, Flags: flagStaff, ExpiresAt: time.Unix(1_795_000_000, 0), Cost: 1_234, Choice: ChoiceID{id.New()}, Unit: UnitID{id.New()},
 		Campaign: CampaignID{id.New()}, Lease: LeaseID{id.New()}, Profile: ProfileID{id.New()},
-		Zone: ZoneID{Site: "example.org", Name: "side-bar_1"}, Matched: "anvil,heavy load",
+		Zone: ZoneID{Site: "example.org", Name: "side-bar_1"}, Matched: "anvil,heavy load", Landing: "https://acme.example/anvils",
 	}
 }
 
@@ -27,6 +28,7 @@ func TestTokensReadBack(t *testing.T) {
 	longest.Kind = Impression
 	longest.Zone = ZoneID{Site: strings.Repeat("s", MaxZoneName), Name: strings.Repeat("z", MaxZoneName)}
 	longest.Matched = strings.Repeat("k", maxMatches)
+	longest.Landing = strings.Repeat("l", 4*fault.MaxURLLen)
 	shortest := sampleToken()
 	shortest.Zone = ZoneID{Site: "s", Name: "z"}
 	for _, want := range []token{sampleToken(), longest, shortest} {
@@ -40,6 +42,19 @@ func TestTokensReadBack(t *testing.T) {
 	}
 	if n := len(longest.sign(testKey)); n != maxToken {
 		t.Errorf("the longest token has %d characters, want %d", n, maxToken)
+	}
+}
+
+// TestTokensFromBeforeAnUpgradeAreTaken: they do not say where they lead.
+func TestTokensFromBeforeAnUpgradeAreTaken(t *testing.T) {
+	want := sampleToken()
+	payload := want.payload()
+	payload = payload[:len(payload)-2-len(want.Landing)]
+	payload[0] = withoutLanding
+	text := tokenText.EncodeToString(append(payload, mac(testKey, payload)...))
+	want.Landing = ""
+	if got, ok := readToken(testKey, text); !ok || got != want {
+		t.Errorf("it reads as %+v, %v; want %+v", got, ok, want)
 	}
 }
 

@@ -13,17 +13,24 @@ const (
 	rollUpEvery = 20
 )
 
-// Work gives back what is left of leases, the server's own and those of servers that are gone, goes on with refunds, stores what was counted,
-// and adds up what was recorded, until ctx ends. Any number of servers may do it at once.
+// Work counts what was recorded and left by servers that are gone, gives back what is left of leases, the server's own and those of servers that are
+// gone, goes on with refunds, stores what was counted, and adds up what was recorded, until ctx ends. Any number of servers may do it at once.
 func (s *Service) Work(ctx context.Context, logger *slog.Logger) {
 	try := func(what string, do func(context.Context) error) {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			logger.WarnContext(ctx, "some work on ads was put off", "work", what, "error", err)
 		}
 	}
+	// Clicks lead on without the database as soon as this is known.
+	try("reading the signing key", func(ctx context.Context) error {
+		_, err := s.signingKey(ctx)
+		return err
+	})
 	ticker := time.NewTicker(settleEvery)
 	defer ticker.Stop()
 	for round := 0; ; round++ {
+		try("counting recordings", s.countRecordings)
+		try("storing clicks", s.newlyLost)
 		try("settling budgets", s.Settle)
 		try("refunds", s.FinishRefunds)
 		try("counting requests", s.FlushTraffic)

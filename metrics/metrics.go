@@ -30,6 +30,7 @@ type Metrics struct {
 type Source struct {
 	Worker       social.Worker                // asked for its backlog at each scrape
 	Sockets      func() int                   // how many websockets are open
+	LostClicks   func() int64                 // how many clicks on ads could not be stored
 	Codes        []string                     // that operations can end with
 	RefusalCodes []string                     // that requests are refused with before they run
 	Mistake      func(context.Context) string // code of the mistake that userErrors of an operation tell; "" for none
@@ -60,6 +61,9 @@ func New(of Source) *Metrics {
 		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, newBacklog(of.Worker),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_websockets", Help: "Open websockets."},
 			func() float64 { return float64(of.Sockets()) }),
+		prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "plaza_ad_clicks_lost_total", Help: "Clicks on ads that led on, but that the database did not take: they are counted nowhere.",
+		}, func() float64 { return float64(of.LostClicks()) }),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)

@@ -31,7 +31,7 @@ func (w worker) Backlog(context.Context) (social.Backlog, error) { return w.left
 
 func newMetrics(w worker, sockets int) *metrics.Metrics {
 	return metrics.New(metrics.Source{
-		Worker: w, Sockets: func() int { return sockets },
+		Worker: w, Sockets: func() int { return sockets }, LostClicks: func() int64 { return 5 },
 		Codes: []string{"NOT_FOUND", "INTERNAL", "BAD_CREDENTIALS"}, RefusalCodes: []string{"GRAPHQL_PARSE_FAILED"},
 		Mistake: func(ctx context.Context) string { code, _ := ctx.Value(mistake{}).(string); return code },
 	})
@@ -126,7 +126,7 @@ func value(t *testing.T, text, name string) float64 {
 func TestBacklog(t *testing.T) {
 	left := social.Backlog{Waiting: 3, Dead: 2, Oldest: time.Now().Add(-time.Minute)}
 	_, text := scrape(t, newMetrics(worker{left: left}, 7))
-	for name, want := range map[string]float64{"plaza_work_jobs_waiting": 3, "plaza_work_jobs_dead": 2, "plaza_websockets": 7} {
+	for name, want := range map[string]float64{"plaza_work_jobs_waiting": 3, "plaza_work_jobs_dead": 2, "plaza_websockets": 7, "plaza_ad_clicks_lost_total": 5} {
 		if got := value(t, text, name); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}

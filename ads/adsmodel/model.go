@@ -46,10 +46,14 @@ type recording struct {
 
 type event struct {
 	ads.Recording
-	ads.Receipt
+	Invalid  ads.Invalid
+	Billed   ads.Micros
 	day      string // whose budget it was charged to
 	refunded ads.Micros
+	due      time.Time // zero: it has been counted
 }
+
+func (e *event) waits() bool { return !e.due.IsZero() }
 
 var _ ads.Store = (*Store)(nil)
 
@@ -349,34 +353,96 @@ func (m *Store) Profile(_ context.Context, id ads.ProfileID) (*ads.Profile, erro
 }
 
 // Record implements ads.Recorder.
-func (m *Store) Record(ctx context.Context, r ads.Recording) (ads.Receipt, error) {
+func (m *Store) Record(ctx context.Context, r ads.Recording) (bool, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	u, ok := m.units[r.Unit]
-	if err := ctx.Err(); err != nil {
-		return ads.Receipt{}, err
-	}
-	if !ok {
-		return ads.Receipt{}, ads.ErrNotFound
-	}
 	once := recording{r.Choice, r.Kind}
-	if has(m.recordings, once) {
-		return ads.Receipt{}, nil
+	if err := ctx.Err(); err != nil || has(m.recordings, once) {
+		return false, err
 	}
-	evidence := m.evidence(&r)
-	e := event{Recording: r, Receipt: ads.Receipt{Recorded: true, Invalid: r.Judge(evidence)}}
+	m.recordings[once] = event{Recording: r, due: r.At}
+	return true, nil
+}
+
+// Waiting implements ads.Recorder.
+func (m *Store) Waiting(ctx context.Context, due time.Time) (list []ads.Waiting, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var all []event
+	for _, e := range m.recordings {
+		if e.waits() && !e.due.After(due) {
+			all = append(all, e)
+		}
+	}
+	slices.SortFunc(all, func(a, b event) int { return a.due.Compare(b.due) })
+	for _, e := range all[:min(len(all), ads.MaxCounted)] {
+		list = append(list, ads.Waiting{RecordingKey: e.Key(), Campaign: e.Campaign})
+	}
+	return list, ctx.Err()
+}
+
+// Count implements ads.Recorder.
+func (m *Store) Count(ctx context.Context, keys []ads.RecordingKey, now time.Time) (receipts []ads.Receipt, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+		for _, once := range m.waiting(keys, kind) {
+			if e := m.recordings[once]; e.waits() && m.countOne(once, &e, now) {
+				receipts = append(receipts, ads.Receipt{RecordingKey: e.Key(), Campaign: m.units[e.Unit].Campaign, Zone: e.Zone, Invalid: e.Invalid, Billed: e.Billed})
+			}
+		}
+	}
+	return receipts, nil
+}
+
+// waiting are the recordings of a kind that wait, of the choices in keys, the oldest first.
+func (m *Store) waiting(keys []ads.RecordingKey, kind ads.Kind) (found []recording) {
+	choices := map[ads.ChoiceID]bool{}
+	for _, k := range keys {
+		once := recording{k.Choice, kind}
+		if e, ok := m.recordings[once]; ok && e.waits() && !choices[k.Choice] {
+			choices[k.Choice] = true
+			found = append(found, once)
+		}
+	}
+	slices.SortFunc(found, func(a, b recording) int { return m.recordings[a].At.Compare(m.recordings[b].At) })
+	return found
+}
+
+// countOne counts a recording, unless it waits for another one.
+func (m *Store) countOne(once recording, e *event, now time.Time) bool {
+	u, ok := m.units[e.Unit]
+	if !ok {
+		delete(m.recordings, once)
+		return false
+	}
+	r := &e.Recording
+	evidence := m.evidence(r)
+	verdict, waits := r.Judge(evidence, now)
+	if waits {
+		e.due = r.ShownBy
+		m.recordings[once] = *e
+		return false
+	}
+	e.Invalid, e.due = verdict, time.Time{}
 	switch {
 	case e.Invalid == "":
-		e.Billed, e.day = m.charge(u.Campaign, &r)
+		e.Billed, e.day = m.charge(u.Campaign, r)
 		m.count(u.ID, r.Kind, 1)
 		if p := m.profiles[r.Profile]; p != nil && r.Kind == ads.Impression {
 			p.Confirm(r.Choice)
 		}
 	case e.Invalid == ads.TooMany && evidence.Burst():
-		m.takeBackBurst(&r)
+		m.takeBackBurst(r)
 	}
-	m.recordings[once] = e
-	return e.Receipt, nil
+	if r.IsLate(now) {
+		m.stale[r.At.UTC().Truncate(time.Hour)] = true
+	}
+	m.recordings[once] = *e
+	return true
 }
 
 func (m *Store) count(unit ads.UnitID, kind ads.Kind, by int64) {
@@ -394,9 +460,10 @@ func (m *Store) evidence(r *ads.Recording) ads.Evidence {
 		return ads.Evidence{}
 	}
 	shown, ok := m.recordings[recording{r.Choice, ads.Impression}]
-	e := ads.Evidence{Shown: ok && shown.Invalid == ""}
+	ok = ok && !shown.waits()
+	e := ads.Evidence{Arrived: ok, Shown: ok && shown.Invalid == ""}
 	for _, other := range m.recordings {
-		if other.Kind != ads.Click || !other.At.After(r.At.Add(-ads.ClickWindow)) {
+		if other.Kind != ads.Click || other.Choice == r.Choice || !isBefore(&other, r) {
 			continue
 		}
 		if !r.Profile.IsZero() && other.Profile == r.Profile {
@@ -407,6 +474,11 @@ func (m *Store) evidence(r *ads.Recording) ads.Evidence {
 		}
 	}
 	return e
+}
+
+// isBefore says whether a click counts for the rate of another one.
+func isBefore(e *event, r *ads.Recording) bool {
+	return e.At.After(r.At.Add(-ads.ClickWindow)) && (e.At.Before(r.At) || e.At.Equal(r.At) && !e.waits())
 }
 
 func (m *Store) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, string) {
@@ -444,7 +516,7 @@ func (m *Store) RollUp(ctx context.Context, from, to, until time.Time) error {
 	within := func(at time.Time) bool { return !at.Before(from) && at.Before(to) }
 	m.tallies = slices.DeleteFunc(m.tallies, func(t tally) bool { return within(t.At) })
 	for _, e := range m.recordings {
-		if !within(e.At) {
+		if !within(e.At) || e.waits() {
 			continue
 		}
 		u := m.units[e.Unit]

@@ -94,8 +94,14 @@ func (m *Store) takeBack(once recording, why ads.Invalid, now time.Time) ads.Mic
 // takeBackBurst refunds the clicks that a person has made just before one that shows what they were.
 func (m *Store) takeBackBurst(r *ads.Recording) {
 	for once, e := range m.recordings {
-		if e.Kind == ads.Click && e.Profile == r.Profile && e.At.After(r.At.Add(-ads.ClickWindow)) && e.Billed > 0 {
+		switch {
+		case e.Kind != ads.Click || e.Profile != r.Profile || e.Choice == r.Choice || !isBefore(&e, r):
+		case e.Billed > 0:
 			m.takeBack(once, ads.TooMany, r.At)
+		case e.waits():
+			e.Invalid, e.due = ads.TooMany, time.Time{}
+			m.stale[e.At.UTC().Truncate(time.Hour)] = true
+			m.recordings[once] = e
 		}
 	}
 }

@@ -274,7 +274,7 @@ type AdChoice {
   imageUrl: String
   "Where the ad leads in the end. Link to ` + "`" + `clickUrl` + "`" + ` instead, so that the click is counted."
   landingUrl: String!
-  "The address to link to: it counts the click once, if the impression was recorded, and leads on to ` + "`" + `landingUrl` + "`" + `. It works for a day."
+  "The address to link to: it counts the click once, if the impression is recorded before or after it, and leads on to ` + "`" + `landingUrl` + "`" + `. It works for a day."
   clickUrl: String!
   "Give this to ` + "`" + `recordAdImpression` + "`" + ` when the ad was really shown. It works once, for 30 minutes."
   impressionToken: String!
@@ -285,7 +285,7 @@ type AdChoice {
 }
 
 extend type Mutation {
-  "Record that an ad was shown. It works without signing in; each token counts once."
+  "Record that an ad was shown. It works without signing in; each token counts once. Counters and budgets follow a moment later."
   recordAdImpression(
     "The ad that was shown."
     input: RecordAdImpressionInput!

@@ -74,7 +74,7 @@ type AdChoice struct {
 	ImageURL *string `json:"imageUrl,omitempty"`
 	// Where the ad leads in the end. Link to `clickUrl` instead, so that the click is counted.
 	LandingURL string `json:"landingUrl"`
-	// The address to link to: it counts the click once, if the impression was recorded, and leads on to `landingUrl`. It works for a day.
+	// The address to link to: it counts the click once, if the impression is recorded before or after it, and leads on to `landingUrl`. It works for a day.
 	ClickURL string `json:"clickUrl"`
 	// Give this to `recordAdImpression` when the ad was really shown. It works once, for 30 minutes.
 	ImpressionToken string `json:"impressionToken"`

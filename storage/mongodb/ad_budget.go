@@ -147,37 +147,3 @@ func (a *adStore) settle(ctx context.Context, due []adLeaseDoc) error {
 	_, err = a.leases.DeleteMany(ctx, doc("_id", doc("$in", ids)))
 	return err
 }
-
-// charge spends what a recording costs: what was billed, and of which day's budget.
-func (a *adStore) charge(ctx context.Context, campaign ads.CampaignID, r *ads.Recording) (ads.Micros, string, error) {
-	if r.Cost == 0 {
-		return 0, "", nil
-	}
-	campaigns, err := findIn[adCampaignDoc](ctx, a.campaigns, "_id", []ads.CampaignID{campaign})
-	if err != nil {
-		return 0, "", err
-	}
-	ledgers, err := a.readLedgers(ctx, []ads.CampaignID{campaign})
-	if err != nil {
-		return 0, "", err
-	}
-	leases, err := findIn[adLeaseDoc](ctx, a.leases, "_id", []ads.LeaseID{r.Lease})
-	if err != nil || len(campaigns) == 0 {
-		return 0, "", err
-	}
-	var lease *ads.Lease
-	if len(leases) > 0 {
-		lease = leases[0].lease()
-	}
-	ledger := ledgers[campaign]
-	day, billed := campaigns[0].campaign().Charge(&ledger, lease, r.Cost, r.At)
-	if !billed {
-		return 0, "", nil
-	}
-	if lease != nil {
-		if _, err := a.leases.UpdateOne(ctx, doc("_id", lease.ID), doc("$set", doc("spent", lease.Spent))); err != nil {
-			return 0, "", err
-		}
-	}
-	return r.Cost, day, a.putLedger(ctx, campaign, ledger)
-}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -215,12 +216,23 @@ func (a *adStore) Profile(ctx context.Context, id ads.ProfileID) (*ads.Profile, 
 	return p, err
 }
 
-// confirm makes a person's caps count a choice for as long as they need it.
-func (a *adStore) confirm(ctx context.Context, profile ads.ProfileID, choice ads.ChoiceID) error {
-	isChoice := doc("$eq", bson.A{"$$s.choice", choice})
-	kept := doc("$mergeObjects", bson.A{"$$s", doc("until", "$$s.keep")})
-	seen := doc("$map", doc("input", "$seen", "as", "s", "in", doc("$cond", bson.A{isChoice, kept, "$$s"})))
-	_, err := a.profiles.UpdateOne(ctx, doc("_id", profile), bson.A{doc("$set", doc("seen", seen))})
+// confirm makes people's caps count what they were shown for as long as they need it. To do it again changes nothing.
+func (a *adStore) confirm(ctx context.Context, waiting []ads.Recording) error {
+	var updates []mongo.WriteModel
+	for i := range waiting {
+		r := &waiting[i]
+		if r.Kind != ads.Impression || r.Staff || r.Profile.IsZero() {
+			continue
+		}
+		isChoice := doc("$eq", bson.A{"$$s.choice", r.Choice})
+		kept := doc("$mergeObjects", bson.A{"$$s", doc("until", "$$s.keep")})
+		seen := doc("$map", doc("input", "$seen", "as", "s", "in", doc("$cond", bson.A{isChoice, kept, "$$s"})))
+		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", r.Profile)).SetUpdate(bson.A{doc("$set", doc("seen", seen))}))
+	}
+	if len(updates) == 0 {
+		return nil
+	}
+	_, err := a.profiles.BulkWrite(ctx, updates, options.BulkWrite().SetOrdered(false))
 	return err
 }
 

@@ -2,7 +2,7 @@ package mongodb
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -10,8 +10,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/ads"
-	"plaza/fault"
-	"plaza/id"
 )
 
 // adRecordingDoc is a document of adImpressions or adClicks. Its _id, the choice, is the shard key: each counts once.
@@ -29,60 +27,47 @@ type adRecordingDoc struct {
 	Refund    *ads.RefundID  `bson:"refund,omitempty"` // which one it was; none: it was judged anew
 	Invalid   ads.Invalid    `bson:"invalid,omitempty"`
 	Keywords  []string       `bson:"keywords,omitempty"`
+	Waiting   *adWaitingDoc  `bson:"waiting,omitempty"` // nil: it has been counted
 
 	Profile *ads.ProfileID `bson:"profile,omitempty"` // of clicks, for their rate
 	Address *ads.ProfileID `bson:"address,omitempty"` // the same
 }
 
-// errRecorded says that a choice was recorded before.
-var errRecorded = fault.Refusal("recorded before")
-
-// Record implements ads.Recorder.
-func (a *adStore) Record(ctx context.Context, r ads.Recording) (receipt ads.Receipt, err error) {
-	hot := []id.ID{r.Unit.ID, r.Campaign.ID, hotZone(r.Zone)}
-	err = a.db.write(ctx, "record ad", hot, func(ctx context.Context) error {
-		receipt, err = a.record(ctx, &r)
-		return err
-	})
-	switch {
-	case errors.Is(err, errRecorded):
-		return ads.Receipt{}, nil
-	case err != nil:
-		return ads.Receipt{}, err
-	default:
-		return receipt, nil
-	}
+// adWaitingDoc is what it takes to count a recording.
+type adWaitingDoc struct {
+	Due     time.Time      `bson:"due"`
+	ShownBy *time.Time     `bson:"shownBy,omitempty"`
+	Cost    ads.Micros     `bson:"cost"`
+	Lease   *ads.LeaseID   `bson:"lease,omitempty"`
+	Viewer  *ads.ProfileID `bson:"viewer,omitempty"` // of an impression
+	Staff   bool           `bson:"staff,omitempty"`
 }
 
-func (a *adStore) record(ctx context.Context, r *ads.Recording) (ads.Receipt, error) {
-	evidence, err := a.evidence(ctx, r)
-	if err != nil {
-		return ads.Receipt{}, err
+func newAdRecordingDoc(r *ads.Recording) adRecordingDoc {
+	d := adRecordingDoc{
+		Choice: r.Choice, Version: recordingsVersion, Zone: r.Zone.String(), Unit: r.Unit, Campaign: r.Campaign, At: r.At, KeepUntil: r.KeepUntil, Keywords: r.Keywords,
+		Waiting: &adWaitingDoc{Due: r.At, Cost: r.Cost, Lease: orNil(r.Lease), Staff: r.Staff},
 	}
-	receipt, day := ads.Receipt{Recorded: true, Invalid: r.Judge(evidence)}, ""
-	campaign, err := a.count(ctx, r, receipt.Invalid == "")
-	if err != nil {
-		return ads.Receipt{}, err
+	if r.Kind == ads.Impression {
+		d.Waiting.Viewer = orNil(r.Profile)
+		return d
 	}
-	switch {
-	case receipt.Invalid == "":
-		if receipt.Billed, day, err = a.charge(ctx, campaign, r); err != nil {
-			return ads.Receipt{}, err
-		}
-		if r.Kind == ads.Impression && !r.Profile.IsZero() {
-			err = a.confirm(ctx, r.Profile, r.Choice)
-		}
-	case receipt.Invalid == ads.TooMany && evidence.Burst():
-		err = a.takeBackBurst(ctx, r)
+	d.Profile, d.Address, d.Waiting.ShownBy = orNil(r.Profile), orNil(r.Address), orNil(r.ShownBy)
+	return d
+}
+
+// recording is one that waits.
+func (d *adRecordingDoc) recording(kind ads.Kind) (ads.Recording, error) {
+	zone, err := ads.ParseZoneID(d.Zone)
+	r := ads.Recording{
+		Kind: kind, Choice: d.Choice, Unit: d.Unit, Campaign: d.Campaign, Zone: zone, At: utc(d.At), KeepUntil: utc(d.KeepUntil), Keywords: d.Keywords,
+		ShownBy: utc(orZero(d.Waiting.ShownBy)), Cost: d.Waiting.Cost, Lease: orZero(d.Waiting.Lease), Staff: d.Waiting.Staff,
+		Profile: orZero(d.Profile), Address: orZero(d.Address),
 	}
-	if err != nil {
-		return ads.Receipt{}, err
+	if kind == ads.Impression {
+		r.Profile = orZero(d.Waiting.Viewer)
 	}
-	_, err = a.recordings(r.Kind).InsertOne(ctx, newAdRecordingDoc(r, campaign, receipt, day))
-	if mongo.IsDuplicateKeyError(err) {
-		return ads.Receipt{}, errRecorded
-	}
-	return receipt, err
+	return r, err
 }
 
 func (a *adStore) recordings(kind ads.Kind) *mongo.Collection {
@@ -92,68 +77,53 @@ func (a *adStore) recordings(kind ads.Kind) *mongo.Collection {
 	return a.impressions
 }
 
-func newAdRecordingDoc(r *ads.Recording, campaign ads.CampaignID, receipt ads.Receipt, day string) adRecordingDoc {
-	d := adRecordingDoc{
-		Choice: r.Choice, Version: version, Zone: r.Zone.String(), Unit: r.Unit, Campaign: campaign, At: r.At, KeepUntil: r.KeepUntil,
-		Billed: receipt.Billed, Day: day, Invalid: receipt.Invalid, Keywords: r.Keywords,
-	}
-	if r.Kind == ads.Click {
-		d.Profile, d.Address = unlessZero(r.Profile), unlessZero(r.Address)
-	}
-	return d
+// Record implements ads.Recorder.
+func (a *adStore) Record(ctx context.Context, r ads.Recording) (recorded bool, err error) {
+	err = a.db.read(ctx, "record ad", func(ctx context.Context) error {
+		_, err := a.recordings(r.Kind).InsertOne(ctx, newAdRecordingDoc(&r))
+		recorded = err == nil
+		if mongo.IsDuplicateKeyError(err) {
+			return nil
+		}
+		return err
+	})
+	return recorded && err == nil, err
 }
 
-func unlessZero(p ads.ProfileID) *ads.ProfileID {
-	if p.IsZero() {
+// Waiting implements ads.Recorder.
+func (a *adStore) Waiting(ctx context.Context, due time.Time) (list []ads.Waiting, err error) {
+	type dueDoc struct {
+		Choice   ads.ChoiceID   `bson:"_id"`
+		Campaign ads.CampaignID `bson:"campaign"`
+		Waiting  struct {
+			Due time.Time `bson:"due"`
+		} `bson:"waiting"`
+		kind ads.Kind
+	}
+	err = a.db.read(ctx, "waiting ads", func(ctx context.Context) error {
+		var all []dueDoc
+		for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+			some, err := findAll[dueDoc](ctx, a.recordings(kind), doc(whenDue, doc("$lte", due)), ads.MaxCounted,
+				options.Find().SetSort(doc(whenDue, 1)).SetHint(byDue).SetLimit(ads.MaxCounted).SetProjection(doc("campaign", 1, whenDue, 1)))
+			if err != nil {
+				return err
+			}
+			for i := range some {
+				some[i].kind = kind
+			}
+			all = append(all, some...)
+		}
+		slices.SortStableFunc(all, func(a, b dueDoc) int { return a.Waiting.Due.Compare(b.Waiting.Due) })
+		list = each(all[:min(len(all), ads.MaxCounted)], func(d *dueDoc) ads.Waiting {
+			return ads.Waiting{RecordingKey: ads.RecordingKey{Kind: d.kind, Choice: d.Choice}, Campaign: d.Campaign}
+		})
 		return nil
-	}
-	return &p
+	})
+	return list, err
 }
 
-// evidence is what a click is judged by. A repetition ends here.
-func (a *adStore) evidence(ctx context.Context, r *ads.Recording) (e ads.Evidence, err error) {
-	before, err := existing(ctx, a.recordings(r.Kind), []ads.ChoiceID{r.Choice})
-	if err != nil {
-		return e, err
-	}
-	if before[r.Choice] {
-		return e, errRecorded
-	}
-	if r.Kind != ads.Click {
-		return e, nil
-	}
-	shown, err := a.impressions.CountDocuments(ctx, doc("_id", r.Choice, "invalid", doc("$exists", false)))
-	if err != nil {
-		return e, err
-	}
-	e.Shown = shown > 0
-	if e.PersonClicks, err = a.recentClicks(ctx, "profile", r.Profile, r.At, ads.MaxPersonClicks); err != nil {
-		return e, err
-	}
-	e.AddressClicks, err = a.recentClicks(ctx, "address", r.Address, r.At, ads.MaxAddressClicks)
-	return e, err
-}
-
-func (a *adStore) recentClicks(ctx context.Context, field string, of ads.ProfileID, at time.Time, most int64) (int, error) {
-	if of.IsZero() {
-		return 0, nil
-	}
-	n, err := a.clicks.CountDocuments(ctx, doc(field, of, "at", doc("$gt", at.Add(-ads.ClickWindow))), options.Count().SetLimit(most))
-	return int(n), err
-}
-
-// count adds one to the unit's counters, if that counts. It returns the unit's campaign.
-func (a *adStore) count(ctx context.Context, r *ads.Recording, counts bool) (ads.CampaignID, error) {
-	if counts {
-		return a.countBy(ctx, r.Unit, r.Kind, 1)
-	}
-	var d adUnitDoc
-	err := found(a.units.FindOne(ctx, doc("_id", r.Unit)).Decode(&d))
-	return d.Campaign, err
-}
-
-// countBy adds to one of a unit's counters, and moves the unit in its zones. It returns the unit's campaign.
-func (a *adStore) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, by int64) (ads.CampaignID, error) {
+// countBy adds to one of a unit's counters, and moves the unit in its zones.
+func (a *adStore) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, by int64) error {
 	counter := "impressions"
 	if kind == ads.Click {
 		counter = "clicks"
@@ -161,7 +131,7 @@ func (a *adStore) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, b
 	var before adUnitDoc
 	err := found(a.units.FindOneAndUpdate(ctx, doc("_id", unit), doc("$inc", doc(counter, by))).Decode(&before))
 	if err != nil {
-		return before.Campaign, err
+		return err
 	}
 	after := before
 	if kind == ads.Click {
@@ -170,9 +140,9 @@ func (a *adStore) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, b
 		after.Impressions += by
 	}
 	if after.ecpm() == before.ecpm() {
-		return before.Campaign, nil
+		return nil
 	}
-	return before.Campaign, a.move(ctx, &after)
+	return a.move(ctx, &after)
 }
 
 // move gives a unit its rank in the zones where it runs.

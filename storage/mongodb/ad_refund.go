@@ -189,6 +189,10 @@ func (a *adStore) continueRefund(ctx context.Context, refund ads.RefundID, now t
 		return d.refund(), err
 	}
 	r := d.refund()
+	books, err := a.openBooks(ctx, []ads.CampaignID{r.Campaign}, nil)
+	if err != nil {
+		return nil, err
+	}
 	left := min(ads.MaxRefunded, r.Most-r.Count)
 	for _, kind := range r.Kinds() {
 		some, err := a.findCharged(ctx, &r.Selection, kind, 1, left)
@@ -198,7 +202,7 @@ func (a *adStore) continueRefund(ctx context.Context, refund ads.RefundID, now t
 		if len(some) == 0 {
 			continue
 		}
-		amount, err := a.takeBack(ctx, kind, some, ads.Refunded, r.ID, now)
+		amount, err := a.takeBack(ctx, books, kind, some, ads.Refunded, r.ID, now)
 		if err != nil {
 			return nil, err
 		}
@@ -209,12 +213,15 @@ func (a *adStore) continueRefund(ctx context.Context, refund ads.RefundID, now t
 		}
 	}
 	r.Done = left > 0 || r.Count >= r.Most
-	_, err := a.refunds.ReplaceOne(ctx, doc("_id", r.ID), newAdRefundDoc(r))
+	if err := books.close(ctx); err != nil {
+		return nil, err
+	}
+	_, err = a.refunds.ReplaceOne(ctx, doc("_id", r.ID), newAdRefundDoc(r))
 	return r, err
 }
 
 // takeBack refunds recordings of one kind, and says how much that is.
-func (a *adStore) takeBack(ctx context.Context, kind ads.Kind, some []adRecordingDoc, why ads.Invalid, refund ads.RefundID, now time.Time) (ads.Micros, error) {
+func (a *adStore) takeBack(ctx context.Context, books *adBooks, kind ads.Kind, some []adRecordingDoc, why ads.Invalid, refund ads.RefundID, now time.Time) (ads.Micros, error) {
 	if len(some) == 0 {
 		return 0, nil
 	}
@@ -229,11 +236,10 @@ func (a *adStore) takeBack(ctx context.Context, kind ads.Kind, some []adRecordin
 	if err := a.uncount(ctx, kind, some); err != nil {
 		return 0, err
 	}
-	hours := distinct(some, func(d *adRecordingDoc) []time.Time { return []time.Time{utc(d.At).Truncate(time.Hour)} })
-	if err := a.markStale(ctx, hours); err != nil {
+	if err := a.markStale(ctx, hoursOf(some)); err != nil {
 		return 0, err
 	}
-	return a.giveBack(ctx, some, now)
+	return books.giveBack(ctx, some, now)
 }
 
 // uncount takes recordings out of the counters of their units.
@@ -243,48 +249,50 @@ func (a *adStore) uncount(ctx context.Context, kind ads.Kind, some []adRecording
 		counted[some[i].Unit]++
 	}
 	for unit, n := range counted {
-		if _, err := a.countBy(ctx, unit, kind, -n); err != nil {
+		if err := a.countBy(ctx, unit, kind, -n); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// giveBack puts into ledgers what recordings were billed.
-func (a *adStore) giveBack(ctx context.Context, some []adRecordingDoc, now time.Time) (amount ads.Micros, err error) {
-	ids := distinct(some, func(d *adRecordingDoc) []ads.CampaignID { return []ads.CampaignID{d.Campaign} })
-	campaigns, err := a.readCampaigns(ctx, ids)
-	if err != nil {
-		return 0, err
-	}
-	ledgers, err := a.readLedgers(ctx, ids)
-	if err != nil {
-		return 0, err
-	}
-	for i := range some {
-		d := &some[i]
-		ledger := ledgers[d.Campaign]
-		campaigns[d.Campaign].Refund(&ledger, d.Billed, d.Day, now)
-		ledgers[d.Campaign] = ledger
-		amount += d.Billed
-	}
-	for campaign, ledger := range ledgers {
-		if err := a.putLedger(ctx, campaign, ledger); err != nil {
-			return 0, err
-		}
-	}
-	return amount, nil
-}
-
-// takeBackBurst refunds the clicks that a person has made just before one that shows what they were.
-func (a *adStore) takeBackBurst(ctx context.Context, r *ads.Recording) error {
-	within := doc("profile", r.Profile, "at", doc("$gt", r.At.Add(-ads.ClickWindow)), "billed", doc("$gt", 0))
-	some, err := findAll[adRecordingDoc](ctx, a.clicks, within, ads.MaxPersonClicks, options.Find().SetHint(byPerson))
+// takeBackBurst refunds the clicks that a person has made just before one that shows what they were. Those that wait need not be judged any more.
+func (a *adStore) takeBackBurst(ctx context.Context, books *adBooks, r *ads.Recording) error {
+	some, err := findAll[adRecordingDoc](ctx, a.clicks, clicksBefore("profile", r.Profile, r), ads.MaxPersonClicks, options.Find().SetHint(byPerson))
 	if err != nil {
 		return err
 	}
-	_, err = a.takeBack(ctx, ads.Click, some, ads.TooMany, ads.RefundID{}, r.At)
+	var billed, waiting []adRecordingDoc
+	for _, d := range some {
+		switch {
+		case d.Waiting != nil:
+			waiting = append(waiting, d)
+		case d.Billed > 0:
+			billed = append(billed, d)
+		}
+	}
+	if err := a.endWaiting(ctx, waiting, ads.TooMany); err != nil {
+		return err
+	}
+	_, err = a.takeBack(ctx, books, ads.Click, billed, ads.TooMany, ads.RefundID{}, r.At)
 	return err
+}
+
+// endWaiting makes clicks invalid that have not been counted.
+func (a *adStore) endWaiting(ctx context.Context, clicks []adRecordingDoc, why ads.Invalid) error {
+	if len(clicks) == 0 {
+		return nil
+	}
+	ids := each(clicks, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+	if _, err := a.clicks.UpdateMany(ctx, doc("_id", doc("$in", ids)), doc("$set", doc("invalid", why), "$unset", doc("waiting", ""))); err != nil {
+		return err
+	}
+	return a.markStale(ctx, hoursOf(clicks))
+}
+
+// hoursOf are the hours that recordings count for.
+func hoursOf(some []adRecordingDoc) []time.Time {
+	return distinct(some, func(d *adRecordingDoc) []time.Time { return []time.Time{utc(d.At).Truncate(time.Hour)} })
 }
 
 // Unfinished implements ads.Refunds.

@@ -147,7 +147,7 @@ func addTally(tallies map[adTallyKey]*adTallyDoc, kind ads.Kind, sum adSumDoc) {
 
 // sums are the groups of recordings of a kind, of all that have a keyword or of all.
 func (a *adStore) sums(ctx context.Context, kind ads.Kind, byKeyword bool, from, to time.Time) ([]adSumDoc, error) {
-	pipeline := mongo.Pipeline{doc("$match", doc("at", doc("$gte", from, "$lt", to)))}
+	pipeline := mongo.Pipeline{doc("$match", doc("at", doc("$gte", from, "$lt", to), "waiting", doc("$exists", false)))}
 	key := doc("hour", doc("$dateTrunc", doc("date", "$at", "unit", "hour")), "campaign", "$campaign", "unit", "$unit")
 	if byKeyword {
 		pipeline = append(pipeline, doc("$unwind", "$keywords"))

@@ -88,12 +88,13 @@ func (s *Store) adIndexes() map[*mongo.Collection][]mongo.IndexModel {
 		a.ledgers:     nil,
 		a.leases:      {index("settleAt", doc("settleAt", 1))},
 		a.profiles:    {expiring("keepUntil", 0)},
-		a.impressions: {expiring("keepUntil", 0), index("at", doc("at", 1)), billed()},
+		a.impressions: {expiring("keepUntil", 0), index("at", doc("at", 1)), having(whenDue, byDue, doc(whenDue, 1)), billed()},
 		a.clicks: {
 			expiring("keepUntil", 0),
 			index("at", doc("at", 1)),
 			having("profile", byPerson, doc("profile", 1, "at", 1)),
 			having("address", byAddress, doc("address", 1, "at", 1)),
+			having(whenDue, byDue, doc(whenDue, 1)),
 			billed(),
 		},
 		a.refunds: {index(byCampaign, doc("campaign", 1, "_id", 1)), having("open", byOpen, doc("open", 1, "_id", 1))},
@@ -110,6 +111,9 @@ func billed() mongo.IndexModel {
 		Options: options.Index().SetName(byBilling).SetPartialFilterExpression(wasBilled),
 	}
 }
+
+// whenDue is when a recording that waits is due.
+const whenDue = "waiting.due"
 
 var wasBilled = doc("billed", doc("$gt", 0))
 

@@ -157,8 +157,16 @@ func (s *turns) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportRo
 	return s.next().Report(ctx, r)
 }
 
-func (s *turns) Record(ctx context.Context, r ads.Recording) (ads.Receipt, error) {
+func (s *turns) Record(ctx context.Context, r ads.Recording) (bool, error) {
 	return s.next().Record(ctx, r)
+}
+
+func (s *turns) Waiting(ctx context.Context, due time.Time) ([]ads.Waiting, error) {
+	return s.next().Waiting(ctx, due)
+}
+
+func (s *turns) Count(ctx context.Context, keys []ads.RecordingKey, now time.Time) ([]ads.Receipt, error) {
+	return s.next().Count(ctx, keys, now)
 }
 
 func (s *turns) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
@@ -278,38 +286,67 @@ func TestChoosingAdsIsTwoCommands(t *testing.T) {
 	}
 }
 
-// TestRecordingAnAdMovesItOnlyWhereItsValueChanges counts the commands on the zone, which every choice reads.
-func TestRecordingAnAdMovesItOnlyWhereItsValueChanges(t *testing.T) {
+// TestRecordingAnAdIsOneInsertion, whatever happens to its campaign.
+func TestRecordingAnAdIsOneInsertion(t *testing.T) {
 	var log sent
 	store := open(t, log.monitor()).Ads()
 	f := placeAds(t, store)
-	shown := ads.Recording{Kind: ads.Impression, Choice: ads.ChoiceID{ID: id.New()}, Unit: f.cpc, Zone: f.zone}
-	if _, err := store.Record(t.Context(), shown); err != nil {
-		t.Fatal(err)
-	}
-	clicked, other := shown, shown
-	clicked.Kind, other.Unit, other.Choice = ads.Click, f.cpm, ads.ChoiceID{ID: id.New()}
-	for _, c := range []struct {
-		name string
-		r    ads.Recording
-		want []string
-	}{
-		{"an impression", other, []string{"find adImpressions", "findAndModify adUnits", "insert adImpressions"}},
-		{"a repetition", other, []string{"find adImpressions"}},
-		{
-			"a click on a CPC unit", clicked,
-			[]string{"find adClicks", "aggregate adImpressions", "findAndModify adUnits", "update adZones", "insert adClicks"},
-		},
-	} {
-		_, names := log.during(func() {
-			if _, err := store.Record(t.Context(), c.r); err != nil {
-				t.Errorf("%s: %v", c.name, err)
+	for kind, want := range map[ads.Kind]string{ads.Impression: "insert adImpressions", ads.Click: "insert adClicks"} {
+		r := ads.Recording{Kind: kind, Choice: ads.ChoiceID{ID: id.New()}, Unit: f.cpc, Zone: f.zone}
+		for _, first := range []bool{true, false} {
+			_, names := log.during(func() {
+				if recorded, err := store.Record(t.Context(), r); err != nil || recorded != first {
+					t.Errorf("%s: recorded %v, %v", kind, recorded, err)
+				}
+			})
+			if !slices.Equal(names, []string{want}) {
+				t.Errorf("%s costs %q, want %q", kind, names, want)
 			}
-		})
-		if !slices.Equal(names, c.want) {
-			t.Errorf("%s costs %q, want %q", c.name, names, c.want)
 		}
 	}
+}
+
+// TestCountingManyAdsCostsAsMuchAsOne, but for what clicks are judged by; and it writes the zone, which every choice reads, only where a unit moves.
+func TestCountingManyAdsCostsAsMuchAsOne(t *testing.T) {
+	var log sent
+	store := open(t, log.monitor()).Ads()
+	f := placeAds(t, store)
+	now := time.Now()
+	recorded := func(n int, kind ads.Kind, unit ads.UnitID, of ...ads.RecordingKey) (keys []ads.RecordingKey) {
+		t.Helper()
+		for i := range n {
+			r := ads.Recording{Kind: kind, Choice: ads.ChoiceID{ID: id.New()}, Unit: unit, Campaign: f.campaign, Zone: f.zone, At: now, Cost: 7}
+			if kind == ads.Click {
+				r.Choice = of[i].Choice
+			}
+			if _, err := store.Record(t.Context(), r); err != nil {
+				t.Fatal(err)
+			}
+			keys = append(keys, r.Key())
+		}
+		return keys
+	}
+	counting := func(name string, keys []ads.RecordingKey, want ...[]string) {
+		t.Helper()
+		_, names := log.during(func() {
+			if _, err := store.Count(t.Context(), keys, now); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+		})
+		if !slices.Equal(names, slices.Concat(want...)) {
+			t.Errorf("%s costs %q, want %q", name, names, slices.Concat(want...))
+		}
+	}
+	read := []string{"find adImpressions", "find adClicks"}
+	books := []string{"find adUnits", "find adCampaigns", "find adLedgers", "find adLeases"}
+	counted := []string{"update adImpressions", "findAndModify adUnits", "update adLedgers"}
+	counting("an impression", recorded(1, ads.Impression, f.cpm), read, read, books, counted)
+	counting("many", recorded(ads.MaxCounted, ads.Impression, f.cpm), read, read, books, counted)
+	counting("nothing", []ads.RecordingKey{{Kind: ads.Click, Choice: ads.ChoiceID{ID: id.New()}}}, read)
+	shown := recorded(2, ads.Impression, f.cpc)
+	counting("impressions of a unit that moves", shown, read, read, books, []string{"update adImpressions", "findAndModify adUnits", "update adZones", "update adLedgers"})
+	counting("clicks", recorded(2, ads.Click, f.cpc, shown...), read, read, books,
+		[]string{"update adClicks", "update adClicks", "findAndModify adUnits", "update adZones", "update adLedgers"})
 }
 
 // TestEveryAdQueryUsesAnIndex runs the suite, and asks the server how it runs each kind of command that it has sent.

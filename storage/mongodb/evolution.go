@@ -27,6 +27,8 @@ const (
 	postsVersion = 2
 	// reactions, votes and threadMutes: version 2 has the user, by whom they are found when the account is deleted.
 	marksVersion = 2
+	// adImpressions and adClicks: those of version 2 may be waiting to be counted; those of version 1 have been.
+	recordingsVersion = 2
 )
 
 // newestVersions are the versions that this package writes, of collections that have had several.
@@ -34,6 +36,7 @@ func newestVersions() map[string]int {
 	return map[string]int{
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
 		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
+		"adImpressions": recordingsVersion, "adClicks": recordingsVersion,
 	}
 }
 
@@ -92,6 +95,12 @@ func (d *markDoc) evolve() error {
 	}
 	err := known("a mark", d.Version, marksVersion)
 	d.Version = marksVersion
+	return err
+}
+
+func (d *adRecordingDoc) evolve() error {
+	err := known("a recording", d.Version, recordingsVersion)
+	d.Version = recordingsVersion
 	return err
 }
 

@@ -96,6 +96,12 @@ var upgrades = map[string]func(bson.Raw) (*mongo.UpdateOneModel, error){
 		return upgrade(raw, doc("v", d.Version, "detail", d.Detail)), nil
 	},
 	"reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
+	"adImpressions": upgradeRecording, "adClicks": upgradeRecording,
+}
+
+// upgradeRecording changes nothing else: what has no waiting has been counted, in both versions.
+func upgradeRecording(raw bson.Raw) (*mongo.UpdateOneModel, error) {
+	return upgrade(raw, doc("v", recordingsVersion)), nil
 }
 
 func upgradeMark(raw bson.Raw) (*mongo.UpdateOneModel, error) {

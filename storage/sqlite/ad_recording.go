@@ -2,18 +2,27 @@ package sqlite
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"time"
 
 	"plaza/ads"
 )
 
 var (
-	insertRecording = define(`INSERT INTO ad_recordings (choice, kind, unit, campaign, zone, at, keep_until,
-		billed, day, invalid, keywords, profile, address) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
-	recordingExists = define(`SELECT 1 FROM ad_recordings WHERE choice = ? AND kind = ?`)
-	validRecording  = define(`SELECT 1 FROM ad_recordings WHERE choice = ? AND kind = 'IMPRESSION' AND invalid = ''`)
-	clicksByProfile = define(`SELECT count(*) FROM ad_recordings WHERE profile = ? AND at > ?`)
-	clicksByAddress = define(`SELECT count(*) FROM ad_recordings WHERE address = ? AND at > ?`)
-	countRecording  = define(`UPDATE ad_units SET impressions = impressions + ?, clicks = clicks + ? WHERE id = ?
+	insertRecording = define(`INSERT INTO ad_recordings (choice, kind, unit, campaign, zone, at, keep_until, keywords, profile, address,
+		due, cost, lease, viewer, staff, shown_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+	waitingRecordings = define(`SELECT kind, choice, campaign FROM ad_recordings WHERE due <= ? ORDER BY due LIMIT ?`)
+	recordingsToCount = define(`SELECT choice, kind, unit, zone, at, profile, address, cost, lease, viewer, staff, shown_by
+		FROM ad_recordings WHERE choice IN (SELECT unhex(value) FROM json_each(?)) AND kind = ? AND due IS NOT NULL`)
+	putOff          = define(`UPDATE ad_recordings SET due = ? WHERE choice = ? AND kind = ?`)
+	countRecording  = define(`UPDATE ad_recordings SET campaign = ?, billed = ?, day = ?, invalid = ?, ` + noLongerWaiting + ` WHERE choice = ? AND kind = ?`)
+	isWaiting       = define(`SELECT 1 FROM ad_recordings WHERE choice = ? AND kind = ? AND due IS NOT NULL`)
+	dropRecording   = define(`DELETE FROM ad_recordings WHERE choice = ? AND kind = ?`)
+	impressionOf    = define(`SELECT invalid FROM ad_recordings WHERE choice = ? AND kind = 'IMPRESSION' AND due IS NULL`)
+	clicksByProfile = define(`SELECT count(*) FROM ad_recordings WHERE profile = ?1 AND ` + clickBefore)
+	clicksByAddress = define(`SELECT count(*) FROM ad_recordings WHERE address = ?1 AND ` + clickBefore)
+	countUnit       = define(`UPDATE ad_units SET impressions = impressions + ?, clicks = clicks + ? WHERE id = ?
 		RETURNING bid_model, bid_price, bid_currency, impressions, clicks`)
 	movePlacements = define(`UPDATE ad_placements SET ecpm = ?1 WHERE unit = ?2 AND ecpm <> ?1`)
 	campaignOfUnit = define(`SELECT campaign FROM ad_units WHERE id = ?`)
@@ -22,56 +31,137 @@ var (
 		(SELECT choice, kind FROM ad_recordings WHERE keep_until < ? ORDER BY keep_until LIMIT 2)`)
 )
 
+const (
+	noLongerWaiting = `due = NULL, cost = NULL, lease = NULL, viewer = NULL, staff = NULL, shown_by = NULL`
+	// clickBefore is what counts for the rate of a click: earlier ones, and those of its moment that have been counted.
+	clickBefore = `at > ?2 AND at <= ?3 AND (at < ?3 OR due IS NULL) AND choice <> ?4`
+)
+
 // Record implements ads.Recorder.
-func (s adStore) Record(ctx context.Context, r ads.Recording) (receipt ads.Receipt, err error) {
+func (s adStore) Record(ctx context.Context, r ads.Recording) (recorded bool, err error) {
 	err = s.file.update(ctx, func(w *work) error {
-		receipt, err = w.record(&r)
+		recorded, err = w.record(&r)
 		return err
 	})
-	if err != nil {
-		return ads.Receipt{}, err
-	}
-	return receipt, nil
+	return recorded && err == nil, err
 }
 
-func (w *work) record(r *ads.Recording) (ads.Receipt, error) {
+func (w *work) record(r *ads.Recording) (bool, error) {
 	if _, err := w.exec(forgetRecordings, moment(r.At)); err != nil {
-		return ads.Receipt{}, err
+		return false, err
 	}
-	if before, err := w.exists(recordingExists, r.Choice.Bytes(), string(r.Kind)); err != nil || before {
-		return ads.Receipt{}, err
+	var profile, address, viewer any
+	if r.Kind == ads.Click {
+		profile, address = orNull(r.Profile.ID), orNull(r.Address.ID)
+	} else {
+		viewer = orNull(r.Profile.ID)
 	}
-	var campaign ads.CampaignID
-	if err := known(w.row(campaignOfUnit, []any{into(&campaign.ID)}, r.Unit.Bytes())); err != nil {
-		return ads.Receipt{}, err
+	rows, err := w.exec(insertRecording, r.Choice.Bytes(), string(r.Kind), r.Unit.Bytes(), r.Campaign.Bytes(), r.Zone.String(),
+		moment(r.At), moment(r.KeepUntil), asJSON(append([]string{}, r.Keywords...)), profile, address,
+		moment(r.At), int64(r.Cost), orNull(r.Lease.ID), viewer, r.Staff, moment(r.ShownBy))
+	return rows == 1, err
+}
+
+// Waiting implements ads.Recorder.
+func (s adStore) Waiting(ctx context.Context, due time.Time) ([]ads.Waiting, error) {
+	return read(ctx, s.file, func(w *work) ([]ads.Waiting, error) {
+		return all(w, waitingRecordings, func(scan scan) (each ads.Waiting, err error) {
+			err = scan(&each.Kind, into(&each.Choice.ID), into(&each.Campaign.ID))
+			return each, err
+		}, moment(due), ads.MaxCounted)
+	})
+}
+
+// Count implements ads.Recorder.
+func (s adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.Time) (receipts []ads.Receipt, err error) {
+	choices := make([]ads.ChoiceID, len(keys))
+	for i := range keys {
+		choices[i] = keys[i].Choice
+	}
+	err = s.file.update(ctx, func(w *work) error {
+		receipts = nil
+		for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+			waiting, err := all(w, recordingsToCount, scanRecording, hexList(choices), string(kind))
+			if err != nil {
+				return err
+			}
+			slices.SortFunc(waiting, (ads.Recording).Compare)
+			for i := range waiting {
+				if err := w.countOne(&waiting[i], now, &receipts); err != nil {
+					return err
+				}
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return receipts, nil
+}
+
+// scanRecording reads what counting needs.
+func scanRecording(scan scan) (r ads.Recording, err error) {
+	var zone string
+	var viewer ads.ProfileID
+	err = scan(into(&r.Choice.ID), &r.Kind, into(&r.Unit.ID), &zone, scanTime{&r.At}, into(&r.Profile.ID), into(&r.Address.ID),
+		&r.Cost, into(&r.Lease.ID), into(&viewer.ID), &r.Staff, scanTime{&r.ShownBy})
+	if err == nil {
+		r.Zone, err = ads.ParseZoneID(zone)
+	}
+	if r.Kind == ads.Impression {
+		r.Profile = viewer
+	}
+	return r, err
+}
+
+// countOne counts a recording, unless it waits for another one. One that came before it may just have settled what it is: see takeBackBurst.
+func (w *work) countOne(r *ads.Recording, now time.Time, receipts *[]ads.Receipt) error {
+	if waits, err := w.exists(isWaiting, r.Choice.Bytes(), string(r.Kind)); err != nil || !waits {
+		return err
 	}
 	evidence, err := w.evidence(r)
 	if err != nil {
-		return ads.Receipt{}, err
+		return err
 	}
-	receipt, day := ads.Receipt{Recorded: true, Invalid: r.Judge(evidence)}, ""
+	verdict, waits := r.Judge(evidence, now)
+	if waits {
+		_, err := w.exec(putOff, moment(r.ShownBy), r.Choice.Bytes(), string(r.Kind))
+		return err
+	}
+	there, err := w.row(campaignOfUnit, []any{into(&r.Campaign.ID)}, r.Unit.Bytes())
+	if err != nil || !there {
+		_, gone := w.exec(dropRecording, r.Choice.Bytes(), string(r.Kind))
+		return errors.Join(err, gone)
+	}
+	receipt := ads.Receipt{RecordingKey: r.Key(), Campaign: r.Campaign, Zone: r.Zone, Invalid: verdict}
+	if err := w.settleRecording(r, &receipt, evidence.Burst()); err != nil {
+		return err
+	}
+	*receipts = append(*receipts, receipt)
+	if !r.IsLate(now) {
+		return nil
+	}
+	_, err = w.exec(staleHour, moment(r.At.Truncate(time.Hour)))
+	return err
+}
+
+// settleRecording does all that follows from what a recording was found to be.
+func (w *work) settleRecording(r *ads.Recording, receipt *ads.Receipt, burst bool) (err error) {
+	var day string
 	switch {
 	case receipt.Invalid == "":
-		if receipt.Billed, day, err = w.charge(campaign, r); err != nil {
-			return ads.Receipt{}, err
+		if receipt.Billed, day, err = w.charge(r.Campaign, r); err != nil {
+			return err
 		}
 		err = w.count(r)
-	case receipt.Invalid == ads.TooMany && evidence.Burst():
+	case receipt.Invalid == ads.TooMany && burst:
 		err = w.takeBackBurst(r)
 	}
 	if err != nil {
-		return ads.Receipt{}, err
+		return err
 	}
-	return receipt, w.insertRecording(campaign, r, receipt, day)
-}
-
-func (w *work) insertRecording(campaign ads.CampaignID, r *ads.Recording, receipt ads.Receipt, day string) error {
-	var profile, address any
-	if r.Kind == ads.Click {
-		profile, address = orNull(r.Profile.ID), orNull(r.Address.ID)
-	}
-	_, err := w.exec(insertRecording, r.Choice.Bytes(), string(r.Kind), r.Unit.Bytes(), campaign.Bytes(), r.Zone.String(),
-		moment(r.At), moment(r.KeepUntil), int64(receipt.Billed), day, string(receipt.Invalid), asJSON(append([]string{}, r.Keywords...)), profile, address)
+	_, err = w.exec(countRecording, r.Campaign.Bytes(), int64(receipt.Billed), day, string(receipt.Invalid), r.Choice.Bytes(), string(r.Kind))
 	return err
 }
 
@@ -80,13 +170,16 @@ func (w *work) evidence(r *ads.Recording) (e ads.Evidence, err error) {
 	if r.Kind != ads.Click {
 		return e, nil
 	}
-	if e.Shown, err = w.exists(validRecording, r.Choice.Bytes()); err != nil {
+	var invalid ads.Invalid
+	if e.Arrived, err = w.row(impressionOf, []any{&invalid}, r.Choice.Bytes()); err != nil || !e.Arrived || invalid != "" {
 		return e, err
 	}
-	if _, err := w.row(clicksByProfile, []any{&e.PersonClicks}, orNull(r.Profile.ID), forgotten(r.At)); err != nil {
+	e.Shown = true
+	since, at, own := forgotten(r.At), moment(r.At), r.Choice.Bytes()
+	if _, err := w.row(clicksByProfile, []any{&e.PersonClicks}, orNull(r.Profile.ID), since, at, own); err != nil {
 		return e, err
 	}
-	_, err = w.row(clicksByAddress, []any{&e.AddressClicks}, orNull(r.Address.ID), forgotten(r.At))
+	_, err = w.row(clicksByAddress, []any{&e.AddressClicks}, orNull(r.Address.ID), since, at, own)
 	return e, err
 }
 
@@ -109,7 +202,7 @@ func (w *work) countBy(unit ads.UnitID, kind ads.Kind, by int) error {
 	}
 	var u ads.Unit
 	counted := []any{&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.Impressions, &u.Clicks}
-	if err := known(w.row(countRecording, counted, impressions, clicks, unit.Bytes())); err != nil {
+	if err := known(w.row(countUnit, counted, impressions, clicks, unit.Bytes())); err != nil {
 		return err
 	}
 	_, err := w.exec(movePlacements, int64(u.ECPM()), unit.Bytes())

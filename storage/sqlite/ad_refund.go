@@ -32,8 +32,10 @@ var (
 
 var (
 	refundRecording = define(`UPDATE ad_recordings SET refunded = billed, billed = 0, invalid = ?, refund = ? WHERE choice = ? AND kind = ?`)
-	burstOf         = define(`SELECT ` + chargedColumns + ` FROM ad_recordings WHERE profile = ? AND at > ? AND billed > 0 ORDER BY at`)
-	staleHour       = define(`INSERT INTO ad_stale_hours (hour) VALUES (?) ON CONFLICT DO NOTHING`)
+	burstOf         = define(`SELECT ` + chargedColumns + ` FROM ad_recordings WHERE profile = ?1 AND ` + clickBefore + ` AND billed > 0 ORDER BY at`)
+	burstWaiting    = define(`UPDATE ad_recordings SET invalid = 'TOO_MANY', ` + noLongerWaiting + ` WHERE profile = ?1 AND ` + clickBefore + ` AND due IS NOT NULL
+		RETURNING at / 3600000000 * 3600000000`)
+	staleHour = define(`INSERT INTO ad_stale_hours (hour) VALUES (?) ON CONFLICT DO NOTHING`)
 
 	insertRefund = define(`INSERT INTO ad_refunds (` + refundColumns + `) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`)
 	refundByID   = define(`SELECT ` + refundColumns + ` FROM ad_refunds WHERE id = ?`)
@@ -184,11 +186,24 @@ func (w *work) giveBack(c *charged, now time.Time) error {
 	return w.putLedger(c.campaign, ledger)
 }
 
-// takeBackBurst refunds the clicks that a person has made just before one that shows what they were.
+// takeBackBurst refunds the clicks that a person has made just before one that shows what they were. Those that wait need not be judged any more.
 func (w *work) takeBackBurst(r *ads.Recording) error {
-	some, err := all(w, burstOf, scanCharged, orNull(r.Profile.ID), forgotten(r.At))
+	before := []any{orNull(r.Profile.ID), forgotten(r.At), moment(r.At), r.Choice.Bytes()}
+	some, err := all(w, burstOf, scanCharged, before...)
 	if err != nil {
 		return err
+	}
+	hours, err := all(w, burstWaiting, func(scan scan) (hour int64, err error) {
+		err = scan(&hour)
+		return hour, err
+	}, before...)
+	if err != nil {
+		return err
+	}
+	for _, hour := range hours {
+		if _, err := w.exec(staleHour, hour); err != nil {
+			return err
+		}
 	}
 	return w.takeBack(some, ads.TooMany, ads.RefundID{}, r.At)
 }

@@ -16,11 +16,11 @@ var (
 	deleteTallies = define(`DELETE FROM ad_tallies WHERE hour >= ? AND hour < ?`)
 	tallyUnits    = define(`INSERT INTO ad_tallies
 		SELECT r.at / 3600000000 * 3600000000, r.campaign, r.unit, r.zone, '', u.bid_currency, ` + tallied + `
-		FROM ad_recordings r CROSS JOIN ad_units u ON u.id = r.unit WHERE r.at >= ? AND r.at < ? GROUP BY 1, 2, 3, 4, 6`)
+		FROM ad_recordings r CROSS JOIN ad_units u ON u.id = r.unit WHERE r.at >= ? AND r.at < ? AND r.due IS NULL GROUP BY 1, 2, 3, 4, 6`)
 	tallyKeywords = define(`INSERT INTO ad_tallies
 		SELECT r.at / 3600000000 * 3600000000, r.campaign, x'', '', k.value, u.bid_currency, ` + tallied + `
 		FROM ad_recordings r CROSS JOIN json_each(r.keywords) k CROSS JOIN ad_units u ON u.id = r.unit
-		WHERE r.at >= ? AND r.at < ? GROUP BY 1, 2, 5, 6`)
+		WHERE r.at >= ? AND r.at < ? AND r.due IS NULL GROUP BY 1, 2, 5, 6`)
 	noLongerStale   = define(`DELETE FROM ad_stale_hours WHERE hour >= ? AND hour < ?`)
 	staleHours      = define(`SELECT hour FROM ad_stale_hours WHERE hour > 0`)
 	putRolledUp     = define(`INSERT INTO ad_rollups (name, until) VALUES ('reports', ?) ON CONFLICT DO UPDATE SET until = max(until, excluded.until)`)

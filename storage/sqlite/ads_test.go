@@ -108,13 +108,13 @@ func TestOldAdRecordingsAreForgotten(t *testing.T) {
 	record := func(choice ads.ChoiceID, hour int) bool {
 		t.Helper()
 		at := start.Add(time.Duration(hour) * time.Hour)
-		receipt, err := store.Record(t.Context(), ads.Recording{
+		recorded, err := store.Record(t.Context(), ads.Recording{
 			Kind: ads.Impression, Choice: choice, Unit: unit, Zone: zone, At: at, KeepUntil: at.Add(24 * time.Hour),
 		})
 		if err != nil {
 			t.Fatal(err)
 		}
-		return receipt.Recorded
+		return recorded
 	}
 	for hour := range 72 {
 		choices = append(choices, ads.ChoiceID{ID: id.New()})

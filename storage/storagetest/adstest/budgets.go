@@ -88,12 +88,9 @@ func spendingComesOutOfTheLease(w *world) {
 	for i, want := range []ads.Micros{2_000, 2_000, 2_000, 2_000, 2_000, 0} {
 		r := recording(ads.Impression, u, zone)
 		r.At, r.Cost, r.Lease = noon, 2_000, lease.ID
-		receipt, err := w.Record(w.ctx, r)
-		w.ok(err, "Record")
-		w.same(receipt, ads.Receipt{Recorded: true, Billed: want}, "the receipt")
-		again, err := w.Record(w.ctx, r)
-		w.ok(err, "Record again")
-		w.same(again, ads.Receipt{}, "the receipt of a repetition")
+		w.same(w.record(r).Billed, want, "what was billed")
+		w.same(w.take(r), false, "whether a repetition was recorded")
+		w.same(len(w.count(noon, r)), 0, "what was counted twice")
 		spent := min(ads.Micros(i+1)*2_000, 10_000)
 		w.same(w.ledger(c), ads.Ledger{
 			Taken: max(6_000, spent), Spent: spent, Day: "2026-11-22", DayTaken: max(6_000, spent), DaySpent: spent,
@@ -151,9 +148,7 @@ func clicksBeyondTheBudget(w *world) {
 		r.At = noon
 		w.record(r)
 		r.Kind, r.Cost = ads.Click, 200
-		receipt, err := w.Record(w.ctx, r)
-		w.ok(err, "Record")
-		w.same(receipt, ads.Receipt{Recorded: true, Billed: want}, "the receipt")
+		w.same(w.record(r).Billed, want, "what was billed")
 	}
 	w.same(w.ledger(c).Spent, ads.Micros(400), "what was spent")
 	w.counts(u, 3, 3)
@@ -176,8 +171,7 @@ func invalidRecordings(w *world) {
 			w.record(r)
 		}
 		r.Kind, r.Cost = ads.Click, 100
-		receipt, err := w.Record(w.ctx, r)
-		w.ok(err, "Record")
+		receipt := w.record(r)
 		w.same(receipt.Billed > 0, receipt.Invalid == "", "whether it was billed")
 		return receipt.Invalid
 	}

@@ -1,6 +1,7 @@
 package adstest
 
 import (
+	"errors"
 	"sync"
 
 	"plaza/ads"
@@ -120,7 +121,10 @@ func pausingResumingAndAddingAgree(w *world) {
 			_, err = w.Save(w.ctx, ads.Batch{Units: []ads.Unit{units[i]}})
 		}
 		if err == nil {
-			_, err = w.Record(w.ctx, recording(ads.Impression, units[i].ID, units[i].Zones[0]))
+			r := recording(ads.Impression, units[i].ID, units[i].Zones[0])
+			_, recordErr := w.Record(w.ctx, r)
+			_, countErr := w.Count(w.ctx, []ads.RecordingKey{r.Key()}, r.At)
+			err = errors.Join(recordErr, countErr)
 		}
 		calls.Store(i, err)
 	})

@@ -251,6 +251,8 @@ func anEndedContextEndsCalls(w *world) {
 		"Zone":       func() error { _, err := w.Zone(ctx, zone); return err },
 		"Units":      func() error { _, err := w.Units(ctx, []ads.UnitID{u}); return err },
 		"Record":     func() error { _, err := w.Record(ctx, recording(ads.Click, u, zone)); return err },
+		"Waiting":    func() error { _, err := w.Waiting(ctx, noon); return err },
+		"Count":      func() error { _, err := w.Count(ctx, []ads.RecordingKey{{Kind: ads.Click}}, noon); return err },
 		"Save":       func() error { _, err := w.Save(ctx, batch().Batch); return err },
 		"SigningKey": func() error { _, err := w.SigningKey(ctx, []byte("key")); return err },
 		"Reserve": func() error {

@@ -47,7 +47,17 @@ func CallEverything(t *testing.T, store ads.Store) {
 	w.record(r)
 	r.Kind = ads.Click
 	w.record(r)
-	_, err := w.Settle(w.ctx, lease.SettleAt)
+	for _, kind := range []ads.Kind{ads.Impression, ads.Click} { // these stay as they are
+		r := recording(kind, u, zone)
+		r.Profile, r.Address, r.Lease, r.Cost, r.At, r.ShownBy = person, somebody(), lease.ID, 10, noon, noon.Add(time.Hour)
+		w.take(r)
+		if kind == ads.Click {
+			w.count(noon, r)
+		}
+	}
+	_, err := w.Waiting(w.ctx, noon)
+	w.ok(err, "Waiting")
+	_, err = w.Settle(w.ctx, lease.SettleAt)
 	w.ok(err, "Settle")
 	w.lease(leaseOf(c, 1_000, noon.Add(time.Hour)))
 	w.ok(w.RollUp(w.ctx, noon.Truncate(time.Hour), noon.Add(time.Hour), noon), "RollUp")

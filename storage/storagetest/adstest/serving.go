@@ -90,6 +90,10 @@ func serversSpendExactly(w *world) {
 		}
 	})
 	w.same(recorded.Load(), int64(shown), "what was recorded")
+	for _, each := range s.both {
+		w.ok(each.Drain(w.ctx), "Drain")
+	}
+	w.ok(s.both[0].CatchUp(w.ctx), "CatchUp")
 	w.same(w.ledger(c).Spent, ads.Micros(shown*1_000), "what was spent")
 	w.counts(u, shown, 0)
 

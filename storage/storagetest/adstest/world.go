@@ -173,14 +173,40 @@ func recording(kind ads.Kind, u ads.UnitID, zone ads.ZoneID) ads.Recording {
 	}
 }
 
-// record records what was not recorded before.
-func (w *world) record(r ads.Recording) {
+// record records what was not recorded before, and counts it.
+func (w *world) record(r ads.Recording) ads.Receipt {
 	w.t.Helper()
-	receipt, err := w.Record(w.ctx, r)
-	w.ok(err, "Record")
-	if !receipt.Recorded {
+	if !w.take(r) {
 		w.t.Errorf("%+v was not recorded", r)
 	}
+	receipts := w.count(r.At, r)
+	if len(receipts) != 1 {
+		w.t.Fatalf("%+v has the receipts %+v, want one", r, receipts)
+	}
+	receipt := receipts[0]
+	w.same(receipt.RecordingKey, r.Key(), "what was counted")
+	w.same(receipt.Zone, r.Zone, "where that was")
+	return receipt
+}
+
+// take stores a recording.
+func (w *world) take(r ads.Recording) (recorded bool) {
+	w.t.Helper()
+	recorded, err := w.Record(w.ctx, r)
+	w.ok(err, "Record")
+	return recorded
+}
+
+// count counts recordings.
+func (w *world) count(now time.Time, some ...ads.Recording) []ads.Receipt {
+	w.t.Helper()
+	keys := make([]ads.RecordingKey, len(some))
+	for i := range some {
+		keys[i] = some[i].Key()
+	}
+	receipts, err := w.Count(w.ctx, keys, now)
+	w.ok(err, "Count")
+	return receipts
 }
 
 // pause and resume say whether that changed the campaign, whoever saves it at the same time.

@@ -1,0 +1,140 @@
+package ads
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+const (
+	// maxUncounted is how many recordings of a campaign a server has in mind. What is beyond is found in the database.
+	maxUncounted = 100 * MaxCounted
+	// countTimeout bounds one transaction.
+	countTimeout = 15 * time.Second
+	// othersCount is how long a server leaves the recordings of another one to that.
+	othersCount = 10 * time.Second
+)
+
+// counting counts what was recorded. Recordings of one campaign cannot be counted side by side: what comes in while one transaction runs goes into the
+// next one together, so that a campaign waits for the disk once a transaction, not once a recording.
+type counting struct {
+	store   Recorder
+	now     func() time.Time
+	spawn   func(func())
+	counted func([]Receipt) // is told of all
+
+	mu      sync.Mutex
+	waiting map[CampaignID][]RecordingKey // a campaign that is here has a goroutine that counts its recordings
+	closed  bool
+	running sync.WaitGroup
+}
+
+func newCounting(store Recorder, now func() time.Time, counted func([]Receipt), spawn func(func())) *counting {
+	return &counting{store: store, now: now, spawn: spawn, counted: counted, waiting: map[CampaignID][]RecordingKey{}}
+}
+
+// add has a recording counted that is stored.
+func (c *counting) add(r *Recording) {
+	if c.queue(r.Campaign, r.Key()) {
+		c.spawn(func() {
+			defer c.running.Done()
+			c.run(r.Campaign)
+		})
+	}
+}
+
+// queue says whether somebody has to begin counting the campaign's recordings.
+func (c *counting) queue(campaign CampaignID, key RecordingKey) (first bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waiting, running := c.waiting[campaign]
+	if c.closed || len(waiting) >= maxUncounted {
+		return false
+	}
+	c.waiting[campaign] = append(waiting, key)
+	if !running {
+		c.running.Add(1)
+	}
+	return !running
+}
+
+// take removes the next recordings of a campaign. None: the goroutine has to end.
+func (c *counting) take(campaign CampaignID) []RecordingKey {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	waiting := c.waiting[campaign]
+	if len(waiting) == 0 || c.closed {
+		delete(c.waiting, campaign)
+		return nil
+	}
+	n := min(len(waiting), MaxCounted)
+	c.waiting[campaign] = waiting[n:]
+	return waiting[:n]
+}
+
+// run counts a campaign's recordings until none waits. What fails is found in the database later.
+func (c *counting) run(campaign CampaignID) {
+	for keys := c.take(campaign); len(keys) > 0; keys = c.take(campaign) {
+		ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
+		_ = c.count(ctx, keys)
+		cancel()
+	}
+}
+
+// count counts recordings together. One that cannot be counted does not keep the others.
+func (c *counting) count(ctx context.Context, keys []RecordingKey) error {
+	receipts, err := c.store.Count(ctx, keys, c.now())
+	c.counted(receipts)
+	if err == nil || len(keys) == 1 || errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
+		return err
+	}
+	faults := make([]error, len(keys))
+	for i := range keys {
+		faults[i] = c.count(ctx, keys[i:i+1])
+	}
+	return errors.Join(faults...)
+}
+
+// drain ends counting after the transactions that are under way: the rest waits in the database.
+func (c *counting) drain() {
+	c.mu.Lock()
+	c.closed = true
+	c.mu.Unlock()
+	c.running.Wait()
+}
+
+// countDue counts all that waits in the database and was due at a time, whoever has recorded it.
+func (c *counting) countDue(ctx context.Context, due time.Time) error {
+	for {
+		waiting, err := c.store.Waiting(ctx, due)
+		if err != nil || len(waiting) == 0 {
+			return err
+		}
+		ofCampaign := map[CampaignID][]RecordingKey{}
+		for _, w := range waiting {
+			ofCampaign[w.Campaign] = append(ofCampaign[w.Campaign], w.RecordingKey)
+		}
+		var faults []error
+		for _, keys := range ofCampaign {
+			faults = append(faults, c.count(ctx, keys))
+		}
+		if err := errors.Join(faults...); err != nil || len(waiting) < MaxCounted {
+			return err
+		}
+	}
+}
+
+// told counts traffic of what was counted.
+func (s *Service) told(receipts []Receipt) {
+	for i := range receipts {
+		if r := &receipts[i]; r.Kind == Impression && r.Invalid == "" {
+			s.counter.shown(r.Zone)
+		}
+	}
+}
+
+// countRecordings counts what other servers have left, and what was put off.
+func (s *Service) countRecordings(ctx context.Context) error {
+	return s.counting.countDue(ctx, s.now().Add(-othersCount))
+}

@@ -1,0 +1,106 @@
+package mongodb
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/ads"
+)
+
+// adBooks are the ledgers and leases that a transaction changes: each is read once, and written once.
+type adBooks struct {
+	store     *adStore
+	campaigns map[ads.CampaignID]*ads.Campaign
+	ledgers   map[ads.CampaignID]ads.Ledger
+	leases    map[ads.LeaseID]*ads.Lease
+
+	changed map[ads.CampaignID]bool
+	spent   map[ads.LeaseID]bool
+}
+
+func (a *adStore) openBooks(ctx context.Context, campaigns []ads.CampaignID, leases []ads.LeaseID) (*adBooks, error) {
+	b := &adBooks{
+		store: a, campaigns: map[ads.CampaignID]*ads.Campaign{}, ledgers: map[ads.CampaignID]ads.Ledger{}, leases: map[ads.LeaseID]*ads.Lease{},
+		changed: map[ads.CampaignID]bool{}, spent: map[ads.LeaseID]bool{},
+	}
+	if err := b.add(ctx, campaigns); err != nil {
+		return nil, err
+	}
+	docs, err := findIn[adLeaseDoc](ctx, a.leases, "_id", leases)
+	for i := range docs {
+		b.leases[docs[i].ID] = docs[i].lease()
+	}
+	return b, err
+}
+
+// add reads the ledgers of campaigns that have not been read.
+func (b *adBooks) add(ctx context.Context, campaigns []ads.CampaignID) error {
+	campaigns = slices.DeleteFunc(slices.Clone(campaigns), func(c ads.CampaignID) bool { return b.campaigns[c] != nil })
+	if len(campaigns) == 0 {
+		return nil
+	}
+	found, err := b.store.readCampaigns(ctx, campaigns)
+	if err != nil {
+		return err
+	}
+	ledgers, err := b.store.readLedgers(ctx, campaigns)
+	for id, c := range found {
+		b.campaigns[id], b.ledgers[id] = c, ledgers[id]
+	}
+	return err
+}
+
+// charge spends what a recording costs: what was billed, and of which day's budget.
+func (b *adBooks) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, string) {
+	c := b.campaigns[campaign]
+	if r.Cost == 0 || c == nil {
+		return 0, ""
+	}
+	ledger, lease := b.ledgers[campaign], b.leases[r.Lease]
+	day, billed := c.Charge(&ledger, lease, r.Cost, r.At)
+	if !billed {
+		return 0, ""
+	}
+	if lease != nil {
+		b.spent[r.Lease] = true
+	}
+	b.ledgers[campaign], b.changed[campaign] = ledger, true
+	return r.Cost, day
+}
+
+// giveBack returns what recordings were billed.
+func (b *adBooks) giveBack(ctx context.Context, some []adRecordingDoc, now time.Time) (amount ads.Micros, err error) {
+	if err := b.add(ctx, distinct(some, func(d *adRecordingDoc) []ads.CampaignID { return []ads.CampaignID{d.Campaign} })); err != nil {
+		return 0, err
+	}
+	for i := range some {
+		d := &some[i]
+		ledger := b.ledgers[d.Campaign]
+		b.campaigns[d.Campaign].Refund(&ledger, d.Billed, d.Day, now)
+		b.ledgers[d.Campaign], b.changed[d.Campaign] = ledger, true
+		amount += d.Billed
+	}
+	return amount, nil
+}
+
+// close writes what has changed.
+func (b *adBooks) close(ctx context.Context) error {
+	for campaign := range b.changed {
+		if err := b.store.putLedger(ctx, campaign, b.ledgers[campaign]); err != nil {
+			return err
+		}
+	}
+	if len(b.spent) == 0 {
+		return nil
+	}
+	var updates []mongo.WriteModel
+	for lease := range b.spent {
+		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", lease)).SetUpdate(doc("$set", doc("spent", b.leases[lease].Spent))))
+	}
+	_, err := b.store.leases.BulkWrite(ctx, updates, options.BulkWrite().SetOrdered(false))
+	return err
+}

@@ -1,0 +1,234 @@
+package mongodb
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/ads"
+	"plaza/id"
+)
+
+// Count implements ads.Recorder. It confirms impressions in profiles before, and not in the transaction: a person's next ad would have to wait for it, and
+// each profile that changes meanwhile would make all of it run again. What ends in between is counted, and confirmed, another time.
+func (a *adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.Time) (receipts []ads.Receipt, err error) {
+	choices := distinct(keys, func(k *ads.RecordingKey) []ads.ChoiceID { return []ads.ChoiceID{k.Choice} })
+	var waiting []ads.Recording
+	err = a.db.read(ctx, "ads to count", func(ctx context.Context) error {
+		if waiting, _, err = a.waitingOf(ctx, choices); err != nil {
+			return err
+		}
+		return a.confirm(ctx, waiting)
+	})
+	if err != nil || len(waiting) == 0 {
+		return nil, err
+	}
+	hot := distinct(waiting, func(r *ads.Recording) []id.ID { return []id.ID{r.Unit.ID, r.Campaign.ID, hotZone(r.Zone)} })
+	err = a.db.write(ctx, "count ads", hot, func(ctx context.Context) error {
+		receipts, err = a.count(ctx, choices, now)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return receipts, nil
+}
+
+// waitingOf are the recordings of choices that wait, in the order in which they are counted; shown says of each choice with an impression that has been counted
+// whether that is valid.
+func (a *adStore) waitingOf(ctx context.Context, choices []ads.ChoiceID) (waiting []ads.Recording, shown map[ads.ChoiceID]bool, err error) {
+	shown = map[ads.ChoiceID]bool{}
+	for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+		docs, err := findIn[adRecordingDoc](ctx, a.recordings(kind), "_id", choices)
+		if err != nil {
+			return nil, nil, err
+		}
+		var some []ads.Recording
+		for i := range docs {
+			d := &docs[i]
+			if d.Waiting == nil {
+				if kind == ads.Impression {
+					shown[d.Choice] = d.Invalid == ""
+				}
+				continue
+			}
+			r, err := d.recording(kind)
+			if err != nil {
+				return nil, nil, err
+			}
+			some = append(some, r)
+		}
+		slices.SortFunc(some, (ads.Recording).Compare)
+		waiting = append(waiting, some...)
+	}
+	return waiting, shown, nil
+}
+
+// adCounting is one transaction that counts.
+type adCounting struct {
+	*adStore
+
+	now       time.Time
+	shown     map[ads.ChoiceID]bool // see waitingOf
+	campaigns map[ads.UnitID]ads.CampaignID
+	books     *adBooks
+	counts    map[adCount]int64
+	updates   []mongo.WriteModel // of impressions
+	late      []time.Time        // hours
+	receipts  []ads.Receipt
+}
+
+// adCount is what is counted together.
+type adCount struct {
+	unit ads.UnitID
+	kind ads.Kind
+}
+
+func (a *adStore) count(ctx context.Context, choices []ads.ChoiceID, now time.Time) ([]ads.Receipt, error) {
+	waiting, shown, err := a.waitingOf(ctx, choices)
+	if err != nil || len(waiting) == 0 {
+		return nil, err
+	}
+	units, err := findIn[adUnitDoc](ctx, a.units, "_id", distinct(waiting, func(r *ads.Recording) []ads.UnitID { return []ads.UnitID{r.Unit} }))
+	if err != nil {
+		return nil, err
+	}
+	c := &adCounting{adStore: a, now: now, shown: shown, campaigns: map[ads.UnitID]ads.CampaignID{}, counts: map[adCount]int64{}}
+	for i := range units {
+		c.campaigns[units[i].ID] = units[i].Campaign
+	}
+	if c.books, err = c.open(ctx, waiting); err != nil {
+		return nil, err
+	}
+	for i := range waiting {
+		if err := c.one(ctx, &waiting[i]); err != nil {
+			return nil, err
+		}
+	}
+	return c.receipts, c.end(ctx)
+}
+
+// open opens the books for what recordings may cost.
+func (c *adCounting) open(ctx context.Context, waiting []ads.Recording) (*adBooks, error) {
+	priced := slices.DeleteFunc(slices.Clone(waiting), func(r ads.Recording) bool { return r.Cost == 0 })
+	campaigns := distinct(priced, func(r *ads.Recording) []ads.CampaignID { return []ads.CampaignID{c.campaigns[r.Unit]} })
+	leases := distinct(priced, func(r *ads.Recording) []ads.LeaseID { return []ads.LeaseID{r.Lease} })
+	return c.openBooks(ctx, campaigns, leases)
+}
+
+// one counts a recording, unless it waits for another one.
+func (c *adCounting) one(ctx context.Context, r *ads.Recording) error {
+	campaign, ok := c.campaigns[r.Unit]
+	if !ok {
+		_, err := c.recordings(r.Kind).DeleteOne(ctx, doc("_id", r.Choice))
+		return err
+	}
+	evidence, err := c.evidence(ctx, r)
+	if err != nil {
+		return err
+	}
+	verdict, waits := r.Judge(evidence, c.now)
+	if waits {
+		_, err := c.clicks.UpdateOne(ctx, stillWaiting(r.Choice), doc("$set", doc(whenDue, r.ShownBy)))
+		return err
+	}
+	receipt := ads.Receipt{RecordingKey: r.Key(), Campaign: campaign, Zone: r.Zone, Invalid: verdict}
+	day := ""
+	switch {
+	case verdict == "":
+		receipt.Billed, day = c.books.charge(campaign, r)
+		c.counts[adCount{r.Unit, r.Kind}]++
+	case verdict == ads.TooMany && evidence.Burst():
+		err = c.takeBackBurst(ctx, c.books, r)
+	}
+	if err != nil {
+		return err
+	}
+	return c.settled(ctx, r, receipt, day)
+}
+
+// settled stores how a recording was counted: at once for clicks, by which the next ones are judged.
+func (c *adCounting) settled(ctx context.Context, r *ads.Recording, receipt ads.Receipt, day string) error {
+	set := doc("campaign", receipt.Campaign, "billed", receipt.Billed, "v", recordingsVersion)
+	if day != "" {
+		set = append(set, bson.E{Key: "day", Value: day})
+	}
+	if receipt.Invalid != "" {
+		set = append(set, bson.E{Key: "invalid", Value: receipt.Invalid})
+	}
+	update := doc("$set", set, "$unset", doc("waiting", ""))
+	if r.IsLate(c.now) {
+		c.late = append(c.late, r.At.Truncate(time.Hour))
+	}
+	if r.Kind == ads.Impression {
+		c.shown[r.Choice] = receipt.Invalid == ""
+		c.updates = append(c.updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", r.Choice)).SetUpdate(update))
+		c.receipts = append(c.receipts, receipt)
+		return nil
+	}
+	result, err := c.clicks.UpdateOne(ctx, stillWaiting(r.Choice), update)
+	if err == nil && result.MatchedCount > 0 {
+		c.receipts = append(c.receipts, receipt)
+	}
+	return err
+}
+
+// stillWaiting finds a recording until it has been counted.
+func stillWaiting(choice ads.ChoiceID) bson.D {
+	return doc("_id", choice, "waiting", doc("$exists", true))
+}
+
+// end stores what was added up.
+func (c *adCounting) end(ctx context.Context) error {
+	if len(c.updates) > 0 {
+		if _, err := c.impressions.BulkWrite(ctx, c.updates, options.BulkWrite().SetOrdered(false)); err != nil {
+			return err
+		}
+	}
+	for each, n := range c.counts {
+		if err := c.countBy(ctx, each.unit, each.kind, n); err != nil {
+			return err
+		}
+	}
+	if len(c.late) > 0 {
+		if err := c.markStale(ctx, distinct(c.late, func(hour *time.Time) []time.Time { return []time.Time{*hour} })); err != nil {
+			return err
+		}
+	}
+	return c.books.close(ctx)
+}
+
+// evidence is what a click is judged by.
+func (c *adCounting) evidence(ctx context.Context, r *ads.Recording) (e ads.Evidence, err error) {
+	if r.Kind != ads.Click {
+		return e, nil
+	}
+	if e.Shown, e.Arrived = c.shown[r.Choice]; !e.Shown {
+		return e, nil
+	}
+	if e.PersonClicks, err = c.recentClicks(ctx, "profile", r.Profile, r, ads.MaxPersonClicks); err != nil {
+		return e, err
+	}
+	e.AddressClicks, err = c.recentClicks(ctx, "address", r.Address, r, ads.MaxAddressClicks)
+	return e, err
+}
+
+func (a *adStore) recentClicks(ctx context.Context, field string, of ads.ProfileID, r *ads.Recording, most int64) (int, error) {
+	if of.IsZero() {
+		return 0, nil
+	}
+	n, err := a.clicks.CountDocuments(ctx, clicksBefore(field, of, r), options.Count().SetLimit(most))
+	return int(n), err
+}
+
+// clicksBefore are the clicks that count for the rate of another one: earlier ones, and those of its moment that have been counted.
+func clicksBefore(field string, of ads.ProfileID, r *ads.Recording) bson.D {
+	return doc(
+		field, of, "at", doc("$gt", r.At.Add(-ads.ClickWindow), "$lte", r.At), "_id", doc("$ne", r.Choice),
+		"$or", bson.A{doc("at", doc("$lt", r.At)), doc("waiting", doc("$exists", false))},
+	)
+}
