@@ -109,7 +109,7 @@ const (
 
 func newAdRun(t *testing.T) *adRun {
 	t.Helper()
-	r := &adRun{t: t, uri: shortLivedURI(t), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: askers}}}
+	r := &adRun{t: t, uri: patientURI(t), client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: askers}}}
 	t.Cleanup(r.client.CloseIdleConnections)
 	r.store = openMongoDB(t, r.uri, mongodb.Options{Feeds: mongodb.FeedsHybrid, MergeAbove: 1_000_000})
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}

@@ -30,12 +30,9 @@ import (
 // briskLease is after how long a dead server is given up: far longer than a heartbeat takes.
 func briskLease() time.Duration { return testtime.Scale(2 * time.Second) }
 
-// briskTransactions is for how long the database keeps the transactions of the dead, in whole seconds: far longer than one takes.
-func briskTransactions() time.Duration { return testtime.Scale(2 * time.Second).Truncate(time.Second) }
-
 // briskServers make servers agree, and the dead be given up, in a moment.
 func briskServers() []string {
-	return []string{"PLAZA_HEARTBEAT=20ms", "PLAZA_LEASE=" + briskLease().String(), "PLAZA_TRANSACTION_LIFE=" + briskTransactions().String()}
+	return []string{"PLAZA_HEARTBEAT=20ms", "PLAZA_LEASE=" + briskLease().String()}
 }
 
 var brisk = mongodb.Options{Heartbeat: 20 * time.Millisecond}
@@ -71,11 +68,16 @@ func refuseNow(t *testing.T, uri string, args []string, words ...string) {
 	}
 }
 
-// shortLivedURI is a database that ends the transactions of the dead as soon as briskServers expect.
-func shortLivedURI(t *testing.T) string {
+// patientURI is a database that keeps the transactions of the dead open for an hour: servers have to end them.
+func patientURI(t *testing.T) string {
 	t.Helper()
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", fmt.Sprintf("transactionLifetimeLimitSeconds=%.0f", briskTransactions().Seconds())))
-	at, err := url.Parse(server.URI())
+	return inPlaza(t, mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600")).URI())
+}
+
+// inPlaza names the database of a server.
+func inPlaza(t *testing.T, uri string) string {
+	t.Helper()
+	at, err := url.Parse(uri)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -215,7 +217,7 @@ func settled(t *testing.T, uri, gone string) {
 // everything is there at the end.
 func TestAMigrationThatIsKilled(t *testing.T) {
 	const posts = 400
-	uri := shortLivedURI(t)
+	uri := patientURI(t)
 	f := newForum(t, uri, posts)
 	kill := func(phase string, args ...string) {
 		t.Helper()
@@ -457,7 +459,7 @@ func TestCommentingProcess(t *testing.T) {
 // TestAServerThatSleepsThroughASwitch stops a server in the middle of its writes (SIGSTOP), moves and finishes without it, and wakes
 // it: it has written nothing where nobody reads any more, and goes on in the new layout.
 func TestAServerThatSleepsThroughASwitch(t *testing.T) {
-	uri := shortLivedURI(t)
+	uri := patientURI(t)
 	f := newForum(t, uri, 8)
 	post := f.posts[0]
 	sleeper := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestCommentingProcess$")

@@ -213,7 +213,7 @@ func TestKilledInTheMiddleOfAFanOut(t *testing.T) {
 // TestKilledInTheMiddleOfADeletion kills a server process while it removes what a deleted user has left behind, and starts another: nothing is left.
 func TestKilledInTheMiddleOfADeletion(t *testing.T) {
 	const followers = 20_000
-	uri := shortLivedURI(t)
+	uri := patientURI(t)
 	c := newCrowd(t, uri, followers)
 	c.post()
 	author := c.author.User.ID

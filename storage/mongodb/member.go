@@ -14,16 +14,15 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
-	"plaza/id"
 	"plaza/social"
 )
 
 const (
 	// defaultHeartbeat is how often a server says that it lives, and looks for changed settings.
 	defaultHeartbeat = time.Second
-	// defaultLease is for how long it works on without being heard: longer than an election takes, and than a database is
-	// likely to stall.
-	defaultLease = 20 * time.Second
+	// defaultLease is how long it may act without a heartbeat. After a crash the others wait that long where
+	// they have to be sure that the server does nothing more.
+	defaultLease = 8 * time.Second
 	// defaultTransactionLife is the database's transactionLifetimeLimitSeconds.
 	defaultTransactionLife = time.Minute
 	// silentLife is how long a server is known that died: far longer than anything that it has begun can last.
@@ -36,6 +35,8 @@ type serverDoc struct {
 	ID      string         `bson:"_id"`
 	Version int            `bson:"v"`
 	Process string         `bson:"process"` // for people: host and process id
+	App     string         `bson:"app"`     // what its connections are called; "" before Plaza told them apart
+	User    string         `bson:"user"`    // whom they are authenticated as; "" where MongoDB asks nobody
 	Adopted map[string]int `bson:"adopted"` // by setting: the oldest generation that calls still work by
 	Lease   int64          `bson:"lease"`   // in ms: how long after At it may still do something
 	At      time.Time      `bson:"at"`      // the last heartbeat, by the database's clock
@@ -68,6 +69,7 @@ type member struct {
 	store            *Store
 	servers          *mongo.Collection
 	id, process      string
+	user             string // whom MongoDB knows this server as
 	heartbeat, lease time.Duration
 	changed          chan struct{} // asks for a heartbeat at once
 	stop             context.CancelFunc
@@ -79,27 +81,36 @@ type member struct {
 	eras        []*era // those that have calls; the last is the current one
 	writesUntil time.Time
 	readsUntil  time.Time
+	renewed     chan struct{} // closed by the next heartbeat that succeeds
+	left        bool
 }
 
-func newMember(s *Store, servers *mongo.Collection, o Options) *member {
+func newMember(s *Store, servers *mongo.Collection, self string, o Options) *member {
 	host, _ := os.Hostname() // for people alone
 	return &member{
-		store: s, servers: servers, id: id.New().String(), process: fmt.Sprintf("%s, process %d", host, os.Getpid()),
+		store: s, servers: servers, id: self, process: fmt.Sprintf("%s, process %d", host, os.Getpid()),
 		heartbeat: orDefault(o.Heartbeat, defaultHeartbeat), lease: orDefault(o.Lease, defaultLease),
-		changed: make(chan struct{}, 1), logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		changed: make(chan struct{}, 1), renewed: make(chan struct{}),
+		logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
 	}
 }
 
-// join makes the server known, adopts the settings, and begins the heartbeat.
-func (m *member) join(ctx context.Context) error {
+// join makes the server known, adopts the settings, and begins the heartbeat and the watch over the others.
+func (m *member) join(ctx context.Context) (err error) {
+	if m.user, err = m.store.authenticatedUser(ctx); err != nil {
+		return err
+	}
 	if err := m.beat(ctx, m.store.timeout); err != nil {
 		return translate(ctx, "join servers", err)
 	}
 	running, stop := context.WithCancel(context.Background())
 	m.stop, m.stopped = stop, make(chan struct{})
+	var both sync.WaitGroup
+	both.Go(func() { m.run(running) })
+	both.Go(func() { m.guard(running) })
 	go func() {
 		defer close(m.stopped)
-		m.run(running)
+		both.Wait()
 	}()
 	return nil
 }
@@ -135,6 +146,7 @@ func (m *member) wait() {
 	m.mu.Lock()
 	last := m.eras[len(m.eras)-1]
 	m.eras = append(m.eras, &era{generations: last.generations, layouts: last.layouts, threads: last.threads, feeds: last.feeds, graph: last.graph, ended: true})
+	m.left = true
 	m.mu.Unlock()
 	last.calls.Wait()
 }
@@ -211,7 +223,8 @@ func (m *member) tell(ctx context.Context, before, now *settingDoc) {
 }
 
 func (m *member) renew(ctx context.Context) error {
-	d := doc("v", version, "process", m.process, "adopted", m.adopted(), "lease", m.lease.Milliseconds())
+	d := doc("v", version, "process", m.process, "app", appName(m.id), "user", m.user,
+		"adopted", m.adopted(), "lease", m.lease.Milliseconds())
 	_, err := m.servers.UpdateOne(ctx, doc("_id", m.id), doc("$set", d, "$currentDate", doc("at", true)),
 		options.UpdateOne().SetUpsert(true))
 	return err
@@ -243,6 +256,8 @@ func (m *member) adopt(e *era, until time.Time, renewed bool) {
 	if renewed {
 		m.writesUntil = until
 	}
+	close(m.renewed)
+	m.renewed = make(chan struct{})
 }
 
 // begin makes an era the current one; those before it are forgotten when their calls have ended. m.mu is held.
@@ -274,6 +289,45 @@ func (m *member) enter() *era {
 	e := m.eras[len(m.eras)-1]
 	e.calls.Add(1)
 	return e
+}
+
+// awaitWrites waits until the server may write: a database that has stalled delays a call, and does not fail it.
+// errLeaseOver: no heartbeat has succeeded for electionTime, or the store is closed.
+func (m *member) awaitWrites(ctx context.Context) error { return m.await(ctx, &m.writesUntil) }
+
+// awaitReads does the same for reads.
+func (m *member) awaitReads(ctx context.Context) error { return m.await(ctx, &m.readsUntil) }
+
+func (m *member) await(ctx context.Context, until *time.Time) error {
+	ready, renewed := m.isReady(until)
+	if ready {
+		return nil
+	}
+	m.hurry()
+	ctx, cancel := context.WithTimeout(ctx, electionTime)
+	defer cancel()
+	for !ready && renewed != nil {
+		select {
+		case <-renewed:
+			ready, renewed = m.isReady(until)
+		case <-ctx.Done():
+			renewed = nil
+		}
+	}
+	if !ready {
+		return errLeaseOver
+	}
+	return nil
+}
+
+// isReady says whether a lease lasts, or else what is closed when it may: nil once the store is closed.
+func (m *member) isReady(until *time.Time) (ready bool, renewed <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.left {
+		return false, nil
+	}
+	return !isOver(*until), m.renewed
 }
 
 // mayWrite is errLeaseOver where a call of the era must not write any more.

@@ -359,7 +359,7 @@ func (m *migration) agree(ctx context.Context) error {
 		for _, d := range all {
 			switch {
 			case d.Adopted[m.setting.name] >= m.d.Generation && len(d.Adopted) > 0:
-			case m.s.isGone(d):
+			case m.s.isGone(ctx, &d):
 				if err := m.s.forget(ctx, d); err != nil {
 					return err
 				}
@@ -377,12 +377,6 @@ func (m *migration) agree(ctx context.Context) error {
 			return err
 		}
 	}
-}
-
-// isGone says that a server has neither a lease nor a transaction that could still be committed: the database looks for old
-// ones twice in a transaction's life.
-func (s *Store) isGone(d serverDoc) bool {
-	return d.Silence > d.Lease+(s.transactionLife+s.transactionLife/2).Milliseconds()
 }
 
 // pause is the time between two looks at the servers.

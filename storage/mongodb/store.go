@@ -20,6 +20,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
+	"plaza/id"
 	"plaza/storage"
 )
 
@@ -28,6 +29,9 @@ const (
 	defaultTimeout        = 10 * time.Second
 	defaultConnectTimeout = 7 * time.Second
 	closeTimeout          = 5 * time.Second
+	// electionTime is how long a call waits for a primary, or for the next heartbeat. With the
+	// abortTimeout of a transaction that was under way, a call without a primary fails within 5 s.
+	electionTime = 4 * time.Second
 )
 
 // version is the version of documents that have not changed yet; evolution.go has the others.
@@ -35,7 +39,8 @@ const version = 1
 
 // Options changes how Open connects. The zero value is good.
 type Options struct {
-	// Timeout bounds each call whose context has no earlier deadline. Default: 10 s.
+	// Timeout bounds each call whose context has no earlier deadline. Default: 10 s. Where there is no primary a
+	// call fails earlier, within 5 s.
 	Timeout time.Duration
 	// ConnectTimeout bounds Open's wait for a primary. Default: 7 s. The reason of a failure is looked
 	// for afterwards, for at most 2 s.
@@ -56,13 +61,15 @@ type Options struct {
 	MergeAbove int
 	// Heartbeat is how often the store says that it lives, and looks for changed settings. Default: 1 s.
 	Heartbeat time.Duration
-	// Lease is how long the store works without having been heard; then it answers ErrUnavailable until it is heard
-	// again. Default: 20 s.
+	// Lease is how long the store works without a heartbeat; then calls wait for the next one, and answer
+	// ErrUnavailable if it does not come. Others end the transactions of a store that has been silent for half
+	// of it. Default: 8 s.
 	Lease time.Duration
-	// TransactionLife is how long the database lets a transaction live that nobody ends: its
-	// transactionLifetimeLimitSeconds. A migration waits so long, and the lease, for a server that is silent. Default: 60 s.
+	// TransactionLife is the database's transactionLifetimeLimitSeconds. A migration waits for one and a half
+	// times as long, after the lease, where it cannot end the transactions of a silent store. Default: 60 s.
 	TransactionLife time.Duration
-	// Logger is told when servers go over to another layout, and when a migration has ended. Default: nobody is.
+	// Logger gets a line when another layout is read, when a migration has ended, and when the transactions of a
+	// silent store were ended. Default: nothing is logged.
 	Logger *slog.Logger
 	// MustExist lets Open refuse a database that no server has opened yet, and leave it as it is.
 	MustExist bool
@@ -125,7 +132,8 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err := errors.Join(err, o.CheckLayouts()); err != nil {
 		return nil, err
 	}
-	client, err := mongo.Connect(clientOptions(uri, o))
+	self := id.New().String()
+	client, err := mongo.Connect(clientOptions(uri, self, o))
 	if err != nil {
 		return nil, fmt.Errorf("the MongoDB URI can't be used: %w", err)
 	}
@@ -133,7 +141,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, disconnect(client))
 	}
-	s := newStore(client, address.database, o)
+	s := newStore(client, address.database, self, o)
 	s.address = address
 	s.routed = server.isRouter()
 	if err := s.prepare(ctx, o); err != nil {
@@ -191,11 +199,14 @@ func orDefault(d, fallback time.Duration) time.Duration {
 	return d
 }
 
+// appName is what the connections of a store are called, in MongoDB's log too: they tell whose a transaction is.
+func appName(self string) string { return "plaza " + self }
+
 // clientOptions are the URI's, except for what the contract depends on.
-func clientOptions(uri string, o Options) *options.ClientOptions {
+func clientOptions(uri, self string, o Options) *options.ClientOptions {
 	journaled := true
 	client := options.Client().ApplyURI(uri).
-		SetAppName("plaza").
+		SetAppName(appName(self)).
 		SetRegistry(registry()).
 		SetDialer(&dialer{}).
 		SetReadPreference(readpref.Primary()).
@@ -203,7 +214,7 @@ func clientOptions(uri string, o Options) *options.ClientOptions {
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journaled}).
 		SetRetryReads(true).
 		SetRetryWrites(true).
-		SetServerSelectionTimeout(o.Timeout)
+		SetServerSelectionTimeout(min(o.Timeout, electionTime))
 	client.Timeout = nil // each call sets its own deadline; event streams have none
 	if o.Monitor != nil {
 		client.SetMonitor(o.Monitor)
@@ -211,7 +222,7 @@ func clientOptions(uri string, o Options) *options.ClientOptions {
 	return client
 }
 
-func newStore(client *mongo.Client, database string, o Options) *Store {
+func newStore(client *mongo.Client, database, self string, o Options) *Store {
 	db := client.Database(database)
 	s := &Store{
 		client: client, timeout: o.Timeout, hot: newLocks(), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
@@ -231,7 +242,7 @@ func newStore(client *mongo.Client, database string, o Options) *Store {
 
 		threadLayouts: map[string]threads{}, feedLayouts: map[string]feeds{}, graphLayouts: map[string]followerGraph{},
 	}
-	s.member = newMember(s, db.Collection("servers"), o)
+	s.member = newMember(s, db.Collection("servers"), self, o)
 	for name, layout := range commentLayouts {
 		s.threadLayouts[name] = layout(db)
 	}

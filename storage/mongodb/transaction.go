@@ -21,8 +21,11 @@ import (
 const (
 	firstBackoff = 2 * time.Millisecond
 	maxBackoff   = 250 * time.Millisecond
-	abortTimeout = time.Second
+	abortTimeout = 500 * time.Millisecond
 )
+
+// interrupted is the server's error for a command whose session was ended: see Store.endTransactions.
+const interrupted = 11601
 
 // errAgain says that another transaction came in between, and that this one must be run again.
 var errAgain = errors.New("conflict between transactions")
@@ -34,6 +37,9 @@ var unavailableCodes = []int{6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 9001,
 func (s *Store) read(ctx context.Context, op string, fn func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
+	if err := s.member.awaitReads(limited); err != nil {
+		return translate(ctx, op, err)
+	}
 	era := s.member.enter()
 	defer era.calls.Done()
 	err := fn(inEra(limited, era))
@@ -65,23 +71,41 @@ func (s *Store) writeWithin(ctx context.Context, timeout time.Duration, op strin
 		return translate(ctx, op, err)
 	}
 	defer session.EndSession(context.WithoutCancel(ctx))
-	era := s.member.enter()
-	defer era.calls.Done()
-	mayWrite := func() error { return s.member.mayWrite(era) }
-	limited = inEra(limited, era)
 	jobs := s.jobs.made.Load()
-	err = retry(limited, func() error { return attempt(limited, session, fn, mayWrite) })
+	err = s.writeInLease(limited, session, fn)
 	if err == nil && s.jobs.made.Load() != jobs {
 		s.jobs.wake() // one too often now and then: others make jobs at the same time
 	}
 	return translate(ctx, op, err)
 }
 
-// retry runs fn again, after a growing random pause, for as long as it meets conflicts.
+// writeInLease runs fn in a transaction of the current era; and again, in the next one, where the lease was over before it
+// could commit.
+func (s *Store) writeInLease(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {
+	for {
+		if err := s.member.awaitWrites(ctx); err != nil {
+			return err
+		}
+		if err := s.writeInEra(ctx, session, fn); !errors.Is(err, errLeaseOver) {
+			return err
+		}
+	}
+}
+
+func (s *Store) writeInEra(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {
+	era := s.member.enter()
+	defer era.calls.Done()
+	ctx = inEra(ctx, era)
+	mayWrite := func() error { return s.member.mayWrite(era) }
+	return retry(ctx, func() error { return attempt(ctx, session, fn, mayWrite) })
+}
+
+// retry runs fn again, after a growing random pause, for as long as it meets conflicts, or another primary. It does not
+// wait for a primary twice.
 func retry(ctx context.Context, fn func() error) error {
 	for pause := firstBackoff; ; pause = min(2*pause, maxBackoff) {
 		err := fn()
-		if err == nil || !isTransient(err) {
+		if err == nil || !isTransient(err) || hasNoPrimary(err) {
 			return err
 		}
 		select {
@@ -112,10 +136,15 @@ func attempt(ctx context.Context, session *mongo.Session, fn func(context.Contex
 	}
 	for {
 		err := session.CommitTransaction(inside)
-		if err == nil || ctx.Err() != nil || !hasLabel(err, "UnknownTransactionCommitResult") {
+		if err == nil || ctx.Err() != nil || !isUnknownCommit(err) || hasNoPrimary(err) {
 			return err
 		}
 	}
+}
+
+// isUnknownCommit says whether the transaction may have been committed: to commit again tells.
+func isUnknownCommit(err error) bool {
+	return hasLabel(err, "UnknownTransactionCommitResult") || hasCode(err, interrupted)
 }
 
 // abort gives up a transaction, also when ctx is over: other writers must not wait for the server to notice.
@@ -126,7 +155,13 @@ func abort(ctx context.Context, session *mongo.Session) {
 }
 
 func isTransient(err error) bool {
-	return errors.Is(err, errAgain) || hasLabel(err, "TransientTransactionError")
+	return errors.Is(err, errAgain) || hasLabel(err, "TransientTransactionError") || hasCode(err, interrupted)
+}
+
+// hasNoPrimary says whether the driver has waited for a primary in vain.
+func hasNoPrimary(err error) bool {
+	var selection topology.ServerSelectionError
+	return errors.As(err, &selection)
 }
 
 func hasLabel(err error, label string) bool {
@@ -174,9 +209,8 @@ func isUnavailable(err error) bool {
 		hasLabel(err, "RetryableWriteError") || hasLabel(err, "UnknownTransactionCommitResult") {
 		return true
 	}
-	var selection topology.ServerSelectionError
 	var connection topology.ConnectionError
-	if errors.As(err, &selection) || errors.As(err, &connection) {
+	if hasNoPrimary(err) || errors.As(err, &connection) {
 		return true
 	}
 	var server mongo.ServerError
@@ -186,4 +220,10 @@ func isUnavailable(err error) bool {
 	const badValue = 2 // an index is being replaced (replaceIndex)
 	return slices.ContainsFunc(unavailableCodes, server.HasErrorCode) ||
 		server.HasErrorCodeWithMessage(badValue, "hint provided does not correspond to an existing index")
+}
+
+// hasCode says whether the server answered with a code.
+func hasCode(err error, code int) bool {
+	var server mongo.ServerError
+	return errors.As(err, &server) && server.HasErrorCode(code)
 }

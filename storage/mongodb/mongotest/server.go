@@ -40,8 +40,9 @@ var errPortTaken = errors.New("the port was taken by somebody else")
 // Server is a mongod that this process started. It is for tests and benchmarks: its data lies in
 // a temporary folder and goes with it.
 type Server struct {
-	uri    string
-	folder string
+	uri     string
+	address string
+	folder  string
 
 	process *os.Process
 	callOff func() // calls the watcher off
@@ -56,6 +57,7 @@ type Option func(*config)
 
 type config struct {
 	standalone bool
+	member     bool // of a set that is initiated when all are there
 	args       []string
 	folder     string
 }
@@ -128,21 +130,21 @@ func start(ctx context.Context, program string, cfg config) (*Server, error) {
 	}
 
 	server := &Server{folder: folder, exited: make(chan struct{})}
-	address := net.JoinHostPort(host, strconv.Itoa(port))
-	server.uri = "mongodb://" + address + "/?directConnection=true"
+	server.address = net.JoinHostPort(host, strconv.Itoa(port))
+	server.uri = "mongodb://" + server.address + "/?directConnection=true"
 
 	if err := server.launch(program, arguments(port, folder, cfg)); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(folder))
 	}
 
-	if err := server.prepare(ctx, address, cfg.standalone); err != nil {
+	if err := server.prepare(ctx, cfg); err != nil {
 		err = fmt.Errorf("%w%s", err, server.lastWords())
 
 		return nil, errors.Join(err, server.Stop())
 	}
 
-	if !cfg.standalone {
-		server.uri = "mongodb://" + address + "/?replicaSet=" + replicaSet
+	if !cfg.standalone && !cfg.member {
+		server.uri = setURI(server.address)
 	}
 
 	return server, nil
@@ -205,9 +207,9 @@ func (s *Server) wait(cmd *exec.Cmd) {
 	close(s.exited)
 }
 
-// prepare waits until mongod answers, makes it a replica set unless it is to be standalone, and
+// prepare waits until mongod answers, makes it a replica set of one unless it is to be something else, and
 // waits until it takes writes.
-func (s *Server) prepare(ctx context.Context, address string, standalone bool) error {
+func (s *Server) prepare(ctx context.Context, cfg config) error {
 	client, err := mongo.Connect(options.Client().ApplyURI(s.uri).
 		SetServerSelectionTimeout(time.Second).SetConnectTimeout(time.Second))
 	if err != nil {
@@ -217,24 +219,21 @@ func (s *Server) prepare(ctx context.Context, address string, standalone bool) e
 
 	admin := client.Database("admin")
 
-	if err := s.awaitOwn(ctx, admin); err != nil {
+	if err := s.awaitOwn(ctx, admin); err != nil || cfg.member {
 		return err
 	}
 
-	if !standalone {
-		set := bson.D{
-			{Key: "_id", Value: replicaSet},
-			{Key: "writeConcernMajorityJournalDefault", Value: false},
-			{Key: "members", Value: bson.A{bson.D{{Key: "_id", Value: 0}, {Key: "host", Value: address}}}},
-			{Key: "settings", Value: bson.D{{Key: "electionTimeoutMillis", Value: 1000}}},
-		}
-
-		err := admin.RunCommand(ctx, bson.D{{Key: "replSetInitiate", Value: set}}).Err()
-		if err != nil {
-			return fmt.Errorf("replSetInitiate: %w", err)
+	if !cfg.standalone {
+		if err := initiate(ctx, admin, s.address); err != nil {
+			return err
 		}
 	}
 
+	return s.awaitWritable(ctx, admin)
+}
+
+// awaitWritable waits until the server takes writes.
+func (s *Server) awaitWritable(ctx context.Context, admin *mongo.Database) error {
 	return s.await(ctx, func(ctx context.Context) (bool, error) {
 		var hello struct {
 			Writable bool `bson:"isWritablePrimary"`

@@ -1,0 +1,148 @@
+package mongotest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// setSize is the number of members of a set: the fewest of which one may be lost.
+const setSize = 3
+
+// Set is a replica set of three members that this process started.
+type Set struct{ members []*Server }
+
+// OwnSet starts a replica set of three members for this test alone, which may do to them what it
+// likes. It is stopped when the test ends. It is skipped, or fails, as [URI] does.
+func OwnSet(tb testing.TB, opts ...Option) *Set {
+	tb.Helper()
+
+	if os.Getenv(EnvURI) == None {
+		URI(tb) // says so, and does not return
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
+	defer cancel()
+
+	set, err := StartSet(ctx, opts...)
+	if err != nil {
+		giveUp(tb, err)
+	}
+
+	tb.Cleanup(func() {
+		if err := set.Stop(); err != nil {
+			tb.Errorf("mongotest: %v", err)
+		}
+	})
+
+	return set
+}
+
+// StartSet is [Start] for a replica set of three members. It returns when there is a primary, which
+// the others have agreed on: the first member, while all of them live.
+func StartSet(ctx context.Context, opts ...Option) (*Set, error) {
+	set := &Set{}
+	opts = append(opts, func(c *config) { c.member = true })
+
+	for range setSize {
+		member, err := Start(ctx, opts...)
+		if err != nil {
+			return nil, errors.Join(err, set.Stop())
+		}
+
+		set.members = append(set.members, member)
+	}
+
+	if err := set.initiate(ctx); err != nil {
+		return nil, errors.Join(err, set.Stop())
+	}
+
+	return set, nil
+}
+
+func (s *Set) initiate(ctx context.Context) error {
+	first := s.members[0]
+
+	client, err := mongo.Connect(options.Client().ApplyURI(first.uri).SetServerSelectionTimeout(time.Second))
+	if err != nil {
+		return fmt.Errorf("connect: %w", err)
+	}
+	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // it was only to look
+
+	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	defer cancel()
+
+	admin := client.Database("admin")
+	if err := initiate(ctx, admin, s.addresses()...); err != nil {
+		return err
+	}
+
+	return first.awaitWritable(ctx, admin)
+}
+
+// URI is the set's connection string, without a database.
+func (s *Set) URI() string { return setURI(s.addresses()...) }
+
+// Members are the set's servers; the first is the primary while all of them live.
+func (s *Set) Members() []*Server { return s.members }
+
+// Stop ends all members.
+func (s *Set) Stop() error {
+	var errs []error
+	for _, member := range s.members {
+		errs = append(errs, member.Stop())
+	}
+
+	return errors.Join(errs...)
+}
+
+func (s *Set) addresses() []string {
+	all := make([]string, len(s.members))
+	for i, member := range s.members {
+		all[i] = member.address
+	}
+
+	return all
+}
+
+func setURI(addresses ...string) string {
+	return "mongodb://" + strings.Join(addresses, ",") + "/?replicaSet=" + replicaSet
+}
+
+// initiate makes a replica set of the servers at these addresses. The first one is the primary whenever it can be.
+func initiate(ctx context.Context, admin *mongo.Database, addresses ...string) error {
+	members := bson.A{}
+	for i, address := range addresses {
+		priority := 1
+		if i == 0 {
+			priority = 2
+		}
+
+		members = append(members, bson.D{
+			{Key: "_id", Value: i}, {Key: "host", Value: address}, {Key: "priority", Value: priority},
+		})
+	}
+
+	set := bson.D{
+		{Key: "_id", Value: replicaSet},
+		{Key: "writeConcernMajorityJournalDefault", Value: false},
+		{Key: "members", Value: members},
+		{Key: "settings", Value: bson.D{
+			{Key: "electionTimeoutMillis", Value: 1000 * len(addresses)}, {Key: "heartbeatIntervalMillis", Value: 200},
+		}},
+	}
+
+	if err := admin.RunCommand(ctx, bson.D{{Key: "replSetInitiate", Value: set}}).Err(); err != nil {
+		return fmt.Errorf("replSetInitiate: %w", err)
+	}
+
+	return nil
+}

@@ -1,0 +1,227 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/ads"
+	"plaza/id"
+	"plaza/internal/testtime"
+	"plaza/social"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// openOn opens a store on a server or set of the test's own.
+func openOn(t *testing.T, uri string, o Options) *Store {
+	t.Helper()
+	s := must(Open(t.Context(), uri, patientInside(o)))(t)
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// eventually tries again and again, as a client does whose calls are unavailable for a moment.
+func eventually(t *testing.T, what string, try func() error) {
+	t.Helper()
+	var err error
+	done := testtime.Becomes(func() bool {
+		err = try()
+		return err == nil || !errors.Is(err, social.ErrUnavailable)
+	})
+	if !done || err != nil {
+		t.Fatalf("%s has not come: %v", what, err)
+	}
+}
+
+// square is what people do at once on a database: a thread, a follow, a post and a campaign.
+type square struct {
+	*Store
+
+	t              *testing.T
+	author, reader social.UserID
+	post           social.PostID
+	campaign       ads.Campaign
+}
+
+func newSquare(t *testing.T, s *Store) *square {
+	t.Helper()
+	author, followers := fans(t, s, 1)
+	q := &square{Store: s, t: t, author: author, reader: followers[0]}
+	p := newStatus(author)
+	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
+	q.post = p.ID
+	acme := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
+	q.campaign = ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: acme.ID, Name: "Boats", State: ads.Active}
+	must(s.Ads().Save(t.Context(), ads.Batch{Advertisers: []ads.Advertiser{acme}, Campaigns: []ads.Campaign{q.campaign}}))(t)
+	return q
+}
+
+// hold leaves a transaction open that has changed everything.
+func (q *square) hold() {
+	q.t.Helper()
+	session := must(q.client.StartSession())(q.t)
+	ok(q.t, session.StartTransaction())
+	ctx := mongo.NewSessionContext(q.t.Context(), session)
+	for c, key := range map[*mongo.Collection]any{
+		q.posts: q.post, q.users: q.author, q.newsLists: q.author, q.ads().campaigns: q.campaign.ID,
+	} {
+		must(c.UpdateOne(ctx, doc("_id", key), doc("$set", doc("held", true))))(q.t)
+	}
+	must(q.users.UpdateOne(ctx, doc("_id", q.reader), doc("$set", doc("held", true))))(q.t)
+}
+
+func (q *square) comment(s *Store) error {
+	c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: q.post, Author: q.reader, Text: "yes"}
+	c.Slug = c.ID.ID.String()[16:]
+	c.Path, c.TreePath = c.Slug, social.NewTreePath(nil, c.ID)
+	return s.InsertComment(q.t.Context(), c, anEvent(social.EventCommentAdded))
+}
+
+// die stops all that a killed server would do no more, and leaves its connections and transactions open.
+func (s *Store) die() {
+	s.member.stop()
+	<-s.member.stopped
+}
+
+// TestADeadServerBlocksNobody: a server dies in the middle of a transaction on a replica set that would keep it open for an hour. The other server
+// writes what the dead one has changed, and moves the feeds.
+func TestADeadServerBlocksNobody(t *testing.T) {
+	t.Parallel()
+	set := mongotest.OwnSet(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600"))
+	o := Options{Feeds: FeedsHybrid, Heartbeat: 20 * time.Millisecond, Lease: testtime.Scale(2 * time.Second), Timeout: testtime.Scale(5 * time.Second)}
+	dead, alive := openOn(t, set.URI(), o), openOn(t, set.URI(), o)
+	q := newSquare(t, dead)
+	q.hold()
+	dead.die()
+	ctx := t.Context()
+	eventually(t, "a comment", func() error { return q.comment(alive) })
+	eventually(t, "an unfollow", func() error {
+		_, err := alive.Unfollow(ctx, q.reader, q.author, anEvent(social.EventUnfollowed))
+		return err
+	})
+	eventually(t, "a campaign", func() error {
+		_, err := alive.Ads().Save(ctx, ads.Batch{Campaigns: []ads.Campaign{q.campaign}})
+		return err
+	})
+	eventually(t, "a post", func() error { return alive.InsertPost(ctx, newStatus(q.author), anEvent(social.EventPostCreated)) })
+	eventually(t, "a migration", func() error {
+		return alive.Migrate(ctx, Migration{Subject: MigrateFeeds, To: FeedsRead, Goal: GoalFinish})
+	})
+	if err := q.comment(dead); !errors.Is(err, social.ErrUnavailable) {
+		t.Errorf("the dead server comments: %v", err)
+	}
+}
+
+// TestALivingServerLosesNothing: eight writers of one server comment on a thread, while another one takes it for dead all the time and ends
+// its transactions. No comment fails.
+func TestALivingServerLosesNothing(t *testing.T) {
+	const writers, each = 8, 10
+	uri := mongotest.OwnServer(t).URI()
+	living, other := openOn(t, uri, Options{}), openOn(t, uri, Options{})
+	q := newSquare(t, living)
+	all := must(other.servers(t.Context()))(t)
+	d := all[slices.IndexFunc(all, func(d serverDoc) bool { return d.ID == living.member.id })]
+	ctx, stop := context.WithCancel(t.Context())
+	var ending, writing sync.WaitGroup
+	ended := 0
+	ending.Go(func() {
+		for ctx.Err() == nil {
+			n, err := other.endTransactions(ctx, &d)
+			if ended += n; err != nil && ctx.Err() == nil {
+				t.Error(err)
+			}
+			rest(ctx, 5*time.Millisecond, nil)
+		}
+	})
+	for range writers {
+		writing.Go(func() {
+			for range each {
+				if err := q.comment(living); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	writing.Wait()
+	stop()
+	ending.Wait()
+	posts := must(living.Posts(t.Context(), []social.PostID{q.post}))(t)
+	if n := posts[q.post].CommentCount; n != writers*each || ended == 0 {
+		t.Errorf("%d comments, want %d; %d transactions were ended", n, writers*each, ended)
+	}
+}
+
+// TestInterruptedTransactionsRunAgain has MongoDB interrupt each command of a write once, as it does when a session is ended.
+func TestInterruptedTransactionsRunAgain(t *testing.T) {
+	t.Parallel()
+	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
+	s := openOn(t, server.URI(), Options{})
+	q := newSquare(t, s)
+	for n, command := range []string{"find", "update", "insert", "findAndModify", "commitTransaction"} {
+		point := doc("configureFailPoint", "failCommand", "mode", doc("times", 1),
+			"data", doc("failCommands", bson.A{command}, "errorCode", interrupted, "appName", appName(s.member.id)))
+		ok(t, s.client.Database("admin").RunCommand(t.Context(), point).Err())
+		if err := q.comment(s); err != nil {
+			t.Errorf("%s %d: %v", command, n, err)
+		}
+		ok(t, s.client.Database("admin").RunCommand(t.Context(), doc("configureFailPoint", "failCommand", "mode", "off")).Err())
+	}
+}
+
+// TestSilenceIsMeasuredByOwnHeartbeats: who is heard is not silent, and who is not is silent only while this server's own heartbeats go on.
+func TestSilenceIsMeasuredByOwnHeartbeats(t *testing.T) {
+	const beat = time.Second
+	start := time.Unix(1_000_000, 0)
+	var w watches
+	at := func(beats int) time.Time { return start.Add(time.Duration(beats) * beat) }
+	look := func(own, other int) int {
+		w.look([]serverDoc{{ID: "own", At: at(own)}, {ID: "other", At: at(other)}}, "own", 2*beat)
+		return int(w.others["other"].quiet / beat)
+	}
+	for _, step := range []struct{ own, other, want int }{
+		{0, 0, 0},
+		{1, 1, 0},
+		{2, 1, 1}, // the other one is silent …
+		{3, 1, 2},
+		{4, 4, 0},  // … and is heard
+		{4, 4, 0},  // the database stalls for both
+		{40, 4, 2}, // this server is heard first
+		{41, 41, 0},
+		{42, 41, 1},
+		{42, 41, 1}, // this server is silent, too
+		{90, 41, 3},
+	} {
+		if got := look(step.own, step.other); got != step.want {
+			t.Errorf("at %d, heard at %d: silent for %d beats, want %d", step.own, step.other, got, step.want)
+		}
+	}
+	w.look([]serverDoc{{ID: "own", At: at(100)}}, "own", 2*beat)
+	if len(w.others) != 1 {
+		t.Errorf("%d servers are watched, want 1", len(w.others))
+	}
+}
+
+// TestWithoutAPrimary: calls end long before their own deadline.
+func TestWithoutAPrimary(t *testing.T) {
+	t.Parallel()
+	set := mongotest.OwnSet(t)
+	s := openOn(t, set.URI(), Options{Timeout: time.Hour})
+	q := newSquare(t, s)
+	for _, member := range set.Members()[:2] { // the primary, and with the last one the majority
+		ok(t, member.Stop())
+	}
+	for name, call := range map[string]func() error{
+		"Ping":    func() error { return s.Ping(t.Context()) },
+		"comment": func() error { return q.comment(s) },
+	} {
+		if err := call(); !errors.Is(err, social.ErrUnavailable) {
+			t.Errorf("%s: %v, want ErrUnavailable", name, err)
+		}
+	}
+}
