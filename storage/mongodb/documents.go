@@ -19,10 +19,13 @@ import (
 // inBatch is the longest list of values in one command.
 const inBatch = 1000
 
-// doc makes an ordered document of keys and values in turn.
+// doc makes an ordered document of keys and values in turn. It panics where a key has no value.
 func doc(pairs ...any) bson.D {
+	if len(pairs)%2 != 0 {
+		panic(fmt.Sprintf("mongodb: the key %v of a document has no value", pairs[len(pairs)-1]))
+	}
 	d := make(bson.D, 0, len(pairs)/2)
-	for i := 0; i+1 < len(pairs); i += 2 {
+	for i := 0; i < len(pairs); i += 2 {
 		key := pairs[i].(string) //nolint:errcheck,forcetypeassert // a key that is no text is a slip in this package
 		d = append(d, bson.E{Key: key, Value: pairs[i+1]})
 	}
