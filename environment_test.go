@@ -10,7 +10,11 @@ import (
 
 	"github.com/alecthomas/kong"
 	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
+
+	"plaza/id"
+	"plaza/storage/mongodb"
 )
 
 func TestUnknownVariablesAreRefused(t *testing.T) {
@@ -111,6 +115,19 @@ func TestStartUpLine(t *testing.T) {
 // startUpLine is what a server logs when it serves, apart from what differs each time.
 func startUpLine(t *testing.T, data string, environ ...string) map[string]any {
 	t.Helper()
+	line := logLine(t, "Plaza is open", data, environ...)
+	if version, _ := line["version"].(string); version == "" {
+		t.Errorf("it names no version: %v", line)
+	}
+	for _, usual := range []string{"time", "level", "msg", "version", "graphiql", "graphql"} {
+		delete(line, usual)
+	}
+	return line
+}
+
+// logLine starts a server, ends it when it has logged a message that begins so, and returns that line.
+func logLine(t *testing.T, begins, data string, environ ...string) map[string]any {
+	t.Helper()
 	command, _, _ := plazaCommand(t.Context(), data, "serve", "--addr", "127.0.0.1:0", "--public-url", "https://plaza.example/x")
 	command.Env, command.Stderr = append(command.Env, environ...), nil
 	said, err := command.StderrPipe()
@@ -121,17 +138,27 @@ func startUpLine(t *testing.T, data string, environ ...string) map[string]any {
 		t.Fatal(err)
 	}
 	line := map[string]any{}
-	for lines := bufio.NewScanner(said); line["msg"] != "Plaza is open" && lines.Scan(); {
+	for lines, found := bufio.NewScanner(said), false; !found && lines.Scan(); {
 		line = map[string]any{}
 		_ = json.Unmarshal(lines.Bytes(), &line)
+		message, _ := line["msg"].(string)
+		found = strings.HasPrefix(message, begins)
 	}
 	_ = command.Process.Signal(syscall.SIGTERM)
 	_ = command.Wait()
-	if version, _ := line["version"].(string); version == "" {
-		t.Errorf("it names no version: %v", line)
-	}
-	for _, usual := range []string{"time", "level", "msg", "version", "graphiql", "graphql"} {
-		delete(line, usual)
-	}
 	return line
+}
+
+// TestServersWarnOfOldDocuments: a search by name would silently leave somebody out.
+func TestServersWarnOfOldDocuments(t *testing.T) {
+	uri := mongoURI(t)
+	openMongoDB(t, uri, mongodb.Options{})
+	old := bson.D{{Key: "_id", Value: id.New().Bytes()}, {Key: "v", Value: 1}, {Key: "name", Value: "Ada"}}
+	if _, err := database(t, uri).Collection("users").InsertOne(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	line := logLine(t, "some documents are of older versions", t.TempDir(), "PLAZA_MONGODB_URI="+uri)
+	if line["level"] != "WARN" || line["collections"] != "users" {
+		t.Errorf("it says %v", line)
+	}
 }

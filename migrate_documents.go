@@ -5,13 +5,16 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"maps"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"plaza/internal/progress"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 )
 
@@ -133,4 +136,20 @@ func writeDocuments(ctx context.Context, out io.Writer, store *mongodb.Store) er
 		fmt.Fprintf(out, "documents were all upgraded at %s UTC\n", s.Finished.Format(time.DateTime))
 	}
 	return nil
+}
+
+// warnOfOldDocuments logs what does not work before documents of older versions are upgraded.
+func warnOfOldDocuments(ctx context.Context, st storage.Store) {
+	database, ok := st.(*mongodb.Store)
+	if !ok {
+		return // tables are brought up to date when the file is opened
+	}
+	old, err := database.OldDocuments(ctx)
+	switch {
+	case err != nil && ctx.Err() == nil:
+		slog.WarnContext(ctx, "cannot find out whether documents are of older versions", "error", err)
+	case len(old) > 0:
+		slog.WarnContext(ctx, "some documents are of older versions: until \"plaza migrate documents\" has run, usersByName does not find everyone, "+
+			"and deleting an account may leave votes, reactions and muted threads behind", "collections", strings.Join(old, ", "))
+	}
 }

@@ -256,6 +256,9 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	if err := errors.Join(c.warnOfIdle(ctx, cli, st), st.KeepEvents(ctx, c.EventRetention)); err != nil {
 		return err
 	}
+	looking, stopLooking := context.WithCancel(ctx)
+	looked := inBackground(looking, func(ctx context.Context) { warnOfOldDocuments(ctx, st) })
+	defer func() { stopLooking(); <-looked }()
 	listener, err := listen(ctx, c.Addr)
 	if err != nil {
 		return fmt.Errorf("cannot listen on %s: %w", c.Addr, err)

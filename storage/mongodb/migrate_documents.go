@@ -330,6 +330,27 @@ func (p *pace) wait(ctx context.Context, done int) error {
 	return ctx.Err()
 }
 
+// OldDocuments names the collections that have documents of older versions; none, once MigrateDocuments has brought all to the versions
+// of this Plaza. Before that it may read whole collections.
+func (s *Store) OldDocuments(ctx context.Context) (collections []string, err error) {
+	state, err := s.DocumentMigration(ctx)
+	if err != nil || state.Newest {
+		return nil, err
+	}
+	newest := newestVersions()
+	for _, name := range slices.Sorted(maps.Keys(newest)) {
+		err := s.users.Database().Collection(name).FindOne(ctx, doc("v", doc("$lt", newest[name])),
+			options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("$natural", 1))).Err()
+		switch {
+		case err == nil:
+			collections = append(collections, name)
+		case !errors.Is(err, mongo.ErrNoDocuments):
+			return nil, translate(ctx, "old documents", err)
+		}
+	}
+	return collections, nil
+}
+
 // DocumentVersions counts the documents of all collections that have had several versions. It reads them all.
 func (s *Store) DocumentVersions(ctx context.Context) ([]DocumentVersions, error) {
 	var all []DocumentVersions

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -139,6 +140,25 @@ func TestOldServersWriteMeanwhile(t *testing.T) {
 	if w.left() != 0 || w.named("name 4 of 0") != 30 || w.named("name 4 of 1") != 30 || w.named("name") != 60 {
 		t.Errorf("%d are left; found are %d and %d of 30", w.left(), w.named("name 4 of 0"), w.named("name 4 of 1"))
 	}
+}
+
+// TestOldDocumentsAreNamed until they are upgraded.
+func TestOldDocumentsAreNamed(t *testing.T) {
+	w := newTown(t, nil)
+	w.people(3)
+	named := func(want ...string) {
+		t.Helper()
+		got, err := w.OldDocuments(w.ctx)
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("%q have old documents, want %q (%v)", got, want, err)
+		}
+	}
+	named()
+	w.oldUser("Ada")
+	w.ok(w.PutRaw(w.ctx, "votes", bson.D{{Key: "_id", Value: append(id.New().Bytes(), id.New().Bytes()...)}, {Key: "v", Value: 1}}))
+	named("users", "votes")
+	w.ok(w.MigrateDocuments(w.ctx, mongodb.DocumentMigration{}))
+	named()
 }
 
 // TestANewerDatabaseIsRefused: a server that was rolled back neither opens what a newer one has written, nor reads a
