@@ -58,7 +58,7 @@ func declaredIndexes(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	defer func() { _ = client.Disconnect(t.Context()) }()
-	s := newStore(client, "plaza", Options{})
+	s := newStore(client, "", "plaza", Options{})
 	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.adIndexes()}
 	for _, layout := range s.threadLayouts {
 		groups = append(groups, layout.indexes())
