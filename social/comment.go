@@ -14,7 +14,7 @@ type Comment struct {
 	Parent   CommentID // zero: the comment is a reply to the post itself
 	Slug     string    // unique in its thread; URL-safe
 	Path     string    // the ancestors' slugs and its own, from the root, joined by "/"
-	TreePath Key       // see NewTreePath
+	TreePath Key       // see NewTreePath, and SetID
 	Author   UserID    // zero: a tombstone
 	Text     string    // empty: a tombstone
 	EditedAt time.Time // zero: never
@@ -36,6 +36,12 @@ func NewTreePath(parent *Comment, own CommentID) Key {
 		return Key(own.ID.String())
 	}
 	return parent.TreePath + Key(own.ID.String())
+}
+
+// SetID gives a new comment its id. Until then its TreePath is that of its parent, or empty.
+func (c *Comment) SetID(own CommentID) {
+	c.ID = own
+	c.TreePath += Key(own.ID.String())
 }
 
 // AncestorIDs reads the ids of the comments above this one, from the root, out of its TreePath.
@@ -82,7 +88,9 @@ type Erasure struct {
 // Comments stores threads.
 type Comments interface {
 	// InsertComment stores the comment and the event, and counts it at its post (CommentCount, Latest) and at its
-	// parent (Replies), in one transaction, however many write at once. ErrNotFound: the post or the parent is
+	// parent (Replies), in one transaction, however many write at once. A comment without an id gets one by SetID, and so does
+	// e.Comment: it is greater than that of every comment that was committed in this thread before, as with InsertPost; so a reply
+	// is behind its parent. ErrNotFound: the post or the parent is
 	// absent, or the parent is a tombstone or in another post. ErrTaken: the slug is in use in this thread.
 	// ErrThreadFull: the engine's layout takes no more comments in one thread.
 	InsertComment(ctx context.Context, c *Comment, e Event) error

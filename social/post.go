@@ -132,7 +132,10 @@ type Poll struct {
 
 // Posts stores posts with their polls' votes and reactions.
 type Posts interface {
-	// InsertPost stores the post and the event in one transaction. The post has no earlier versions. Without a reply policy or
+	// InsertPost stores the post and the event in one transaction. A post without an id gets one, and so does e.Post: the id says
+	// when the post was stored, by the database's clock, and is greater than that of every post that was committed before. So the
+	// order of ids is the order of commits, whatever the clocks of servers say. A post with an id keeps it: that is for what is
+	// given a past (the demo, imports). The post has no earlier versions. Without a reply policy or
 	// an order it gets RepliesEveryone and OrderOldest. ErrNotFound: the wall's owner has deleted their account.
 	InsertPost(ctx context.Context, p *Post, e Event) error
 	// UpdatePost stores audience, content, reply policy, order, editing time and revision, and the event, and leaves everything that others

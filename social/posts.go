@@ -26,7 +26,7 @@ func (s *Service) CreatePost(ctx context.Context, author UserID, in NewPost) (*P
 		return nil, err
 	}
 	p := &Post{
-		ID: PostID{s.newID()}, Author: author, WallOwner: in.WallOwner, Audience: in.Audience, Content: in.Content,
+		ID: PostID{s.givenID()}, Author: author, WallOwner: in.WallOwner, Audience: in.Audience, Content: in.Content,
 		Replies: in.Replies, Order: in.Order,
 	}
 	if p.WallOwner.IsZero() {

@@ -50,6 +50,7 @@ type Service struct {
 	store    Store
 	now      func() time.Time
 	newID    func() id.ID
+	givenID  func() id.ID // of a post or comment; zero: the store gives one
 	newSlug  func() string
 	maxDepth int
 	hashes   *passwordHasher
@@ -60,10 +61,12 @@ type Service struct {
 
 // Options change how a Service works; the zero value is fit for use.
 type Options struct {
-	Now      func() time.Time // default: time.Now
-	NewID    func() id.ID     // default: id.New; ids say when things were made
-	NewSlug  func() string    // default: 8 random characters of base32
-	MaxDepth int              // levels of a thread; default: DefaultMaxDepth
+	Now func() time.Time // default: time.Now
+	// NewID makes all ids, which say when things were made: for what is given a past. Default: id.New; posts and comments then get
+	// theirs from the store, in the order of its commits.
+	NewID    func() id.ID
+	NewSlug  func() string // default: 8 random characters of base32
+	MaxDepth int           // levels of a thread; default: DefaultMaxDepth
 
 	Passwords PasswordCost // of new hashes; default: DefaultPasswordCost
 }
@@ -71,13 +74,14 @@ type Options struct {
 // New makes the domain's service over a store.
 func New(store Store, o Options) *Service {
 	s := &Service{
-		store: store, now: o.Now, newID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(o.Passwords),
+		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(o.Passwords),
 	}
 	if s.now == nil {
 		s.now = time.Now
 	}
 	if s.newID == nil {
 		s.newID = id.New
+		s.givenID = func() id.ID { return id.ID{} }
 	}
 	if s.newSlug == nil {
 		s.newSlug = randomSlug

@@ -25,8 +25,13 @@ func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) 
 	if err := fault.All(closed, unfit, CheckCommentText(in.Text)); err != nil {
 		return nil, err
 	}
-	c := &Comment{ID: CommentID{s.newID()}, Post: in.Post, Parent: in.Parent, Author: author, Text: in.Text}
-	c.TreePath = NewTreePath(parent, c.ID)
+	c := &Comment{Post: in.Post, Parent: in.Parent, Author: author, Text: in.Text}
+	if parent != nil {
+		c.TreePath = parent.TreePath
+	}
+	if given := s.givenID(); !given.IsZero() {
+		c.SetID(CommentID{given})
+	}
 	if parent != nil && isTooDeep(parent, s.maxDepth) {
 		return nil, fault.Errorf(fault.CodeTooDeep, "parentId", "A thread has at most %d levels.", s.maxDepth)
 	}
@@ -163,7 +168,16 @@ func (s *Service) DeleteComment(ctx context.Context, viewer UserID, comment Comm
 // how many are left. It cannot be undone.
 func (s *Service) EraseComments(ctx context.Context, viewer UserID) (remaining int, err error) {
 	defer s.noteHiding()
-	return s.store.EraseComments(ctx, viewer, CommentID{s.newID()}, s.event(EventErasureBegun, viewer))
+	newest := List[UserID]{Of: viewer, Page: Page{Limit: 1}}
+	found, err := s.store.CommentsBy(ctx, []List[UserID]{newest})
+	if err != nil {
+		return 0, err
+	}
+	var upTo CommentID // not an id for now: the clocks of this server and of the database may differ
+	for _, c := range found[newest] {
+		upTo = c.ID
+	}
+	return s.store.EraseComments(ctx, viewer, upTo, s.event(EventErasureBegun, viewer))
 }
 
 // CommentErasure reads what is left of the erasing of the viewer's comments: nil where there is none.

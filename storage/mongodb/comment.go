@@ -62,6 +62,73 @@ func live(filter bson.D) bson.D {
 	return append(filter, bson.E{Key: "deleted", Value: doc("$exists", false)})
 }
 
+// newComment is a comment on its way into the database.
+type newComment struct {
+	given  social.Comment
+	event  social.Event
+	stored *social.Comment // set by the transaction
+}
+
+// InsertComment implements social.Comments.
+func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	own := &newComment{given: *c, event: e}
+	if err := s.newComments.do(limited, c.Post, own); err != nil {
+		return translate(limited, "insert comment", err)
+	}
+	c.ID, c.TreePath = own.stored.ID, own.stored.TreePath
+	return nil
+}
+
+// insertComments stores comments on one post in one transaction.
+func (s *Store) insertComments(ctx context.Context, post social.PostID, batch []*newComment) error {
+	return s.write(ctx, "insert comment", []id.ID{post.ID}, func(ctx context.Context) error {
+		events, err := s.numberComments(ctx, post, batch)
+		if err != nil {
+			return err
+		}
+		comments := each(batch, func(c **newComment) *social.Comment { return (*c).stored })
+		if err := s.countComments(ctx, comments); err != nil {
+			return err
+		}
+		if err := s.threads.insert(ctx, comments); err != nil {
+			return err
+		}
+		if err := s.append(ctx, events...); err != nil {
+			return err
+		}
+		return s.feeds.postChanged(ctx, post)
+	})
+}
+
+// numberComments gives ids to comments that have none, behind all that the thread has had and behind their parents. ErrNotFound.
+func (s *Store) numberComments(ctx context.Context, post social.PostID, batch []*newComment) ([]social.Event, error) {
+	var floor int64
+	n := 0
+	for _, c := range batch {
+		floor = max(floor, c.given.ID.Serial(), c.given.Parent.Serial())
+		if c.given.ID.IsZero() {
+			n++
+		}
+	}
+	next, err := serials(ctx, s.posts, post, floor, n, false)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]social.Event, len(batch))
+	for i, c := range batch {
+		stored := c.given // a copy for each attempt
+		c.stored, events[i] = &stored, c.event
+		if c.given.ID.IsZero() {
+			stored.SetID(social.CommentID{ID: id.WithSerial(next)})
+			events[i].Comment = stored.ID
+			next++
+		}
+	}
+	return events, nil
+}
+
 // countComments adds comments to their post: to the count, to the newest ones (which stay in the order of their ids,
 // whatever the order of the commits), and to those of their parents that are among these.
 func (s *Store) countComments(ctx context.Context, comments []*social.Comment) error {

@@ -29,9 +29,9 @@ func TestACommentWhoseCallerHasLeftIsNotStoredLater(t *testing.T) {
 		again := time.NewTicker(time.Millisecond)
 		defer again.Stop()
 		for {
-			s.queue.mu.Lock()
-			waiting, running := s.queue.waiting[p.ID]
-			s.queue.mu.Unlock()
+			s.newComments.mu.Lock()
+			waiting, running := s.newComments.waiting[p.ID]
+			s.newComments.mu.Unlock()
 			if running && len(waiting) == n {
 				return
 			}

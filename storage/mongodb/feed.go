@@ -29,7 +29,7 @@ type feeds interface {
 	news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error)
 	walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error)
 	// These five take part in the transactions of writes. What is left for later they add as jobs.
-	postAdded(ctx context.Context, p *social.Post) error
+	postsAdded(ctx context.Context, posts []*social.Post) error
 	// postChanged is told of every change of a post that an answer shows: its content, audience, comments and counts.
 	postChanged(ctx context.Context, post social.PostID) error
 	postDeleted(ctx context.Context, post social.PostID, author, wallOwner social.UserID) error
@@ -37,7 +37,7 @@ type feeds interface {
 	postMoved(ctx context.Context, post social.PostID) error
 	// followsChanged is told who begins or ends follows.
 	followsChanged(ctx context.Context, owners ...social.UserID) error
-	// postStored is called when the transaction of postAdded has committed. What it does may fail.
+	// postStored is called when the transaction of postsAdded has committed. What it does may fail.
 	postStored(ctx context.Context, p *social.Post)
 	// jobKinds are those of the jobs that this layout alone adds, and do makes an attempt at one. ctx ends before the job's lease does.
 	jobKinds() []jobKind
@@ -63,7 +63,7 @@ var feedLayouts = map[string]func(s *Store, o Options) feeds{
 
 // Wall implements social.Feeds, as the layout has it.
 func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (walls map[social.List[social.UserID]][]*social.Post, err error) {
-	err = s.read(ctx, "wall", func(ctx context.Context) error {
+	err = s.readAtOnce(ctx, "wall", func(ctx context.Context) error {
 		walls, err = s.feeds.walls(ctx, lists)
 		return err
 	})
@@ -72,7 +72,7 @@ func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (w
 
 // News implements social.Feeds, as the layout has it.
 func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
-	err = s.read(ctx, "news", func(ctx context.Context) error {
+	err = s.readAtOnce(ctx, "news", func(ctx context.Context) error {
 		posts, err = s.feeds.news(ctx, viewer, p)
 		return err
 	})
@@ -82,7 +82,7 @@ func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (
 // Incoming implements social.Feeds: the circles that hold the viewer, and then the newest posts whose inbox names them
 // or the viewer's wall. Its cost grows with the number of the viewer's followers, as that of News does with the followed.
 func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
-	err = s.read(ctx, "incoming", func(ctx context.Context) error {
+	err = s.readAtOnce(ctx, "incoming", func(ctx context.Context) error {
 		keys, err := s.inboxKeys(ctx, viewer)
 		if err != nil {
 			return err

@@ -42,17 +42,17 @@ func (s *Store) newestNews(ctx context.Context, user social.UserID, limit int) (
 	return mergeIDs(ctx, s, "author", append(authors, user), social.Page{Limit: limit})
 }
 
-// news reads the newest page in one command, and others in two or three.
+// news reads the newest page in two commands, and others in three or four.
 func (f *bucketFeeds) news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
 		return f.readFeeds.news(ctx, viewer, p)
 	}
-	return f.kept.page(ctx, viewer, p, deeper)
+	return f.kept.news(ctx, jobBucketPush, viewer, p, deeper)
 }
 
-// postAdded adds the job that pushes the post.
-func (f *bucketFeeds) postAdded(ctx context.Context, p *social.Post) error {
-	return f.jobs.add(ctx, jobDoc{Kind: jobBucketPush, Author: p.Author, Post: p.ID})
+// postsAdded adds the jobs that push the posts.
+func (f *bucketFeeds) postsAdded(ctx context.Context, posts []*social.Post) error {
+	return f.jobs.add(ctx, pushJobs(jobBucketPush, posts)...)
 }
 
 // postStored lets authors see their own posts at once. Where it fails, the job comes a moment later.

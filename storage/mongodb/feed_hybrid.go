@@ -46,13 +46,21 @@ func (f *hybridFeeds) mergedOf(ctx context.Context, authors []social.UserID) ([]
 	return each(docs, func(d *mergedAuthorDoc) social.UserID { return d.Author }), err
 }
 
-// news reads the list, the newest posts of merged authors, and then the posts: two or three commands. What lies deeper than
+// news reads the list, what is on its way to it, the newest posts of merged authors, and then the posts: three or four commands. What lies deeper than
 // the list is read as in the read layout.
 func (f *hybridFeeds) news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	pending, ok, err := f.pendingNews(ctx, jobPush, viewer, p)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return f.readFeeds.news(ctx, viewer, p)
+	}
 	l, err := f.list(ctx, viewer)
 	if err != nil {
 		return nil, err
 	}
+	l.IDs = append(l.IDs, pending...)
 	if l.ends(p) || p.Last && !l.reaches(p) {
 		return f.readFeeds.news(ctx, viewer, p)
 	}
@@ -107,9 +115,9 @@ func (f *hybridFeeds) listedIDs(ctx context.Context, l *newsListDoc, p social.Pa
 	return firstIDs(ids, p), nil
 }
 
-// postAdded adds the job that pushes the post to the lists of its author and followers.
-func (f *hybridFeeds) postAdded(ctx context.Context, p *social.Post) error {
-	return f.jobs.add(ctx, jobDoc{Kind: jobPush, Author: p.Author, Post: p.ID})
+// postsAdded adds the jobs that push the posts to the lists of their authors and followers.
+func (f *hybridFeeds) postsAdded(ctx context.Context, posts []*social.Post) error {
+	return f.jobs.add(ctx, pushJobs(jobPush, posts)...)
 }
 
 // postStored lets authors see their own posts at once. It is no part of the transaction, which would be in conflict with

@@ -52,10 +52,10 @@ func (f *hybridFeeds) list(ctx context.Context, user social.UserID) (*newsListDo
 		return nil, err
 	}
 	if len(docs) == 0 || !docs[0].Ready {
-		return f.buildList(ctx, user)
+		return f.buildList(outside(ctx), user)
 	}
 	l := &docs[0]
-	return l, f.upkeep(ctx, user, l)
+	return l, f.upkeep(outside(ctx), user, l)
 }
 
 // upkeep cuts a long list, and notes that the list is used.

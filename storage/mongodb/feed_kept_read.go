@@ -33,13 +33,26 @@ func keyID(k social.Key, none social.PostID) (post social.PostID) {
 	return post
 }
 
-// page reads a page of a user's feed; deeper reads a page, or the end of one, that is not kept. The first page of ids costs one command, the first one of
+// news reads a page of a user's news, in which posts are merged that jobs of a kind have still to push.
+func (f *keptFeed) news(ctx context.Context, push jobKind, user social.UserID, p social.Page, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
+	pending, ok, err := f.pendingNews(ctx, push, user, p)
+	switch {
+	case err != nil:
+		return nil, err
+	case !ok:
+		return deeper(ctx, p)
+	}
+	return f.page(ctx, user, p, pending, deeper)
+}
+
+// page reads a page of a user's feed, with posts that are on their way to it; deeper reads a page, or the end of one, that is not kept. The first page of ids costs one command, the first one of
 // copies two, and others one more.
-func (f *keptFeed) page(ctx context.Context, user social.UserID, p social.Page, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
+func (f *keptFeed) page(ctx context.Context, user social.UserID, p social.Page, pending []social.PostID, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
 	v, err := f.look(ctx, user, p)
 	if err != nil {
 		return nil, err
 	}
+	v.expect(pending)
 	if !v.has(p) {
 		return deeper(ctx, p)
 	}
@@ -65,16 +78,23 @@ func (f *keptFeed) page(ctx context.Context, user social.UserID, p social.Page, 
 		return append(posts, more...), err
 	case p.Last: // some of the posts are gone
 		rest.Before = social.Key(ids[0].Bytes())
-		more, err := f.page(ctx, user, rest, deeper)
+		more, err := f.page(ctx, user, rest, pending, deeper)
 		return append(more, posts...), err
 	}
 	rest.After = social.Key(ids[len(ids)-1].Bytes())
-	more, err := f.page(ctx, user, rest, deeper)
+	more, err := f.page(ctx, user, rest, pending, deeper)
 	return append(posts, more...), err
 }
 
+// expect adds posts that are on their way to the feed.
+func (v *keptView) expect(pending []social.PostID) {
+	if v.open != nil {
+		v.open.IDs = append(v.open.IDs, pending...)
+	}
+}
+
 // pages reads pages of many feeds: what open parts have in two commands, or three where some copies are old, and the rest as deeper does.
-func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID],
+func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID], pending map[social.UserID][]social.PostID,
 	deeper func(context.Context, []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error),
 ) (map[social.List[social.UserID]][]*social.Post, error) {
 	longest := 0
@@ -84,6 +104,9 @@ func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID]
 	views, err := f.openViews(ctx, each(lists, func(l *social.List[social.UserID]) social.UserID { return l.Of }), longest)
 	if err != nil {
 		return nil, err
+	}
+	for user, v := range views {
+		v.expect(pending[user])
 	}
 	selected := make(map[social.List[social.UserID]][]social.PostID, len(lists))
 	var rest []social.List[social.UserID]

@@ -39,21 +39,32 @@ func newMonthFeeds(s *Store, size int) *monthFeeds {
 	return &monthFeeds{readFeeds: readFeeds{s}, newsOf: feed(s.monthNews, s.newestNews), wallOf: feed(s.monthWalls, wallIDs)}
 }
 
-// news reads the newest page in two commands, or three where some copies are old, and others in one more.
+// news reads the newest page in three commands, or four where some copies are old, and others in one more.
 func (f *monthFeeds) news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	deeper := func(ctx context.Context, p social.Page) ([]*social.Post, error) {
 		return f.readFeeds.news(ctx, viewer, p)
 	}
-	return f.newsOf.page(ctx, viewer, p, deeper)
+	return f.newsOf.news(ctx, jobMonthPush, viewer, p, deeper)
 }
 
 // walls reads one wall as news are read, and many in as many commands as one.
 func (f *monthFeeds) walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
-	if len(lists) != 1 {
-		return f.wallOf.pages(ctx, lists, f.readFeeds.walls)
+	var bounds social.Page
+	if len(lists) == 1 {
+		bounds = lists[0].Page
+	}
+	pending, ok, err := f.pendingOnWalls(ctx, jobMonthPush, bounds)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case !ok:
+		return f.readFeeds.walls(ctx, lists)
+	case len(lists) != 1:
+		return f.wallOf.pages(ctx, lists, pending, f.readFeeds.walls)
 	}
 	list := lists[0]
-	posts, err := f.wallOf.page(ctx, list.Of, list.Page, func(ctx context.Context, p social.Page) ([]*social.Post, error) {
+	posts, err := f.wallOf.page(ctx, list.Of, list.Page, pending[list.Of], func(ctx context.Context, p social.Page) ([]*social.Post, error) {
 		rest := social.List[social.UserID]{Of: list.Of, Page: p}
 		walls, err := f.readFeeds.walls(ctx, []social.List[social.UserID]{rest})
 		return walls[rest], err
@@ -61,9 +72,9 @@ func (f *monthFeeds) walls(ctx context.Context, lists []social.List[social.UserI
 	return map[social.List[social.UserID]][]*social.Post{list: posts}, err
 }
 
-// postAdded adds the job that pushes the post.
-func (f *monthFeeds) postAdded(ctx context.Context, p *social.Post) error {
-	return f.jobs.add(ctx, jobDoc{Kind: jobMonthPush, Author: p.Author, Post: p.ID, Wall: p.WallOwner})
+// postsAdded adds the jobs that push the posts.
+func (f *monthFeeds) postsAdded(ctx context.Context, posts []*social.Post) error {
+	return f.jobs.add(ctx, pushJobs(jobMonthPush, posts)...)
 }
 
 // postStored lets everybody see the post on its wall at once, and authors their own posts in the news. Where it fails, the job comes a moment later.

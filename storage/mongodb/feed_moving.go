@@ -61,8 +61,8 @@ func (f movingFeeds) each(ctx context.Context, do func(feeds) error) error {
 	return nil
 }
 
-func (f movingFeeds) postAdded(ctx context.Context, p *social.Post) error {
-	return f.each(ctx, func(layout feeds) error { return layout.postAdded(ctx, p) })
+func (f movingFeeds) postsAdded(ctx context.Context, posts []*social.Post) error {
+	return f.each(ctx, func(layout feeds) error { return layout.postsAdded(ctx, posts) })
 }
 
 func (f movingFeeds) postChanged(ctx context.Context, post social.PostID) error {

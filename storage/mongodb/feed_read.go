@@ -47,7 +47,7 @@ func (f readFeeds) walls(ctx context.Context, lists []social.List[social.UserID]
 	return pagesOf(ctx, f.posts, lists, query, (*postDoc).post)
 }
 
-func (readFeeds) postAdded(context.Context, *social.Post) error          { return nil }
+func (readFeeds) postsAdded(context.Context, []*social.Post) error       { return nil }
 func (readFeeds) postChanged(context.Context, social.PostID) error       { return nil }
 func (readFeeds) followsChanged(context.Context, ...social.UserID) error { return nil }
 func (readFeeds) postStored(context.Context, *social.Post)               {}

@@ -36,6 +36,7 @@ const (
 	byPostNumber = "post_number"
 	byDue        = "due"
 	byFailure    = "failedAt"
+	byPushed     = "kind_post" // the posts that jobs are about
 	byProperty   = "properties"
 	byName       = "nameOrder"
 	byRights     = "rights"
@@ -80,9 +81,11 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.threadMutes: {index(byUser, doc("user", 1))},
 		s.events:      {expiring("at", social.DefaultEventRetention)},
 		s.settings:    nil, // _id is the name
+		s.sequences:   nil, // the same
 		s.jobs.jobs: {
 			having("due", byDue, doc("due", 1)),
 			having("failedAt", byFailure, doc("failedAt", -1)),
+			having("post", byPushed, doc("kind", 1, "post", 1)),
 		},
 		s.newsLists:     {expiring("usedAt", listLife)},
 		s.mergedAuthors: nil, // _id is the author

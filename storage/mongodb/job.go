@@ -99,6 +99,13 @@ func (q *jobQueue) add(ctx context.Context, jobs ...jobDoc) error {
 	return err
 }
 
+// pushJobs are jobs that push new posts.
+func pushJobs(kind jobKind, posts []*social.Post) []jobDoc {
+	return each(posts, func(p **social.Post) jobDoc {
+		return jobDoc{Kind: kind, Author: (*p).Author, Post: (*p).ID, Wall: (*p).WallOwner}
+	})
+}
+
 // addNext stores a job that another one leads to, outside any transaction: one that its server left open would hold the
 // job until the database gives it up, after a minute. As long as it is there, it is stored once.
 func (q *jobQueue) addNext(ctx context.Context, from, j jobDoc) error {

@@ -31,7 +31,7 @@ func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
 			settings[m.setting.name].Move.Phase = phaseAnnounced
 			missed, before := newStatus(author), inEra(ctx, must(s.newEra(settings))(t))
 			must(s.posts.InsertOne(ctx, newPostDoc(missed)))(t)
-			ok(t, s.feeds.postAdded(before, missed))
+			ok(t, s.feeds.postsAdded(before, []*social.Post{missed}))
 			ok(t, m.drive(ctx))
 			ok(t, m.release(ctx))
 			news := must(s.News(ctx, reader, social.Page{Limit: 10}))(t)

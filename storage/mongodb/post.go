@@ -209,27 +209,76 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 	return social.Content{}
 }
 
-// InsertPost implements social.Posts.
+// newPost is a post on its way into the database.
+type newPost struct {
+	given  social.Post
+	event  social.Event
+	stored *social.Post // set by the transaction
+}
+
+// InsertPost implements social.Posts. Every post changes the sequence, so that those of one server share transactions.
 func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
-	err := s.write(ctx, "insert post", nil, func(ctx context.Context) error {
-		d := newPostDoc(p)
-		d.Homes = s.era(ctx).threads.marks
-		if _, err := s.posts.InsertOne(ctx, d); err != nil {
-			return err
-		}
-		if err := s.feeds.postAdded(ctx, p); err != nil {
-			return err
-		}
-		return s.append(ctx, e)
-	})
-	if err != nil {
-		return err
+	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	own := &newPost{given: *p, event: e}
+	if err := s.newPosts.do(limited, postSequence, own); err != nil {
+		return translate(limited, "insert post", err)
 	}
+	p.ID = own.stored.ID
 	_ = s.read(ctx, "own news", func(ctx context.Context) error { // the post is there, whatever becomes of this
 		s.feeds.postStored(ctx, p)
 		return nil
 	})
 	return nil
+}
+
+// insertPosts stores posts in one transaction.
+func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) error {
+	return s.write(ctx, "insert post", nil, func(ctx context.Context) error {
+		events, err := s.numberPosts(ctx, batch)
+		if err != nil {
+			return err
+		}
+		posts := each(batch, func(p **newPost) *social.Post { return (*p).stored })
+		docs := each(posts, func(p **social.Post) postDoc { return newPostDoc(*p) })
+		for i := range docs {
+			docs[i].Homes = s.era(ctx).threads.marks
+		}
+		if _, err := s.posts.InsertMany(ctx, docs); err != nil {
+			return err
+		}
+		if err := s.feeds.postsAdded(ctx, posts); err != nil {
+			return err
+		}
+		return s.append(ctx, events...)
+	})
+}
+
+// numberPosts gives ids to posts that have none, behind all that there have been.
+func (s *Store) numberPosts(ctx context.Context, batch []*newPost) ([]social.Event, error) {
+	var floor int64
+	n := 0
+	for _, p := range batch {
+		floor = max(floor, p.given.ID.Serial())
+		if p.given.ID.IsZero() {
+			n++
+		}
+	}
+	next, err := serials(ctx, s.sequences, postSequence, floor, n, true)
+	if err != nil {
+		return nil, err
+	}
+	events := make([]social.Event, len(batch))
+	for i, p := range batch {
+		stored := p.given // a copy for each attempt
+		p.stored, events[i] = &stored, p.event
+		if p.given.ID.IsZero() {
+			stored.ID = social.PostID{ID: id.WithSerial(next)}
+			events[i].Post = stored.ID
+			next++
+		}
+	}
+	return events, nil
 }
 
 // UpdatePost implements social.Posts.

@@ -53,6 +53,7 @@ func ShardKeys() map[string]bson.D {
 		"profiles":   nil, // a search reads them in the order of one index
 		"properties": nil, // at most a hundred
 		"settings":   nil, // a few documents
+		"sequences":  nil, // one document
 		"adKeys":     nil, // two documents
 		"adRefunds":  nil, // what people have begun
 		"servers":    nil, // a document a server

@@ -21,6 +21,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 
 	"plaza/id"
+	"plaza/social"
 	"plaza/storage"
 )
 
@@ -86,9 +87,11 @@ type Store struct {
 	graph   movingGraph
 	jobs    *jobQueue
 	threads movingThreads
-	queue   *commentQueue
 	erasing eraseTimes
-	member  *member
+
+	newPosts    *writeQueue[string, *newPost] // of one key: all posts are in one sequence
+	newComments *writeQueue[social.PostID, *newComment]
+	member      *member
 
 	threadLayouts   map[string]threads
 	feedLayouts     map[string]feeds
@@ -111,6 +114,8 @@ type Store struct {
 
 	events   *mongo.Collection
 	settings *mongo.Collection
+
+	sequences *mongo.Collection
 
 	newsLists     *mongo.Collection
 	mergedAuthors *mongo.Collection
@@ -175,7 +180,10 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.member.join(ctx); err != nil {
 		return err
 	}
-	return s.createIndexes(ctx)
+	if err := s.createIndexes(ctx); err != nil {
+		return err
+	}
+	return s.startSequence(ctx)
 }
 
 // mustExist refuses a database that has neither settings nor, as one that is older than those, users.
@@ -233,7 +241,7 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		threadMutes: db.Collection("threadMutes"),
 		events:      db.Collection("events"), settings: db.Collection("settings"),
-		jobs: newJobQueue(db.Collection("jobs")), queue: newCommentQueue(),
+		jobs: newJobQueue(db.Collection("jobs")), sequences: db.Collection("sequences"),
 		erasing: defaultEraseTimes,
 
 		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
@@ -242,6 +250,7 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 
 		threadLayouts: map[string]threads{}, feedLayouts: map[string]feeds{}, graphLayouts: map[string]followerGraph{},
 	}
+	s.newPosts, s.newComments = newWriteQueue(s.insertPosts), newWriteQueue(s.insertComments)
 	s.member = newMember(s, db.Collection("servers"), self, o)
 	for name, layout := range commentLayouts {
 		s.threadLayouts[name] = layout(db)

@@ -49,6 +49,39 @@ func (s *Store) read(ctx context.Context, op string, fn func(context.Context) er
 	return translate(ctx, op, err)
 }
 
+// readAtOnce is read with all reads of fn on one snapshot: a list that several commands put together must not lack a post that
+// was committed before another one that it shows. Writes in fn must be outside.
+func (s *Store) readAtOnce(ctx context.Context, op string, fn func(context.Context) error) error {
+	return s.read(ctx, op, func(ctx context.Context) error {
+		return retry(ctx, func() error { return s.onSnapshot(ctx, fn) })
+	})
+}
+
+func (s *Store) onSnapshot(ctx context.Context, fn func(context.Context) error) error {
+	session, err := s.client.StartSession(options.Session().SetSnapshot(true))
+	if err != nil {
+		return err
+	}
+	defer session.EndSession(context.WithoutCancel(ctx))
+	if err := fn(mongo.NewSessionContext(ctx, session)); err != nil {
+		return onLostSnapshot(err)
+	}
+	return nil
+}
+
+// onLostSnapshot makes it a reason to read again that the server has given up a snapshot, or has changed an index since.
+func onLostSnapshot(err error) error {
+	const snapshotTooOld, snapshotUnavailable = 239, 246
+	var server mongo.ServerError
+	if asServerError(err, &server) && (server.HasErrorCode(snapshotTooOld) || server.HasErrorCode(snapshotUnavailable)) {
+		return fmt.Errorf("%w: %w", errAgain, err)
+	}
+	return err
+}
+
+// outside is ctx without the snapshot or the transaction that it is in.
+func outside(ctx context.Context) context.Context { return mongo.NewSessionContext(ctx, nil) }
+
 // write runs fn in a transaction until it commits, fails for good, or the deadline comes. fn may run more than once:
 // it must set its results anew each time. Writers of the same hot ids in this process wait for one another here,
 // which is far cheaper than the conflicts that they would have in the database. Where fn has made jobs, workers of this

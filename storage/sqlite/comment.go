@@ -46,23 +46,40 @@ var (
 
 // InsertComment implements social.Comments.
 func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
-	return s.update(ctx, func(w *work) error {
+	stored := *c
+	err := s.update(ctx, func(w *work) error {
 		if err := w.refuseDeleted(c.Author, social.ErrAccountGone); err != nil {
 			return err
 		}
 		if err := w.requirePlace(c); err != nil {
 			return err
 		}
-		_, err := w.exec(insertComment, c.ID.Bytes(), c.Post.Bytes(), orNull(c.Parent.ID), c.Slug, c.Path, string(c.TreePath),
-			orNull(c.Author.ID), c.Text, moment(c.EditedAt))
+		next, err := s.nextID(w, c.ID.ID)
 		if err != nil {
-			return taken(err)
+			return err
 		}
-		if err := w.countComment(c.Post, c.Parent, 1); err != nil {
+		if c.ID.IsZero() {
+			stored.SetID(social.CommentID{ID: next})
+			e.Comment = stored.ID
+		}
+		if err := w.addComment(&stored); err != nil {
 			return err
 		}
 		return w.append(e)
 	})
+	if err == nil {
+		c.ID, c.TreePath = stored.ID, stored.TreePath
+	}
+	return err
+}
+
+func (w *work) addComment(c *social.Comment) error {
+	_, err := w.exec(insertComment, c.ID.Bytes(), c.Post.Bytes(), orNull(c.Parent.ID), c.Slug, c.Path, string(c.TreePath),
+		orNull(c.Author.ID), c.Text, moment(c.EditedAt))
+	if err != nil {
+		return taken(err)
+	}
+	return w.countComment(c.Post, c.Parent, 1)
 }
 
 // requirePlace is social.ErrNotFound where the comment's post is absent, or its parent is no live comment there.

@@ -59,23 +59,36 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 	if p.Content.Poll != nil {
 		noVotes = "[" + strings.TrimSuffix(strings.Repeat("0,", len(p.Content.Poll.Options)), ",") + "]"
 	}
-	return s.update(ctx, func(w *work) error {
+	stored := *p
+	err = s.update(ctx, func(w *work) error {
 		if err := w.refuseDeleted(p.Author, social.ErrAccountGone); err != nil {
 			return err
 		}
 		if err := w.refuseDeleted(p.WallOwner, social.ErrNotFound); err != nil {
 			return err
 		}
-		_, err := w.exec(insertPost, p.ID.Bytes(), p.Author.Bytes(), p.WallOwner.Bytes(), string(p.Audience.Kind), doc.circles,
+		next, err := s.nextID(w, p.ID.ID)
+		if err != nil {
+			return err
+		}
+		if p.ID.IsZero() {
+			stored.ID = social.PostID{ID: next}
+			e.Post = stored.ID
+		}
+		_, err = w.exec(insertPost, stored.ID.Bytes(), p.Author.Bytes(), p.WallOwner.Bytes(), string(p.Audience.Kind), doc.circles,
 			string(doc.kind), doc.detail, moment(p.EditedAt), p.Revision, noVotes, replyKind(p), joinCircles(p.Replies.Circles), commentOrder(p))
 		if err != nil {
 			return err
 		}
-		if err := w.listPost(p); err != nil {
+		if err := w.listPost(&stored); err != nil {
 			return err
 		}
 		return w.append(e)
 	})
+	if err == nil {
+		p.ID = stored.ID
+	}
+	return err
 }
 
 // UpdatePost implements social.Posts.

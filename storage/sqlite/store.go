@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
@@ -36,6 +37,7 @@ type Store struct {
 	log    *eventLog
 	lock   io.Closer
 	path   string
+	clock  func() time.Time
 
 	retention    atomic.Int64  // how long events are kept, in nanoseconds; 0: for ever
 	retentionSet chan struct{} // tells Work that it has changed
@@ -73,7 +75,7 @@ func openLocked(ctx context.Context, path string) (*Store, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s := &Store{path: path, lock: lock, log: newEventLog(), left: make(chan struct{}, 1), retentionSet: make(chan struct{}, 1), reservations: newReservations()}
+	s := &Store{path: path, lock: lock, clock: time.Now, log: newEventLog(), left: make(chan struct{}, 1), retentionSet: make(chan struct{}, 1), reservations: newReservations()}
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(openFault(path, err), s.closeAll())
 	}

@@ -1,0 +1,30 @@
+package mongodb_test
+
+import (
+	"testing"
+
+	"plaza/storage"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+	"plaza/storage/storagetest"
+)
+
+// TestClientsCatchUp: two servers, on every layout of feeds and of threads.
+func TestClientsCatchUp(t *testing.T) {
+	for _, o := range []mongodb.Options{
+		{Comments: mongodb.CommentsDocuments, Feeds: mongodb.FeedsRead},
+		{Comments: mongodb.CommentsEmbedded, Feeds: mongodb.FeedsHybrid},
+		{Comments: mongodb.TinyPages, Feeds: mongodb.TinyBucket},
+		{Comments: mongodb.TinyAdaptive, Feeds: mongodb.TinyMonth},
+		{Feeds: mongodb.FeedsHybrid, MergeAbove: 1, Graph: mongodb.GraphTwo},
+	} {
+		t.Run(o.Feeds+", "+o.Comments, func(t *testing.T) {
+			storagetest.RunCatchUp(t, func(t *testing.T) []storage.Store {
+				t.Helper()
+				uri, database := mongotest.Database(t)
+				at := inDatabase(t, uri, database)
+				return []storage.Store{openAt(t, at, o), openAt(t, at, o)}
+			})
+		})
+	}
+}

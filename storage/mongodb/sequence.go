@@ -1,0 +1,85 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/social"
+)
+
+// Posts and comments get their ids inside the transaction that stores them, in the order of commits. The transaction first
+// updates the document that remembers the newest serial (id.Serial): for posts the one document of sequences, for comments their
+// post's. Two transactions that update the same document are in conflict, so one of them runs again behind the other.
+// The time in an id is the primary's, and never before that of the last one: the clocks of Plaza's servers have no part in it.
+
+// postSequence is the _id of the document of sequences from which posts get their ids.
+const postSequence = "posts"
+
+// serialDoc is what remembers the newest serial that was given: a document of sequences, or a part of a post.
+type serialDoc struct {
+	LastSerial int64 `bson:"lastSerial"`
+	Latest     []struct {
+		ID social.CommentID `bson:"_id"`
+	} `bson:"latest"` // of a post alone
+}
+
+// newest is the greatest serial among the newest comments of a post.
+func (d *serialDoc) newest() (newest int64) {
+	for _, c := range d.Latest {
+		newest = max(newest, c.ID.Serial())
+	}
+	return newest
+}
+
+// serials gives n serials, all above floor and above those that were given before, and returns the first. It is the first
+// command of a transaction. ErrNotFound: there is no such document, and upsert is not set.
+func serials(ctx context.Context, c *mongo.Collection, name any, floor int64, n int, upsert bool) (first int64, err error) {
+	set := doc("lastSerial", doc("$max", bson.A{"$lastSerial", floor}))
+	if upsert {
+		set = append(set, bson.E{Key: "v", Value: version})
+	}
+	update := pipeline{doc("$set", set)}
+	if n > 0 {
+		now := doc("$multiply", bson.A{doc("$toLong", "$$NOW"), int64(id.SerialsPerMillisecond)})
+		next := doc("$max", bson.A{doc("$add", bson.A{"$lastSerial", int64(1)}), now})
+		update = append(update, doc("$set", doc("lastSerial", doc("$add", bson.A{next, int64(n - 1)}))))
+	}
+	var d serialDoc
+	err = found(c.FindOneAndUpdate(ctx, doc("_id", name), update, options.FindOneAndUpdate().SetUpsert(upsert).
+		SetReturnDocument(options.After).SetProjection(doc("lastSerial", 1, "latest._id", 1))).Decode(&d))
+	if err != nil {
+		return 0, upserted(err)
+	}
+	first = d.LastSerial - int64(n) + 1
+	if newest := d.newest(); n > 0 && newest >= first {
+		// The thread has comments from before posts remembered a serial.
+		return serials(ctx, c, name, newest, n, upsert)
+	}
+	return first, nil
+}
+
+// startSequence lets posts begin behind those of a database that is older than sequences.
+func (s *Store) startSequence(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	defer cancel()
+	err := s.sequences.FindOne(ctx, doc("_id", postSequence)).Err()
+	if !errors.Is(err, mongo.ErrNoDocuments) {
+		return translate(ctx, "sequences", err)
+	}
+	var last seqDoc
+	err = s.posts.FindOne(ctx, bson.D{}, options.FindOne().SetSort(doc("_id", -1)).SetHint("_id_").
+		SetProjection(doc("seq", 1))).Decode(&last)
+	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
+		return translate(ctx, "sequences", err)
+	}
+	return translate(ctx, "sequences", retry(ctx, func() error {
+		_, err := s.sequences.UpdateOne(ctx, doc("_id", postSequence),
+			doc("$max", doc("lastSerial", last.Seq.Serial()), "$set", doc("v", version)), options.UpdateOne().SetUpsert(true))
+		return upserted(err)
+	}))
+}

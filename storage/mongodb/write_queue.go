@@ -1,0 +1,113 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"plaza/social"
+)
+
+// maxTogether is how many writes one transaction takes: it must end soon, also on a slow disk.
+const maxTogether = 32
+
+// writeQueue groups writes that can't run side by side, because each of them changes the document that K names. What comes in while
+// one transaction runs goes into the next one together, so that a busy document waits for the disk once a transaction, not once a
+// write. Each server has its own queue; servers meet in the database.
+type writeQueue[K comparable, T any] struct {
+	store func(ctx context.Context, key K, batch []T) error // in one transaction
+
+	mu      sync.Mutex
+	waiting map[K][]*queuedWrite[T] // a key that is here has a goroutine that stores its writes
+}
+
+func newWriteQueue[K comparable, T any](store func(context.Context, K, []T) error) *writeQueue[K, T] {
+	return &writeQueue[K, T]{store: store, waiting: map[K][]*queuedWrite[T]{}}
+}
+
+// queuedWrite is a write that waits for its transaction.
+type queuedWrite[T any] struct {
+	write T
+	done  chan error      // gets its result; has room for it
+	left  <-chan struct{} // closed when its caller stops waiting
+}
+
+// hasLeft says whether the caller has been told that it took too long. What has not begun by then must not: it would come at any
+// time, also when its author has been gone for long.
+func (w *queuedWrite[T]) hasLeft() bool {
+	select {
+	case <-w.left:
+		return true
+	default:
+		return false
+	}
+}
+
+// do stores a write together with others of its key, and waits for the result until ctx ends. Then it is unknown whether the write
+// was stored, and its fields must not be read.
+func (q *writeQueue[K, T]) do(ctx context.Context, key K, write T) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	own := &queuedWrite[T]{write: write, done: make(chan error, 1), left: ctx.Done()}
+	if q.add(key, own) {
+		go q.run(context.WithoutCancel(ctx), key) // others may join: it does not end with this caller
+	}
+	select {
+	case err := <-own.done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// add queues a write, and says whether it is the first of its key, for which run must be called.
+func (q *writeQueue[K, T]) add(key K, w *queuedWrite[T]) (first bool) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting, running := q.waiting[key]
+	q.waiting[key] = append(waiting, w)
+	return !running
+}
+
+// take removes the next writes of a key. None: the goroutine has to end.
+func (q *writeQueue[K, T]) take(key K) []*queuedWrite[T] {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting := slices.DeleteFunc(q.waiting[key], (*queuedWrite[T]).hasLeft)
+	if len(waiting) == 0 {
+		delete(q.waiting, key)
+		return nil
+	}
+	n := min(len(waiting), maxTogether)
+	q.waiting[key] = waiting[n:]
+	return waiting[:n]
+}
+
+// run stores a key's writes until none is waiting.
+func (q *writeQueue[K, T]) run(ctx context.Context, key K) {
+	for batch := q.take(key); len(batch) > 0; batch = q.take(key) {
+		err := q.storeAll(ctx, key, batch)
+		if len(batch) > 1 && err != nil && !errors.Is(err, social.ErrUnavailable) {
+			q.storeEach(ctx, key, batch)
+			continue
+		}
+		for _, w := range batch {
+			w.done <- err
+		}
+	}
+}
+
+// storeEach stores each write in a transaction of its own: one of them is refused, and would take the others along.
+func (q *writeQueue[K, T]) storeEach(ctx context.Context, key K, batch []*queuedWrite[T]) {
+	for i, w := range batch {
+		if !w.hasLeft() {
+			w.done <- q.storeAll(ctx, key, batch[i:i+1])
+		}
+	}
+}
+
+func (q *writeQueue[K, T]) storeAll(ctx context.Context, key K, batch []*queuedWrite[T]) error {
+	return q.store(ctx, key, each(batch, func(w **queuedWrite[T]) T { return (*w).write }))
+}

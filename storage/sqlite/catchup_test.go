@@ -1,0 +1,41 @@
+package sqlite
+
+import (
+	"testing"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/storagetest"
+)
+
+func TestClientsCatchUp(t *testing.T) {
+	storagetest.RunCatchUp(t, func(t *testing.T) []storage.Store {
+		t.Helper()
+		return []storage.Store{openAds(t)}
+	})
+}
+
+// TestIdsGrowWhateverTheClockSays sets the clock back, and deletes what is newest: a cursor that was handed out stays behind
+// what comes in.
+func TestIdsGrowWhateverTheClockSays(t *testing.T) {
+	p := newPlaza(t, 1)
+	at := time.Now()
+	p.clock = func() time.Time { return at }
+	var last id.ID
+	for _, step := range []time.Duration{0, 0, -time.Hour, time.Minute, -time.Minute} {
+		at = at.Add(step)
+		author := p.people[0].User.ID
+		post := &social.Post{
+			Author: author, WallOwner: author, Audience: social.Audience{Kind: social.AudiencePublic},
+			Content: social.Content{Status: &social.Status{Text: "hello"}},
+		}
+		p.check(p.InsertPost(t.Context(), post, social.Event{}))
+		if post.ID.Serial() <= last.Serial() {
+			t.Errorf("%v does not sort behind %v", post.ID, last)
+		}
+		last = post.ID.ID
+		p.check(p.DeletePost(t.Context(), post.ID, social.Event{}))
+	}
+}
