@@ -1,6 +1,10 @@
 package social
 
-import "context"
+import (
+	"context"
+	"maps"
+	"slices"
+)
 
 // News lists the posts by everybody whom the viewer follows, and the viewer's own.
 func (v *Viewer) News(ctx context.Context, p Page) (Slice[*Post], error) {
@@ -20,16 +24,16 @@ func (v *Viewer) feed(ctx context.Context, p Page, read func(context.Context, Us
 		return map[List[UserID]][]*Post{lists[0]: posts}, err
 	}
 	list := List[UserID]{v.ID, p}
-	slices, err := collect(ctx, v, []List[UserID]{list}, readOne, postKey, v.seePosts(rule))
-	return slices[list], err
+	found, err := collect(ctx, v, []List[UserID]{list}, readOne, postKey, v.seePosts(rule))
+	return found[list], err
 }
 
 // OwnWall lists the viewer's own wall in a view.
 func (v *Viewer) OwnWall(ctx context.Context, view WallView, p Page) (Slice[*Post], error) {
 	rule := func(viewer UserID, p *Post, toAuthor Relation) bool { return InWallView(view, viewer, p, toAuthor) }
 	list := List[UserID]{v.ID, p}
-	slices, err := collect(ctx, v, []List[UserID]{list}, v.s.store.Wall, postKey, v.seePosts(rule))
-	return slices[list], err
+	found, err := collect(ctx, v, []List[UserID]{list}, v.s.store.Wall, postKey, v.seePosts(rule))
+	return found[list], err
 }
 
 // Walls lists the walls of users as the viewer may see them; the viewer's own as ViewAll. Walls of people who do not exist for
@@ -44,14 +48,37 @@ func (v *Viewer) Walls(ctx context.Context, lists []List[UserID]) (map[List[User
 		if err != nil {
 			return nil, err
 		}
+		owners, err := v.ownersRelations(ctx, visible, posts)
+		if err != nil {
+			return nil, err
+		}
 		return func(owner UserID, p *Post) bool {
 			if owner == v.ID {
 				return InWallView(ViewAll, v.ID, p, relations[p.Author])
 			}
-			return CanSeePost(v.ID, p, relations[p.Author])
+			return OnWall(v.ID, p, relations[p.Author], owners[Pair{Viewer: owner, Other: p.Author}])
 		}, nil
 	}
 	return collect(ctx, v, visible, v.s.store.Wall, postKey, see)
+}
+
+// ownersRelations reads how the owners of others' walls stand to the authors of posts on them, in one read. It reads as much where only the
+// owners have written, so that a wall on which all other posts are hidden takes as long as one without any.
+func (v *Viewer) ownersRelations(ctx context.Context, walls []List[UserID], posts []*Post) (map[Pair]Relation, error) {
+	pairs := map[Pair]bool{}
+	for _, wall := range walls {
+		pairs[Pair{Viewer: wall.Of, Other: nobody}] = true
+	}
+	for _, p := range posts {
+		if p.Author != p.WallOwner {
+			pairs[Pair{Viewer: p.WallOwner, Other: p.Author}] = true
+		}
+	}
+	maps.DeleteFunc(pairs, func(pair Pair, _ bool) bool { return pair.Viewer == v.ID })
+	if len(pairs) == 0 {
+		return nil, nil
+	}
+	return v.s.store.Relations(ctx, slices.Collect(maps.Keys(pairs)))
 }
 
 func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*Post) (func(UserID, *Post) bool, error) {

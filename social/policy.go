@@ -46,6 +46,12 @@ func CanSeePost(viewer UserID, p *Post, toAuthor Relation) bool {
 	return inAudience(p.Audience, toAuthor)
 }
 
+// OnWall says whether a post is on somebody's wall for a viewer who has this relation to its author: they see the post, and the wall's
+// owner does not block the author. Everywhere else the post stays what its audience makes it, and it is back when the block ends.
+func OnWall(viewer UserID, p *Post, toAuthor, ownerToAuthor Relation) bool {
+	return CanSeePost(viewer, p, toAuthor) && !ownerToAuthor.Blocks
+}
+
 // CanSeeVersion says whether an earlier version of a post exists for a viewer who has this relation to its author: they see
 // the post as it is now, and with the audience that it had in that version they would see it, too. What was written for few
 // does not become everybody's when the post does.

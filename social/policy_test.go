@@ -63,6 +63,25 @@ func TestWhoSeesAPost(t *testing.T) {
 	}
 }
 
+// TestOnWall: a block by the wall's owner takes posts off the wall, and a mute or a block by their author does not.
+func TestOnWall(t *testing.T) {
+	post := &social.Post{Author: author, WallOwner: owner, Audience: social.Audience{Kind: social.AudiencePublic}}
+	for _, c := range []struct {
+		toAuthor, ownerToAuthor social.Relation
+		want                    bool
+	}{
+		{social.Relation{}, social.Relation{}, true},
+		{social.Relation{}, social.Relation{Blocks: true}, false},
+		{social.Relation{}, social.Relation{BlockedBy: true}, true},
+		{social.Relation{}, social.Relation{Mutes: true}, true},
+		{social.Relation{BlockedBy: true}, social.Relation{}, false},
+	} {
+		if got := social.OnWall(viewer, post, c.toAuthor, c.ownerToAuthor); got != c.want {
+			t.Errorf("%+v: on the wall %v, want %v", c, got, c.want)
+		}
+	}
+}
+
 // TestWhoSeesAVersion: who sees the post now, and would have seen it then.
 func TestWhoSeesAVersion(t *testing.T) {
 	public := social.Audience{Kind: social.AudiencePublic}

@@ -222,7 +222,7 @@ func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, ki
 	if err == nil && !CanEditPost(viewer, p) {
 		err = fault.Errorf(fault.CodeNotAllowed, "postId", "This post is somebody else's.")
 	}
-	if err := fault.All(err, wrong); err != nil {
+	if err := fault.All(wrong, err); err != nil {
 		return nil, err
 	}
 	replaced, err := change(p)

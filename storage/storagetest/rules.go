@@ -243,13 +243,16 @@ func (m *model) inIncoming(viewer int, p *modelPost) bool {
 	return p.owner == viewer || toCircles || toListed
 }
 
-// onWall says whether a post is on a wall as somebody sees it: everything visible for a visitor; for the owner what is
-// neither blocked nor muted.
+// onWall says whether a post is on a wall as somebody sees it: for a visitor everything visible, but for posts by people whom the owner blocks;
+// for the owner what is neither blocked nor muted.
 func (m *model) onWall(viewer, owner int, p *modelPost) bool {
 	if p.owner != owner || !m.sees(viewer, p) {
 		return false
 	}
-	return viewer != owner || !m.mutesNow(viewer, p.author)
+	if viewer != owner {
+		return !slices.Contains(m.blocks, arc{owner, p.author})
+	}
+	return !m.mutesNow(viewer, p.author)
 }
 
 // onFollowedWall says whether a post is in the owner's view FOLLOWED of the own wall.
