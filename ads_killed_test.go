@@ -299,6 +299,7 @@ func TestKilledBetweenLeaseAndSpend(t *testing.T) {
 			t.Errorf("an impression was refused: %s", refused)
 		}
 	})
+	r.countAll()
 	ledger, shown, shownCapped := r.ledger(), r.shown(r.funded), r.shown(r.capped)
 	if n := count.Load() - capped.Load(); n > fundedTimes-onLease || ledger.Taken != fundedTimes*impressionPrice {
 		t.Errorf("%d ads were chosen, though %d were lost, and %d micros are taken", n, onLease, ledger.Taken)
@@ -333,11 +334,34 @@ func TestKilledBetweenLeaseAndSpend(t *testing.T) {
 			t.Errorf("an impression was refused: %s", refused)
 		}
 	})
+	r.countAll()
 	if n := rest.Load(); n != fundedTimes-shown || r.shown(r.funded) != fundedTimes || r.ledger().Spent != fundedTimes*impressionPrice {
 		t.Errorf("of %d ads that were left %d were served: %d were shown, and %d micros spent", fundedTimes-shown, n, r.shown(r.funded), r.ledger().Spent)
 	}
 	if n := restCapped.Load(); n != cappedTimes-shownCapped || r.shown(r.capped) != cappedTimes {
 		t.Errorf("%d times the ad with the cap was left, and %d times it was served", cappedTimes-shownCapped, n)
+	}
+}
+
+// countAll counts what waits, also what a server that was killed has left.
+func (r *adRun) countAll() {
+	r.t.Helper()
+	store, now := r.store.Ads(), time.Now().Add(2*time.Hour) // ahead of the servers
+	for {
+		waiting, err := store.Waiting(r.t.Context(), now)
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		if len(waiting) == 0 {
+			return
+		}
+		keys := make([]ads.RecordingKey, len(waiting))
+		for i := range waiting {
+			keys[i] = waiting[i].RecordingKey
+		}
+		if _, err := store.Count(r.t.Context(), keys, now); err != nil {
+			r.t.Fatal(err)
+		}
 	}
 }
 
