@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +15,7 @@ import (
 	"plaza/internal/testtime"
 	"plaza/live"
 	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 )
 
@@ -245,6 +249,41 @@ func TestSigningOutClosesSockets(t *testing.T) {
 		ada.do(t, `mutation { signOut { userErrors { code } } }`, nil, nil)
 		news.mustClose()
 	})
+}
+
+// TestSessionsThatAreOverCloseSockets: whatever ended them, and no event tells of it. Other sessions go on.
+func TestSessionsThatAreOverCloseSockets(t *testing.T) {
+	forEachDatabase(t, func(t *testing.T, e engine) {
+		st := &aheadStore{Store: e.open(t)}
+		plaza := servePlaza(t, st)
+		ada, bob := plaza.as(t, "ada"), plaza.as(t, "bob")
+		over, goesOn := ada.connect(t), bob.connect(t)
+		over.subscribe(plaza, "news", newsSubscription)
+		goesOn.subscribe(plaza, "news", newsSubscription)
+		removed := social.HashToken(ada.token)
+		st.removed.Store(&removed)
+		over.mustClose()
+		bob.status(t, "still here", public)
+		if got := goesOn.textOf(goesOn.next()); got != "still here" {
+			t.Errorf("got %q", got)
+		}
+		st.ahead.Store(int64(social.SessionLifetime + time.Hour))
+		goesOn.mustClose()
+	})
+}
+
+// aheadStore is a store without one of its sessions, and at a time to come.
+type aheadStore struct {
+	storage.Store
+	removed atomic.Pointer[[32]byte]
+	ahead   atomic.Int64
+}
+
+func (s *aheadStore) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error) {
+	if removed := s.removed.Load(); removed != nil {
+		tokenHashes = slices.DeleteFunc(slices.Clone(tokenHashes), func(hash [32]byte) bool { return hash == *removed })
+	}
+	return s.Store.LiveSessions(ctx, tokenHashes, now.Add(time.Duration(s.ahead.Load())))
 }
 
 // mustClose reads until the server closes the socket because its session has ended.

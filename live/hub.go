@@ -17,7 +17,7 @@ var (
 	ErrTooSlow = errors.New("the subscriber is too slow")
 	// ErrInterrupted: this server lost its place in the event log. Subscribe again and read what was missed.
 	ErrInterrupted = errors.New("the stream of events was interrupted")
-	// ErrSessionEnded: the subscriber signed out.
+	// ErrSessionEnded: the subscriber's session is over: signed out, expired or removed.
 	ErrSessionEnded = errors.New("the session has ended")
 	// ErrClosed: the server is shutting down.
 	ErrClosed = errors.New("the server is shutting down")
@@ -45,7 +45,8 @@ type Hub struct {
 // topic is what a subscription is about: a thread, or (zero) its viewer's news.
 type topic struct{ thread social.PostID }
 
-// New makes a hub; sessionEnded is called, on any server, for each session that is ended by signing out.
+// New makes a hub; sessionEnded is called, on any server, for each session that is ended by signing out, and on a server with
+// subscriptions of a session that is over for another reason.
 func New(service *social.Service, log social.EventLog, logger *slog.Logger, sessionEnded func(tokenHash [32]byte)) *Hub {
 	return &Hub{
 		service: service, log: log, logger: logger, sessionEnded: sessionEnded,
@@ -61,9 +62,12 @@ func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 		return nil, err
 	}
 	stopped := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() { h.watchSessions(ctx) })
 	go func() {
 		defer close(stopped)
 		h.follow(ctx, stream)
+		watching.Wait()
 		h.close()
 	}()
 	return stopped, nil

@@ -138,6 +138,11 @@ func (s *Service) Authenticate(ctx context.Context, token string) (Session, erro
 	return session, err
 }
 
+// LiveSessions returns those of the sessions that are still valid, in any order.
+func (s *Service) LiveSessions(ctx context.Context, tokenHashes [][32]byte) ([][32]byte, error) {
+	return s.store.LiveSessions(ctx, tokenHashes, s.now())
+}
+
 // SignOut voids a session's token.
 func (s *Service) SignOut(ctx context.Context, session Session) error {
 	e := s.event(EventSessionEnded, session.User)

@@ -104,6 +104,8 @@ type Sessions interface {
 	InsertSession(ctx context.Context, s Session) error
 	// Session reads by the token's hash. ErrNotFound: never was, or deleted, or expired before now.
 	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (Session, error)
+	// LiveSessions returns the hashes of those sessions that are there and do not expire before now, in any order.
+	LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error)
 	// DeleteSession removes it and appends the event; without an error where it is gone already.
 	DeleteSession(ctx context.Context, tokenHash [32]byte, e Event) error
 }

@@ -199,6 +199,8 @@ func callUsers(w *town, ada social.NewUser) {
 	w.ok(w.InsertSession(w.ctx, s))
 	_, err = w.Session(w.ctx, s.TokenHash, time.Now())
 	w.ok(err)
+	_, err = w.LiveSessions(w.ctx, [][32]byte{s.TokenHash}, time.Now())
+	w.ok(err)
 	w.ok(w.DeleteSession(w.ctx, s.TokenHash, happened(social.EventSessionEnded)))
 }
 

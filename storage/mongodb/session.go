@@ -47,6 +47,25 @@ func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 	return social.Session{TokenHash: tokenHash, User: d.User, ExpiresAt: d.ExpiresAt}, nil
 }
 
+// LiveSessions implements social.Sessions.
+func (s *Store) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error) {
+	var live [][32]byte
+	err := s.read(ctx, "live sessions", func(ctx context.Context) error {
+		docs, err := findIn[sessionDoc](ctx, s.sessions, "_id", each(tokenHashes, func(hash *[32]byte) bson.Binary { return tokenKey(*hash) }))
+		if err != nil {
+			return err
+		}
+		live = live[:0]
+		for i := range docs {
+			if !docs[i].ExpiresAt.Before(now) {
+				live = append(live, [32]byte(docs[i].TokenHash.Data))
+			}
+		}
+		return nil
+	})
+	return live, err
+}
+
 // DeleteSession implements social.Sessions. Where it is gone already there is no event either.
 func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.Event) error {
 	return s.write(ctx, "delete session", nil, func(ctx context.Context) error {

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"encoding/hex"
+	"encoding/json"
 	"time"
 
 	"plaza/social"
@@ -10,6 +12,7 @@ import (
 var (
 	insertSession = define(`INSERT INTO sessions (token_hash, user, expires_at) VALUES (?, ?, ?)`)
 	session       = define(`SELECT user, expires_at FROM sessions WHERE token_hash = ?`)
+	liveSessions  = define(`SELECT token_hash FROM sessions WHERE token_hash IN (SELECT unhex(value) FROM json_each(?)) AND expires_at >= ?`)
 	deleteSession = define(`DELETE FROM sessions WHERE token_hash = ?`)
 )
 
@@ -38,6 +41,28 @@ func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 		}
 		return found, nil
 	})
+}
+
+// LiveSessions implements social.Sessions.
+func (s *Store) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error) {
+	keys := make([]string, len(tokenHashes))
+	for i, hash := range tokenHashes {
+		keys[i] = hex.EncodeToString(hash[:])
+	}
+	list, err := json.Marshal(keys)
+	if err != nil {
+		return nil, err
+	}
+	return read(ctx, s, func(w *work) ([][32]byte, error) {
+		return all(w, liveSessions, scanHash, string(list), moment(now))
+	})
+}
+
+func scanHash(scan scan) (hash [32]byte, err error) {
+	var raw []byte
+	err = scan(&raw)
+	copy(hash[:], raw)
+	return hash, err
 }
 
 // DeleteSession implements social.Sessions. A session that is gone already causes no event.

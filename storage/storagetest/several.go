@@ -151,6 +151,10 @@ func (all *several) Session(ctx context.Context, tokenHash [32]byte, now time.Ti
 	return all.next().Session(ctx, tokenHash, now)
 }
 
+func (all *several) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error) {
+	return all.next().LiveSessions(ctx, tokenHashes, now)
+}
+
 func (all *several) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.Event) error {
 	return all.next().DeleteSession(ctx, tokenHash, e)
 }

@@ -1,6 +1,7 @@
 package storagetest
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 	"time"
@@ -299,6 +300,7 @@ func profileTextsComeBackByteForByte(w *world) {
 var sessionCases = []testCase{
 	{"SessionReadsWhatInsertSessionStored", sessionReadsWhatInsertSessionStored},
 	{"SessionsExpire", sessionsExpire},
+	{"LiveSessionsAreThereAndValid", liveSessionsAreThereAndValid},
 	{"DeleteSessionEndsOneSession", deleteSessionEndsOneSession},
 }
 
@@ -342,6 +344,37 @@ func sessionsExpire(w *world) {
 		}
 	}
 }
+
+// liveSessionsAreThereAndValid asks for many at once, more than a batch of any engine.
+func liveSessionsAreThereAndValid(w *world) {
+	ada, end := w.user(), now().Add(time.Hour)
+	var asked, want [][32]byte
+	for i := range 300 {
+		hash := [32]byte{byte(i), byte(i >> 8), 7}
+		asked = append(asked, hash)
+		switch i % 7 {
+		case 0: // never was
+		case 1:
+			w.ok(w.InsertSession(w.ctx, social.Session{TokenHash: hash, User: ada.ID, ExpiresAt: end.Add(-time.Minute)}), "InsertSession")
+		case 2:
+			w.ok(w.InsertSession(w.ctx, social.Session{TokenHash: hash, User: ada.ID, ExpiresAt: end}), "InsertSession")
+			w.ok(w.DeleteSession(w.ctx, hash, event(social.EventSessionEnded)), "DeleteSession")
+		default:
+			w.ok(w.InsertSession(w.ctx, social.Session{TokenHash: hash, User: ada.ID, ExpiresAt: end}), "InsertSession")
+			want = append(want, hash)
+		}
+	}
+	got, err := w.LiveSessions(w.ctx, asked, end.Add(-time.Second))
+	w.ok(err, "LiveSessions")
+	slices.SortFunc(got, compareHashes)
+	slices.SortFunc(want, compareHashes)
+	w.same(got, want, "LiveSessions")
+	none, err := w.LiveSessions(w.ctx, nil, now())
+	w.ok(err, "LiveSessions of none")
+	w.same(none, [][32]byte{}, "LiveSessions of none")
+}
+
+func compareHashes(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
 
 func deleteSessionEndsOneSession(w *world) {
 	ada := w.user()

@@ -1,0 +1,58 @@
+package live
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+)
+
+// How often, and how many at once, the sessions of open subscriptions are looked at.
+const (
+	sessionInterval = 500 * time.Millisecond
+	sessionBatch    = 1000
+)
+
+// watchSessions ends the subscriptions of sessions that are over, until ctx ends. Events tell of those that were signed out;
+// this finds those that have expired, and those that were removed from the database in any other way.
+func (h *Hub) watchSessions(ctx context.Context) {
+	again := time.NewTicker(sessionInterval)
+	defer again.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-again.C:
+			h.endOldSessions(ctx)
+		}
+	}
+}
+
+func (h *Hub) endOldSessions(ctx context.Context) {
+	for batch := range slices.Chunk(h.openSessions(), sessionBatch) {
+		live, err := h.service.LiveSessions(ctx, batch)
+		if err != nil {
+			h.logger.DebugContext(ctx, "sessions could not be looked at", "error", err)
+			return // the next round is soon
+		}
+		valid := make(map[[32]byte]bool, len(live))
+		for _, session := range live {
+			valid[session] = true
+		}
+		for _, session := range batch {
+			if !valid[session] {
+				h.EndSession(session)
+			}
+		}
+	}
+}
+
+// openSessions are those that have a subscription on this server, each once.
+func (h *Hub) openSessions() [][32]byte {
+	signedIn := h.matching(func(s *Subscription) bool { return s.session != [32]byte{} })
+	sessions := make(map[[32]byte]struct{}, len(signedIn))
+	for _, s := range signedIn {
+		sessions[s.session] = struct{}{}
+	}
+	return slices.Collect(maps.Keys(sessions))
+}
