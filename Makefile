@@ -40,17 +40,17 @@ test: $(WITHMONGO) ## run all tests, with the race detector, on SQLite and on Mo
 
 .PHONY: test-short
 test-short: ## run the quick tests: no race detector, no MongoDB
-	CI= PLAZA_TEST_MONGODB_URI=none go test -short -timeout 5m $(TESTFLAGS) $(PKG)
+	CI= PLAZA_TEST_MONGODB_URI=none go test -short -timeout 1h $(TESTFLAGS) $(PKG)
 
 .PHONY: e2e
 e2e: $(WITHMONGO) ## run the browser tests in Chromium (installs Debian's when there is none)
 	scripts/need.sh chromium=chromium
-	$(WITHMONGO) -- go test -tags e2e -count=1 -timeout 15m $(TESTFLAGS) ./web/...
+	$(WITHMONGO) -- go test -tags e2e -count=1 -timeout 1h $(TESTFLAGS) ./web/...
 
 .PHONY: cover
 cover: $(WITHMONGO) ## measure what the tests cover, into bin/cover.html
 	packages=$$(go list ./... | grep -v -e /graph/generated -e /internal/cmd/ | paste -sd,); \
-	$(WITHMONGO) -- go test -count=1 -timeout 20m -coverprofile=bin/cover.out -coverpkg="$$packages" $(TESTFLAGS) $(PKG)
+	$(WITHMONGO) -- go test -count=1 -timeout 3h -coverprofile=bin/cover.out -coverpkg="$$packages" $(TESTFLAGS) $(PKG)
 	go tool cover -html=bin/cover.out -o bin/cover.html
 	@go tool cover -func=bin/cover.out | tail -1
 

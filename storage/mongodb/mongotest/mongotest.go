@@ -14,6 +14,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.uber.org/goleak"
+
+	"plaza/internal/testtime"
 )
 
 const (
@@ -23,11 +25,8 @@ const (
 	// None is the value of EnvURI that says that there is no MongoDB for the tests.
 	None = "none"
 
-	// waitLimit bounds the wait for a MongoDB, its download included.
+	// waitLimit bounds the wait for a MongoDB on an idle machine, its download included.
 	waitLimit = 5 * time.Minute
-
-	// dropLimit bounds the removal of one test's database.
-	dropLimit = 30 * time.Second
 )
 
 // shared is this process's one server. It is never stopped: it ends with the process.
@@ -40,7 +39,7 @@ var shared = sync.OnceValues(func() (string, error) {
 		return uri, nil
 	}
 
-	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), testtime.Scale(waitLimit))
 	defer cancel()
 
 	server, err := Start(ctx)
@@ -100,7 +99,7 @@ func OwnServer(tb testing.TB, opts ...Option) *Server {
 		URI(tb) // says so, and does not return
 	}
 
-	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), testtime.Scale(waitLimit))
 	defer cancel()
 
 	server, err := Start(ctx, opts...)
@@ -140,7 +139,7 @@ func giveUp(tb testing.TB, err error) {
 
 // drop removes a database, over a connection of its own: one that is kept would look like a leak.
 func drop(uri, name string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), dropLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), testtime.Patience())
 	defer cancel()
 
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))

@@ -11,6 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
 	"golang.org/x/sync/errgroup"
+
+	"plaza/internal/testtime"
 )
 
 // Pool is databases that tests use one after the other. Their collections and indexes stay: a server takes far longer to make
@@ -74,7 +76,7 @@ func (p *Pool) Close() error {
 
 // empty removes all documents of a database, over a connection of its own, as drop does.
 func empty(uri, name string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), dropLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), testtime.Patience())
 	defer cancel()
 
 	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetWriteConcern(writeconcern.Majority()))

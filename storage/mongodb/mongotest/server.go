@@ -17,6 +17,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/internal/testtime"
 )
 
 const (
@@ -29,9 +31,6 @@ const (
 	// startAttempts bounds how often another port is tried, when somebody else took the free
 	// one in the moment before mongod could.
 	startAttempts = 5
-
-	// startLimit bounds one start, in case the caller's context does not.
-	startLimit = 60 * time.Second
 )
 
 // errPortTaken says that mongod could not have the port that was free a moment ago.
@@ -81,7 +80,7 @@ func WithParentFolder(folder string) Option {
 
 // Start finds a mongod (see [Find]), starts it on a free port of 127.0.0.1, and returns when it
 // takes writes: as the primary of a replica set of one, unless [Standalone] is given. ctx bounds
-// the start (60 s at most), not the life of the server: that ends with [Server.Stop], or with
+// the start ([testtime.Patience] at most), not the life of the server: that ends with [Server.Stop], or with
 // this process, however it ends. The error wraps [ErrUnavailable] where there is no mongod.
 //
 // Majority writes do not wait for the disk: what they promise holds as long as the machine and
@@ -98,7 +97,7 @@ func Start(ctx context.Context, opts ...Option) (*Server, error) {
 		return nil, err
 	}
 
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	ctx, cancel := context.WithTimeout(ctx, testtime.Patience())
 	defer cancel()
 
 	for range startAttempts {
@@ -211,7 +210,7 @@ func (s *Server) wait(cmd *exec.Cmd) {
 // waits until it takes writes.
 func (s *Server) prepare(ctx context.Context, cfg config) error {
 	client, err := mongo.Connect(options.Client().ApplyURI(s.uri).
-		SetServerSelectionTimeout(time.Second).SetConnectTimeout(time.Second))
+		SetServerSelectionTimeout(testtime.Scale(time.Second)).SetConnectTimeout(testtime.Scale(time.Second)))
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}

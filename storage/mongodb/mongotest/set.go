@@ -12,6 +12,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/internal/testtime"
 )
 
 // setSize is the number of members of a set: the fewest of which one may be lost.
@@ -77,7 +79,7 @@ func (s *Set) initiate(ctx context.Context) error {
 	}
 	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // it was only to look
 
-	ctx, cancel := context.WithTimeout(ctx, startLimit)
+	ctx, cancel := context.WithTimeout(ctx, testtime.Patience())
 	defer cancel()
 
 	admin := client.Database("admin")
