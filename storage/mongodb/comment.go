@@ -75,7 +75,7 @@ func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.E
 	defer cancel()
 	own := &newComment{given: *c, event: e}
 	if err := s.newComments.do(limited, c.Post, own); err != nil {
-		return translate(limited, "insert comment", err)
+		return translate(ctx, "insert comment", err)
 	}
 	c.ID, c.TreePath = own.stored.ID, own.stored.TreePath
 	return nil

@@ -222,7 +222,7 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 	defer cancel()
 	own := &newPost{given: *p, event: e}
 	if err := s.newPosts.do(limited, postSequence, own); err != nil {
-		return translate(limited, "insert post", err)
+		return translate(ctx, "insert post", err)
 	}
 	p.ID = own.stored.ID
 	_ = s.read(ctx, "own news", func(ctx context.Context) error { // the post is there, whatever becomes of this

@@ -237,7 +237,7 @@ func translate(ctx context.Context, op string, err error) error {
 func asServerError(err error, target *mongo.ServerError) bool { return errors.As(err, target) }
 
 func isUnavailable(err error) bool {
-	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) || isTransient(err) || errors.Is(err, errLeaseOver) ||
+	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) || isTransient(err) || errors.Is(err, social.ErrUnavailable) ||
 		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, mongo.ErrClientDisconnected) ||
 		hasLabel(err, "RetryableWriteError") || hasLabel(err, "UnknownTransactionCommitResult") {
 		return true
