@@ -471,15 +471,16 @@ func version() string {
 	return build.Main.Version
 }
 
-// drainAds stores the clicks that still wait for the database, and what was counted of requests for ads until the last one.
+// drainAds stores the clicks that still wait for the database, gives back the money that this server has on lease, and stores what was counted of requests for
+// ads until the last one.
 func (s *server) drainAds() {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	if err := s.ads.Drain(ctx); err != nil {
 		slog.WarnContext(ctx, "the last clicks on ads were not stored", "error", err)
 	}
-	if err := s.ads.FlushTraffic(ctx); err != nil {
-		slog.WarnContext(ctx, "the last requests for ads were not counted", "error", err)
+	if err := s.ads.Close(ctx); err != nil {
+		slog.WarnContext(ctx, "the last work on ads was left undone", "error", err)
 	}
 }
 

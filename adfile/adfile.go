@@ -117,7 +117,7 @@ type (
 		Bid        bid       `yaml:"bid"`
 		Zones      []string  `yaml:"zones"`
 		Keywords   []string  `yaml:"keywords"`
-		Weight     int       `yaml:"weight"`
+		Weight     *int      `yaml:"weight"`
 		Caps       []limit   `yaml:"caps"`
 	}
 	bid struct {
@@ -243,11 +243,17 @@ var weekdays = []string{"SUNDAY", "MONDAY", "TUESDAY", "WEDNESDAY", "THURSDAY", 
 
 func (u *unit) read(field string) (ads.Unit, error) {
 	read := ads.Unit{
-		ID: ads.UnitID{ID: idOf("unit", u.Key)}, State: cmp.Or(u.State, ads.Active), Bid: ads.Bid(u.Bid), Weight: u.Weight, Caps: capsOf(u.Caps),
+		ID: ads.UnitID{ID: idOf("unit", u.Key)}, State: cmp.Or(u.State, ads.Active), Bid: ads.Bid(u.Bid), Caps: capsOf(u.Caps),
 		Creative: ads.Creative{Headline: u.Headline, Body: u.Body, ImageURL: u.ImageURL, LandingURL: u.LandingURL},
 	}
 	if u.Campaign != "" {
 		read.Campaign.ID = idOf("campaign", u.Campaign)
+	}
+	if u.Weight != nil {
+		if err := ads.CheckWeight(field+".weight", *u.Weight); err != nil {
+			return read, err
+		}
+		read.Weight = *u.Weight
 	}
 	for i, text := range u.Zones {
 		zone, err := ads.ParseZoneID(text)

@@ -111,6 +111,7 @@ func TestMistakesNameLineAndField(t *testing.T) {
 		"no key":                   {"key: anvils", "key: ''", 23, "units.0.key"},
 		"a landing page":           {"https://acme.example/anvils", "javascript:alert(1)", 26, "units.0.landingUrl"},
 		"a negative bid":           {"price: 250000", "price: -5", 27, "units.0.bid.price"},
+		"a weight of 0":            {"weight: 2", "weight: 0", 30, "units.0.weight"},
 		"a place":                  {"example.org/side]", "side]", 28, "units.0.zones.1"},
 		"an unknown campaign":      {"campaign: ours", "campaign: theirs", 33, "units.1.campaign"},
 		"an unknown advertiser":    {"key: ours, advertiser: acme", "key: ours, advertiser: nobody", 21, "campaigns.1.advertiser"},

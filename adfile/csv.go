@@ -222,7 +222,7 @@ func (r *row) budget() budget {
 func (r *row) unit() unit {
 	return unit{
 		Key: r.text("key"), Campaign: r.text("campaign"), Headline: r.text("headline"), Body: r.text("body"), ImageURL: r.text("image_url"),
-		LandingURL: r.text("landing_url"), State: ads.State(r.word("state")), Zones: r.list("zones"), Keywords: r.list("keywords"), Weight: r.number("weight"), Caps: r.caps(),
+		LandingURL: r.text("landing_url"), State: ads.State(r.word("state")), Zones: r.list("zones"), Keywords: r.list("keywords"), Weight: r.optional("weight"), Caps: r.caps(),
 		Bid: bid{Model: ads.BidModel(r.word("bid_model")), Price: r.money("bid"), Currency: ads.Currency(r.text("currency"))},
 	}
 }
@@ -258,6 +258,15 @@ func (r *row) number(column string) int {
 		r.wrong(column, "This must be a whole number.")
 	}
 	return int(n)
+}
+
+// optional is nil where the cell is empty.
+func (r *row) optional(column string) *int {
+	if r.cells[column] == "" {
+		return nil
+	}
+	n := r.number(column)
+	return &n
 }
 
 func (r *row) flag(column string) bool {

@@ -138,6 +138,7 @@ func TestMistakesInTablesNameLineAndColumn(t *testing.T) {
 		"an impression in parts":   {",CPM,0.001,", ",CPM,0.0015,", 9, "bid", "whole micros"},
 		"no place":                 {"example.org/top|", "example.org|", 8, "zones", "site/zone"},
 		"a weight":                 {",2,1/day", ",heavy,1/day", 8, "weight", "whole number"},
+		"no weight":                {",2,1/day", ",0,1/day", 8, "weight", "1 to 1000"},
 		"a headline of two lines":  {"Read on", "\"Read\non\"", 9, "headline", "single line"},
 		"after one of two lines":   {"Anvils,,", "Anvils,\"a\nb\",", 8, "body", "single line"},
 	} {

@@ -42,6 +42,7 @@ func TestAddRefusesBadUnits(t *testing.T) {
 		{"10,000 keywords", "units.1.keywords", func(u *ads.Unit) { u.Keywords = make([]string, 10_000) }},
 		{"a keyword in upper case", "units.1.keywords", func(u *ads.Unit) { u.Keywords = []string{"Anvil"} }},
 		{"a weight below 0", "units.1.weight", func(u *ads.Unit) { u.Weight = -1 }},
+		{"a weight above 1000", "units.1.weight", func(u *ads.Unit) { u.Weight = ads.MaxWeight + 1 }},
 		{"a cap of nothing", "units.1.caps.0.count", func(u *ads.Unit) { u.Caps = []ads.Cap{{Per: ads.Day}} }},
 		{"a cap twice", "units.1.caps.1.per", func(u *ads.Unit) { u.Caps = []ads.Cap{{Count: 1, Per: ads.Day}, {Count: 2, Per: ads.Day}} }},
 		{"many zones", "units.1.zones", func(u *ads.Unit) { u.Zones = many }},

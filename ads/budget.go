@@ -8,12 +8,14 @@ import (
 
 const (
 	// LeaseLife is how long a server spends from a lease.
-	LeaseLife = time.Minute
+	LeaseLife = 3 * time.Second
 	// SettleAfter is how long after its last use a lease is settled: the impressions that were chosen with it have all
 	// been recorded by then, or have expired.
 	SettleAfter = ImpressionLife + time.Minute
-	// portions is how many leases a budget is cut into, about.
+	// portions says how much one server takes at a time: a 200th of what is there, or what it needs just now.
 	portions = 200
+	// fading is the part of the expected clicks that is given up each minute: 1/fading.
+	fading = 10
 )
 
 // Budget bounds what a campaign spends. The zero value is: no bound.
@@ -59,9 +61,13 @@ func (b *Budget) checkAmounts(field string) error {
 // never exceeds the budget, whose total and daily amounts are lowered at times, but never below it.
 type Ledger struct {
 	Taken, Spent Micros // ever
-	// Day is the campaign's day that the rest is about.
+	// Day is the campaign's day that the next two are about.
 	Day                string
 	DayTaken, DaySpent Micros
+	// Expected is what clicks are likely to cost that have not come yet: see Campaign.Expect. It is not part of Taken. Faded is
+	// the minute, counted from 1970, of which it is the value.
+	Expected Micros
+	Faded    int64
 }
 
 // turn begins another day. It never goes back to an earlier one, whose counts are gone: clocks of servers differ.
@@ -69,6 +75,16 @@ func (l *Ledger) turn(day string) {
 	if day > l.Day {
 		l.Day, l.DayTaken, l.DaySpent = day, 0, 0
 	}
+}
+
+// fade gives up a tenth of the expected clicks for each minute: they come within 10 minutes on average, or not at all. It
+// never goes back to an earlier minute, as turn.
+func (l *Ledger) fade(now time.Time) {
+	minute := now.Unix() / 60
+	for ; l.Expected > 0 && l.Faded < minute; l.Faded++ {
+		l.Expected -= (l.Expected + fading - 1) / fading
+	}
+	l.Faded = max(l.Faded, minute)
 }
 
 // free is how much can be taken now.
@@ -93,20 +109,28 @@ type Lease struct {
 	SettleAt      time.Time
 }
 
-// LeaseRequest asks for a portion.
+// LeaseRequest asks for a portion of a budget, for impressions.
 type LeaseRequest struct {
 	ID       LeaseID
 	Campaign CampaignID
-	Need     Micros // the least that is of use: what the dearest choice costs
+	Price    Micros // of an impression
+	Count    int    // how many choices wait for it; 1 or more
+	Return   Return // what the server had before
 	Now      time.Time
 }
 
-// Grant takes a portion out of the ledger, of about a 200th of the budget and at least what is needed. nil: nothing is to be
-// had just now, since the budget is used up, on lease, or spent as far as the even pace goes.
+// Return gives back what was not used of a lease. The zero value gives back nothing.
+type Return struct {
+	Lease Lease  // as it was granted
+	Used  Micros // what was put aside for choices; of one lease it never grows from one return to the next
+}
+
+// Grant takes a portion out of the ledger: a whole number of prices, as many as there are choices that wait or a 200th of what is there, but
+// no more than there is. nil: there is less than one price just now, since the budget is used up, on lease, or spent as far as the even pace goes.
 func (c *Campaign) Grant(l *Ledger, r LeaseRequest) *Lease {
 	l.turn(c.Schedule.Day(r.Now))
-	amount := min(max(r.Need, c.Budget.portion()), l.free(&c.Budget), c.paced(l, r.Now))
-	if amount < r.Need || amount <= 0 || !c.Schedule.Runs(r.Now) {
+	amount := portion(c.room(l, r.Price, r.Now), r.Price, r.Count)
+	if amount == 0 {
 		return nil
 	}
 	l.Taken += amount
@@ -115,20 +139,58 @@ func (c *Campaign) Grant(l *Ledger, r LeaseRequest) *Lease {
 	return &Lease{ID: r.ID, Campaign: c.ID, Amount: amount, Day: l.Day, UseUntil: use, SettleAt: use.Add(SettleAfter)}
 }
 
-func (b *Budget) portion() Micros {
-	if b.Daily > 0 {
-		return b.Daily / portions
-	}
-	return b.Total / portions
+// portion is how much of an amount one server gets, in whole pieces.
+func portion(of, piece Micros, count int) Micros {
+	all := max(of, 0) / piece
+	return min(all, max(all/portions, Micros(count))) * piece
 }
 
-// paced is how much may be taken by now at an even pace.
-func (c *Campaign) paced(l *Ledger, now time.Time) Micros {
+// Expectation asks to choose ads that are paid for by the click.
+type Expectation struct {
+	Campaign CampaignID
+	Click    Micros // the price of a click
+	Each     Micros // what one choice is expected to cost: the price × the click-through rate; 1 to Click
+	Count    int    // how many choices wait; 0 to give back only
+	Return   Micros // what was expected before of choices that were not made
+	Now      time.Time
+}
+
+// Expect adds to the ledger what the clicks on a number of choices are expected to cost, and returns it; that number is found as Grant does.
+// 0: there is less than one click left, or that is expected to come from earlier choices, just now.
+//
+// It takes nothing: each choice costs a hundredth of a click or so, and a lease of that would pay for no click at all.
+func (c *Campaign) Expect(l *Ledger, e Expectation) Micros {
+	l.turn(c.Schedule.Day(e.Now))
+	l.fade(e.Now)
+	l.Expected = max(l.Expected-e.Return, 0)
+	if e.Count == 0 {
+		return 0
+	}
+	room := c.room(l, e.Click, e.Now)
+	if room < e.Click {
+		return 0
+	}
+	amount := portion(room-l.Expected, e.Each, e.Count)
+	l.Expected += amount
+	return amount
+}
+
+// room is how much can be taken for things of a price.
+func (c *Campaign) room(l *Ledger, price Micros, now time.Time) Micros {
+	if !c.Schedule.Runs(now) {
+		return 0
+	}
+	return min(l.free(&c.Budget), c.paced(l, price, now))
+}
+
+// paced is how much may be taken by now at an even pace. It is one price ahead of the plan: otherwise the last of n would
+// be released when the time is over, and n that do not divide the budget would never all be.
+func (c *Campaign) paced(l *Ledger, price Micros, now time.Time) Micros {
 	switch {
 	case !c.Budget.Even:
 		return MaxBid
 	case c.Budget.Daily > 0:
-		return part(c.Budget.Daily, c.Schedule.dayElapsed(now)) - l.DayTaken
+		return part(c.Budget.Daily, c.Schedule.dayElapsed(now)) + price - l.DayTaken
 	case c.Schedule.End.IsZero():
 		return MaxBid
 	default:
@@ -136,14 +198,14 @@ func (c *Campaign) paced(l *Ledger, now time.Time) Micros {
 		if start.IsZero() {
 			start = c.ID.Time()
 		}
-		return part(c.Budget.Total, elapsed(start, c.Schedule.End, now)) - l.Taken
+		return part(c.Budget.Total, elapsed(start, c.Schedule.End, now)) + price - l.Taken
 	}
 }
 
 // part is a share of an amount: how far along the plan is, no one's money.
 func part(amount Micros, share float64) Micros { return Micros(float64(amount) * share) }
 
-// Charge spends a cost: from the lease while it has enough, else from what is free in the budget. It returns the day whose
+// Charge spends a cost: from the lease while it has enough, else, as all clicks do, from what is free in the budget. It returns the day whose
 // budget that was. billed is false where neither has it, and then nothing has changed. lease may be nil.
 func (c *Campaign) Charge(l *Ledger, lease *Lease, cost Micros, now time.Time) (day string, billed bool) {
 	l.turn(c.Schedule.Day(now))
@@ -155,6 +217,7 @@ func (c *Campaign) Charge(l *Ledger, lease *Lease, cost Micros, now time.Time) (
 	case cost <= l.free(&c.Budget):
 		l.Taken += cost
 		l.DayTaken += cost
+		l.Expected = max(l.Expected-cost, 0)
 	default:
 		return "", false
 	}
@@ -176,11 +239,15 @@ func (c *Campaign) Refund(l *Ledger, charged Micros, day string, now time.Time) 
 	}
 }
 
-// Settle gives back what was not spent of a lease.
-func (l *Ledger) Settle(lease *Lease) {
-	back := lease.Amount - lease.Spent
+// GiveBack takes out of a lease what was neither used nor spent. To do it again, or after a later one of the same lease, changes nothing.
+func (l *Ledger) GiveBack(lease *Lease, used Micros) {
+	back := max(lease.Amount-max(used, lease.Spent), 0)
+	lease.Amount -= back
 	l.Taken -= back
 	if lease.Day == l.Day {
 		l.DayTaken -= back
 	}
 }
+
+// Settle gives back what was not spent of a lease.
+func (l *Ledger) Settle(lease *Lease) { l.GiveBack(lease, 0) }

@@ -76,7 +76,7 @@ func (s *Service) Choose(ctx context.Context, r Request) ([]Choice, error) {
 	if err != nil {
 		return nil, err
 	}
-	funded := fund(t.order, r.Count, func(c *contender) bool { return s.hold(ctx, c) })
+	funded := fund(t.order, r.Count, func(c *contender) bool { return s.wallet.holdFor(ctx, c) })
 	reservation := reservation(t.profile, funded, r.Count, t.now)
 	chosen, err := s.reserve(ctx, reservation)
 	choices := make([]Choice, 0, len(chosen))
@@ -87,7 +87,7 @@ func (s *Service) Choose(ctx context.Context, r Request) ([]Choice, error) {
 	}
 	for i, c := range funded {
 		if c.held > 0 && !slices.Contains(chosen, i) {
-			s.wallet.back(c.Campaign, c.lease, c.held)
+			s.wallet.back(c.grant, c.held)
 		}
 	}
 	if err == nil && t.currency != "" && !r.Staff {
@@ -142,7 +142,10 @@ type award struct {
 }
 
 func (c *contender) chosen(place ZoneID, profile ProfileID, staff bool, now time.Time) *award {
-	t := token{Choice: c.choice, Unit: c.Unit, Campaign: c.Campaign, Lease: c.lease, Profile: profile, Zone: place, Matched: matchedText(c.matched)}
+	t := token{Choice: c.choice, Unit: c.Unit, Campaign: c.Campaign, Profile: profile, Zone: place, Matched: matchedText(c.matched)}
+	if c.grant != nil && c.grant.key.click == 0 {
+		t.Lease = c.grant.ID
+	}
 	if staff {
 		t.Flags |= flagStaff
 	}

@@ -125,10 +125,13 @@ func (c *counting) countDue(ctx context.Context, due time.Time) error {
 	}
 }
 
-// told counts traffic of what was counted.
+// told counts traffic of what was counted, and looks at budgets that have paid for clicks.
 func (s *Service) told(receipts []Receipt) {
 	for i := range receipts {
-		if r := &receipts[i]; r.Kind == Impression && r.Invalid == "" {
+		switch r := &receipts[i]; {
+		case r.Kind == Click:
+			s.wallet.clicked(r.Campaign)
+		case r.Invalid == "":
 			s.counter.shown(r.Zone)
 		}
 	}

@@ -3,10 +3,10 @@ package ads
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
-	"time"
 
-	"plaza/id"
+	"plaza/fault"
 )
 
 // Explanation says what a choice makes of a unit.
@@ -20,79 +20,108 @@ type Explanation struct {
 }
 
 // Explain says what Choose would do just now with each unit of the zone, and does nothing of it: the winners first, then by score. Of
-// a tie, another choice may draw another winner. Errors are those of Choose.
+// a tie, another choice may draw another winner. Errors are those of Choose; NOT_FOUND for "zone".
 func (s *Service) Explain(ctx context.Context, r Request) ([]Explanation, error) {
 	t, err := s.ranking(ctx, r, s.store.Zone)
 	if err != nil {
 		return nil, err
 	}
-	if err := s.judge(ctx, t.order, t.profile, r.Count, t.now); err != nil {
+	if t.currency == "" {
+		return nil, fault.NotFound("zone", "zone")
+	}
+	if err := s.judge(ctx, t, r.Count); err != nil {
 		return nil, present(err)
 	}
 	return explanations(append(t.order, t.rest...)), nil
 }
 
-// judge gives each contender the verdict that a choice would.
-func (s *Service) judge(ctx context.Context, order []*contender, profile ProfileID, count int, now time.Time) error {
-	if len(order) == 0 {
+// judge rehearses a choice, with the money of the real one, and gives each contender its verdict.
+func (s *Service) judge(ctx context.Context, t *ranking, count int) error {
+	if len(t.order) == 0 {
 		return nil
 	}
-	has, err := s.funds(ctx, order, now)
+	books, err := s.books(ctx, t)
 	if err != nil {
 		return err
 	}
-	funded := slices.DeleteFunc(slices.Clone(order), func(c *contender) bool {
-		if has[c.Campaign] || !c.Limited {
-			return false
-		}
-		c.verdict = NoBudget
-		return true
-	})
-	seen, err := s.store.Profile(ctx, profile)
+	seen, err := s.store.Profile(ctx, t.profile)
 	if err != nil {
 		return err
 	}
-	for _, c := range funded {
-		if !seen.allows(c.Caps, now) {
+	spending, alone := s.wallet.copied(books.copied(), t.now), s.wallet.copied(books, t.now)
+	funded := fund(t.order, count, func(c *contender) bool { return spending.holdFor(ctx, c) })
+	for _, c := range t.order {
+		switch {
+		case c.verdict != Lost:
+		case !seen.allows(c.Caps, t.now):
 			c.verdict = AtCap
+		case c.Limited && c.grant == nil && !alone.affords(ctx, c):
+			c.verdict = NoBudget
 		}
 	}
-	for _, i := range seen.Reserve(reservation(profile, funded, count, now)) {
+	for _, i := range seen.Reserve(reservation(t.profile, funded, count, t.now)) {
 		funded[i].verdict = Won
 	}
 	return nil
 }
 
-// funds says which of the campaigns have money just now: in this server's wallet, or free in their budget.
-func (s *Service) funds(ctx context.Context, order []*contender, now time.Time) (map[CampaignID]bool, error) {
-	needs := map[CampaignID]Micros{}
-	for _, c := range order {
-		if _, most := c.expected(); c.Limited {
-			needs[c.Campaign] = max(needs[c.Campaign], most)
+// books reads the ledgers of all campaigns that are ranked.
+func (s *Service) books(ctx context.Context, t *ranking) (*drafts, error) {
+	var ids []CampaignID
+	for _, c := range t.order {
+		if c.Limited {
+			ids = append(ids, c.Campaign)
 		}
 	}
-	if len(needs) == 0 {
-		return nil, nil
-	}
-	ids := make([]CampaignID, 0, len(needs))
-	for campaign := range needs {
-		ids = append(ids, campaign)
+	slices.SortFunc(ids, func(a, b CampaignID) int { return a.Compare(b.ID) })
+	ids = slices.Compact(ids)
+	if len(ids) == 0 {
+		return &drafts{}, nil
 	}
 	campaigns, err := s.store.Campaigns(ctx, ids)
 	if err != nil {
 		return nil, err
 	}
 	ledgers, err := s.store.Ledgers(ctx, ids)
-	if err != nil {
-		return nil, err
+	return &drafts{campaigns, ledgers}, err
+}
+
+// drafts are copies of ledgers: a till that changes no stored one.
+type drafts struct {
+	campaigns map[CampaignID]*Campaign
+	ledgers   map[CampaignID]Ledger
+}
+
+// copied are copies of the copies.
+func (d *drafts) copied() *drafts { return &drafts{d.campaigns, maps.Clone(d.ledgers)} }
+
+func (d *drafts) change(campaign CampaignID, change func(*Campaign, *Ledger)) {
+	if c := d.campaigns[campaign]; c != nil {
+		ledger := d.ledgers[campaign]
+		change(c, &ledger)
+		d.ledgers[campaign] = ledger
 	}
-	has := map[CampaignID]bool{}
-	for campaign, need := range needs {
-		ledger, c := ledgers[campaign], campaigns[campaign]
-		has[campaign] = s.wallet.has(campaign, need) ||
-			(c != nil && c.Grant(&ledger, LeaseRequest{ID: LeaseID{id.New()}, Campaign: campaign, Need: need, Now: now}) != nil)
-	}
-	return has, nil
+}
+
+// Lease implements till.
+func (d *drafts) Lease(_ context.Context, r LeaseRequest) (lease *Lease, err error) {
+	d.change(r.Campaign, func(c *Campaign, l *Ledger) {
+		l.GiveBack(&r.Return.Lease, r.Return.Used)
+		lease = c.Grant(l, r)
+	})
+	return lease, nil
+}
+
+// Return implements till.
+func (d *drafts) Return(_ context.Context, r Return) error {
+	d.change(r.Lease.Campaign, func(_ *Campaign, l *Ledger) { l.GiveBack(&r.Lease, r.Used) })
+	return nil
+}
+
+// Expect implements till.
+func (d *drafts) Expect(_ context.Context, e Expectation) (amount Micros, err error) {
+	d.change(e.Campaign, func(c *Campaign, l *Ledger) { amount = c.Expect(l, e) })
+	return amount, nil
 }
 
 func explanations(all []*contender) []Explanation {

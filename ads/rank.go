@@ -32,7 +32,7 @@ type contender struct {
 	matched []string
 	score   float64
 	verdict Verdict
-	lease   LeaseID
+	grant   *grant // what held was put aside of
 	held    Micros
 
 	// What it is ordered by: the higher worth comes first, then chance decides, and among those that take turns the draw.
@@ -186,20 +186,33 @@ func fund(order []*contender, count int, hold func(*contender) bool) (funded []*
 	return funded
 }
 
-// hold puts aside what a contender is expected to cost: a CPM's impression; of a CPC, the click by its probability.
-func (s *Service) hold(ctx context.Context, c *contender) bool {
-	cost, need := c.expected()
-	lease, ok := s.wallet.hold(ctx, c.Campaign, cost, need)
+// holdFor puts aside what a contender is expected to cost.
+func (w *wallet) holdFor(ctx context.Context, c *contender) bool {
+	key, cost := c.price()
+	g, ok := w.hold(ctx, key, cost)
 	if ok {
-		c.lease, c.held = lease, cost
+		c.grant, c.held = g, cost
 	}
 	return ok
 }
 
-// expected is what choosing a unit costs by expectation, and what it can cost.
-func (r *RunningUnit) expected() (cost, most Micros) {
-	most = max(r.Bid.Cost(Impression), r.Bid.Cost(Click))
-	return min(max((r.ECPM+mille-1)/mille, 1), most), most // an ECPM is rounded, up as well
+// affords says whether the wallet has what a contender is expected to cost.
+func (w *wallet) affords(ctx context.Context, c *contender) bool {
+	key, cost := c.price()
+	g, ok := w.hold(ctx, key, cost)
+	if ok {
+		w.back(g, cost)
+	}
+	return ok
+}
+
+// price is what choosing a unit is expected to cost, and the purse that pays it: of a CPM, the impression; of a CPC, the click by its probability.
+func (r *RunningUnit) price() (purseKey, Micros) {
+	click := r.Bid.Cost(Click)
+	if click == 0 {
+		return purseKey{campaign: r.Campaign}, r.Bid.Cost(Impression)
+	}
+	return purseKey{r.Campaign, click}, min(max((r.ECPM+mille-1)/mille, 1), click) // an ECPM is rounded, up as well
 }
 
 // reservation asks for the best of the contenders.

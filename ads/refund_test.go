@@ -207,7 +207,7 @@ func TestDaysOfBudgetsNeverComeAgain(t *testing.T) {
 		if i%2 == 1 {
 			now = midnight.Add(-time.Second)
 		}
-		lease, err := s.store.Lease(s.ctx, ads.LeaseRequest{ID: ads.LeaseID{ID: id.New()}, Campaign: c.ID, Need: 100, Now: now})
+		lease, err := s.store.Lease(s.ctx, ads.LeaseRequest{ID: ads.LeaseID{ID: id.New()}, Campaign: c.ID, Price: 100, Count: 1, Now: now})
 		if err != nil {
 			t.Fatal(err)
 		}

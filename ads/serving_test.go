@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"plaza/ads"
+	"plaza/fault"
 	"plaza/id"
 )
 
@@ -205,6 +206,12 @@ func TestExplainSaysWhatAChoiceWouldDo(t *testing.T) {
 	}
 }
 
+func TestExplainNeedsAZone(t *testing.T) {
+	w := newWorld(t)
+	_, err := w.Explain(w.ctx, request(top.Site, "unknown", 1))
+	refused(t, err, fault.CodeNotFound, "zone", "Explain")
+}
+
 func TestStaffCountsNowhere(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	u := s.unit(s.campaign(plain), 1_000_000, asIs)
@@ -251,6 +258,37 @@ func TestEvenPaceFollowsThePlan(t *testing.T) {
 		t.Errorf("%d of %d were spent", spent, daily*1_000)
 	}
 	t.Logf("%.1f %% were spent, and %.1f %% off the plan at most", 100*float64(s.spent(c))/(daily*1_000), 100*worst)
+}
+
+// TestAwkwardBudgetsAreUsedUp has budgets that are no multiples of a lease: one request after the other gets an ad, or, at an even pace, every second one.
+func TestAwkwardBudgetsAreUsedUp(t *testing.T) {
+	midnight := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
+	for name, c := range map[string]struct {
+		budget ads.Budget
+		cpm    ads.Micros
+		want   int64
+	}{
+		"300 at 1.00":         {ads.Budget{Total: 300_000}, 1_000_000, 300},
+		"333 at 1.00":         {ads.Budget{Total: 333_000}, 1_000_000, 333},
+		"999 at 1.00":         {ads.Budget{Total: 999_000}, 1_000_000, 999},
+		"10.00 a day at 3.00": {ads.Budget{Daily: 10_000_000}, 3_000_000, 3_333},
+		"an even 1,999":       {ads.Budget{Daily: 1_999_000, Even: true}, 1_000_000, 1_999},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newStage(t, ads.ByZone)
+			c.budget.Currency = "EUR"
+			u := s.unit(s.campaign(func(to *ads.Campaign) { to.Budget = c.budget }), c.cpm, asIs)
+			requests, every := c.want, 5*time.Millisecond
+			if c.budget.Even {
+				requests, every = 2*c.want, 24*time.Hour/time.Duration(2*c.want)
+			}
+			for n := range requests {
+				s.now = midnight.Add(time.Duration(n) * every)
+				s.showOne()
+			}
+			s.counted(u, c.want, 0)
+		})
+	}
 }
 
 // showOne chooses and shows what there is.

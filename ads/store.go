@@ -79,9 +79,14 @@ type Zones interface {
 
 // Budgets keeps what campaigns have spent.
 type Budgets interface {
-	// Lease takes a portion of a campaign's budget, as Campaign.Grant has it; nil where nothing is to be had, and where there
-	// is no such campaign. Of any number of calls at the same time, each sees what the others took.
+	// Lease gives back r.Return, as Return has it, and takes a portion of a campaign's budget, as Campaign.Grant has it; nil where nothing
+	// is to be had, and where there is no such campaign. Of any number of calls at the same time, each sees what the others took.
 	Lease(ctx context.Context, r LeaseRequest) (*Lease, error)
+	// Return takes out of a lease what was not used, as Ledger.GiveBack has it; a lease that does not exist is left alone.
+	Return(ctx context.Context, r Return) error
+	// Expect adds to what is expected of clicks, as Campaign.Expect has it; 0 where there is no such campaign. Calls at the same
+	// time see each other's as those of Lease do.
+	Expect(ctx context.Context, e Expectation) (Micros, error)
 	// Settle gives back what is left of leases whose SettleAt is not after now, as Ledger.Settle has it, and removes them: at
 	// most MaxSettled of them, the oldest first, each exactly once whoever settles at the same time.
 	Settle(ctx context.Context, now time.Time) (settled int, err error)

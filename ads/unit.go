@@ -85,8 +85,16 @@ func (u *Unit) checkParts(field string) error {
 }
 
 func (u *Unit) checkWeight(field string) error {
-	if u.Weight < 0 || u.Weight > MaxWeight {
-		return fault.Invalidf(field, "A weight is 1 to %d, or 0 for none.", MaxWeight)
+	if u.Weight == 0 {
+		return nil
+	}
+	return CheckWeight(field, u.Weight)
+}
+
+// CheckWeight checks a weight that was given: 1 to MaxWeight. A unit that is given none has 0.
+func CheckWeight(field string, weight int) error {
+	if weight < 1 || weight > MaxWeight {
+		return fault.Invalidf(field, "A weight is 1 to %d. Leave it out for an ad that stands alone.", MaxWeight)
 	}
 	return nil
 }

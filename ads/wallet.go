@@ -15,142 +15,264 @@ const (
 	leaseTimeout = 5 * time.Second
 )
 
-// wallet is the money that a server has on lease. Choices spend from it without asking the database; another lease is fetched
-// when half of one is gone.
+// till is where a wallet gets its money: Budgets has it.
+type till interface {
+	Lease(ctx context.Context, r LeaseRequest) (*Lease, error)
+	Return(ctx context.Context, r Return) error
+	Expect(ctx context.Context, e Expectation) (Micros, error)
+}
+
+// wallet is the money that a server may spend. Choices spend from it without asking the database while it lasts: for LeaseLife, or until
+// it does not cover the next choice. Then what is left is exchanged for another lease.
 type wallet struct {
-	store Budgets
+	till  till
 	now   func() time.Time
 	spawn func(func())
 
-	mu     sync.Mutex
-	purses map[CampaignID]*purse
+	mu      sync.Mutex
+	purses  map[purseKey]*purse
+	returns []*grant // leases of which something is left that nobody uses
 }
 
-// purse is a campaign's part of the wallet.
+// purseKey says what a purse pays for.
+type purseKey struct {
+	campaign CampaignID
+	click    Micros // clicks of this price; 0: impressions of any price
+}
+
+// purse is one balance.
 type purse struct {
-	leases   []*note
-	low      Micros        // below it another lease is fetched
-	again    time.Time     // before it the database is not asked
-	fetching chan struct{} // closed when the fetch under way has ended; nil: there is none
-}
-
-// note is a lease, and what is left of it.
-type note struct {
-	id    LeaseID
+	grant *grant // what the balance is of; nil: it is empty
 	left  Micros
-	until time.Time
+	until time.Time // when the balance ends
+
+	refused  Micros        // before again, nothing that costs this or more is to be had
+	again    time.Time     //
+	fetching chan struct{} // closed when the fetch under way has ended; nil: there is none
+	waiting  int           // how many wait for a fetch
 }
 
-func newWallet(store Budgets, now func() time.Time, spawn func(func())) *wallet {
-	return &wallet{store: store, now: now, spawn: spawn, purses: map[CampaignID]*purse{}}
+// grant is a lease, or what was expected of clicks, and what choices have put aside of it.
+type grant struct {
+	Lease
+	key  purseKey
+	used Micros
 }
 
-// hold puts aside a cost. It waits for the database only where the server has no lease at hand: when it meets a campaign for the
-// first time in a while, or when others have spent the last one meanwhile; it gives up when no more is to be had. need is the least that a lease must have.
-func (w *wallet) hold(ctx context.Context, campaign CampaignID, cost, need Micros) (LeaseID, bool) {
-	for {
-		lease, ok, fetched := w.take(campaign, cost, need)
-		if ok || fetched == nil {
-			return lease, ok
-		}
-		select {
-		case <-fetched:
-		case <-ctx.Done():
-			return LeaseID{}, false
-		}
-	}
+func newWallet(t till, now func() time.Time, spawn func(func())) *wallet {
+	return &wallet{till: t, now: now, spawn: spawn, purses: map[purseKey]*purse{}}
 }
 
-// take spends what is at hand, and has more fetched where that gets low. fetched ends when there may be more.
-func (w *wallet) take(campaign CampaignID, cost, need Micros) (lease LeaseID, ok bool, fetched <-chan struct{}) {
-	w.mu.Lock()
-	now := w.now()
-	p := w.purses[campaign]
-	if p == nil {
-		p = &purse{}
-		w.purses[campaign] = p
-	}
-	p.forget(now)
-	lease, ok = p.take(cost)
-	fetch := p.fetching == nil && p.left() <= p.low && !now.Before(p.again)
-	if fetch {
-		p.fetching = make(chan struct{})
-	}
-	fetched = p.fetching
-	w.mu.Unlock()
-	if fetch {
-		w.spawn(func() { w.fetch(p, LeaseRequest{ID: LeaseID{id.New()}, Campaign: campaign, Need: need, Now: now}) })
-	}
-	return lease, ok, fetched
-}
-
-func (w *wallet) fetch(p *purse, r LeaseRequest) {
-	ctx, cancel := context.WithTimeout(context.Background(), leaseTimeout)
-	defer cancel()
-	lease, err := w.store.Lease(ctx, r)
+// hold puts aside a cost. It waits for the database only where the server has too little at hand, and gives up when no more is to be had.
+func (w *wallet) hold(ctx context.Context, key purseKey, cost Micros) (*grant, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if err != nil || lease == nil { // an error that lasts shows in every other call
-		p.again = r.Now.Add(askAgain)
-	} else {
-		p.leases = append(p.leases, &note{lease.ID, lease.Amount, lease.UseUntil})
-		p.low = lease.Amount / 2
+	p := w.purse(key)
+	for ctx.Err() == nil {
+		if p.fetching != nil {
+			w.wait(ctx, p, p.fetching)
+			continue
+		}
+		now := w.now()
+		if p.take(cost, now) {
+			return p.grant, true
+		}
+		if p.refuses(cost, now) {
+			return nil, false
+		}
+		w.fetch(key, p, cost, now)
 	}
-	close(p.fetching)
-	p.fetching = nil
+	return nil, false
+}
+
+func (w *wallet) purse(key purseKey) *purse {
+	p := w.purses[key]
+	if p == nil {
+		p = &purse{}
+		w.purses[key] = p
+	}
+	return p
+}
+
+// wait lets go of the lock until a fetch has ended.
+func (w *wallet) wait(ctx context.Context, p *purse, fetched <-chan struct{}) {
+	p.waiting++
+	w.mu.Unlock()
+	select {
+	case <-fetched:
+	case <-ctx.Done():
+	}
+	w.mu.Lock()
+	p.waiting--
+}
+
+func (p *purse) take(cost Micros, now time.Time) bool {
+	if p.left < cost || !now.Before(p.until) {
+		return false
+	}
+	p.left -= cost
+	p.grant.used += cost
+	return true
+}
+
+func (p *purse) refuses(cost Micros, now time.Time) bool {
+	return cost >= p.refused && now.Before(p.again)
+}
+
+// fetch begins to exchange what is left for what all who wait need, or more. Nothing can be taken meanwhile.
+func (w *wallet) fetch(key purseKey, p *purse, cost Micros, now time.Time) {
+	fetched := make(chan struct{})
+	old, left := p.grant, p.left
+	p.fetching, p.grant, p.left = fetched, nil, 0
+	next := &grant{Lease: Lease{ID: LeaseID{id.New()}, Campaign: key.campaign}, key: key}
+	r := LeaseRequest{ID: next.ID, Campaign: key.campaign, Price: cost, Count: 1 + p.waiting, Now: now}
+	if left > 0 {
+		r.Return = Return{old.Lease, old.used}
+	}
+	p.waiting++
+	w.mu.Unlock()
+	w.spawn(func() {
+		amount, err := w.ask(next, r, left)
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if err != nil { // an error that lasts shows in every other call
+			w.giveBack(old)
+			w.giveBack(next)
+			cost = 0
+		}
+		p.fill(next, amount, cost, now)
+		p.fetching = nil
+		close(fetched)
+	})
+	w.mu.Lock()
+	p.waiting--
+}
+
+// ask fetches money.
+func (w *wallet) ask(next *grant, r LeaseRequest, left Micros) (Micros, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), leaseTimeout)
+	defer cancel()
+	if click := next.key.click; click > 0 {
+		return w.till.Expect(ctx, Expectation{Campaign: r.Campaign, Click: click, Each: r.Price, Count: r.Count, Return: left, Now: r.Now})
+	}
+	lease, err := w.till.Lease(ctx, r)
+	if err != nil || lease == nil {
+		return 0, err
+	}
+	next.Lease = *lease
+	return lease.Amount, nil
+}
+
+// fill takes in what was fetched, or remembers what cannot be had.
+func (p *purse) fill(next *grant, amount, cost Micros, now time.Time) {
+	if amount == 0 {
+		p.refused, p.again = cost, now.Add(askAgain)
+		return
+	}
+	p.grant, p.left, p.until, p.again = next, amount, now.Add(LeaseLife), time.Time{}
 }
 
 // back returns what was put aside and not used.
-func (w *wallet) back(campaign CampaignID, lease LeaseID, cost Micros) {
+func (w *wallet) back(g *grant, cost Micros) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for _, n := range w.purses[campaign].leases {
-		if n.id == lease {
-			n.left += cost
-		}
+	g.used -= cost
+	if p := w.purses[g.key]; p != nil && p.grant == g {
+		p.left += cost
+		return
+	}
+	w.giveBack(g)
+}
+
+// giveBack has what is left of a grant returned, soon. What was expected of clicks fades by itself.
+func (w *wallet) giveBack(g *grant) {
+	if g != nil && g.key.click == 0 {
+		w.returns = append(w.returns, g)
 	}
 }
 
-// forget drops leases that have ended: what is left of them goes back when they are settled.
-func (p *purse) forget(now time.Time) {
-	kept := p.leases[:0]
-	for _, n := range p.leases {
-		if now.Before(n.until) && n.left > 0 {
-			kept = append(kept, n)
-		}
-	}
-	p.leases = kept
-	if len(kept) == 0 {
-		p.low = 0
-	}
-}
-
-func (p *purse) take(cost Micros) (LeaseID, bool) {
-	for _, n := range p.leases {
-		if n.left >= cost {
-			n.left -= cost
-			return n.id, true
-		}
-	}
-	return LeaseID{}, false
-}
-
-func (p *purse) left() Micros {
-	var sum Micros
-	for _, n := range p.leases {
-		sum += n.left
-	}
-	return sum
-}
-
-// has says whether a cost is at hand.
-func (w *wallet) has(campaign CampaignID, cost Micros) bool {
+// clicked has the campaign's ledger read again before another ad of it is chosen that is paid for by the click.
+func (w *wallet) clicked(campaign CampaignID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	p := w.purses[campaign]
-	if p == nil {
-		return false
+	for key, p := range w.purses {
+		if key.campaign == campaign && key.click > 0 {
+			p.until = time.Time{}
+		}
 	}
-	p.forget(w.now())
-	return p.left() >= cost
+}
+
+// tidy returns what is left of balances that have ended, or of all of them. What fails is tried again the next time.
+func (w *wallet) tidy(ctx context.Context, all bool) error {
+	for _, e := range w.ended(all) {
+		if _, err := w.till.Expect(ctx, e); err != nil {
+			return err
+		}
+	}
+	for {
+		g, r := w.nextReturn()
+		if g == nil {
+			return nil
+		}
+		if err := w.till.Return(ctx, r); err != nil {
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			w.giveBack(g)
+			return err
+		}
+	}
+}
+
+// ended empties balances that have ended. It returns what clicks were expected for nothing.
+func (w *wallet) ended(all bool) (unused []Expectation) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.now()
+	for key, p := range w.purses {
+		if p.fetching != nil || p.waiting > 0 || (!all && now.Before(p.until)) {
+			continue
+		}
+		switch {
+		case p.left == 0:
+		case key.click > 0:
+			unused = append(unused, Expectation{Campaign: key.campaign, Return: p.left, Now: now})
+		default:
+			w.giveBack(p.grant)
+		}
+		p.grant, p.left = nil, 0
+		if !now.Before(p.again) {
+			delete(w.purses, key)
+		}
+	}
+	return unused
+}
+
+func (w *wallet) nextReturn() (*grant, Return) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.returns) == 0 {
+		return nil, Return{}
+	}
+	g := w.returns[0]
+	w.returns = w.returns[1:]
+	return g, Return{g.Lease, g.used}
+}
+
+// copied is a wallet with the same balances of some campaigns, and their ledgers as its till: what is done with it changes nothing here.
+func (w *wallet) copied(books *drafts, now time.Time) *wallet {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	other := newWallet(books, func() time.Time { return now }, func(do func()) { do() })
+	for key, p := range w.purses {
+		if books.campaigns[key.campaign] == nil {
+			continue
+		}
+		c := &purse{left: p.left, until: p.until, refused: p.refused, again: p.again}
+		if p.grant != nil {
+			g := *p.grant
+			c.grant = &g
+		}
+		other.purses[key] = c
+	}
+	return other
 }

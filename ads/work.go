@@ -2,15 +2,18 @@ package ads
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"time"
 )
 
 const (
-	// settleEvery is how often a server looks for leases that have ended and refunds that are not done, and stores what it has counted.
-	settleEvery = 15 * time.Second
-	// rollUpEvery is how often it adds up what was recorded, in settleEvery.
-	rollUpEvery = 20
+	// returnEvery is how often a server gives back what is left of its own leases.
+	returnEvery = time.Second
+	// settleEvery is how often it looks for leases that are settled and refunds that are not done, and stores what it has counted, in returnEvery.
+	settleEvery = 15
+	// rollUpEvery is how often it adds up what was recorded, in returnEvery.
+	rollUpEvery = 300
 )
 
 // Work counts what was recorded and left by servers that are gone, gives back what is left of leases, the server's own and those of servers that are
@@ -26,14 +29,17 @@ func (s *Service) Work(ctx context.Context, logger *slog.Logger) {
 		_, err := s.signingKey(ctx)
 		return err
 	})
-	ticker := time.NewTicker(settleEvery)
+	ticker := time.NewTicker(returnEvery)
 	defer ticker.Stop()
 	for round := 0; ; round++ {
-		try("counting recordings", s.countRecordings)
-		try("storing clicks", s.newlyLost)
-		try("settling budgets", s.Settle)
-		try("refunds", s.FinishRefunds)
-		try("counting requests", s.FlushTraffic)
+		try("returning budgets", s.returnLeases)
+		if round%settleEvery == 0 {
+			try("counting recordings", s.countRecordings)
+			try("storing clicks", s.newlyLost)
+			try("settling budgets", s.Settle)
+			try("refunds", s.FinishRefunds)
+			try("counting requests", s.FlushTraffic)
+		}
 		if round%rollUpEvery == rollUpEvery-1 {
 			try("adding up reports", s.CatchUp)
 		}
@@ -45,8 +51,20 @@ func (s *Service) Work(ctx context.Context, logger *slog.Logger) {
 	}
 }
 
-// Settle gives back what is left of all leases that have ended by now.
+// returnLeases gives back what is left of this server's leases that have ended.
+func (s *Service) returnLeases(ctx context.Context) error { return present(s.wallet.tidy(ctx, false)) }
+
+// Close gives back all that this server has on lease, and stores what it has counted. Call it when no more requests come: what is on lease
+// is otherwise missing in budgets for half an hour, and the counts are lost.
+func (s *Service) Close(ctx context.Context) error {
+	return errors.Join(present(s.wallet.tidy(ctx, true)), s.FlushTraffic(ctx))
+}
+
+// Settle gives back what is left of leases: of this server's that have ended, and of all whose impressions have expired.
 func (s *Service) Settle(ctx context.Context) error {
+	if err := s.returnLeases(ctx); err != nil {
+		return err
+	}
 	for {
 		settled, err := s.store.Settle(ctx, s.now())
 		if err != nil || settled < MaxSettled {

@@ -359,10 +359,10 @@ func (r mutationResolver) CreateAdUnit(ctx context.Context, input model.CreateAd
 			Creative: ads.Creative{Headline: input.Headline, Body: input.Body, LandingURL: input.LandingURL},
 		}
 		set(&u.ImageURL, input.ImageURL)
-		set(&u.Weight, input.Weight)
-		var malformed error
+		var malformed, weightless error
 		u.Keywords, malformed = ads.NormalKeywords("keywords", input.Keywords)
-		if err := fault.All(setID(&u.Campaign, "campaignId", &input.CampaignID, campaignID), malformed); err != nil {
+		u.Weight, weightless = weightOf(input.Weight)
+		if err := fault.All(setID(&u.Campaign, "campaignId", &input.CampaignID, campaignID), malformed, weightless); err != nil {
 			return u.ID, fault.All(err, u.Check())
 		}
 		return u.ID, r.Resolver.Ads.CreateUnit(ctx, u)
@@ -375,7 +375,8 @@ func (r mutationResolver) UpdateAdUnit(ctx context.Context, input model.UpdateAd
 	saved, mistakes, err := saveAd(ctx, r.Resolver, r.loadAdUnit, func() (ads.UnitID, error) {
 		i, err := adUnitID("unitId", input.UnitID)
 		keywords, malformed := ads.NormalKeywords("keywords", input.Keywords)
-		if err := fault.All(err, malformed); err != nil {
+		weight, weightless := weightOf(input.Weight.Value())
+		if err := fault.All(err, malformed, weightless); err != nil {
 			return i, err
 		}
 		return i, at("unitId", r.Resolver.Ads.UpdateUnit(ctx, i, func(u *ads.Unit) {
@@ -383,7 +384,9 @@ func (r mutationResolver) UpdateAdUnit(ctx context.Context, input model.UpdateAd
 			set(&u.Body, input.Body)
 			set(&u.ImageURL, input.ImageURL)
 			set(&u.LandingURL, input.LandingURL)
-			set(&u.Weight, input.Weight)
+			if input.Weight.IsSet() {
+				u.Weight = weight
+			}
 			if input.Bid != nil {
 				u.Bid = bidOf(input.Bid)
 			}
@@ -419,6 +422,14 @@ func at(argument string, err error) error {
 }
 
 // set changes what was given.
+// weightOf is 0 where none is given.
+func weightOf(given *int) (int, error) {
+	if given == nil {
+		return 0, nil
+	}
+	return *given, ads.CheckWeight("weight", *given)
+}
+
 func set[T any](to, given *T) {
 	if given != nil {
 		*to = *given

@@ -280,12 +280,48 @@ func (m *Store) Lease(ctx context.Context, r ads.LeaseRequest) (*ads.Lease, erro
 	if !ok || ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
+	m.giveBack(r.Return)
 	ledger := m.ledgers[c.ID]
 	lease := c.Grant(&ledger, r)
 	if lease != nil {
 		m.ledgers[c.ID], m.leases[lease.ID] = ledger, *lease
 	}
 	return lease, nil
+}
+
+// Return implements ads.Budgets.
+func (m *Store) Return(ctx context.Context, r ads.Return) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	m.giveBack(r)
+	return nil
+}
+
+func (m *Store) giveBack(r ads.Return) {
+	lease, ok := m.leases[r.Lease.ID]
+	if !ok {
+		return
+	}
+	ledger := m.ledgers[lease.Campaign]
+	ledger.GiveBack(&lease, r.Used)
+	m.ledgers[lease.Campaign], m.leases[lease.ID] = ledger, lease
+}
+
+// Expect implements ads.Budgets.
+func (m *Store) Expect(ctx context.Context, e ads.Expectation) (ads.Micros, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	c, ok := m.campaigns[e.Campaign]
+	if !ok || ctx.Err() != nil {
+		return 0, ctx.Err()
+	}
+	ledger := m.ledgers[c.ID]
+	amount := c.Expect(&ledger, e)
+	m.ledgers[c.ID] = ledger
+	return amount, nil
 }
 
 // Settle implements ads.Budgets.

@@ -7174,7 +7174,7 @@ func (ec *executionContext) unmarshalInputUpdateAdUnitInput(ctx context.Context,
 			if err != nil {
 				return it, err
 			}
-			it.Weight = data
+			it.Weight = graphql.OmittableOf(data)
 		case "caps":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("caps"))
 			data, err := ec.unmarshalOAdCapInput2ᚕᚖplazaᚋgraphᚋmodelᚐAdCapInputᚄ(ctx, v)

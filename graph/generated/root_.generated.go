@@ -1208,7 +1208,7 @@ input UpdateAdUnitInput {
   bid: AdBidInput
   "Up to 50 keywords."
   keywords: [String!]
-  "1 to 1000, or 0: it stands alone."
+  "1 to 1000, or null: it stands alone."
   weight: Int
   "How often one person sees it at most; each window once."
   caps: [AdCapInput!]

@@ -10,6 +10,8 @@ import (
 	"plaza/social"
 	"strconv"
 	"time"
+
+	"github.com/99designs/gqlgen/graphql"
 )
 
 // What an advertiser pays.
@@ -1092,8 +1094,8 @@ type UpdateAdUnitInput struct {
 	Bid *AdBidInput `json:"bid,omitempty"`
 	// Up to 50 keywords.
 	Keywords []string `json:"keywords,omitempty"`
-	// 1 to 1000, or 0: it stands alone.
-	Weight *int `json:"weight,omitempty"`
+	// 1 to 1000, or null: it stands alone.
+	Weight graphql.Omittable[*int] `json:"weight,omitempty"`
 	// How often one person sees it at most; each window once.
 	Caps []*AdCapInput `json:"caps,omitempty"`
 	// Where to place it, and nowhere else.

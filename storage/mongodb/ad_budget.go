@@ -21,6 +21,8 @@ type adLedgerDoc struct {
 	Day      string         `bson:"day"`
 	DayTaken ads.Micros     `bson:"dayTaken"`
 	DaySpent ads.Micros     `bson:"daySpent"`
+	Expected ads.Micros     `bson:"expected,omitempty"` // of clicks
+	Faded    int64          `bson:"faded,omitempty"`    // the minute of which that is the value
 }
 
 // adLeaseDoc is a document of adLeases.
@@ -35,7 +37,7 @@ type adLeaseDoc struct {
 }
 
 func (d *adLedgerDoc) ledger() ads.Ledger {
-	return ads.Ledger{Taken: d.Taken, Spent: d.Spent, Day: d.Day, DayTaken: d.DayTaken, DaySpent: d.DaySpent}
+	return ads.Ledger{Taken: d.Taken, Spent: d.Spent, Day: d.Day, DayTaken: d.DayTaken, DaySpent: d.DaySpent, Expected: d.Expected, Faded: d.Faded}
 }
 
 // lease is what charging and settling need.
@@ -47,6 +49,9 @@ func (d *adLeaseDoc) lease() *ads.Lease {
 func (a *adStore) Lease(ctx context.Context, r ads.LeaseRequest) (lease *ads.Lease, err error) {
 	err = a.db.write(ctx, "lease budget", []id.ID{r.Campaign.ID}, func(ctx context.Context) error {
 		lease = nil
+		if err := a.returnLease(ctx, r.Return); err != nil {
+			return err
+		}
 		var c adCampaignDoc
 		err := found(a.campaigns.FindOne(ctx, doc("_id", r.Campaign)).Decode(&c))
 		if errors.Is(err, social.ErrNotFound) {
@@ -83,9 +88,64 @@ func (a *adStore) grant(ctx context.Context, c *ads.Campaign, r ads.LeaseRequest
 	return lease, err
 }
 
+// Return implements ads.Budgets.
+func (a *adStore) Return(ctx context.Context, r ads.Return) error {
+	return a.db.write(ctx, "return budget", []id.ID{r.Lease.Campaign.ID}, func(ctx context.Context) error {
+		return a.returnLease(ctx, r)
+	})
+}
+
+func (a *adStore) returnLease(ctx context.Context, r ads.Return) error {
+	if r.Lease.ID.IsZero() {
+		return nil
+	}
+	leases, err := findIn[adLeaseDoc](ctx, a.leases, "_id", []ads.LeaseID{r.Lease.ID})
+	if err != nil || len(leases) == 0 {
+		return err
+	}
+	lease := leases[0].lease()
+	ledgers, err := a.readLedgers(ctx, []ads.CampaignID{lease.Campaign})
+	if err != nil {
+		return err
+	}
+	ledger := ledgers[lease.Campaign]
+	ledger.GiveBack(lease, r.Used)
+	if _, err := a.leases.UpdateOne(ctx, doc("_id", lease.ID), doc("$set", doc("amount", lease.Amount))); err != nil {
+		return err
+	}
+	return a.putLedger(ctx, lease.Campaign, ledger)
+}
+
+// Expect implements ads.Budgets.
+func (a *adStore) Expect(ctx context.Context, e ads.Expectation) (amount ads.Micros, err error) {
+	err = a.db.write(ctx, "expect clicks", []id.ID{e.Campaign.ID}, func(ctx context.Context) error {
+		amount, err = a.expect(ctx, e)
+		return err
+	})
+	if err != nil {
+		return 0, err
+	}
+	return amount, nil
+}
+
+func (a *adStore) expect(ctx context.Context, e ads.Expectation) (ads.Micros, error) {
+	campaigns, err := findIn[adCampaignDoc](ctx, a.campaigns, "_id", []ads.CampaignID{e.Campaign})
+	if err != nil || len(campaigns) == 0 {
+		return 0, err
+	}
+	ledgers, err := a.readLedgers(ctx, []ads.CampaignID{e.Campaign})
+	if err != nil {
+		return 0, err
+	}
+	ledger := ledgers[e.Campaign]
+	amount := campaigns[0].campaign().Expect(&ledger, e)
+	return amount, a.putLedger(ctx, e.Campaign, ledger)
+}
+
 func (a *adStore) putLedger(ctx context.Context, campaign ads.CampaignID, l ads.Ledger) error {
 	_, err := a.ledgers.ReplaceOne(ctx, doc("_id", campaign), adLedgerDoc{
 		Campaign: campaign, Version: version, Taken: l.Taken, Spent: l.Spent, Day: l.Day, DayTaken: l.DayTaken, DaySpent: l.DaySpent,
+		Expected: l.Expected, Faded: l.Faded,
 	}, options.Replace().SetUpsert(true))
 	return upserted(err)
 }

@@ -97,6 +97,12 @@ func (s *turns) Lease(ctx context.Context, r ads.LeaseRequest) (*ads.Lease, erro
 	return s.next().Lease(ctx, r)
 }
 
+func (s *turns) Return(ctx context.Context, r ads.Return) error { return s.next().Return(ctx, r) }
+
+func (s *turns) Expect(ctx context.Context, e ads.Expectation) (ads.Micros, error) {
+	return s.next().Expect(ctx, e)
+}
+
 func (s *turns) Settle(ctx context.Context, now time.Time) (int, error) {
 	return s.next().Settle(ctx, now)
 }

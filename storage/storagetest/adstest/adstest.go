@@ -23,6 +23,7 @@ func Run(t *testing.T, open Open) {
 		{"Revisions", revisionCases},
 		{"Lists", listCases},
 		{"Budgets", budgetCases},
+		{"Spending", spendingCases},
 		{"Profiles", profileCases},
 		{"Serving", servingCases},
 		{"Refunds", refundCases},

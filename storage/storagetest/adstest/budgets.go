@@ -29,8 +29,8 @@ func (w *world) budgeted(b ads.Budget) ads.Campaign {
 	return c
 }
 
-func leaseOf(c ads.Campaign, need ads.Micros, now time.Time) ads.LeaseRequest {
-	return ads.LeaseRequest{ID: ads.LeaseID{ID: id.New()}, Campaign: c.ID, Need: need, Now: now}
+func leaseOf(c ads.Campaign, price ads.Micros, now time.Time) ads.LeaseRequest {
+	return ads.LeaseRequest{ID: ads.LeaseID{ID: id.New()}, Campaign: c.ID, Price: price, Count: 1, Now: now}
 }
 
 func (w *world) lease(r ads.LeaseRequest) *ads.Lease {
