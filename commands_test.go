@@ -43,7 +43,7 @@ func (l *commandLog) mustTake(t *testing.T, what string, most int, exact bool, s
 	t.Helper()
 	var small, large []string
 	few, alike := false, false
-	for n := 0; n < recounts && !(few && alike); n++ {
+	for n := 0; n < recounts && (!few || !alike); n++ {
 		small = l.during(func() { do(sizes[0]) })
 		large = l.during(func() { do(sizes[1]) })
 		few, alike = max(len(small), len(large)) <= most, !exact || len(small) == len(large)

@@ -45,5 +45,5 @@ func listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return listener.(*net.TCPListener), nil // which "tcp" gives
+	return listener.(*net.TCPListener), nil //nolint:errcheck,forcetypeassert // "tcp" gives no other
 }

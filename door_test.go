@@ -24,7 +24,7 @@ func TestDoor(t *testing.T) {
 		if waiting[i], err = net.Dial("tcp", listener.Addr().String()); err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = waiting[i].Close() }()
+		t.Cleanup(func() { _ = waiting[i].Close() })
 	}
 	d.shut()
 	if _, err := (&net.Dialer{Timeout: time.Millisecond}).Dial("tcp", listener.Addr().String()); !os.IsTimeout(err) {

@@ -209,7 +209,7 @@ func (l *balancer) send(address string, r *http.Request, body []byte) (*http.Res
 type load struct {
 	t      *testing.T
 	url    string
-	ctx    context.Context
+	ctx    context.Context //nolint:containedctx // of the askers, which end with it
 	stop   func()
 	askers sync.WaitGroup
 	sent   atomic.Int64
@@ -264,6 +264,7 @@ func (l *load) end() (failed int64) {
 
 // TestSignalsDrain hangs up on a server, or terminates it: it is not ready, answers with Connection: close, and at Ctrl-C it ends.
 func TestSignalsDrain(t *testing.T) {
+	t.Parallel()
 	for name, sent := range map[string]os.Signal{"SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

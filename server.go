@@ -441,7 +441,11 @@ func (s *server) serve(ctx context.Context, listener *net.TCPListener) error {
 		return fmt.Errorf("the server stopped: %w", err)
 	case <-ctx.Done():
 	}
-	s.drain(func() { entrance.shut(); <-failed }, busy)
+	shut := func() {
+		entrance.shut()
+		<-failed //nolint:errcheck // the listener was closed on purpose
+	}
+	s.drain(shut, busy)
 	_ = httpServer.Close() // which closes connections that wait for nothing
 	rest()
 	stop()

@@ -36,7 +36,7 @@ type clickKeeper struct {
 
 func newClickKeeper(store Recorder, done func(*Recording), spawn func(func())) *clickKeeper {
 	k := &clickKeeper{store: store, done: done, spawn: spawn, kept: make(chan struct{}, maxKept)}
-	k.life, k.end = context.WithCancel(context.Background())
+	k.life, k.end = context.WithCancel(context.Background()) //nolint:gosec // finish ends it
 	return k
 }
 

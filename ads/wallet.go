@@ -215,12 +215,17 @@ func (w *wallet) tidy(ctx context.Context, all bool) error {
 			return nil
 		}
 		if err := w.till.Return(ctx, r); err != nil {
-			w.mu.Lock()
-			defer w.mu.Unlock()
-			w.giveBack(g)
+			w.undo(g)
 			return err
 		}
 	}
+}
+
+// undo puts back what could not be returned.
+func (w *wallet) undo(g *grant) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.giveBack(g)
 }
 
 // ended empties balances that have ended. It returns what clicks were expected for nothing.

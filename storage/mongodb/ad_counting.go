@@ -62,7 +62,7 @@ func (a *adStore) waitingOf(ctx context.Context, choices []ads.ChoiceID) (waitin
 			}
 			some = append(some, r)
 		}
-		slices.SortFunc(some, (ads.Recording).Compare)
+		slices.SortFunc(some, ads.Recording.Compare)
 		waiting = append(waiting, some...)
 	}
 	return waiting, shown, nil

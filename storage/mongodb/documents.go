@@ -25,9 +25,9 @@ func doc(pairs ...any) bson.D {
 		panic(fmt.Sprintf("mongodb: the key %v of a document has no value", pairs[len(pairs)-1]))
 	}
 	d := make(bson.D, 0, len(pairs)/2)
-	for i := 0; i < len(pairs); i += 2 {
-		key := pairs[i].(string) //nolint:errcheck,forcetypeassert // a key that is no text is a slip in this package
-		d = append(d, bson.E{Key: key, Value: pairs[i+1]})
+	for pair := range slices.Chunk(pairs, 2) {
+		key := pair[0].(string) //nolint:errcheck,forcetypeassert // a key that is no text is a slip in this package
+		d = append(d, bson.E{Key: key, Value: pair[1]})
 	}
 	return d
 }

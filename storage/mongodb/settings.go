@@ -64,24 +64,24 @@ func (g setting) check(layout string) error {
 	return fmt.Errorf("there is no layout %q of %s: choose %s", layout, g.name, strings.Join(g.known, " or "))
 }
 
-// settle returns the layout that the database has, and records one where it has none. A server that is set to another one is refused; while the
+// settle records a layout where the database has none. It refuses a server that is set to another layout than the database has; while the
 // database is moved from one to another, both are right.
-func (s *Store) settle(ctx context.Context, g setting, wanted string) (string, error) {
+func (s *Store) settle(ctx context.Context, g setting, wanted string) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	d, err := s.recorded(ctx, g, wanted)
 	if err != nil {
-		return "", fmt.Errorf("settings: %w", translate(ctx, "settings", err))
+		return fmt.Errorf("settings: %w", translate(ctx, "settings", err))
 	}
 	for _, layout := range d.layouts() {
 		if g.check(layout) != nil {
-			return "", fmt.Errorf("this database keeps its %s in the layout %q, which this Plaza does not know: run a newer Plaza", g.name, layout)
+			return fmt.Errorf("this database keeps its %s in the layout %q, which this Plaza does not know: run a newer Plaza", g.name, layout)
 		}
 	}
 	if wanted == "" || slices.Contains(d.layouts(), wanted) {
-		return d.Value, nil
+		return nil
 	}
-	return "", fmt.Errorf("this database keeps its %s in the layout %q, and this server is set to %q: "+
+	return fmt.Errorf("this database keeps its %s in the layout %q, and this server is set to %q: "+
 		"start it with --%s=%s (PLAZA_%s=%s), or without that setting; or move the database with \"plaza migrate %s --to %s\" first",
 		g.name, d.Value, wanted, g.name, d.Value, strings.ToUpper(g.name), d.Value, g.name, wanted)
 }

@@ -37,7 +37,7 @@ func TestReadsOnLostSnapshotsRunAgain(t *testing.T) {
 				{Key: "configureFailPoint", Value: "failCommand"},
 				{Key: "mode", Value: bson.D{{Key: "times", Value: lost}}},
 				{Key: "data", Value: bson.D{
-					{Key: "failCommands", Value: bson.A{"find", "aggregate"}}, {Key: "errorCode", Value: 239}, {Key: "appName", Value: "plaza"},
+					{Key: "failCommands", Value: bson.A{"find", "aggregate"}}, {Key: "errorCode", Value: 239}, {Key: "namespace", Value: "plaza.threads.pages"},
 				}},
 			}).Err())
 			found, err := w.Thread(w.ctx, page)

@@ -165,13 +165,13 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.claimVersions(ctx); err != nil {
 		return err
 	}
-	if _, err := s.settle(ctx, commentsSetting(), o.Comments); err != nil {
+	if err := s.settle(ctx, commentsSetting(), o.Comments); err != nil {
 		return err
 	}
-	if _, err := s.settle(ctx, feedsSetting(), o.Feeds); err != nil {
+	if err := s.settle(ctx, feedsSetting(), o.Feeds); err != nil {
 		return err
 	}
-	if _, err := s.settle(ctx, graphSetting(), o.Graph); err != nil {
+	if err := s.settle(ctx, graphSetting(), o.Graph); err != nil {
 		return err
 	}
 	if err := s.renameThreads(ctx); err != nil {

@@ -85,7 +85,7 @@ func (s adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.Ti
 			if err != nil {
 				return err
 			}
-			slices.SortFunc(waiting, (ads.Recording).Compare)
+			slices.SortFunc(waiting, ads.Recording.Compare)
 			for i := range waiting {
 				if err := w.countOne(&waiting[i], now, &receipts); err != nil {
 					return err

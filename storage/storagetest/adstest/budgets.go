@@ -23,7 +23,7 @@ var budgetCases = []testCase{
 // budgeted stores a campaign with a budget.
 func (w *world) budgeted(b ads.Budget) ads.Campaign {
 	w.t.Helper()
-	c := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: w.advertiser("Acme").ID, Name: "Spring", State: ads.Active, Budget: b}
+	c := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: w.advertiser().ID, Name: "Spring", State: ads.Active, Budget: b}
 	c.Budget.Currency = "EUR"
 	w.add(ads.Batch{Campaigns: []ads.Campaign{c}})
 	return c

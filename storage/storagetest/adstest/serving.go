@@ -106,7 +106,7 @@ func serversSpendExactly(w *world) {
 
 func serversKeepCaps(w *world) {
 	zone := w.zone("top")
-	a := w.advertiser("Acme")
+	a := w.advertiser()
 	campaign := ads.Campaign{
 		ID: ads.CampaignID{ID: id.New()}, Advertiser: a.ID, Name: "Spring", State: ads.Active, Caps: []ads.Cap{{Count: 5, Per: ads.Day}},
 	}

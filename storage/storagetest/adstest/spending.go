@@ -51,7 +51,7 @@ func (w *world) market(servers int, b ads.Budget, bids ...ads.Bid) *market {
 	zone := w.zone(fmt.Sprintf("market-%x", id.New().Bytes()))
 	b.Currency = "EUR"
 	m.campaign = ads.Campaign{
-		ID: ads.CampaignID{ID: id.New()}, Advertiser: w.advertiser("Acme").ID, Name: "Spring", State: ads.Active, Budget: b,
+		ID: ads.CampaignID{ID: id.New()}, Advertiser: w.advertiser().ID, Name: "Spring", State: ads.Active, Budget: b,
 		Schedule: ads.Schedule{Start: midnight, End: midnight.Add(openTime)},
 	}
 	w.add(ads.Batch{Campaigns: []ads.Campaign{m.campaign}})

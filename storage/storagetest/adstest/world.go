@@ -72,9 +72,9 @@ func (w *world) add(b ads.Batch) {
 }
 
 // advertiser stores an advertiser.
-func (w *world) advertiser(name string) ads.Advertiser {
+func (w *world) advertiser() ads.Advertiser {
 	w.t.Helper()
-	a := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: name}
+	a := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
 	w.add(ads.Batch{Advertisers: []ads.Advertiser{a}})
 	return a
 }
@@ -82,7 +82,7 @@ func (w *world) advertiser(name string) ads.Advertiser {
 // campaign stores a campaign, and an advertiser for it.
 func (w *world) campaign() ads.Campaign {
 	w.t.Helper()
-	c := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: w.advertiser("Acme").ID, Name: "Spring", State: ads.Active}
+	c := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: w.advertiser().ID, Name: "Spring", State: ads.Active}
 	w.add(ads.Batch{Campaigns: []ads.Campaign{c}})
 	return c
 }
