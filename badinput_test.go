@@ -927,7 +927,7 @@ func (w *world) addPosts(t *testing.T) {
 	w.add(t, "noReplies", "bob", `mutation { createPost(input: {content: {status: {text: "bob's"}}, audience: {kind: PUBLIC}, replies: {kind: NOBODY}}) { post { id } } }`)
 	w.add(t, "onAdasWall", "bob", `mutation { createPost(input: {content: {status: {text: "for ada"}}, audience: {kind: PUBLIC}, wallOwnerId: "$ada"}) { post { id } } }`)
 	w.add(t, "hidden", "bob", `mutation { createPost(input: {content: {poll: {question: "hidden", options: ["a", "b"]}}, audience: {kind: ONLY_ME}}) { post { id } } }`)
-	w.closes = time.Now().Add(testtime.Scale(time.Second))
+	w.closes = time.Now().Add(testtime.Scale(5 * time.Second))
 	w.add(t, "closed", "ada", fmt.Sprintf(`mutation { createPost(input: {content: {poll: {question: "closed", options: ["a", "b"], closesAt: %q}}, audience: {kind: PUBLIC}}) { post { id } } }`,
 		w.closes.UTC().Format(time.RFC3339Nano)))
 	w.act(t, "ada", `mutation { a: votePoll(input: {postId: "$poll", option: 0}) { userErrors { code } } b: addReaction(input: {postId: "$post", kind: LIKE}) { userErrors { code } } }`)

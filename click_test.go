@@ -8,7 +8,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -17,6 +16,7 @@ import (
 	"plaza/ads"
 	"plaza/ads/adsmodel"
 	"plaza/id"
+	"plaza/internal/testtime"
 )
 
 // adWorld is the click handler on a model with one ad, and a clock that tests set.
@@ -298,9 +298,7 @@ func TestClicksLeadOnWithoutTheDatabase(t *testing.T) {
 		w.store.set(fmt.Errorf("%w: no primary", ads.ErrUnavailable), nil)
 		before := w.store.tries()
 		leadsOn(w, choice.ClickToken)
-		for w.store.tries() < before+2 { // it is tried again
-			runtime.Gosched()
-		}
+		testtime.Eventually(t, "another attempt", func() bool { return w.store.tries() >= before+2 })
 		w.store.set(nil, nil)
 		w.ok(w.Drain(t.Context()))
 		w.ok(w.CatchUp(t.Context()))

@@ -25,7 +25,7 @@ func (s *server) drain(closeListener func(), busy *connections) {
 	defer cancel()
 	s.graphql.CloseSockets()
 	if err := errors.Join(busy.wait(limit), s.graphql.Shutdown(limit)); err != nil {
-		slog.WarnContext(limit, "cutting off the clients that do not finish", "error", err)
+		slog.WarnContext(limit, "closing connections that did not finish in time", "error", err)
 	}
 }
 

@@ -82,8 +82,11 @@ type backend struct {
 	noticed  *sync.Cond
 }
 
+// anyPort is the address of a backend until it is started; then it stays at one.
+const anyPort = "127.0.0.1:0"
+
 func newBackend(t *testing.T, st storage.Store) *backend {
-	b := &backend{t: t, store: st, address: "127.0.0.1:0"}
+	b := &backend{t: t, store: st, address: anyPort}
 	b.noticed = sync.NewCond(&b.mu)
 	return b
 }
@@ -95,7 +98,9 @@ func (b *backend) start() {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	b.address = listener.Addr().String()
+	if b.address == anyPort {
+		b.address = listener.Addr().String()
+	}
 	s := newServer(b.store, &serveCommand{AllowedOrigins: []string{"*"}}, web.Config{})
 	s.lastCall = b.lastCall
 	var ctx context.Context

@@ -89,19 +89,23 @@ func TestAKilledServerBlocksNobody(t *testing.T) {
 	const writers, enough = 8, 60
 	uri := inPlaza(t, mongotest.OwnSet(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600")).URI())
 	process := startAdProcess(t, uri, 0)
-	survivor := openMongoDB(t, uri, mongodb.Options{}).(*mongodb.Store)
+	survivor := openMongoDB(t, uri, mongodb.Options{Lease: testtime.Scale(8 * time.Second)}).(*mongodb.Store)
 	c := newTalker(t, process.url)
 	var wrote atomic.Int64
+	var isKilled atomic.Bool
 	var all sync.WaitGroup
 	for range writers {
 		all.Go(func() {
-			for c.comment(t) == nil {
-				wrote.Add(1)
+			for !isKilled.Load() {
+				if c.comment(t) == nil { // a slow database refuses some
+					wrote.Add(1)
+				}
 			}
 		})
 	}
 	testtime.Eventually(t, "comments", func() bool { return wrote.Load() >= enough })
 	process.kill()
+	isKilled.Store(true)
 	killed := time.Now()
 	all.Wait()
 	post, err := id.Parse("post", c.post)

@@ -149,7 +149,7 @@ func warnOfOldDocuments(ctx context.Context, st storage.Store) {
 	case err != nil && ctx.Err() == nil:
 		slog.WarnContext(ctx, "cannot find out whether documents are of older versions", "error", err)
 	case len(old) > 0:
-		slog.WarnContext(ctx, "some documents are of older versions: until \"plaza migrate documents\" has run, usersByName does not find everyone, "+
-			"and deleting an account may leave votes, reactions and muted threads behind", "collections", strings.Join(old, ", "))
+		slog.WarnContext(ctx, "some documents are of older versions: until \"plaza migrate documents\" has run, usersByName does not find everyone",
+			"collections", strings.Join(old, ", "))
 	}
 }

@@ -62,7 +62,7 @@ func isDependent(mutation, coordinate string) bool {
 	return slices.Contains([]string{
 		"SignInInput.handle", "SignInInput.password", "SetProfilePropertyInput.key", "SetProfilePropertyInput.value", "UpdateProfilePropertyInput.choices",
 		"VotePollInput.option", "AddCommentInput.parentId", "UpdateAdvertiserInput.advertiserId", "UpdateAdCampaignInput.campaignId", "UpdateAdUnitInput.unitId",
-		"UpdateAdUnitInput.keywords", "AdScheduleInput.toHour", "RefundAdsInput.kind", "RefundAdsInput.from", "RefundAdsInput.to",
+		"AdScheduleInput.toHour", "RefundAdsInput.kind", "RefundAdsInput.from", "RefundAdsInput.to",
 	}, coordinate) || mutation == "editPost" && strings.HasPrefix(coordinate, "PollInput.") || mutation == "updateAdCampaign" && strings.HasPrefix(coordinate, "AdBudgetInput.")
 }
 

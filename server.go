@@ -189,8 +189,8 @@ type serveCommand struct {
 	BehindProxy    bool          `help:"All requests come through a proxy that adds the client's address to X-Forwarded-For: count clicks on ads by that." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
 	NewsAds        zoneFlag      `help:"Let news carry ads, of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
 	NewsAdsEvery   int           `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
-	DrainDelay     time.Duration `help:"How long a server that was told to end still answers requests while /readyz already fails, so that proxies turn to the others. Ctrl-C does not wait." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
-	EventRetention time.Duration `help:"How long the event log is kept, from which live updates are resumed: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"DURATION"`
+	DrainDelay     time.Duration `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
+	EventRetention time.Duration `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
 	Demo           bool          `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 
 	Ads        ads.Options    `kong:"-"` // of tests

@@ -144,7 +144,7 @@ func TestChangesShowAtOnceOrWithinASecond(t *testing.T) {
 	if here, there := shown(w.Service), shown(other); here != 1 || there != 1 {
 		t.Fatalf("%d and %d ads are shown", here, there)
 	}
-	if err := w.UpdateUnit(w.ctx, u.ID, func(u *ads.Unit) { u.State = ads.Paused }); err != nil {
+	if err := w.UpdateUnit(w.ctx, u.ID, func(u *ads.Unit) error { u.State = ads.Paused; return nil }); err != nil {
 		t.Fatal(err)
 	}
 	if n := shown(w.Service); n != 0 {

@@ -151,10 +151,11 @@ func (s *Service) SetCampaignState(ctx context.Context, id CampaignID, state Sta
 }
 
 // UpdateUnit changes what there is. Errors are those of CreateUnit; NOT_FOUND.
-func (s *Service) UpdateUnit(ctx context.Context, key UnitID, change func(*Unit)) error {
+func (s *Service) UpdateUnit(ctx context.Context, key UnitID, change func(*Unit) error) error {
 	var before Currency
-	return update(ctx, key, s.store.Units, func(u *Unit) { before = u.Bid.Currency; change(u) }, func(u *Unit) error {
-		if err := u.check(""); err != nil {
+	var mistake error
+	return update(ctx, key, s.store.Units, func(u *Unit) { before = u.Bid.Currency; mistake = change(u) }, func(u *Unit) error {
+		if err := fault.All(mistake, u.check("")); err != nil {
 			return err
 		}
 		return s.placing(ctx, u, u.Bid.Currency != before, s.save(ctx, Batch{Units: []Unit{*u}}))

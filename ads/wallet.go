@@ -140,7 +140,7 @@ func (w *wallet) fetch(key purseKey, p *purse, cost Micros, now time.Time) {
 			w.giveBack(next)
 			cost = 0
 		}
-		p.fill(next, amount, cost, now)
+		p.fill(next, amount, cost, w.now()) // fetching may have taken longer than a balance lasts
 		p.fetching = nil
 		close(fetched)
 	})

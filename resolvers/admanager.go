@@ -376,10 +376,10 @@ func (r mutationResolver) UpdateAdUnit(ctx context.Context, input model.UpdateAd
 		i, err := adUnitID("unitId", input.UnitID)
 		keywords, malformed := ads.NormalKeywords("keywords", input.Keywords)
 		weight, weightless := weightOf(input.Weight.Value())
-		if err := fault.All(err, malformed, weightless); err != nil {
-			return i, err
+		if err != nil {
+			return i, fault.All(err, malformed, weightless)
 		}
-		return i, at("unitId", r.Resolver.Ads.UpdateUnit(ctx, i, func(u *ads.Unit) {
+		return i, at("unitId", r.Resolver.Ads.UpdateUnit(ctx, i, func(u *ads.Unit) error {
 			set(&u.Headline, input.Headline)
 			set(&u.Body, input.Body)
 			set(&u.ImageURL, input.ImageURL)
@@ -395,6 +395,7 @@ func (r mutationResolver) UpdateAdUnit(ctx context.Context, input model.UpdateAd
 			}
 			setList(&u.Caps, input.Caps, capsOf)
 			setList(&u.Zones, input.Zones, placesOf)
+			return fault.All(malformed, weightless)
 		}))
 	})
 	return &model.UpdateAdUnitPayload{Unit: saved, UserErrors: mistakes}, err
@@ -407,7 +408,7 @@ func (r mutationResolver) SetAdUnitState(ctx context.Context, input model.SetAdU
 		if err != nil {
 			return i, err
 		}
-		return i, at("unitId", r.Resolver.Ads.UpdateUnit(ctx, i, func(u *ads.Unit) { u.State = input.State }))
+		return i, at("unitId", r.Resolver.Ads.UpdateUnit(ctx, i, func(u *ads.Unit) error { u.State = input.State; return nil }))
 	})
 	return &model.SetAdUnitStatePayload{Unit: saved, UserErrors: mistakes}, err
 }

@@ -488,7 +488,7 @@ func TestClientThatNeverReadsIsCutOff(t *testing.T) {
 }
 
 func TestClientThatDoesNotPongIsCutOff(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.PingInterval, o.PongTimeout = 10*time.Millisecond, 50*time.Millisecond })
+	s := newTestServer(t, func(o *Options) { o.PingInterval, o.PongTimeout = 10*time.Millisecond, testtime.Scale(time.Second) })
 	c := s.open(t)
 	c.SetPingHandler(func(string) error { return nil })
 	c.wantClose(websocket.CloseGoingAway, "No sign of life")

@@ -105,7 +105,7 @@ func TestChangedIndexesAreReplaced(t *testing.T) {
 	var servers sync.WaitGroup
 	for range 4 {
 		servers.Go(func() {
-			s, err := mongodb.Open(t.Context(), uri, mongodb.Options{Heartbeat: 20 * time.Millisecond})
+			s, err := mongodb.Open(t.Context(), uri, patient(mongodb.Options{Heartbeat: 20 * time.Millisecond}))
 			if err != nil {
 				t.Error(err)
 				return

@@ -48,7 +48,7 @@ func (v graphMover) copy(ctx context.Context, m *migration) error {
 	to := v.s.graphLayouts[GraphTwo]
 	return v.s.eachUser(ctx, m, func(ctx context.Context, followed social.UserID) error {
 		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) (read []edgeDoc, err error) {
-			if read, err = page.read(ctx, v.s.graphLayouts[GraphReverse]); err != nil {
+			if read, err = page.read(ctx, v.s.graphLayouts[GraphReverse], followersTogether); err != nil {
 				return nil, err
 			}
 			return read, to.followsChanged(ctx, read...)
@@ -86,13 +86,13 @@ func (v graphMover) eachPage(ctx context.Context, m *migration, followed social.
 
 // comparePage compares a page of the layout that is read with the same range of the other one.
 func (v graphMover) comparePage(ctx context.Context, m *migration, page followerRange) (read []edgeDoc, err error) {
-	if read, err = page.read(ctx, v.s.graphLayouts[m.d.Move.From]); err != nil {
+	if read, err = page.read(ctx, v.s.graphLayouts[m.d.Move.From], followersTogether); err != nil {
 		return nil, err
 	}
 	if len(read) == followersTogether {
 		page.from = read[len(read)-1].Follow
 	}
-	other, err := page.read(ctx, v.s.graphLayouts[m.d.Move.To])
+	other, err := page.read(ctx, v.s.graphLayouts[m.d.Move.To], 0) // all: it may have too many
 	if err != nil {
 		return nil, err
 	}
@@ -163,8 +163,8 @@ type followerRange struct {
 	from     social.EdgeID // zero: to the oldest
 }
 
-// read reads the first followers of the range, at most followersTogether.
-func (r followerRange) read(ctx context.Context, layout followerGraph) ([]edgeDoc, error) {
+// read reads the first followers of the range; a limit of 0 is none.
+func (r followerRange) read(ctx context.Context, layout followerGraph, limit int) ([]edgeDoc, error) {
 	bounds := doc("$gt", zeroKey)
 	if !r.below.IsZero() {
 		bounds = append(bounds, doc("$lt", r.below)...)
@@ -173,6 +173,6 @@ func (r followerRange) read(ctx context.Context, layout followerGraph) ([]edgeDo
 		bounds = append(bounds, doc("$gte", r.from)...)
 	}
 	return findAll[edgeDoc](ctx, layout.followers(), doc("other", r.followed, "follow", bounds), followersTogether,
-		options.Find().SetSort(doc("follow", -1)).SetLimit(followersTogether).SetHint(byFollowed).
+		options.Find().SetSort(doc("follow", -1)).SetLimit(int64(limit)).SetHint(byFollowed).
 			SetProjection(doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)))
 }

@@ -88,7 +88,7 @@ func (m *member) endSilent(ctx context.Context, w *watches) {
 }
 
 // errOtherUser: MongoDB lets everybody end their own sessions, and nobody else's.
-var errOtherUser = errors.New("it is another MongoDB user's, or of an older Plaza: let all servers have the same user")
+var errOtherUser = errors.New("that server uses another MongoDB user, or runs an older Plaza: run all servers as the same MongoDB user")
 
 // endTransactions ends the transactions that a server has open, and says how many there were.
 func (s *Store) endTransactions(ctx context.Context, d *serverDoc) (n int, err error) {

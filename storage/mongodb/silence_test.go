@@ -94,7 +94,7 @@ func (s *Store) die() {
 func TestADeadServerBlocksNobody(t *testing.T) {
 	t.Parallel()
 	set := mongotest.OwnSet(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600"))
-	o := Options{Feeds: FeedsHybrid, Heartbeat: 20 * time.Millisecond, Lease: testtime.Scale(2 * time.Second), Timeout: testtime.Scale(5 * time.Second)}
+	o := Options{Feeds: FeedsHybrid, Heartbeat: 20 * time.Millisecond, Lease: testtime.Scale(6 * time.Second), Timeout: testtime.Scale(10 * time.Second)}
 	dead, alive := openOn(t, set.URI(), o), openOn(t, set.URI(), o)
 	q := newSquare(t, dead)
 	q.hold()
@@ -136,7 +136,7 @@ func TestALivingServerLosesNothing(t *testing.T) {
 			if ended += n; err != nil && ctx.Err() == nil {
 				t.Error(err)
 			}
-			rest(ctx, 5*time.Millisecond, nil)
+			rest(ctx, testtime.Scale(5*time.Millisecond), nil)
 		}
 	})
 	for range writers {

@@ -31,7 +31,7 @@ func OwnSet(tb testing.TB, opts ...Option) *Set {
 		URI(tb) // says so, and does not return
 	}
 
-	ctx, cancel := context.WithTimeout(context.Background(), waitLimit)
+	ctx, cancel := context.WithTimeout(context.Background(), testtime.Scale(waitLimit))
 	defer cancel()
 
 	set, err := StartSet(ctx, opts...)
@@ -73,7 +73,7 @@ func StartSet(ctx context.Context, opts ...Option) (*Set, error) {
 func (s *Set) initiate(ctx context.Context) error {
 	first := s.members[0]
 
-	client, err := mongo.Connect(options.Client().ApplyURI(first.uri).SetServerSelectionTimeout(time.Second))
+	client, err := mongo.Connect(options.Client().ApplyURI(first.uri).SetServerSelectionTimeout(testtime.Scale(5 * time.Second)))
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
