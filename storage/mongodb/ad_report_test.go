@@ -34,6 +34,7 @@ func TestAddingUpMeetsRefunds(t *testing.T) {
 		must(store.Record(t.Context(), ads.Recording{
 			Kind: ads.Impression, Choice: choice, Unit: unit, Campaign: campaign, Zone: zone, At: now, KeepUntil: now.Add(ads.EventLife), Cost: 1000,
 		}))(t)
+		must(store.Count(t.Context(), []ads.RecordingKey{{Kind: ads.Impression, Choice: choice}}, now))(t)
 		r := ads.Refund{
 			ID: ads.RefundID{ID: id.New()}, Most: 1, By: "somebody", Reason: "a robot", Begun: now,
 			Selection: ads.Selection{Campaign: campaign, Choice: choice, From: hour, To: hour.Add(time.Hour)},

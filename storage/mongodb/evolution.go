@@ -98,12 +98,6 @@ func (d *markDoc) evolve() error {
 	return err
 }
 
-func (d *adRecordingDoc) evolve() error {
-	err := known("a recording", d.Version, recordingsVersion)
-	d.Version = recordingsVersion
-	return err
-}
-
 func (t *tagged[D]) evolve() error {
 	if d, ok := any(&t.doc).(evolving); ok {
 		return d.evolve()

@@ -36,7 +36,7 @@ var readers = map[string]func() any{
 	"adProfiles": func() any { return &adProfileDoc{} }, "adTallies": func() any { return &adTallyDoc{} },
 	"adImpressions": func() any { return &adRecordingDoc{} }, "adClicks": func() any { return &adRecordingDoc{} },
 	"adRefunds": func() any { return &adRefundDoc{} }, "adTraffic": func() any { return &adTrafficDoc{} },
-	"adKeys": func() any { return &adKeyDoc{} },
+	"adKeys": func() any { return &adKeyDoc{} }, "sequences": func() any { return &serialDoc{} },
 }
 
 // goldenDocuments are the kept documents of a file.

@@ -169,7 +169,7 @@ func fault(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case ctx.Err() != nil && (errors.Is(err, sqlite3.INTERRUPT) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, ctx.Err())):
+	case ctx.Err() != nil && (errors.Is(err, sqlite3.INTERRUPT) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, ctx.Err()) || isClosed(err)):
 		return ctx.Err()
 	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED), errors.Is(err, sqlite3.FULL),
 		errors.Is(err, sqlite3.IOERR), errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.NOMEM):
@@ -177,6 +177,9 @@ func fault(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// isClosed says whether a statement went with its transaction, which database/sql ends when ctx does. It exports no such error.
+func isClosed(err error) bool { return err.Error() == "sql: statement is closed" }
 
 func (w *work) statement(st *statement) *sql.Stmt {
 	prepared, ok := w.used[st]
