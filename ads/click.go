@@ -22,7 +22,7 @@ const (
 // again; it is lost where that lasts too long, where too many are kept, and when the server is killed meanwhile.
 type clickKeeper struct {
 	store Recorder
-	done  func(*Recording) // is told of each one that is stored
+	done  func(*Recording) // called for each recording that is stored
 	spawn func(func())
 	kept  chan struct{} // has an element for each click that is kept
 

@@ -22,7 +22,7 @@ type counting struct {
 	store   Recorder
 	now     func() time.Time
 	spawn   func(func())
-	counted func([]Receipt) // is told of all
+	counted func([]Receipt) // called with all receipts
 
 	mu      sync.Mutex
 	waiting map[CampaignID][]RecordingKey // a campaign that is here has a goroutine that counts its recordings
@@ -44,7 +44,7 @@ func (c *counting) add(r *Recording) {
 	}
 }
 
-// queue says whether somebody has to begin counting the campaign's recordings.
+// queue says whether the caller has to begin counting the campaign's recordings.
 func (c *counting) queue(campaign CampaignID, key RecordingKey) (first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -104,7 +104,7 @@ func (c *counting) drain() {
 	c.running.Wait()
 }
 
-// countDue counts all that waits in the database and was due at a time, whoever has recorded it.
+// countDue counts all that waits in the database and was due at a time, whichever server recorded it.
 func (c *counting) countDue(ctx context.Context, due time.Time) error {
 	for {
 		waiting, err := c.store.Waiting(ctx, due)

@@ -31,7 +31,7 @@ type wallet struct {
 
 	mu      sync.Mutex
 	purses  map[purseKey]*purse
-	returns []*grant // leases of which something is left that nobody uses
+	returns []*grant // unused leases with money left
 }
 
 // purseKey says what a purse pays for.

@@ -59,7 +59,7 @@ func (o *operations) count(kind ast.Operation, name, code string) {
 	o.named.WithLabelValues(o.label(name), code).Inc()
 }
 
-// label is a name as it is told.
+// label is a name as the metrics show it.
 func (o *operations) label(name string) string {
 	const longest = 64
 	if name == "" {

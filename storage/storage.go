@@ -8,7 +8,7 @@ import (
 	"plaza/social"
 )
 
-// Description is what people are told of a store.
+// Description describes a store for people.
 type Description struct {
 	Engine   string            // "SQLite" or "MongoDB"
 	Database string            // the file, or the hosts and the name

@@ -50,7 +50,7 @@ func (s *Store) pending(ctx context.Context, kind jobKind, p social.Page) (posts
 	return posts, len(posts) < maxPending, err
 }
 
-// pendingNews are those posts by the viewer and by people whom the viewer follows.
+// pendingNews are those posts by the viewer and by people the viewer follows.
 func (s *Store) pendingNews(ctx context.Context, kind jobKind, viewer social.UserID, p social.Page) (ids []social.PostID, ok bool, err error) {
 	posts, ok, err := s.pending(ctx, kind, p)
 	if err != nil || !ok || len(posts) == 0 {
@@ -69,7 +69,7 @@ func (s *Store) pendingNews(ctx context.Context, kind jobKind, viewer social.Use
 	return ids, true, nil
 }
 
-// followedAmong are those of some people whom the viewer follows.
+// followedAmong are those of some people that the viewer follows.
 func (s *Store) followedAmong(ctx context.Context, viewer social.UserID, people []social.UserID) ([]social.UserID, error) {
 	pairs := each(people, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
 	follows := append(edgesAmong(pairs, []social.UserID{viewer}), bson.E{Key: "follow", Value: doc("$gt", zeroKey)})

@@ -36,7 +36,7 @@ type serverDoc struct {
 	Version int            `bson:"v"`
 	Process string         `bson:"process"` // for people: host and process id
 	App     string         `bson:"app"`     // what its connections are called; "" before Plaza told them apart
-	User    string         `bson:"user"`    // whom they are authenticated as; "" where MongoDB asks nobody
+	User    string         `bson:"user"`    // the MongoDB user; "" without access control
 	Adopted map[string]int `bson:"adopted"` // by setting: the oldest generation that calls still work by
 	Lease   int64          `bson:"lease"`   // in ms: how long after At it may still do something
 	At      time.Time      `bson:"at"`      // the last heartbeat, by the database's clock
@@ -69,7 +69,7 @@ type member struct {
 	store            *Store
 	servers          *mongo.Collection
 	id, process      string
-	user             string // whom MongoDB knows this server as
+	user             string // the MongoDB user of this server; "" without access control
 	heartbeat, lease time.Duration
 	changed          chan struct{} // asks for a heartbeat at once
 	stop             context.CancelFunc

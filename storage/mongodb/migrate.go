@@ -43,7 +43,7 @@ type Migration struct {
 	// To is the layout to move to. With GoalFinish and GoalBackOut it may be "": whatever is under way.
 	To   string
 	Goal Goal
-	// Rate is how many posts (of comments), or users (of feeds and the graph), are gone through in a second at most. 0: as many as can be.
+	// Rate is how many posts (of comments), or users (of feeds and the graph), are gone through in a second at most. 0: unlimited.
 	Rate int
 	// Progress is told now and then how far it is. Optional.
 	Progress func(MigrationState)

@@ -29,7 +29,7 @@ type watches struct {
 }
 
 // look takes note of all heartbeats. Between two looks a server counts as silent for as long as this one's heartbeats went
-// on, and at most for most: when the database stalls, for everyone, it makes nobody silent.
+// on, and at most for most: when the database stalls for every server, none of them counts as silent.
 func (w *watches) look(all []serverDoc, self string, most time.Duration) {
 	var passed time.Duration
 	for _, d := range all {
@@ -87,7 +87,7 @@ func (m *member) endSilent(ctx context.Context, w *watches) {
 	}
 }
 
-// errOtherUser: MongoDB lets everybody end their own sessions, and nobody else's.
+// errOtherUser: a MongoDB user may end only its own sessions.
 var errOtherUser = errors.New("that server uses another MongoDB user, or runs an older Plaza: run all servers as the same MongoDB user")
 
 // endTransactions ends the transactions that a server has open, and says how many there were.
