@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"strings"
 	"sync/atomic"
@@ -44,13 +43,14 @@ import (
 
 // commandLine is all of plaza's commands, flags and environment variables.
 type commandLine struct {
-	Data       string  `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
-	MongodbURI uriFlag `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
-	Comments   string  `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
-	Feeds      string  `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
-	Graph      string  `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
-	MergeAbove int     `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
-	LogLevel   string  `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
+	Data       string           `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
+	MongodbURI uriFlag          `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
+	Comments   string           `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
+	Feeds      string           `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
+	Graph      string           `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
+	MergeAbove int              `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
+	Version    kong.VersionFlag `help:"Print the version, the commit and the version of Go, and exit."`
+	LogLevel   string           `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 
 	Heartbeat       time.Duration `help:"How often a server on MongoDB says that it lives." env:"PLAZA_HEARTBEAT" hidden:""`
 	Lease           time.Duration `help:"How long a server on MongoDB goes on without having been heard." env:"PLAZA_LEASE" hidden:""`
@@ -84,7 +84,7 @@ func main() { os.Exit(run()) }
 
 func run() (exitCode int) {
 	var cli commandLine
-	command, err := kong.Must(&cli, kong.Name("plaza"), kong.Description(description)).Parse(os.Args[1:])
+	command, err := kong.Must(&cli, kong.Name("plaza"), kong.Description(description), kong.Vars{"version": build()}).Parse(os.Args[1:])
 	if mistake, ok := errors.AsType[*kong.ParseError](err); ok {
 		fmt.Fprintf(os.Stderr, "plaza: %v\n%s --help says how it is used.\n", mistake, mistaken(mistake))
 		return mistake.ExitCode()
@@ -464,15 +464,6 @@ func (s *server) announce(ctx context.Context, address string) {
 		attributes = append(attributes, slog.String(of, on.Layouts[of]))
 	}
 	slog.LogAttrs(ctx, slog.LevelInfo, "Plaza is open", attributes...)
-}
-
-// version is the one that this program was built of: a release, or a commit.
-func version() string {
-	build, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	return build.Main.Version
 }
 
 // drainAds stores the clicks that still wait for the database, gives back the money that this server has on lease, and stores what was counted of requests for

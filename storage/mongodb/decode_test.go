@@ -64,6 +64,13 @@ func encode(t testing.TB, d any) []byte {
 	return b.Bytes()
 }
 
+// unmarshal decodes as the driver does.
+func unmarshal(registry *bson.Registry, raw []byte, into any) error {
+	d := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(raw)))
+	d.SetRegistry(registry)
+	return d.Decode(into)
+}
+
 // newestOf is the version of a document that is written.
 func newestOf(d any) int {
 	switch d.(type) {
@@ -121,23 +128,28 @@ func fill(t testing.TB, v reflect.Value) {
 	}
 }
 
-// BenchmarkReadDocument reads a post with its newest comments, as a page of news has twenty of, and a user.
+// BenchmarkReadDocument reads a post with its newest comments, of which a page of news has twenty, and a user: by hand, and by the driver's decoder (ADR 9).
 func BenchmarkReadDocument(b *testing.B) {
 	post, user := &postDoc{}, &userDoc{}
 	fill(b, reflect.ValueOf(post).Elem())
 	fill(b, reflect.ValueOf(user).Elem())
 	post.Detail.Options = nil
+	registry := adRegistry()
 	for _, d := range []document{post, user} {
 		raw := encode(b, d)
-		b.Run(reflect.TypeOf(d).Elem().Name(), func(b *testing.B) {
-			b.ReportAllocs()
-			b.SetBytes(int64(len(raw)))
-			for b.Loop() {
-				read := reflect.New(reflect.TypeOf(d).Elem()).Interface().(document)
-				if err := readDocument(raw, read); err != nil {
-					b.Fatal(err)
+		name := reflect.TypeOf(d).Elem().Name()
+		read := func(read document) error { return readDocument(raw, read) }
+		decode := func(decoded document) error { return unmarshal(registry, raw, decoded) }
+		for by, decode := range map[string]func(document) error{"by hand": read, "by the driver": decode} {
+			b.Run(name+"/"+by, func(b *testing.B) {
+				b.ReportAllocs()
+				b.SetBytes(int64(len(raw)))
+				for b.Loop() {
+					if err := decode(reflect.New(reflect.TypeOf(d).Elem()).Interface().(document)); err != nil {
+						b.Fatal(err)
+					}
 				}
-			}
-		})
+			})
+		}
 	}
 }

@@ -1,7 +1,6 @@
 package mongodb
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -78,9 +77,7 @@ func readAny(raw bson.Raw, to any) error {
 	if d, ok := to.(document); ok {
 		return readDocument(raw, d)
 	}
-	decoder := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(raw)))
-	decoder.SetRegistry(adRegistry())
-	return decoder.Decode(to)
+	return unmarshal(adRegistry(), raw, to)
 }
 
 // TestOldDocumentsMeanTheSame: what a reader makes of an old document is what is written of it today.
