@@ -108,10 +108,12 @@ func countCommands(t *testing.T, layout string) {
 		{"news", `query($first: Int!) { viewer { news(first: $first) { nodes { ` + postFields + ` } pageInfo { hasNextPage endCursor } } } }`, 5, layout != mongodb.FeedsMonth},
 		{"news as others have it", `query($first: Int!) { viewer { news(first: $first) { nodes { ` + plainFields + ` } pageInfo { hasNextPage endCursor } } } }`, mostForNews[layout], layout != mongodb.FeedsMonth},
 		{"wall", `query($first: Int!) { user(handle: "author0") { name wall(first: $first) { edges { cursor node { ` + postFields + ` } } } } }`, mostForWall[layout], layout != mongodb.FeedsMonth},
+		{"posts by a user", `query($first: Int!) { user(handle: "author0") { name posts(first: $first) { edges { cursor node { ` + postFields + ` } } pageInfo { hasNextPage } } } }`, 6, true},
 		{"incoming", `query($first: Int!) { viewer { incoming(first: $first) { nodes { ` + postFields + ` } } } }`, 5, true},
 		{"thread", `query($first: Int!, $post: ID!) { post(id: $post) { text comments(first: $first, order: THREADED) { nodes { slug text depth author { handle viewerFollows } viewerCanDelete viewerCanReply } } } }`, 5, true},
 		{"comments by a user", `query($first: Int!) { user(handle: "author1") { comments(first: $first) { nodes { text author { handle } post { text author { handle } } viewerCanReply viewerCanDelete } pageInfo { hasNextPage } } } }`, 6, true},
 		{"comments by the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle comments(first: 3) { nodes { text } } } } } } }`, 18, false},
+		{"posts by the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle viewerFollows posts(first: 3) { nodes { text author { handle } } } } } } } }`, 14, false},
 		{"walls of the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle viewerFollows wall(first: 3) { nodes { text author { handle } } } } } } } }`, 15, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -74,7 +74,7 @@ func (s *secrets) deletedAreMissing(t *testing.T) {
 		operation       string
 		hidden, missing any
 	}{
-		"handle":  {`query($of: String!) { user(handle: $of) { id followersCount wall { nodes { id } } } }`, "gil", "nobody"},
+		"handle":  {`query($of: String!) { user(handle: $of) { id followersCount wall { nodes { id } } posts { nodes { id } } } }`, "gil", "nobody"},
 		"name":    {`query($of: String!) { usersByName(startsWith: $of) { nodes { id } pageInfo { endCursor hasNextPage } } }`, "gil", "nobody"},
 		"sign-in": {`mutation($of: String!) { signIn(input: {handle: $of, password: "password of gil"}) { token userErrors { code message path } } }`, "gil", "nobody"},
 	} {

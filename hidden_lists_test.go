@@ -45,16 +45,19 @@ func TestHiddenMatches(t *testing.T) {
 	})
 }
 
-// TestHiddenWalls shows walls on which all posts are hidden, with comments of several: they are as empty ones.
+// TestHiddenWalls shows walls on which all posts are hidden, with comments of several, and authors all of whose posts are: both are as empty ones.
 func TestHiddenWalls(t *testing.T) {
 	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
 		s := newSecrets(t, serveCounted(t, st), sent)
 		s.add(t, "hal", "hal", `{ viewer { user { id } } }`)
 		s.add(t, "onGils", "bob", `mutation { createPost(input: {content: {status: {text: "secret"}}, audience: {kind: ONLY_ME}, wallOwnerId: "$gil"}) { post { id } } }`)
 		s.act(t, "gil", `mutation { addComment(input: {postId: "$onGils", text: "secret"}) { userErrors { code } } }`)
-		query := `query($handle: String!) { user(handle: $handle) { wall { nodes { id author { id } latestComments { text } } pageInfo { endCursor hasNextPage } } } }`
-		for _, p := range []person{s.ada, {url: s.plaza.url}} {
-			s.mustBeAlike(t, p, question{"gil's wall", query, map[string]any{"handle": "gil"}, map[string]any{"handle": "hal"}})
+		const posts = `nodes { id author { id } latestComments { text } } pageInfo { endCursor hasNextPage hasPreviousPage }`
+		for _, list := range []string{"wall", "posts", "posts(last: 5)"} {
+			query := `query($handle: String!) { user(handle: $handle) { ` + list + ` { ` + posts + ` } } }`
+			for _, p := range []person{s.ada, {url: s.plaza.url}} {
+				s.mustBeAlike(t, p, question{"gil's " + list, query, map[string]any{"handle": "gil"}, map[string]any{"handle": "hal"}})
+			}
 		}
 	})
 }

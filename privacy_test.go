@@ -68,19 +68,19 @@ func hiddenIsMissing(t *testing.T, st storage.Store, sent *commands) {
 	log.mustBeClean(t)
 }
 
-// mustTellNoSecrets reads what everybody has commented, as ada and as nobody: what was said on hidden posts, and by whom one does not see,
+// mustTellNoSecrets reads what everybody has posted and commented, as ada and as nobody: what was said on hidden posts, and by whom one does not see,
 // is not among it, also not to whoever said it.
 func (s *secrets) mustTellNoSecrets(t *testing.T) {
 	t.Helper()
 	for _, handle := range []string{"ada", "bob", "cyn", "dan", "gil", "eve", "fay"} {
-		query := fmt.Sprintf(`{ user(handle: %q) { comments(first: 100) { nodes { id post { id } } } } }`, handle)
+		query := fmt.Sprintf(`{ user(handle: %q) { posts(first: 100) { nodes { id latestComments { id } } } comments(first: 100) { nodes { id post { id } } } } }`, handle)
 		toAda, toNobody := s.ada.raw(t, query), person{url: s.plaza.url}.raw(t, query)
 		for name, hidden := range s.hidden {
 			if strings.Contains(toAda, s.ids[name]) {
-				t.Errorf("ada finds %s among the comments of %s", name, handle)
+				t.Errorf("ada finds %s among what %s wrote", name, handle)
 			}
 			if hidden.fromNobody && strings.Contains(toNobody, s.ids[name]) {
-				t.Errorf("nobody finds %s among the comments of %s", name, handle)
+				t.Errorf("a signed-out reader finds %s among what %s wrote", name, handle)
 			}
 		}
 	}

@@ -28,6 +28,7 @@ type Loaders struct {
 	Histories  Loader[*social.Post, []social.Version]
 	Previews   Loader[*social.Post, []*social.Comment]
 	Walls      Loader[social.List[social.UserID], social.Slice[*social.Post]]
+	PostsBy    Loader[social.List[social.UserID], social.Slice[*social.Post]]
 	Followers  Loader[social.List[social.UserID], social.Slice[social.Edge]]
 	Following  Loader[social.List[social.UserID], social.Slice[social.Edge]]
 	Members    Loader[social.List[social.CircleID], social.Slice[social.UserID]]
@@ -55,6 +56,7 @@ func New(v *social.Viewer, wait time.Duration) *Loaders {
 		Histories:  newLoader(wait, byPost(v.Histories)),
 		Previews:   newLoader(wait, byPost(v.Previews)),
 		Walls:      newLoader(wait, v.Walls),
+		PostsBy:    newLoader(wait, v.PostsBy),
 		Followers:  newLoader(wait, v.Followers),
 		Following:  newLoader(wait, v.Following),
 		Members:    newLoader(wait, v.Members),

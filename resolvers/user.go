@@ -10,11 +10,21 @@ import (
 
 // Wall resolves User.wall.
 func (r userResolver) Wall(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	walls := loaders.For(ctx).Walls
-	c, err := postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
-		return walls.Load(ctx, social.List[social.UserID]{Of: obj.ID, Page: p})
-	}, "wall", obj.ID.String()).connect(ctx, pageArgs{first, after, last, before})
+	c, err := postsOf(obj.ID, loaders.For(ctx).Walls, "wall").connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
+}
+
+// Posts resolves User.posts.
+func (r userResolver) Posts(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
+	c, err := postsOf(obj.ID, loaders.For(ctx).PostsBy, "posts by").connect(ctx, pageArgs{first, after, last, before})
+	return postConnection(ctx, c, err)
+}
+
+// postsOf is a list of posts that belongs to a user; what says which.
+func postsOf(user social.UserID, loader loaders.Loader[social.List[social.UserID], social.Slice[*social.Post]], what string) list[*social.Post] {
+	return postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
+		return loader.Load(ctx, social.List[social.UserID]{Of: user, Page: p})
+	}, what, user.String())
 }
 
 // Comments resolves User.comments.

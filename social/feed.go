@@ -7,6 +7,8 @@ import "context"
 type Feeds interface {
 	// Wall lists the posts on each owner's wall (Post.WallOwner), whoever wrote them.
 	Wall(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Post, error)
+	// PostsBy lists the posts that each author wrote, on any wall.
+	PostsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Post, error)
 	// News lists the posts written by the viewer and by everybody whom the viewer follows now.
 	News(ctx context.Context, viewer UserID, p Page) ([]*Post, error)
 	// Incoming lists the posts by others that are on the viewer's wall, or whose audience is CIRCLES while the

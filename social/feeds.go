@@ -62,6 +62,16 @@ func (v *Viewer) Walls(ctx context.Context, lists []List[UserID]) (map[List[User
 	return collect(ctx, v, visible, v.s.store.Wall, postKey, see)
 }
 
+// PostsBy lists what users wrote, on any wall, as far as the viewer may see it. A wall's owner who blocks the author hides posts from that
+// wall alone, so they are in this list. For authors who do not exist for the viewer the lists are empty.
+func (v *Viewer) PostsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Post], error) {
+	visible, err := v.ownersSeen(ctx, lists)
+	if err != nil {
+		return nil, err
+	}
+	return collect(ctx, v, visible, v.s.store.PostsBy, postKey, v.seePosts(CanSeePost))
+}
+
 // ownersRelations reads how the owners of others' walls stand to the authors of posts on them, in one read. It reads as much where only the
 // owners have written, so that a wall on which all other posts are hidden takes as long as one without any.
 func (v *Viewer) ownersRelations(ctx context.Context, walls []List[UserID], posts []*Post) (map[Pair]Relation, error) {

@@ -140,6 +140,8 @@ func (ec *executionContext) fieldContext_AddToCirclePayload_user(_ context.Conte
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -816,6 +818,8 @@ func (ec *executionContext) fieldContext_RemoveFromCirclePayload_user(_ context.
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":

@@ -584,6 +584,8 @@ func (ec *executionContext) fieldContext_CheckinPost_author(_ context.Context, f
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -651,6 +653,8 @@ func (ec *executionContext) fieldContext_CheckinPost_wallOwner(_ context.Context
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -1675,6 +1679,8 @@ func (ec *executionContext) fieldContext_LinkPost_author(_ context.Context, fiel
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -1742,6 +1748,8 @@ func (ec *executionContext) fieldContext_LinkPost_wallOwner(_ context.Context, f
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -2605,6 +2613,8 @@ func (ec *executionContext) fieldContext_PhotoPost_author(_ context.Context, fie
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -2672,6 +2682,8 @@ func (ec *executionContext) fieldContext_PhotoPost_wallOwner(_ context.Context, 
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -3643,6 +3655,8 @@ func (ec *executionContext) fieldContext_PollPost_author(_ context.Context, fiel
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -3710,6 +3724,8 @@ func (ec *executionContext) fieldContext_PollPost_wallOwner(_ context.Context, f
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -5413,6 +5429,8 @@ func (ec *executionContext) fieldContext_StatusPost_author(_ context.Context, fi
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -5480,6 +5498,8 @@ func (ec *executionContext) fieldContext_StatusPost_wallOwner(_ context.Context,
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":

@@ -69,6 +69,8 @@ func (ec *executionContext) fieldContext_ClearProfilePropertyPayload_user(_ cont
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":
@@ -493,6 +495,8 @@ func (ec *executionContext) fieldContext_SetProfilePropertyPayload_user(_ contex
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":

@@ -2961,6 +2961,17 @@ type User implements Node {
     "Only what stands before this cursor."
     before: String
   ): PostConnection
+  "What the user wrote, on any wall, as far as you may see it, newest first."
+  posts(
+    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    first: Int
+    "Only what stands behind this cursor."
+    after: String
+    "How many, from the end: 1 to 100."
+    last: Int
+    "Only what stands before this cursor."
+    before: String
+  ): PostConnection
   "The user's comments on posts that you may see, newest first. Deleted ones are left out."
   comments(
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."

@@ -300,6 +300,8 @@ func (ec *executionContext) fieldContext_Viewer_user(_ context.Context, field gr
 				return ec.fieldContext_User_createdAt(ctx, field)
 			case "wall":
 				return ec.fieldContext_User_wall(ctx, field)
+			case "posts":
+				return ec.fieldContext_User_posts(ctx, field)
 			case "comments":
 				return ec.fieldContext_User_comments(ctx, field)
 			case "followers":

@@ -298,6 +298,8 @@ func callGraph(w *town, ada, ben, dan social.NewUser) {
 			w.ok(err)
 			_, err = w.Wall(w.ctx, lists(p, of...))
 			w.ok(err)
+			_, err = w.PostsBy(w.ctx, lists(p, of...))
+			w.ok(err)
 		}
 		_, err := w.Blocked(w.ctx, ada.User.ID, p)
 		w.ok(err)

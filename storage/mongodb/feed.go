@@ -70,6 +70,16 @@ func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (w
 	return walls, err
 }
 
+// PostsBy implements social.Feeds: ranges of one index, in all layouts.
+func (s *Store) PostsBy(ctx context.Context, lists []social.List[social.UserID]) (posts map[social.List[social.UserID]][]*social.Post, err error) {
+	query := func(list social.List[social.UserID]) listQuery { return postList("author", list.Of, byAuthor) }
+	err = s.readAtOnce(ctx, "posts by", func(ctx context.Context) error {
+		posts, err = pagesOf(ctx, s.posts, lists, query, (*postDoc).post)
+		return err
+	})
+	return posts, err
+}
+
 // News implements social.Feeds, as the layout has it.
 func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
 	err = s.readAtOnce(ctx, "news", func(ctx context.Context) error {

@@ -25,6 +25,8 @@ const (
 var (
 	wall = defineDirected(`SELECT ` + postColumns + ` FROM posts INDEXED BY posts_by_wall
 		WHERE wall_owner = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
+	postsByAuthor = defineDirected(`SELECT ` + postColumns + ` FROM posts INDEXED BY posts_by_author
+		WHERE author = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
 	wallByOthers = defineDirected(`SELECT id FROM posts INDEXED BY posts_by_wall
 		WHERE wall_owner = ?1 AND id > ?2 AND id < ?3 AND author <> ?1 ORDER BY id $order LIMIT ?4`)
 
@@ -72,12 +74,22 @@ func defineMerge(lists, first string) directed {
 
 // Wall implements social.Feeds.
 func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	return s.postLists(ctx, wall, lists)
+}
+
+// PostsBy implements social.Feeds.
+func (s *Store) PostsBy(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	return s.postLists(ctx, postsByAuthor, lists)
+}
+
+// postLists reads the lists of posts that belong to users, with their newest comments.
+func (s *Store) postLists(ctx context.Context, from directed, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
 	return read(ctx, s, func(w *work) (map[social.List[social.UserID]][]*social.Post, error) {
 		found := make(map[social.List[social.UserID]][]*social.Post, len(lists))
 		var every []*social.Post
 		for _, list := range unique(lists) {
 			sp := descendingSpan(list.Page)
-			posts, err := all(w, wall.along(sp), scanPost, list.Of.Bytes(), sp.low, sp.high, sp.limit)
+			posts, err := all(w, from.along(sp), scanPost, list.Of.Bytes(), sp.low, sp.high, sp.limit)
 			if err != nil {
 				return nil, err
 			}

@@ -26,6 +26,7 @@ func (h *history) compare(viewer int, random *rand.Rand) {
 	a.compareThreads()
 	a.compareAuthors()
 	a.compareWalls()
+	a.comparePostsBy()
 	a.comparePeople()
 	a.compareFollows()
 	if viewer != nobody {
@@ -298,6 +299,16 @@ func (a *answers) compareWalls() {
 		want[person.id] = a.postEntries(func(p *modelPost) bool { return there && a.m.onWall(a.who, owner, p) })
 	}
 	compareLists(a, "wall", want, a.v.Walls, a.textOf, postKeyOf[social.UserID])
+}
+
+// comparePostsBy reads what everybody has posted, on any wall.
+func (a *answers) comparePostsBy() {
+	a.t.Helper()
+	want := map[social.UserID][]entry{}
+	for i, person := range a.m.people {
+		want[person.id] = a.postEntries(func(p *modelPost) bool { return p.author == i && a.m.sees(a.who, p) })
+	}
+	compareLists(a, "posts by author", want, a.v.PostsBy, a.textOf, postKeyOf[social.UserID])
 }
 
 func postKeyOf[K any](_ K, p *social.Post) social.Key { return postKey(p) }

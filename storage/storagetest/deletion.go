@@ -331,7 +331,7 @@ func deleteUserTakesTheDeletedAlong(w *world) {
 	u := w.getUser(left.ID)
 	w.same([]int{u.FollowersCount, u.FollowingCount, w.getCircle(left.Following).MembersCount}, []int{0, 0, 0}, "what who is left counts")
 	for _, p := range people {
-		w.same(len(whole(w, w.Wall, p.ID))+len(whole(w, w.Followers, p.ID))+len(whole(w, w.CommentsBy, p.ID)), 0, "the length of lists")
+		w.same(len(whole(w, w.Wall, p.ID))+len(whole(w, w.PostsBy, p.ID))+len(whole(w, w.Followers, p.ID))+len(whole(w, w.CommentsBy, p.ID)), 0, "the length of lists")
 	}
 }
 

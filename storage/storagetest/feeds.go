@@ -11,6 +11,7 @@ import (
 
 var feedCases = []testCase{
 	{"WallListsWhatIsOnIt", wallListsWhatIsOnIt},
+	{"PostsByListsWhatAnAuthorWrote", postsByListsWhatAnAuthorWrote},
 	{"NewsListsTheViewersAndFollowedPosts", newsListsTheViewersAndFollowedPosts},
 	{"NewsFollowsTheGraphAsItIsNow", newsFollowsTheGraphAsItIsNow},
 	{"NewsOfManyAuthors", newsOfManyAuthors},
@@ -63,6 +64,21 @@ func wallListsWhatIsOnIt(w *world) {
 		}
 		p := w.insert(on(owner, statusBy(author)))
 		want[owner.ID] = append([]*social.Post{p}, want[owner.ID]...)
+	}
+	lists.check()
+}
+
+func postsByListsWhatAnAuthorWrote(w *world) {
+	people := w.users(3)
+	want := map[social.UserID][]*social.Post{people[0].ID: nil, people[1].ID: nil, people[2].ID: nil, newUserID(): nil}
+	var lists *listing[social.UserID, *social.Post]
+	for i := range 17 {
+		if i == 8 {
+			lists = w.feed("PostsBy", w.PostsBy, want) // with a gap in the middle
+		}
+		author, owner := people[i%2], people[i%3] // the last of them writes nothing
+		p := w.insert(on(owner, statusBy(author)))
+		want[author.ID] = append([]*social.Post{p}, want[author.ID]...)
 	}
 	lists.check()
 }

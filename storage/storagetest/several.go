@@ -299,6 +299,10 @@ func (all *several) Wall(ctx context.Context, lists []social.List[social.UserID]
 	return all.next().Wall(ctx, lists)
 }
 
+func (all *several) PostsBy(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	return all.next().PostsBy(ctx, lists)
+}
+
 func (all *several) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	return all.next().News(ctx, viewer, p)
 }

@@ -25,7 +25,7 @@ type Scatter struct {
 var Scatters = []Scatter{
 	{"users", "find", "nameOrder", "people are found by how their names begin"},
 	{"users", "find", "rights", "who has rights, once in a second at most"},
-	{"posts", "find", "author", "news merged at read: authors' posts lie everywhere"},
+	{"posts", "find", "author", "what somebody wrote, and news merged at read: posts lie everywhere"},
 	{"posts", "aggregate", "author", "the same, for many authors"},
 	{"posts", "find", "wallOwner", "a wall has posts by many"},
 	{"posts", "aggregate", "wallOwner", "the same, for many walls"},
