@@ -26,7 +26,7 @@ func TestRequestsForAdsAreCountedUntilTheEnd(t *testing.T) {
 		s := newServer(st, &serveCommand{PublicURL: "http://plaza.test"}, web.Config{})
 		ctx, stop := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		go func() { served <- s.serve(ctx, listener) }()
+		go func() { served <- s.serve(ctx, frontOf(listener)) }()
 		on := &plaza{url: "http://" + listener.Addr().String(), store: st, server: s, people: map[string]person{}}
 		from := time.Now().UTC().Truncate(24 * time.Hour)
 		for range 3 {

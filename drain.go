@@ -14,17 +14,16 @@ import (
 const drainTime = 9 * time.Second
 
 // drain ends a server without failing a request (ADR 30). Readiness fails first, while requests are still answered; then the
-// listener closes together with the sockets, and requests under way finish. closeListener returns when no connection can
-// come any more.
-func (s *server) drain(closeListener func(), busy *connections) {
+// listener closes together with the sockets, and requests under way finish.
+func (s *server) drain(f *front) {
 	slog.Info("shutting down")
 	s.ending.Store(true)
 	s.lastCall()
-	closeListener()
+	f.shut()
 	limit, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
 	s.graphql.CloseSockets()
-	if err := errors.Join(busy.wait(limit), s.graphql.Shutdown(limit)); err != nil {
+	if err := errors.Join(f.busy.wait(limit), s.graphql.Shutdown(limit)); err != nil {
 		slog.WarnContext(limit, "closing connections that did not finish in time", "error", err)
 	}
 }

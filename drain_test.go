@@ -106,7 +106,7 @@ func (b *backend) start() {
 	var ctx context.Context
 	ctx, b.end = context.WithCancel(context.Background())
 	b.ended = make(chan error, 1)
-	go func() { b.ended <- s.serve(ctx, listener) }()
+	go func() { b.ended <- s.serve(ctx, frontOf(listener)) }()
 	waitFor(b.t, "readiness", func() bool { return statusOf(b.t, "http://"+b.address+"/readyz") == http.StatusOK })
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -273,13 +273,10 @@ func TestSignalsDrain(t *testing.T) {
 	for name, sent := range map[string]os.Signal{"SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			url := "http://" + freeAddress(t)
-			command, _, stderr := plazaCommand(t.Context(), t.TempDir(), "serve", "--addr", strings.TrimPrefix(url, "http://"), "--drain-delay", "24h")
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
+			s := startServing(t, "--drain-delay", "24h")
+			url := s.url(t)
 			waitFor(t, "readiness", func() bool { return readiness(t, url) == http.StatusOK })
-			if err := command.Process.Signal(sent); err != nil {
+			if err := s.command.Process.Signal(sent); err != nil {
 				t.Fatal(err)
 			}
 			waitFor(t, "the drain", func() bool { return readiness(t, url) == http.StatusServiceUnavailable })
@@ -291,11 +288,11 @@ func TestSignalsDrain(t *testing.T) {
 			if response.StatusCode != http.StatusOK || !response.Close {
 				t.Errorf("during the drain: status %d, Connection: close %v", response.StatusCode, response.Close)
 			}
-			if err := command.Process.Signal(os.Interrupt); err != nil {
+			if err := s.command.Process.Signal(os.Interrupt); err != nil {
 				t.Fatal(err)
 			}
-			if err := command.Wait(); err != nil {
-				t.Errorf("it ends with %v:\n%s", err, stderr)
+			if err := s.command.Wait(); err != nil {
+				t.Errorf("it ends with %v:\n%s", err, s.log)
 			}
 		})
 	}

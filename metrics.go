@@ -11,15 +11,15 @@ import (
 	"plaza/metrics"
 )
 
-// serveMetrics answers Prometheus on a listener of its own, until the returned function is called: what a server does is nothing for
-// the public. An address of "" means none.
-func serveMetrics(ctx context.Context, addr string, m *metrics.Metrics) (stop func(), err error) {
+// serveMetrics answers Prometheus on a listener of its own, at the returned URL, until the returned function is called: what a server
+// does is nothing for the public. An address of "" means none.
+func serveMetrics(ctx context.Context, addr string, m *metrics.Metrics) (at string, stop func(), err error) {
 	if addr == "" {
-		return func() {}, nil
+		return "", func() {}, nil
 	}
 	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("cannot listen for metrics on %s: %w", addr, err)
+		return "", nil, fmt.Errorf("cannot listen for metrics on %s: %w", addr, err)
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.Handler())
@@ -34,6 +34,7 @@ func serveMetrics(ctx context.Context, addr string, m *metrics.Metrics) (stop fu
 		defer close(done)
 		_ = server.Serve(listener) // it ends when it is closed
 	}()
-	slog.InfoContext(ctx, "metrics are open", "metrics", "http://"+listener.Addr().String()+"/metrics")
-	return func() { _ = server.Close(); <-done }, nil
+	at = "http://" + listener.Addr().String() + "/metrics"
+	slog.InfoContext(ctx, "metrics are open", "metrics", at)
+	return at, func() { _ = server.Close(); <-done }, nil
 }

@@ -39,28 +39,15 @@ func scraped(t *testing.T, url, name string) float64 {
 	return n
 }
 
-// freeAddress is one that nobody listens on at the moment.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
-}
-
 // TestMetrics asks for metrics where they are served, and finds what clients did.
 func TestMetrics(t *testing.T) {
 	forEachEngine(t, func(t *testing.T, e engine) {
 		plaza := startPlaza(t, e)
-		addr := freeAddress(t)
-		stop, err := serveMetrics(t.Context(), addr, plaza.server.metrics)
+		at, stop, err := serveMetrics(t.Context(), "127.0.0.1:0", plaza.server.metrics)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer stop()
-		at := "http://" + addr + "/metrics"
 		ada := plaza.as(t, "ada")
 		ada.status(t, "hello", public)
 		ada.do(t, `{ viewer { user { handle } } }`, nil, nil)
@@ -110,7 +97,7 @@ func TestMetricsAddressThatIsTaken(t *testing.T) {
 	}
 	defer func() { _ = listener.Close() }()
 	addr := listener.Addr().String()
-	if _, err := serveMetrics(t.Context(), addr, nil); err == nil || !strings.Contains(err.Error(), "metrics on "+addr) {
+	if _, _, err := serveMetrics(t.Context(), addr, nil); err == nil || !strings.Contains(err.Error(), "metrics on "+addr) {
 		t.Errorf("the error is %v", err)
 	}
 }

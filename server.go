@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"log/slog"
 	"maps"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
@@ -248,24 +247,22 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 		return err
 	}
 	tuneMemory()
-	st, err := cli.makeStore(ctx)
+	st, f, err := c.awaitStore(ctx, cli)
 	if err != nil {
-		return err
+		return unlessEnded(ctx, err)
 	}
 	defer func() { _ = st.Close() }()
-	if err := errors.Join(c.warnOfIdle(ctx, cli, st), st.KeepEvents(ctx, c.EventRetention)); err != nil {
-		return err
-	}
 	looking, stopLooking := context.WithCancel(ctx)
 	looked := inBackground(looking, func(ctx context.Context) { warnOfOldDocuments(ctx, st) })
 	defer func() { stopLooking(); <-looked }()
-	listener, err := listen(ctx, c.Addr)
-	if err != nil {
-		return fmt.Errorf("cannot listen on %s: %w", c.Addr, err)
+	if f == nil {
+		if f, err = c.newFront(ctx); err != nil {
+			return err
+		}
 	}
-	defer func() { _ = listener.Close() }()
+	defer f.close()
 	if c.PublicURL == "" {
-		c.PublicURL = "http://" + listener.Addr().String()
+		c.PublicURL = "http://" + f.address()
 	}
 	site, err := c.prepareDemo(ctx, st)
 	if err != nil {
@@ -275,12 +272,20 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 	defer ignore()
 	s := newServer(st, c, site)
 	s.lastCall = func() { proxiesNotice(interrupted, c.DrainDelay) }
-	stop, err := serveMetrics(ctx, c.MetricsAddr, s.metrics)
+	_, stop, err := serveMetrics(ctx, c.MetricsAddr, s.metrics)
 	if err != nil {
 		return err
 	}
 	defer stop()
-	return s.serve(ctx, listener)
+	return s.serve(ctx, f)
+}
+
+// unlessEnded is err, or nothing where it comes from ctx, which has ended as it was asked to.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return err
 }
 
 func (c *serveCommand) prepareDemo(ctx context.Context, st storage.Store) (web.Config, error) {
@@ -413,7 +418,8 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 }
 
 // serve answers requests until ctx ends, and drains.
-func (s *server) serve(ctx context.Context, listener *net.TCPListener) error {
+func (s *server) serve(ctx context.Context, f *front) error {
+	defer f.close() // also connections that wait for nothing
 	background, stop := context.WithCancel(context.Background())
 	defer stop()
 	hubDone, err := s.hub.Open(background)
@@ -424,29 +430,15 @@ func (s *server) serve(ctx context.Context, listener *net.TCPListener) error {
 	worked := inBackground(working, s.store.Work)
 	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
 	defer func() { rest(); <-worked; <-kept; s.drainAds() }()
-	httpServer := &http.Server{
-		Handler:           s.handler,
-		ReadHeaderTimeout: 10 * time.Second,
-		WriteTimeout:      writeTimeout, // sockets have their own
-		IdleTimeout:       2 * time.Minute,
-		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
-	}
-	entrance, busy := &door{listener}, newConnections()
-	httpServer.ConnState = busy.note
-	failed := make(chan error, 1)
-	go func() { failed <- httpServer.Serve(entrance) }()
-	s.announce(ctx, "http://"+listener.Addr().String())
+	f.open(s.handler)
+	s.announce(ctx, "http://"+f.address())
 	select {
-	case err := <-failed:
+	case err := <-f.failed:
 		return fmt.Errorf("the server stopped: %w", err)
 	case <-ctx.Done():
 	}
-	shut := func() {
-		entrance.shut()
-		<-failed //nolint:errcheck // the listener was closed on purpose
-	}
-	s.drain(shut, busy)
-	_ = httpServer.Close() // which closes connections that wait for nothing
+	s.drain(f)
+	f.close()
 	rest()
 	stop()
 	<-hubDone

@@ -31,7 +31,7 @@ func TestDrain(t *testing.T) {
 		}
 		ctx, terminate := context.WithCancel(t.Context())
 		served := make(chan error, 1)
-		go func() { served <- s.serve(ctx, listener) }()
+		go func() { served <- s.serve(ctx, frontOf(listener)) }()
 		on := &plaza{url: "http://" + listener.Addr().String(), store: st, server: s, people: map[string]person{}}
 		for path, want := range map[string]int{"/livez": 200, "/readyz": 200, "/": 200, "/nothing": 404, "/ads/click/forged": 404} {
 			if got := statusOf(t, on.url+path); got != want {

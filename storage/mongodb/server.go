@@ -2,15 +2,14 @@ package mongodb
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
 	"strings"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
 
 	"plaza/social"
@@ -18,8 +17,8 @@ import (
 
 const (
 	minWireVersion = 17 // MongoDB 6.0
-	probeTimeout   = 2 * time.Second
-	probedHosts    = 3
+	// diagnoseAfter is how long a primary may take to answer before the servers are asked what is wrong.
+	diagnoseAfter = 500 * time.Millisecond
 )
 
 // address is what a URI says of where the data lies.
@@ -27,10 +26,14 @@ type address struct {
 	hosts      []string
 	database   string
 	replicaSet string
+	tls        *tls.Config // nil: without TLS
 }
 
 func parseURI(uri string) (address, error) {
 	parsed, err := connstring.ParseAndValidate(uri)
+	if lookup, failed := errors.AsType[*net.DNSError](err); failed {
+		return address{}, fmt.Errorf("MongoDB is %w: its hosts cannot be looked up: %w", social.ErrUnavailable, lookup)
+	}
 	if err != nil {
 		return address{}, fmt.Errorf("the MongoDB URI is malformed: %w "+
 			"(it should look like mongodb://127.0.0.1:27017/plaza?replicaSet=rs0)", err)
@@ -60,11 +63,28 @@ func askHello(ctx context.Context, client *mongo.Client) (hello, error) {
 	return h, err
 }
 
-// checkServer waits for a primary, and refuses what has neither transactions nor change streams.
-func checkServer(ctx context.Context, client *mongo.Client, a address, timeout time.Duration) (hello, error) {
+// checkServer waits for a primary, and refuses what has neither transactions nor change streams. It does not wait where it
+// finds out that waiting is in vain.
+func checkServer(ctx context.Context, client *mongo.Client, a address, timeout time.Duration) (h hello, err error) {
 	connecting, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	h, err := askHello(connecting, client)
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		h, err = askHello(connecting, client)
+	}()
+	select {
+	case <-asked:
+	case <-time.After(diagnoseAfter):
+		d := a.diagnose(connecting)
+		if d.isFinal() {
+			cancel()
+		}
+		<-asked
+		if err != nil && d.isFinal() {
+			return h, d.fault
+		}
+	}
 	switch {
 	case err == nil:
 		return h, h.check()
@@ -74,7 +94,16 @@ func checkServer(ctx context.Context, client *mongo.Client, a address, timeout t
 		return h, fmt.Errorf("MongoDB at %v refuses the user name or the password that the URI gives, "+
 			"or its authSource", a.hosts)
 	}
-	return h, diagnose(ctx, a, err)
+	return h, a.explain(ctx, err)
+}
+
+// explain says why no primary has answered.
+func (a address) explain(ctx context.Context, cause error) error {
+	if d := a.diagnose(ctx); d.fault != nil {
+		return d.fault
+	}
+	return fmt.Errorf("MongoDB at %v: %w: is the server running, and does it have a primary? (%v)",
+		a.hosts, social.ErrUnavailable, cause) //nolint:errorlint // driver types stay in here
 }
 
 // isRouter says whether it is a mongos, in front of a sharded cluster.
@@ -83,8 +112,8 @@ func (h hello) isRouter() bool { return h.Message == "isdbgrid" }
 func (h hello) check() error {
 	switch {
 	case h.Uninitiated:
-		return errors.New("the MongoDB server was started with --replSet, but the replica set is not initiated: " +
-			"run rs.initiate() in mongosh")
+		return fmt.Errorf("the MongoDB server is %w: it was started with --replSet, but the replica set is not initiated: "+
+			"run rs.initiate() in mongosh", social.ErrUnavailable) // a member that has just started says so, too
 	case h.SetName == "" && !h.isRouter():
 		return errors.New("the MongoDB server is standalone, and Plaza needs a replica set " +
 			"(for transactions and change streams): start mongod with --replSet rs0, and run rs.initiate() in mongosh once; " +
@@ -93,42 +122,4 @@ func (h hello) check() error {
 		return errors.New("the MongoDB server is too old: Plaza needs 6.0 or newer")
 	}
 	return nil
-}
-
-// diagnose asks the named servers one by one what they are, to say why there is no primary.
-func diagnose(ctx context.Context, a address, cause error) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	for _, host := range a.hosts[:min(len(a.hosts), probedHosts)] {
-		h, err := probe(ctx, host)
-		if err != nil {
-			continue
-		}
-		if err := h.check(); err != nil {
-			return err
-		}
-		if a.replicaSet != "" && h.SetName != a.replicaSet {
-			return fmt.Errorf("the replica set of the MongoDB server at %s is named %q, but the URI says replicaSet=%s",
-				host, h.SetName, a.replicaSet)
-		}
-	}
-	return fmt.Errorf("MongoDB at %v: %w: is the server running, and does it have a primary? (%v)",
-		a.hosts, social.ErrUnavailable, cause) //nolint:errorlint // driver types stay in here
-}
-
-// probe asks one server, without credentials and without TLS: hello needs no rights, and a server that insists
-// on TLS is simply not diagnosed.
-func probe(ctx context.Context, host string) (hello, error) {
-	if _, _, err := net.SplitHostPort(host); err != nil {
-		host = net.JoinHostPort(host, "27017")
-	}
-	client, err := mongo.Connect(options.Client().SetHosts([]string{host}).SetDirect(true).
-		SetServerSelectionTimeout(probeTimeout / 2))
-	if err != nil {
-		return hello{}, err
-	}
-	defer func() { _ = disconnect(client) }()
-	var h hello
-	err = client.Database("admin").RunCommand(ctx, bson.D{{Key: "hello", Value: 1}}).Decode(&h)
-	return h, err
 }

@@ -138,7 +138,9 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 		return nil, err
 	}
 	self := id.New().String()
-	client, err := mongo.Connect(clientOptions(uri, self, o))
+	clientOptions := clientOptions(uri, self, o)
+	address.tls = clientOptions.TLSConfig
+	client, err := mongo.Connect(clientOptions)
 	if err != nil {
 		return nil, fmt.Errorf("the MongoDB URI can't be used: %w", err)
 	}

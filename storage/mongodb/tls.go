@@ -1,0 +1,97 @@
+package mongodb
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"strings"
+)
+
+// explainTLS says what is wrong with TLS where a server accepts connections but does not answer; nil where there is another reason.
+func (a address) explainTLS(ctx context.Context, host string, failure error) error {
+	reason := ""
+	switch {
+	case isDown(failure):
+	case a.tls != nil:
+		reason = withTLS(ctx, host, failure)
+	case speaksTLS(ctx, host):
+		reason = "the server requires TLS: add tls=true to the MongoDB URI"
+	}
+	if reason == "" {
+		return nil
+	}
+	return fmt.Errorf("TLS with MongoDB at %s fails: %s (%v)", host, reason, failure) //nolint:errorlint // driver types stay in here
+}
+
+// isDown says whether nothing has answered at all.
+func isDown(err error) bool {
+	var operation *net.OpError
+	var lookup *net.DNSError
+	return errors.As(err, &lookup) || errors.As(err, &operation) && operation.Op == "dial" ||
+		errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled)
+}
+
+// withTLS says why a handshake of TLS has failed; "" where that is not known.
+func withTLS(ctx context.Context, host string, failure error) string {
+	var (
+		authority x509.UnknownAuthorityError
+		name      x509.HostnameError
+		invalid   x509.CertificateInvalidError
+	)
+	switch {
+	case errors.As(failure, &authority):
+		return "the server's certificate was signed by an authority that this machine does not know: name the file of its certificate " +
+			"in the MongoDB URI, tlsCAFile=/path/ca.pem"
+	case errors.As(failure, &name):
+		return fmt.Sprintf("the server's certificate is not for the host %s, but for %s: use one of these in the MongoDB URI",
+			name.Host, strings.Join(namesOf(name.Certificate), ", "))
+	case errors.As(failure, &invalid):
+		return "the server's certificate is not valid: renew it, or correct this machine's clock"
+	case isAlert(failure):
+		return "the server refuses this client: it may require a certificate, which the MongoDB URI names as " +
+			"tlsCertificateKeyFile=/path/client.pem, or another version of TLS"
+	case speaksPlainly(ctx, host):
+		return "the server does not use TLS: remove tls=true (or ssl=true) from the MongoDB URI, or start mongod with --tlsMode requireTLS"
+	case speaksTLS(ctx, host):
+		return "the server closes the connection after the handshake: it may require a certificate, which the MongoDB URI names as " +
+			"tlsCertificateKeyFile=/path/client.pem"
+	}
+	return ""
+}
+
+// namesOf are the hosts that a certificate is for.
+func namesOf(c *x509.Certificate) []string {
+	names := append([]string{}, c.DNSNames...)
+	for _, ip := range c.IPAddresses {
+		names = append(names, ip.String())
+	}
+	return names
+}
+
+// speaksPlainly says whether a server answers without TLS.
+func speaksPlainly(ctx context.Context, host string) bool {
+	_, err := probe(ctx, host, nil)
+	return err == nil
+}
+
+// speaksTLS says whether a server begins a handshake of TLS. Its certificate does not matter, for nothing is sent afterwards.
+func speaksTLS(ctx context.Context, host string) bool {
+	host = withPort(host)
+	name, _, _ := net.SplitHostPort(host)
+	dialer := tls.Dialer{Config: &tls.Config{ServerName: name, InsecureSkipVerify: true}} //nolint:gosec // see above
+	conn, err := dialer.DialContext(ctx, "tcp", host)
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err == nil || isAlert(err)
+}
+
+// isAlert says whether the other side has ended a handshake with an alert: crypto/tls exports no type for it.
+func isAlert(err error) bool {
+	var operation *net.OpError
+	return errors.As(err, &operation) && operation.Op == "remote error"
+}
