@@ -3,10 +3,10 @@ package ads
 import (
 	"context"
 	"errors"
-	"slices"
 
 	"plaza/fault"
 	"plaza/id"
+	"plaza/paging"
 )
 
 // What follows is for people who manage ads: the caller knows that they may.
@@ -200,44 +200,24 @@ func update[K comparable, V any](ctx context.Context, id K, read func(context.Co
 	}
 }
 
-// Slice is an answered page.
-type Slice[T any] struct {
-	Items []T
-	More  bool // entries lie beyond this page: behind it, or ahead of it where Page.Last is set
-}
-
 // ListAdvertisers reads a page of all advertisers, the oldest first.
 func (s *Service) ListAdvertisers(ctx context.Context, p Page) (Slice[*Advertiser], error) {
-	return slice(p, func(p Page) ([]*Advertiser, error) { return s.store.ListAdvertisers(ctx, p) })
+	return slice(p, func(a *Advertiser) paging.Key { return keyOf(a.ID.ID) }, func(p Page) ([]*Advertiser, error) { return s.store.ListAdvertisers(ctx, p) })
 }
 
 // ListCampaigns reads a page of an advertiser's campaigns, the oldest first.
 func (s *Service) ListCampaigns(ctx context.Context, of AdvertiserID, p Page) (Slice[*Campaign], error) {
-	return slice(p, func(p Page) ([]*Campaign, error) { return s.store.ListCampaigns(ctx, of, p) })
+	return slice(p, func(c *Campaign) paging.Key { return keyOf(c.ID.ID) }, func(p Page) ([]*Campaign, error) { return s.store.ListCampaigns(ctx, of, p) })
 }
 
 // ListUnits reads a page of a campaign's units, the oldest first.
 func (s *Service) ListUnits(ctx context.Context, of CampaignID, p Page) (Slice[*Unit], error) {
-	return slice(p, func(p Page) ([]*Unit, error) { return s.store.ListUnits(ctx, of, p) })
+	return slice(p, func(u *Unit) paging.Key { return keyOf(u.ID.ID) }, func(p Page) ([]*Unit, error) { return s.store.ListUnits(ctx, of, p) })
 }
 
 // ListZones reads a page of all zones, by site and name, without their units.
 func (s *Service) ListZones(ctx context.Context, p Page) (Slice[*Zone], error) {
-	return slice(p, func(p Page) ([]*Zone, error) { return s.store.ListZones(ctx, p) })
-}
-
-// slice reads one entry more than is asked for, to know whether there is one.
-func slice[T any](p Page, read func(Page) ([]T, error)) (Slice[T], error) {
-	limit := p.Limit
-	p.Limit++
-	items, err := read(p)
-	if err != nil || len(items) <= limit {
-		return Slice[T]{Items: items}, present(err)
-	}
-	if p.Last {
-		return Slice[T]{Items: slices.Clone(items[1:]), More: true}, nil
-	}
-	return Slice[T]{Items: items[:limit], More: true}, nil
+	return slice(p, func(z *Zone) paging.Key { return paging.Key(z.ID.String()) }, func(p Page) ([]*Zone, error) { return s.store.ListZones(ctx, p) })
 }
 
 // Advertiser reads one. Error: NOT_FOUND, naming the field.

@@ -128,7 +128,7 @@ func (r *references) checkRebudgeting(ctx context.Context, field string, stored,
 		if len(units) < page.Limit {
 			return nil
 		}
-		page.After = string(units[len(units)-1].ID.Bytes())
+		page.After = keyOf(units[len(units)-1].ID.ID)
 	}
 }
 

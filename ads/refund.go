@@ -9,6 +9,7 @@ import (
 
 	"plaza/fault"
 	"plaza/id"
+	"plaza/paging"
 )
 
 const (
@@ -291,5 +292,5 @@ func (s *Service) FinishRefunds(ctx context.Context) error {
 
 // ListRefunds reads a page of a campaign's refunds, the oldest first.
 func (s *Service) ListRefunds(ctx context.Context, of CampaignID, p Page) (Slice[*Refund], error) {
-	return slice(p, func(p Page) ([]*Refund, error) { return s.store.ListRefunds(ctx, of, p) })
+	return slice(p, func(r *Refund) paging.Key { return keyOf(r.ID.ID) }, func(p Page) ([]*Refund, error) { return s.store.ListRefunds(ctx, of, p) })
 }

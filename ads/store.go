@@ -32,14 +32,6 @@ type Batch struct {
 	Units       []Unit // impressions and clicks are not stored
 }
 
-// Page selects a run of a list, in the order of its keys: the raw bytes of an id, or a zone's text.
-type Page struct {
-	After  string // only entries behind this key; "" for no bound
-	Before string // only entries ahead of this key; "" for no bound
-	Limit  int    // at most so many; 1 or more
-	Last   bool   // take the run from the end of the bounds instead of from their start
-}
-
 // Catalogue stores what there is to advertise.
 type Catalogue interface {
 	// Save stores entries in one transaction, and counts those that it has stored. An entry of Revision 0 is new: where its

@@ -29,33 +29,10 @@ func (r queryResolver) AdManager(ctx context.Context) (*model.AdManager, error) 
 	return &model.AdManager{}, nil
 }
 
-// adList is a list of the ad domain as lists are read here.
-func adList[T any](cursors cursors, key func(T) string, read func(context.Context, ads.Page) (ads.Slice[T], error)) list[T] {
-	return list[T]{cursors, func(ctx context.Context, p social.Page) (social.Slice[T], error) {
-		found, err := read(ctx, ads.Page{After: string(p.After), Before: string(p.Before), Limit: p.Limit, Last: p.Last})
-		slice := social.Slice[T]{Items: found.Items, More: found.More}
-		for _, item := range found.Items {
-			slice.Keys = append(slice.Keys, social.Key(key(item)))
-		}
-		return slice, err
-	}}
-}
-
-func keyOf(i id.ID) string { return string(i.Bytes()) }
-
 // Advertisers resolves AdManager.advertisers.
 func (r adManagerResolver) Advertisers(ctx context.Context, _ *model.AdManager, first *int, after *string, last *int, before *string) (*model.AdvertiserConnection, error) {
-	c, err := adList(cursorsOf(cursorAd, "advertisers"), func(a *ads.Advertiser) string { return keyOf(a.ID.ID) }, r.Ads.ListAdvertisers).connect(ctx, pageArgs{first, after, last, before})
-	if err != nil {
-		return nil, err
-	}
-	connection := &model.AdvertiserConnection{PageInfo: c.info, Nodes: []*model.Advertiser{}, Edges: []*model.AdvertiserEdge{}}
-	for i, a := range c.items {
-		node := &model.Advertiser{Advertiser: a}
-		connection.Nodes = append(connection.Nodes, node)
-		connection.Edges = append(connection.Edges, &model.AdvertiserEdge{Cursor: c.cursors[i], Node: node})
-	}
-	return connection, nil
+	c, err := list[*ads.Advertiser]{cursorsOf(cursorAd, "advertisers"), r.Ads.ListAdvertisers}.connect(ctx, pageArgs{first, after, last, before})
+	return connectionOf(c, err, func(a *ads.Advertiser) *model.Advertiser { return &model.Advertiser{Advertiser: a} })
 }
 
 // Campaigns resolves AdManager.campaigns.
@@ -70,7 +47,7 @@ func (r adManagerResolver) Campaigns(ctx context.Context, _ *model.AdManager, of
 	read := func(ctx context.Context, p ads.Page) (ads.Slice[*ads.Campaign], error) {
 		return r.Ads.ListCampaigns(ctx, advertiser, p)
 	}
-	c, err := adList(cursorsOf(cursorAd, "campaigns", advertiser.String()), func(c *ads.Campaign) string { return keyOf(c.ID.ID) }, read).connect(ctx, pageArgs{first, after, last, before})
+	c, err := list[*ads.Campaign]{cursorsOf(cursorAd, "campaigns", advertiser.String()), read}.connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}
@@ -78,11 +55,7 @@ func (r adManagerResolver) Campaigns(ctx context.Context, _ *model.AdManager, of
 	if err != nil {
 		return nil, err
 	}
-	connection := &model.AdCampaignConnection{PageInfo: c.info, Nodes: nodes, Edges: []*model.AdCampaignEdge{}}
-	for i, node := range nodes {
-		connection.Edges = append(connection.Edges, &model.AdCampaignEdge{Cursor: c.cursors[i], Node: node})
-	}
-	return connection, nil
+	return connection(c, nodes), nil
 }
 
 // wrapCampaigns reads what all of them have spent at once.
@@ -118,18 +91,9 @@ func (r adManagerResolver) Units(ctx context.Context, _ *model.AdManager, of str
 	read := func(ctx context.Context, p ads.Page) (ads.Slice[*ads.Unit], error) {
 		return r.Ads.ListUnits(ctx, campaign, p)
 	}
-	c, err := adList(cursorsOf(cursorAd, "units", campaign.String()), func(u *ads.Unit) string { return keyOf(u.ID.ID) }, read).connect(ctx, pageArgs{first, after, last, before})
-	if err != nil {
-		return nil, err
-	}
-	connection := &model.AdUnitConnection{PageInfo: c.info, Nodes: []*model.AdUnit{}, Edges: []*model.AdUnitEdge{}}
+	c, err := list[*ads.Unit]{cursorsOf(cursorAd, "units", campaign.String()), read}.connect(ctx, pageArgs{first, after, last, before})
 	owner := r.ownerOf(ctx, campaign)
-	for i, u := range c.items {
-		node := &model.AdUnit{Unit: u, Owner: owner}
-		connection.Nodes = append(connection.Nodes, node)
-		connection.Edges = append(connection.Edges, &model.AdUnitEdge{Cursor: c.cursors[i], Node: node})
-	}
-	return connection, nil
+	return connectionOf(c, err, func(u *ads.Unit) *model.AdUnit { return &model.AdUnit{Unit: u, Owner: owner} })
 }
 
 // ownerOf reads whose a campaign's units are, once, and not before it is asked.
@@ -139,17 +103,8 @@ func (r *Resolver) ownerOf(ctx context.Context, campaign ads.CampaignID) func() 
 
 // Zones resolves AdManager.zones.
 func (r adManagerResolver) Zones(ctx context.Context, _ *model.AdManager, first *int, after *string, last *int, before *string) (*model.AdZoneConnection, error) {
-	c, err := adList(cursorsOf(cursorAdZone, "zones"), func(z *ads.Zone) string { return z.ID.String() }, r.Ads.ListZones).connect(ctx, pageArgs{first, after, last, before})
-	if err != nil {
-		return nil, err
-	}
-	connection := &model.AdZoneConnection{PageInfo: c.info, Nodes: []*model.AdZone{}, Edges: []*model.AdZoneEdge{}}
-	for i, z := range c.items {
-		node := &model.AdZone{Zone: z}
-		connection.Nodes = append(connection.Nodes, node)
-		connection.Edges = append(connection.Edges, &model.AdZoneEdge{Cursor: c.cursors[i], Node: node})
-	}
-	return connection, nil
+	c, err := list[*ads.Zone]{cursorsOf(cursorAdZone, "zones"), r.Ads.ListZones}.connect(ctx, pageArgs{first, after, last, before})
+	return connectionOf(c, err, func(z *ads.Zone) *model.AdZone { return &model.AdZone{Zone: z} })
 }
 
 // Advertiser resolves AdManager.advertiser.

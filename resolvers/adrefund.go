@@ -75,17 +75,8 @@ func (r adManagerResolver) Refunds(ctx context.Context, _ *model.AdManager, of s
 	read := func(ctx context.Context, p ads.Page) (ads.Slice[*ads.Refund], error) {
 		return r.Ads.ListRefunds(ctx, campaign, p)
 	}
-	c, err := adList(cursorsOf(cursorAd, "refunds", campaign.String()), func(r *ads.Refund) string { return keyOf(r.ID.ID) }, read).connect(ctx, pageArgs{first, after, last, before})
-	if err != nil {
-		return nil, err
-	}
-	connection := &model.AdRefundConnection{PageInfo: c.info, Nodes: []*model.AdRefund{}, Edges: []*model.AdRefundEdge{}}
-	for i, refund := range c.items {
-		node := &model.AdRefund{Refund: refund}
-		connection.Nodes = append(connection.Nodes, node)
-		connection.Edges = append(connection.Edges, &model.AdRefundEdge{Cursor: c.cursors[i], Node: node})
-	}
-	return connection, nil
+	c, err := list[*ads.Refund]{cursorsOf(cursorAd, "refunds", campaign.String()), read}.connect(ctx, pageArgs{first, after, last, before})
+	return connectionOf(c, err, func(r *ads.Refund) *model.AdRefund { return &model.AdRefund{Refund: r} })
 }
 
 // RefundAds resolves Mutation.refundAds.

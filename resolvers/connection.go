@@ -106,6 +106,27 @@ func (l list[T]) beyond(ctx context.Context, bound social.Key, slice social.Slic
 	return len(found.Items) > 0, err
 }
 
+// connection makes a page a connection; nodes are what the page shows of its items, one each.
+func connection[T, N any](c connected[T], nodes []N) *model.Connection[N] {
+	edges := make([]*model.Edge[N], len(nodes))
+	for i, node := range nodes {
+		edges[i] = &model.Edge[N]{Cursor: c.cursors[i], Node: node}
+	}
+	return &model.Connection[N]{PageInfo: c.info, Nodes: nodes, Edges: edges}
+}
+
+// connectionOf makes a page a connection whose nodes are its items, wrapped.
+func connectionOf[T, N any](c connected[T], err error, wrap func(T) N) (*model.Connection[N], error) {
+	if err != nil {
+		return nil, err
+	}
+	nodes := make([]N, len(c.items))
+	for i, item := range c.items {
+		nodes[i] = wrap(item)
+	}
+	return connection(c, nodes), nil
+}
+
 // postConnection makes a page of posts a connection. others are people who are needed as well: they are read with those whom it shows.
 func postConnection(ctx context.Context, c connected[*social.Post], err error, others ...social.UserID) (*model.PostConnection, error) {
 	if err != nil {
@@ -153,37 +174,18 @@ func commentConnection(ctx context.Context, c connected[*social.Comment], err er
 	if err := prefetchAuthors(ctx, c.items); err != nil {
 		return nil, err
 	}
-	connection := &model.CommentConnection{PageInfo: c.info, Nodes: wrapComments(ctx, c.items), Edges: make([]*model.CommentEdge, len(c.items))}
-	for i, node := range connection.Nodes {
-		connection.Edges[i] = &model.CommentEdge{Cursor: c.cursors[i], Node: node}
-	}
-	return connection, nil
-}
-
-func circleConnection(c connected[*social.Circle], err error) (*model.CircleConnection, error) {
-	if err != nil {
-		return nil, err
-	}
-	connection := &model.CircleConnection{
-		PageInfo: c.info, Nodes: make([]*model.Circle, len(c.items)), Edges: make([]*model.CircleEdge, len(c.items)),
-	}
-	for i, circle := range c.items {
-		connection.Nodes[i] = &model.Circle{Circle: circle}
-		connection.Edges[i] = &model.CircleEdge{Cursor: c.cursors[i], Node: connection.Nodes[i]}
-	}
-	return connection, nil
+	return connection(c, wrapComments(ctx, c.items)), nil
 }
 
 // userConnection takes the user of each item; nil users are left out.
 func userConnection[T any](c connected[T], users []*social.User) *model.UserConnection {
-	connection := &model.UserConnection{PageInfo: c.info, Nodes: []*model.User{}, Edges: []*model.UserEdge{}}
+	var there connected[T]
+	nodes := []*model.User{}
 	for i, user := range users {
-		if user == nil {
-			continue
+		if user != nil {
+			there.cursors, nodes = append(there.cursors, c.cursors[i]), append(nodes, &model.User{User: user})
 		}
-		node := &model.User{User: user}
-		connection.Nodes = append(connection.Nodes, node)
-		connection.Edges = append(connection.Edges, &model.UserEdge{Cursor: c.cursors[i], Node: node})
 	}
-	return connection
+	there.info = c.info
+	return connection(there, nodes)
 }

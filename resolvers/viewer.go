@@ -45,7 +45,8 @@ func (r viewerResolver) Wall(ctx context.Context, obj *model.Viewer, view social
 // Circles resolves Viewer.circles.
 func (r viewerResolver) Circles(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.CircleConnection, error) {
 	own := list[*social.Circle]{cursorsOf(cursorCircle, "circles", obj.ID.String()), loaders.For(ctx).Viewer.OwnCircles}
-	return circleConnection(own.connect(ctx, pageArgs{first, after, last, before}))
+	c, err := own.connect(ctx, pageArgs{first, after, last, before})
+	return connectionOf(c, err, func(c *social.Circle) *model.Circle { return &model.Circle{Circle: c} })
 }
 
 // BlockedUsers resolves Viewer.blockedUsers.

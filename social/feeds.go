@@ -23,7 +23,7 @@ func (v *Viewer) feed(ctx context.Context, p Page, read func(context.Context, Us
 		posts, err := read(ctx, v.ID, lists[0].Page)
 		return map[List[UserID]][]*Post{lists[0]: posts}, err
 	}
-	list := List[UserID]{v.ID, p}
+	list := List[UserID]{Of: v.ID, Page: p}
 	found, err := collect(ctx, v, []List[UserID]{list}, readOne, postKey, v.seePosts(rule))
 	return found[list], err
 }
@@ -31,7 +31,7 @@ func (v *Viewer) feed(ctx context.Context, p Page, read func(context.Context, Us
 // OwnWall lists the viewer's own wall in a view.
 func (v *Viewer) OwnWall(ctx context.Context, view WallView, p Page) (Slice[*Post], error) {
 	rule := func(viewer UserID, p *Post, toAuthor Relation) bool { return InWallView(view, viewer, p, toAuthor) }
-	list := List[UserID]{v.ID, p}
+	list := List[UserID]{Of: v.ID, Page: p}
 	found, err := collect(ctx, v, []List[UserID]{list}, v.s.store.Wall, postKey, v.seePosts(rule))
 	return found[list], err
 }

@@ -1,27 +1,15 @@
 package social
 
-// Key is a sort key of a list in raw form: the 16 bytes of an id, or a comment's TreePath. "" is none. A
-// list's keys are unique, and stay right while entries come and go: the entry of a key need not exist.
-type Key string
+import "plaza/paging"
 
-// Page selects a run of a list.
-type Page struct {
-	After  Key  // only entries behind this key, in list order; "" for no bound
-	Before Key  // only entries ahead of this key, in list order; "" for no bound
-	Limit  int  // at most so many; 1 or more
-	Last   bool // take the run from the end of the bounds instead of from their start
-}
-
-// List is one page of the list that belongs to Of: batch reads take several.
-type List[K comparable] struct {
-	Of K
-	Page
-}
-
-// Slice is an answered page, in list order.
-type Slice[T any] struct {
-	Items []T
-	Keys  []Key // of the items, one each
-	// More says whether entries lie beyond this page: behind it, or ahead of it where Page.Last is set.
-	More bool
-}
+// Lists of this package are read in these pages.
+type (
+	// Key is a sort key of a list.
+	Key = paging.Key
+	// Page selects a run of a list.
+	Page = paging.Page
+	// List is one page of the list that belongs to Of.
+	List[K comparable] = paging.List[K]
+	// Slice is an answered page, in list order.
+	Slice[T any] = paging.Slice[T]
+)

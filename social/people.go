@@ -44,7 +44,7 @@ func (v *Viewer) Muted(ctx context.Context, p Page) (Slice[Edge], error) {
 		edges, err := v.s.store.Muted(ctx, v.ID, lists[0].Page)
 		return map[List[UserID]][]Edge{lists[0]: edges}, err
 	}
-	list := List[UserID]{v.ID, p}
+	list := List[UserID]{Of: v.ID, Page: p}
 	slices, err := collect(ctx, v, []List[UserID]{list}, readOne, edgeKey, v.seeEdges(func(e Edge) UserID { return e.To }))
 	return slices[list], err
 }

@@ -73,7 +73,7 @@ func (v *Viewer) Search(ctx context.Context, sought []Sought, p Page) (Slice[Use
 	if _, err = search.point("after", p.After); err != nil {
 		return Slice[UserID]{}, err
 	}
-	list := List[PropertyID]{where[0].Property, p}
+	list := List[PropertyID]{Of: where[0].Property, Page: p}
 	slices, err := collect(ctx, v, []List[PropertyID]{list}, search.read, search.key, search.see)
 	found := slices[list]
 	people := Slice[UserID]{Keys: found.Keys, More: found.More}
@@ -88,7 +88,7 @@ func (v *Viewer) UsersNamed(ctx context.Context, startsWith string, p Page) (Sli
 	if err := fault.CheckLine("startsWith", startsWith, 1, MaxNamePrefixLen); err != nil {
 		return Slice[*User]{}, err
 	}
-	list := List[string]{NameKey(startsWith), p}
+	list := List[string]{Of: NameKey(startsWith), Page: p}
 	read := func(ctx context.Context, lists []List[string]) (map[List[string]][]*User, error) {
 		users, err := v.s.store.UsersNamed(ctx, lists[0].Of, lists[0].Page)
 		return map[List[string]][]*User{lists[0]: users}, err
@@ -177,7 +177,7 @@ func (s *search) findSpecial(ctx context.Context) ([]*Profile, error) {
 	if profile := own[s.v.ID]; profile != nil && s.holds(profile, Relation{}) {
 		special = append(special, profile)
 	}
-	list := List[UserID]{s.v.ID, Page{Limit: maxHolders}}
+	list := List[UserID]{Of: s.v.ID, Page: Page{Limit: maxHolders}}
 	edges, err := s.v.s.store.Followers(ctx, []List[UserID]{list})
 	if err != nil || len(edges[list]) == 0 {
 		return special, err

@@ -233,7 +233,7 @@ func list[K comparable, V any](m *Store, of func() map[K]V, p ads.Page, key func
 	defer m.mu.Unlock()
 	found := map[string]*V{}
 	for _, v := range of() {
-		if k, ok := key(&v); ok && k > p.After && (p.Before == "" || k < p.Before) {
+		if k, ok := key(&v); ok && k > string(p.After) && (p.Before == "" || k < string(p.Before)) {
 			found[k] = &v
 		}
 	}

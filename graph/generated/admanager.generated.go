@@ -21,18 +21,18 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type AdManagerResolver interface {
-	Advertisers(ctx context.Context, obj *model.AdManager, first *int, after *string, last *int, before *string) (*model.AdvertiserConnection, error)
+	Advertisers(ctx context.Context, obj *model.AdManager, first *int, after *string, last *int, before *string) (*model.Connection[*model.Advertiser], error)
 	Advertiser(ctx context.Context, obj *model.AdManager, id string) (*model.Advertiser, error)
-	Campaigns(ctx context.Context, obj *model.AdManager, advertiserID string, first *int, after *string, last *int, before *string) (*model.AdCampaignConnection, error)
+	Campaigns(ctx context.Context, obj *model.AdManager, advertiserID string, first *int, after *string, last *int, before *string) (*model.Connection[*model.AdCampaign], error)
 	Campaign(ctx context.Context, obj *model.AdManager, id string) (*model.AdCampaign, error)
-	Units(ctx context.Context, obj *model.AdManager, campaignID string, first *int, after *string, last *int, before *string) (*model.AdUnitConnection, error)
+	Units(ctx context.Context, obj *model.AdManager, campaignID string, first *int, after *string, last *int, before *string) (*model.Connection[*model.AdUnit], error)
 	Unit(ctx context.Context, obj *model.AdManager, id string) (*model.AdUnit, error)
-	Zones(ctx context.Context, obj *model.AdManager, first *int, after *string, last *int, before *string) (*model.AdZoneConnection, error)
+	Zones(ctx context.Context, obj *model.AdManager, first *int, after *string, last *int, before *string) (*model.Connection[*model.AdZone], error)
 	Report(ctx context.Context, obj *model.AdManager, by ads.Dimension, from *time.Time, to *time.Time, campaignID *string) (*model.AdReport, error)
 	Explain(ctx context.Context, obj *model.AdManager, site string, zone string, keywords []string, count int, visitor *string) ([]*model.AdCandidate, error)
 	Forecast(ctx context.Context, obj *model.AdManager, site string, zone string, from *time.Time, to *time.Time) (*model.AdForecast, error)
 	Charges(ctx context.Context, obj *model.AdManager, campaignID string, unitID *string, choiceID *string, kind *ads.Kind, from *time.Time, to *time.Time, person *string, visitor *string, address *string) (*model.AdCharges, error)
-	Refunds(ctx context.Context, obj *model.AdManager, campaignID string, first *int, after *string, last *int, before *string) (*model.AdRefundConnection, error)
+	Refunds(ctx context.Context, obj *model.AdManager, campaignID string, first *int, after *string, last *int, before *string) (*model.Connection[*model.AdRefund], error)
 }
 type AdUnitResolver interface {
 	Preview(ctx context.Context, obj *model.AdUnit) (*model.AdChoice, error)
@@ -1001,7 +1001,7 @@ func (ec *executionContext) fieldContext_AdCampaign_createdAt(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _AdCampaignConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaignConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdCampaignConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdCampaign]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1011,7 +1011,7 @@ func (ec *executionContext) _AdCampaignConnection_edges(ctx context.Context, fie
 			return obj.Edges, nil
 		},
 		nil,
-		ec.marshalNAdCampaignEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdCampaignEdgeᚄ,
+		ec.marshalNAdCampaignEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
 		true,
 		true,
 	)
@@ -1036,7 +1036,7 @@ func (ec *executionContext) fieldContext_AdCampaignConnection_edges(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _AdCampaignConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaignConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdCampaignConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdCampaign]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1089,7 +1089,7 @@ func (ec *executionContext) fieldContext_AdCampaignConnection_nodes(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _AdCampaignConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaignConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdCampaignConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdCampaign]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1128,7 +1128,7 @@ func (ec *executionContext) fieldContext_AdCampaignConnection_pageInfo(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _AdCampaignEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaignEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdCampaignEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdCampaign]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1157,7 +1157,7 @@ func (ec *executionContext) fieldContext_AdCampaignEdge_cursor(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _AdCampaignEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaignEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdCampaignEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdCampaign]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -2088,7 +2088,7 @@ func (ec *executionContext) _AdManager_advertisers(ctx context.Context, field gr
 			return ec.resolvers.AdManager().Advertisers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOAdvertiserConnection2ᚖplazaᚋgraphᚋmodelᚐAdvertiserConnection,
+		ec.marshalOAdvertiserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -2188,7 +2188,7 @@ func (ec *executionContext) _AdManager_campaigns(ctx context.Context, field grap
 			return ec.resolvers.AdManager().Campaigns(ctx, obj, fc.Args["advertiserId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOAdCampaignConnection2ᚖplazaᚋgraphᚋmodelᚐAdCampaignConnection,
+		ec.marshalOAdCampaignConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -2302,7 +2302,7 @@ func (ec *executionContext) _AdManager_units(ctx context.Context, field graphql.
 			return ec.resolvers.AdManager().Units(ctx, obj, fc.Args["campaignId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOAdUnitConnection2ᚖplazaᚋgraphᚋmodelᚐAdUnitConnection,
+		ec.marshalOAdUnitConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -2428,7 +2428,7 @@ func (ec *executionContext) _AdManager_zones(ctx context.Context, field graphql.
 			return ec.resolvers.AdManager().Zones(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOAdZoneConnection2ᚖplazaᚋgraphᚋmodelᚐAdZoneConnection,
+		ec.marshalOAdZoneConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -2691,7 +2691,7 @@ func (ec *executionContext) _AdManager_refunds(ctx context.Context, field graphq
 			return ec.resolvers.AdManager().Refunds(ctx, obj, fc.Args["campaignId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐAdRefundConnection,
+		ec.marshalOAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -3222,7 +3222,7 @@ func (ec *executionContext) fieldContext_AdRefund_isDone(_ context.Context, fiel
 	return fc, nil
 }
 
-func (ec *executionContext) _AdRefundConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.AdRefundConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdRefundConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdRefund]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3232,7 +3232,7 @@ func (ec *executionContext) _AdRefundConnection_edges(ctx context.Context, field
 			return obj.Edges, nil
 		},
 		nil,
-		ec.marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdRefundEdgeᚄ,
+		ec.marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
 		true,
 		true,
 	)
@@ -3257,7 +3257,7 @@ func (ec *executionContext) fieldContext_AdRefundConnection_edges(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _AdRefundConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.AdRefundConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdRefundConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdRefund]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3318,7 +3318,7 @@ func (ec *executionContext) fieldContext_AdRefundConnection_nodes(_ context.Cont
 	return fc, nil
 }
 
-func (ec *executionContext) _AdRefundConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.AdRefundConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdRefundConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdRefund]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3357,7 +3357,7 @@ func (ec *executionContext) fieldContext_AdRefundConnection_pageInfo(_ context.C
 	return fc, nil
 }
 
-func (ec *executionContext) _AdRefundEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.AdRefundEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdRefundEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdRefund]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -3386,7 +3386,7 @@ func (ec *executionContext) fieldContext_AdRefundEdge_cursor(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _AdRefundEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.AdRefundEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdRefundEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdRefund]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4588,7 +4588,7 @@ func (ec *executionContext) fieldContext_AdUnit_preview(_ context.Context, field
 	return fc, nil
 }
 
-func (ec *executionContext) _AdUnitConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.AdUnitConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdUnitConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdUnit]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4598,7 +4598,7 @@ func (ec *executionContext) _AdUnitConnection_edges(ctx context.Context, field g
 			return obj.Edges, nil
 		},
 		nil,
-		ec.marshalNAdUnitEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdUnitEdgeᚄ,
+		ec.marshalNAdUnitEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
 		true,
 		true,
 	)
@@ -4623,7 +4623,7 @@ func (ec *executionContext) fieldContext_AdUnitConnection_edges(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _AdUnitConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.AdUnitConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdUnitConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdUnit]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4688,7 +4688,7 @@ func (ec *executionContext) fieldContext_AdUnitConnection_nodes(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _AdUnitConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.AdUnitConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdUnitConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdUnit]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4727,7 +4727,7 @@ func (ec *executionContext) fieldContext_AdUnitConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _AdUnitEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.AdUnitEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdUnitEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdUnit]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4756,7 +4756,7 @@ func (ec *executionContext) fieldContext_AdUnitEdge_cursor(_ context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _AdUnitEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.AdUnitEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdUnitEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdUnit]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4937,7 +4937,7 @@ func (ec *executionContext) fieldContext_AdZone_design(_ context.Context, field 
 	return fc, nil
 }
 
-func (ec *executionContext) _AdZoneConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.AdZoneConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdZoneConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdZone]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -4947,7 +4947,7 @@ func (ec *executionContext) _AdZoneConnection_edges(ctx context.Context, field g
 			return obj.Edges, nil
 		},
 		nil,
-		ec.marshalNAdZoneEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdZoneEdgeᚄ,
+		ec.marshalNAdZoneEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
 		true,
 		true,
 	)
@@ -4972,7 +4972,7 @@ func (ec *executionContext) fieldContext_AdZoneConnection_edges(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _AdZoneConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.AdZoneConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdZoneConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdZone]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5011,7 +5011,7 @@ func (ec *executionContext) fieldContext_AdZoneConnection_nodes(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _AdZoneConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.AdZoneConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdZoneConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdZone]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5050,7 +5050,7 @@ func (ec *executionContext) fieldContext_AdZoneConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _AdZoneEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.AdZoneEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdZoneEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdZone]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5079,7 +5079,7 @@ func (ec *executionContext) fieldContext_AdZoneEdge_cursor(_ context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _AdZoneEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.AdZoneEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdZoneEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdZone]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5240,7 +5240,7 @@ func (ec *executionContext) fieldContext_Advertiser_createdAt(_ context.Context,
 	return fc, nil
 }
 
-func (ec *executionContext) _AdvertiserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.AdvertiserConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvertiserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Advertiser]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5250,7 +5250,7 @@ func (ec *executionContext) _AdvertiserConnection_edges(ctx context.Context, fie
 			return obj.Edges, nil
 		},
 		nil,
-		ec.marshalNAdvertiserEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdvertiserEdgeᚄ,
+		ec.marshalNAdvertiserEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
 		true,
 		true,
 	)
@@ -5275,7 +5275,7 @@ func (ec *executionContext) fieldContext_AdvertiserConnection_edges(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _AdvertiserConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.AdvertiserConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvertiserConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Advertiser]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5314,7 +5314,7 @@ func (ec *executionContext) fieldContext_AdvertiserConnection_nodes(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _AdvertiserConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.AdvertiserConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvertiserConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Advertiser]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5353,7 +5353,7 @@ func (ec *executionContext) fieldContext_AdvertiserConnection_pageInfo(_ context
 	return fc, nil
 }
 
-func (ec *executionContext) _AdvertiserEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.AdvertiserEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvertiserEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Advertiser]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -5382,7 +5382,7 @@ func (ec *executionContext) fieldContext_AdvertiserEdge_cursor(_ context.Context
 	return fc, nil
 }
 
-func (ec *executionContext) _AdvertiserEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.AdvertiserEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _AdvertiserEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Advertiser]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -7519,7 +7519,7 @@ func (ec *executionContext) _AdCampaign(ctx context.Context, sel ast.SelectionSe
 
 var adCampaignConnectionImplementors = []string{"AdCampaignConnection"}
 
-func (ec *executionContext) _AdCampaignConnection(ctx context.Context, sel ast.SelectionSet, obj *model.AdCampaignConnection) graphql.Marshaler {
+func (ec *executionContext) _AdCampaignConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AdCampaign]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, adCampaignConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -7568,7 +7568,7 @@ func (ec *executionContext) _AdCampaignConnection(ctx context.Context, sel ast.S
 
 var adCampaignEdgeImplementors = []string{"AdCampaignEdge"}
 
-func (ec *executionContext) _AdCampaignEdge(ctx context.Context, sel ast.SelectionSet, obj *model.AdCampaignEdge) graphql.Marshaler {
+func (ec *executionContext) _AdCampaignEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AdCampaign]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, adCampaignEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8495,7 +8495,7 @@ func (ec *executionContext) _AdRefund(ctx context.Context, sel ast.SelectionSet,
 
 var adRefundConnectionImplementors = []string{"AdRefundConnection"}
 
-func (ec *executionContext) _AdRefundConnection(ctx context.Context, sel ast.SelectionSet, obj *model.AdRefundConnection) graphql.Marshaler {
+func (ec *executionContext) _AdRefundConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AdRefund]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, adRefundConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8544,7 +8544,7 @@ func (ec *executionContext) _AdRefundConnection(ctx context.Context, sel ast.Sel
 
 var adRefundEdgeImplementors = []string{"AdRefundEdge"}
 
-func (ec *executionContext) _AdRefundEdge(ctx context.Context, sel ast.SelectionSet, obj *model.AdRefundEdge) graphql.Marshaler {
+func (ec *executionContext) _AdRefundEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AdRefund]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, adRefundEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8919,7 +8919,7 @@ func (ec *executionContext) _AdUnit(ctx context.Context, sel ast.SelectionSet, o
 
 var adUnitConnectionImplementors = []string{"AdUnitConnection"}
 
-func (ec *executionContext) _AdUnitConnection(ctx context.Context, sel ast.SelectionSet, obj *model.AdUnitConnection) graphql.Marshaler {
+func (ec *executionContext) _AdUnitConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AdUnit]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, adUnitConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -8968,7 +8968,7 @@ func (ec *executionContext) _AdUnitConnection(ctx context.Context, sel ast.Selec
 
 var adUnitEdgeImplementors = []string{"AdUnitEdge"}
 
-func (ec *executionContext) _AdUnitEdge(ctx context.Context, sel ast.SelectionSet, obj *model.AdUnitEdge) graphql.Marshaler {
+func (ec *executionContext) _AdUnitEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AdUnit]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, adUnitEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -9066,7 +9066,7 @@ func (ec *executionContext) _AdZone(ctx context.Context, sel ast.SelectionSet, o
 
 var adZoneConnectionImplementors = []string{"AdZoneConnection"}
 
-func (ec *executionContext) _AdZoneConnection(ctx context.Context, sel ast.SelectionSet, obj *model.AdZoneConnection) graphql.Marshaler {
+func (ec *executionContext) _AdZoneConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AdZone]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, adZoneConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -9115,7 +9115,7 @@ func (ec *executionContext) _AdZoneConnection(ctx context.Context, sel ast.Selec
 
 var adZoneEdgeImplementors = []string{"AdZoneEdge"}
 
-func (ec *executionContext) _AdZoneEdge(ctx context.Context, sel ast.SelectionSet, obj *model.AdZoneEdge) graphql.Marshaler {
+func (ec *executionContext) _AdZoneEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AdZone]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, adZoneEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -9213,7 +9213,7 @@ func (ec *executionContext) _Advertiser(ctx context.Context, sel ast.SelectionSe
 
 var advertiserConnectionImplementors = []string{"AdvertiserConnection"}
 
-func (ec *executionContext) _AdvertiserConnection(ctx context.Context, sel ast.SelectionSet, obj *model.AdvertiserConnection) graphql.Marshaler {
+func (ec *executionContext) _AdvertiserConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Advertiser]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, advertiserConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -9262,7 +9262,7 @@ func (ec *executionContext) _AdvertiserConnection(ctx context.Context, sel ast.S
 
 var advertiserEdgeImplementors = []string{"AdvertiserEdge"}
 
-func (ec *executionContext) _AdvertiserEdge(ctx context.Context, sel ast.SelectionSet, obj *model.AdvertiserEdge) graphql.Marshaler {
+func (ec *executionContext) _AdvertiserEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Advertiser]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, advertiserEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -9910,7 +9910,7 @@ func (ec *executionContext) marshalNAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCamp
 	return ec._AdCampaign(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdCampaignEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdCampaignEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdCampaignEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNAdCampaignEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Edge[*model.AdCampaign]) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
 	isLen1 := len(v) == 1
@@ -9934,7 +9934,7 @@ func (ec *executionContext) marshalNAdCampaignEdge2ᚕᚖplazaᚋgraphᚋmodel�
 			if !isLen1 {
 				defer wg.Done()
 			}
-			ret[i] = ec.marshalNAdCampaignEdge2ᚖplazaᚋgraphᚋmodelᚐAdCampaignEdge(ctx, sel, v[i])
+			ret[i] = ec.marshalNAdCampaignEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
 		}
 		if isLen1 {
 			f(i)
@@ -9954,7 +9954,7 @@ func (ec *executionContext) marshalNAdCampaignEdge2ᚕᚖplazaᚋgraphᚋmodel�
 	return ret
 }
 
-func (ec *executionContext) marshalNAdCampaignEdge2ᚖplazaᚋgraphᚋmodelᚐAdCampaignEdge(ctx context.Context, sel ast.SelectionSet, v *model.AdCampaignEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNAdCampaignEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.AdCampaign]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -10284,7 +10284,7 @@ func (ec *executionContext) marshalNAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund
 	return ec._AdRefund(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdRefundEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdRefundEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Edge[*model.AdRefund]) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
 	isLen1 := len(v) == 1
@@ -10308,7 +10308,7 @@ func (ec *executionContext) marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐA
 			if !isLen1 {
 				defer wg.Done()
 			}
-			ret[i] = ec.marshalNAdRefundEdge2ᚖplazaᚋgraphᚋmodelᚐAdRefundEdge(ctx, sel, v[i])
+			ret[i] = ec.marshalNAdRefundEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
 		}
 		if isLen1 {
 			f(i)
@@ -10328,7 +10328,7 @@ func (ec *executionContext) marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐA
 	return ret
 }
 
-func (ec *executionContext) marshalNAdRefundEdge2ᚖplazaᚋgraphᚋmodelᚐAdRefundEdge(ctx context.Context, sel ast.SelectionSet, v *model.AdRefundEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNAdRefundEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.AdRefund]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -10522,7 +10522,7 @@ func (ec *executionContext) marshalNAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit(ctx
 	return ec._AdUnit(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdUnitEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdUnitEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdUnitEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNAdUnitEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Edge[*model.AdUnit]) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
 	isLen1 := len(v) == 1
@@ -10546,7 +10546,7 @@ func (ec *executionContext) marshalNAdUnitEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdU
 			if !isLen1 {
 				defer wg.Done()
 			}
-			ret[i] = ec.marshalNAdUnitEdge2ᚖplazaᚋgraphᚋmodelᚐAdUnitEdge(ctx, sel, v[i])
+			ret[i] = ec.marshalNAdUnitEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
 		}
 		if isLen1 {
 			f(i)
@@ -10566,7 +10566,7 @@ func (ec *executionContext) marshalNAdUnitEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdU
 	return ret
 }
 
-func (ec *executionContext) marshalNAdUnitEdge2ᚖplazaᚋgraphᚋmodelᚐAdUnitEdge(ctx context.Context, sel ast.SelectionSet, v *model.AdUnitEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNAdUnitEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.AdUnit]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -10698,7 +10698,7 @@ func (ec *executionContext) marshalNAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone(ctx
 	return ec._AdZone(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdZoneEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdZoneEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdZoneEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNAdZoneEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Edge[*model.AdZone]) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
 	isLen1 := len(v) == 1
@@ -10722,7 +10722,7 @@ func (ec *executionContext) marshalNAdZoneEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdZ
 			if !isLen1 {
 				defer wg.Done()
 			}
-			ret[i] = ec.marshalNAdZoneEdge2ᚖplazaᚋgraphᚋmodelᚐAdZoneEdge(ctx, sel, v[i])
+			ret[i] = ec.marshalNAdZoneEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
 		}
 		if isLen1 {
 			f(i)
@@ -10742,7 +10742,7 @@ func (ec *executionContext) marshalNAdZoneEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdZ
 	return ret
 }
 
-func (ec *executionContext) marshalNAdZoneEdge2ᚖplazaᚋgraphᚋmodelᚐAdZoneEdge(ctx context.Context, sel ast.SelectionSet, v *model.AdZoneEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNAdZoneEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.AdZone]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -10806,7 +10806,7 @@ func (ec *executionContext) marshalNAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvert
 	return ec._Advertiser(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNAdvertiserEdge2ᚕᚖplazaᚋgraphᚋmodelᚐAdvertiserEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdvertiserEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNAdvertiserEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Edge[*model.Advertiser]) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
 	isLen1 := len(v) == 1
@@ -10830,7 +10830,7 @@ func (ec *executionContext) marshalNAdvertiserEdge2ᚕᚖplazaᚋgraphᚋmodel�
 			if !isLen1 {
 				defer wg.Done()
 			}
-			ret[i] = ec.marshalNAdvertiserEdge2ᚖplazaᚋgraphᚋmodelᚐAdvertiserEdge(ctx, sel, v[i])
+			ret[i] = ec.marshalNAdvertiserEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
 		}
 		if isLen1 {
 			f(i)
@@ -10850,7 +10850,7 @@ func (ec *executionContext) marshalNAdvertiserEdge2ᚕᚖplazaᚋgraphᚋmodel�
 	return ret
 }
 
-func (ec *executionContext) marshalNAdvertiserEdge2ᚖplazaᚋgraphᚋmodelᚐAdvertiserEdge(ctx context.Context, sel ast.SelectionSet, v *model.AdvertiserEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNAdvertiserEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.Advertiser]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -11058,7 +11058,7 @@ func (ec *executionContext) marshalOAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCamp
 	return ec._AdCampaign(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAdCampaignConnection2ᚖplazaᚋgraphᚋmodelᚐAdCampaignConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdCampaignConnection) graphql.Marshaler {
+func (ec *executionContext) marshalOAdCampaignConnection2ᚖplazaᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AdCampaign]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -11206,7 +11206,7 @@ func (ec *executionContext) marshalOAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund
 	return ec._AdRefund(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐAdRefundConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdRefundConnection) graphql.Marshaler {
+func (ec *executionContext) marshalOAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AdRefund]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -11235,7 +11235,7 @@ func (ec *executionContext) marshalOAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit(ctx
 	return ec._AdUnit(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAdUnitConnection2ᚖplazaᚋgraphᚋmodelᚐAdUnitConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdUnitConnection) graphql.Marshaler {
+func (ec *executionContext) marshalOAdUnitConnection2ᚖplazaᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AdUnit]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -11249,7 +11249,7 @@ func (ec *executionContext) marshalOAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone(ctx
 	return ec._AdZone(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAdZoneConnection2ᚖplazaᚋgraphᚋmodelᚐAdZoneConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdZoneConnection) graphql.Marshaler {
+func (ec *executionContext) marshalOAdZoneConnection2ᚖplazaᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.AdZone]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}
@@ -11263,7 +11263,7 @@ func (ec *executionContext) marshalOAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvert
 	return ec._Advertiser(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOAdvertiserConnection2ᚖplazaᚋgraphᚋmodelᚐAdvertiserConnection(ctx context.Context, sel ast.SelectionSet, v *model.AdvertiserConnection) graphql.Marshaler {
+func (ec *executionContext) marshalOAdvertiserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Advertiser]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -18,7 +18,7 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CircleResolver interface {
-	Members(ctx context.Context, obj *model.Circle, first *int, after *string, last *int, before *string) (*model.UserConnection, error)
+	Members(ctx context.Context, obj *model.Circle, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -335,7 +335,7 @@ func (ec *executionContext) _Circle_members(ctx context.Context, field graphql.C
 			return ec.resolvers.Circle().Members(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
+		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -402,7 +402,7 @@ func (ec *executionContext) fieldContext_Circle_membersCount(_ context.Context, 
 	return fc, nil
 }
 
-func (ec *executionContext) _CircleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.CircleConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _CircleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Circle]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -412,7 +412,7 @@ func (ec *executionContext) _CircleConnection_edges(ctx context.Context, field g
 			return obj.Edges, nil
 		},
 		nil,
-		ec.marshalNCircleEdge2ᚕᚖplazaᚋgraphᚋmodelᚐCircleEdgeᚄ,
+		ec.marshalNCircleEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
 		true,
 		true,
 	)
@@ -437,7 +437,7 @@ func (ec *executionContext) fieldContext_CircleConnection_edges(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CircleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.CircleConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _CircleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Circle]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -480,7 +480,7 @@ func (ec *executionContext) fieldContext_CircleConnection_nodes(_ context.Contex
 	return fc, nil
 }
 
-func (ec *executionContext) _CircleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.CircleConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _CircleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Circle]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -519,7 +519,7 @@ func (ec *executionContext) fieldContext_CircleConnection_pageInfo(_ context.Con
 	return fc, nil
 }
 
-func (ec *executionContext) _CircleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.CircleEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _CircleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Circle]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -548,7 +548,7 @@ func (ec *executionContext) fieldContext_CircleEdge_cursor(_ context.Context, fi
 	return fc, nil
 }
 
-func (ec *executionContext) _CircleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.CircleEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _CircleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Circle]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1271,7 +1271,7 @@ func (ec *executionContext) _Circle(ctx context.Context, sel ast.SelectionSet, o
 
 var circleConnectionImplementors = []string{"CircleConnection"}
 
-func (ec *executionContext) _CircleConnection(ctx context.Context, sel ast.SelectionSet, obj *model.CircleConnection) graphql.Marshaler {
+func (ec *executionContext) _CircleConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Circle]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, circleConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1320,7 +1320,7 @@ func (ec *executionContext) _CircleConnection(ctx context.Context, sel ast.Selec
 
 var circleEdgeImplementors = []string{"CircleEdge"}
 
-func (ec *executionContext) _CircleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.CircleEdge) graphql.Marshaler {
+func (ec *executionContext) _CircleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Circle]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, circleEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -1591,7 +1591,7 @@ func (ec *executionContext) marshalNCircle2ᚖplazaᚋgraphᚋmodelᚐCircle(ctx
 	return ec._Circle(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCircleEdge2ᚕᚖplazaᚋgraphᚋmodelᚐCircleEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CircleEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNCircleEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Edge[*model.Circle]) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
 	isLen1 := len(v) == 1
@@ -1615,7 +1615,7 @@ func (ec *executionContext) marshalNCircleEdge2ᚕᚖplazaᚋgraphᚋmodelᚐCir
 			if !isLen1 {
 				defer wg.Done()
 			}
-			ret[i] = ec.marshalNCircleEdge2ᚖplazaᚋgraphᚋmodelᚐCircleEdge(ctx, sel, v[i])
+			ret[i] = ec.marshalNCircleEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
 		}
 		if isLen1 {
 			f(i)
@@ -1635,7 +1635,7 @@ func (ec *executionContext) marshalNCircleEdge2ᚕᚖplazaᚋgraphᚋmodelᚐCir
 	return ret
 }
 
-func (ec *executionContext) marshalNCircleEdge2ᚖplazaᚋgraphᚋmodelᚐCircleEdge(ctx context.Context, sel ast.SelectionSet, v *model.CircleEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNCircleEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.Circle]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -1726,7 +1726,7 @@ func (ec *executionContext) marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle(ctx
 	return ec._Circle(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCircleConnection2ᚖplazaᚋgraphᚋmodelᚐCircleConnection(ctx context.Context, sel ast.SelectionSet, v *model.CircleConnection) graphql.Marshaler {
+func (ec *executionContext) marshalOCircleConnection2ᚖplazaᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Circle]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -25,8 +25,8 @@ type CommentResolver interface {
 	Parent(ctx context.Context, obj *model.Comment) (*model.Comment, error)
 	Ancestors(ctx context.Context, obj *model.Comment) ([]*model.Comment, error)
 
-	Replies(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
-	Discussion(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Replies(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
+	Discussion(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	ViewerCanReply(ctx context.Context, obj *model.Comment) (bool, error)
 
 	ViewerCanDelete(ctx context.Context, obj *model.Comment) (bool, error)
@@ -704,7 +704,7 @@ func (ec *executionContext) _Comment_replies(ctx context.Context, field graphql.
 			return ec.resolvers.Comment().Replies(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -753,7 +753,7 @@ func (ec *executionContext) _Comment_discussion(ctx context.Context, field graph
 			return ec.resolvers.Comment().Discussion(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -878,7 +878,7 @@ func (ec *executionContext) fieldContext_Comment_viewerCanDelete(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CommentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.CommentConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _CommentConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Comment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -888,7 +888,7 @@ func (ec *executionContext) _CommentConnection_edges(ctx context.Context, field 
 			return obj.Edges, nil
 		},
 		nil,
-		ec.marshalNCommentEdge2ᚕᚖplazaᚋgraphᚋmodelᚐCommentEdgeᚄ,
+		ec.marshalNCommentEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
 		true,
 		true,
 	)
@@ -913,7 +913,7 @@ func (ec *executionContext) fieldContext_CommentConnection_edges(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CommentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.CommentConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _CommentConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Comment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -980,7 +980,7 @@ func (ec *executionContext) fieldContext_CommentConnection_nodes(_ context.Conte
 	return fc, nil
 }
 
-func (ec *executionContext) _CommentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.CommentConnection) (ret graphql.Marshaler) {
+func (ec *executionContext) _CommentConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Comment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1019,7 +1019,7 @@ func (ec *executionContext) fieldContext_CommentConnection_pageInfo(_ context.Co
 	return fc, nil
 }
 
-func (ec *executionContext) _CommentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.CommentEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _CommentEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Comment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1048,7 +1048,7 @@ func (ec *executionContext) fieldContext_CommentEdge_cursor(_ context.Context, f
 	return fc, nil
 }
 
-func (ec *executionContext) _CommentEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.CommentEdge) (ret graphql.Marshaler) {
+func (ec *executionContext) _CommentEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Comment]) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
 		ec.OperationContext,
@@ -1956,7 +1956,7 @@ func (ec *executionContext) _Comment(ctx context.Context, sel ast.SelectionSet, 
 
 var commentConnectionImplementors = []string{"CommentConnection"}
 
-func (ec *executionContext) _CommentConnection(ctx context.Context, sel ast.SelectionSet, obj *model.CommentConnection) graphql.Marshaler {
+func (ec *executionContext) _CommentConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Comment]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, commentConnectionImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2005,7 +2005,7 @@ func (ec *executionContext) _CommentConnection(ctx context.Context, sel ast.Sele
 
 var commentEdgeImplementors = []string{"CommentEdge"}
 
-func (ec *executionContext) _CommentEdge(ctx context.Context, sel ast.SelectionSet, obj *model.CommentEdge) graphql.Marshaler {
+func (ec *executionContext) _CommentEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Comment]) graphql.Marshaler {
 	fields := graphql.CollectFields(ec.OperationContext, sel, commentEdgeImplementors)
 
 	out := graphql.NewFieldSet(fields)
@@ -2235,7 +2235,7 @@ func (ec *executionContext) marshalNComment2ᚖplazaᚋgraphᚋmodelᚐComment(c
 	return ec._Comment(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalNCommentEdge2ᚕᚖplazaᚋgraphᚋmodelᚐCommentEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.CommentEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNCommentEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.Edge[*model.Comment]) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
 	isLen1 := len(v) == 1
@@ -2259,7 +2259,7 @@ func (ec *executionContext) marshalNCommentEdge2ᚕᚖplazaᚋgraphᚋmodelᚐCo
 			if !isLen1 {
 				defer wg.Done()
 			}
-			ret[i] = ec.marshalNCommentEdge2ᚖplazaᚋgraphᚋmodelᚐCommentEdge(ctx, sel, v[i])
+			ret[i] = ec.marshalNCommentEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx, sel, v[i])
 		}
 		if isLen1 {
 			f(i)
@@ -2279,7 +2279,7 @@ func (ec *executionContext) marshalNCommentEdge2ᚕᚖplazaᚋgraphᚋmodelᚐCo
 	return ret
 }
 
-func (ec *executionContext) marshalNCommentEdge2ᚖplazaᚋgraphᚋmodelᚐCommentEdge(ctx context.Context, sel ast.SelectionSet, v *model.CommentEdge) graphql.Marshaler {
+func (ec *executionContext) marshalNCommentEdge2ᚖplazaᚋgraphᚋmodelᚐEdge(ctx context.Context, sel ast.SelectionSet, v *model.Edge[*model.Comment]) graphql.Marshaler {
 	if v == nil {
 		if !graphql.HasFieldError(ctx, graphql.GetFieldContext(ctx)) {
 			graphql.AddErrorf(ctx, "the requested element is null which the schema does not allow")
@@ -2395,7 +2395,7 @@ func (ec *executionContext) marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment(c
 	return ec._Comment(ctx, sel, v)
 }
 
-func (ec *executionContext) marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection(ctx context.Context, sel ast.SelectionSet, v *model.CommentConnection) graphql.Marshaler {
+func (ec *executionContext) marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection(ctx context.Context, sel ast.SelectionSet, v *model.Connection[*model.Comment]) graphql.Marshaler {
 	if v == nil {
 		return graphql.Null
 	}

@@ -28,7 +28,7 @@ type CheckinPostResolver interface {
 	History(ctx context.Context, obj *model.CheckinPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.CheckinPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.CheckinPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Comments(ctx context.Context, obj *model.CheckinPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Comment(ctx context.Context, obj *model.CheckinPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.CheckinPost) (*social.ReactionKind, error)
@@ -43,7 +43,7 @@ type LinkPostResolver interface {
 	History(ctx context.Context, obj *model.LinkPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.LinkPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.LinkPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Comments(ctx context.Context, obj *model.LinkPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Comment(ctx context.Context, obj *model.LinkPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.LinkPost) (*social.ReactionKind, error)
@@ -58,7 +58,7 @@ type PhotoPostResolver interface {
 	History(ctx context.Context, obj *model.PhotoPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.PhotoPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.PhotoPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Comments(ctx context.Context, obj *model.PhotoPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Comment(ctx context.Context, obj *model.PhotoPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.PhotoPost) (*social.ReactionKind, error)
@@ -73,7 +73,7 @@ type PollPostResolver interface {
 	History(ctx context.Context, obj *model.PollPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.PollPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.PollPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Comments(ctx context.Context, obj *model.PollPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Comment(ctx context.Context, obj *model.PollPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.PollPost) (*social.ReactionKind, error)
@@ -93,7 +93,7 @@ type StatusPostResolver interface {
 	History(ctx context.Context, obj *model.StatusPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.StatusPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.StatusPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error)
+	Comments(ctx context.Context, obj *model.StatusPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Comment(ctx context.Context, obj *model.StatusPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.StatusPost) (*social.ReactionKind, error)
@@ -966,7 +966,7 @@ func (ec *executionContext) _CheckinPost_comments(ctx context.Context, field gra
 			return ec.resolvers.CheckinPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -2061,7 +2061,7 @@ func (ec *executionContext) _LinkPost_comments(ctx context.Context, field graphq
 			return ec.resolvers.LinkPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -2995,7 +2995,7 @@ func (ec *executionContext) _PhotoPost_comments(ctx context.Context, field graph
 			return ec.resolvers.PhotoPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -4037,7 +4037,7 @@ func (ec *executionContext) _PollPost_comments(ctx context.Context, field graphq
 			return ec.resolvers.PollPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -5811,7 +5811,7 @@ func (ec *executionContext) _StatusPost_comments(ctx context.Context, field grap
 			return ec.resolvers.StatusPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐCommentConnection,
+		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)

@@ -88,9 +88,9 @@ type QueryResolver interface {
 	Nodes(ctx context.Context, ids []string) ([]model.Node, error)
 	Ads(ctx context.Context, site string, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error)
 	AdManager(ctx context.Context) (*model.AdManager, error)
-	UsersByName(ctx context.Context, startsWith string, first *int, after *string, last *int, before *string) (*model.UserConnection, error)
+	UsersByName(ctx context.Context, startsWith string, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
 	ProfileProperties(ctx context.Context) ([]*model.ProfileProperty, error)
-	Users(ctx context.Context, where []*model.PropertyCondition, first *int, after *string) (*model.UserConnection, error)
+	Users(ctx context.Context, where []*model.PropertyCondition, first *int, after *string) (*model.Connection[*model.User], error)
 }
 type SubscriptionResolver interface {
 	NewsItemAdded(ctx context.Context) (<-chan *live.Item, error)
@@ -3805,7 +3805,7 @@ func (ec *executionContext) _Query_usersByName(ctx context.Context, field graphq
 			return ec.resolvers.Query().UsersByName(ctx, fc.Args["startsWith"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
+		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -3897,7 +3897,7 @@ func (ec *executionContext) _Query_users(ctx context.Context, field graphql.Coll
 			return ec.resolvers.Query().Users(ctx, fc.Args["where"].([]*model.PropertyCondition), fc.Args["first"].(*int), fc.Args["after"].(*string))
 		},
 		nil,
-		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
+		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)

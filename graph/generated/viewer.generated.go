@@ -23,9 +23,9 @@ type ViewerResolver interface {
 	News(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.PostConnection, error)
 	Incoming(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.PostConnection, error)
 	Wall(ctx context.Context, obj *model.Viewer, view social.WallView, first *int, after *string, last *int, before *string) (*model.PostConnection, error)
-	Circles(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.CircleConnection, error)
-	BlockedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error)
-	MutedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.UserConnection, error)
+	Circles(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.Circle], error)
+	BlockedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
+	MutedUsers(ctx context.Context, obj *model.Viewer, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
 	CommentErasure(ctx context.Context, obj *model.Viewer) (*social.Erasure, error)
 	WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error)
 	Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error)
@@ -489,7 +489,7 @@ func (ec *executionContext) _Viewer_circles(ctx context.Context, field graphql.C
 			return ec.resolvers.Viewer().Circles(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOCircleConnection2ᚖplazaᚋgraphᚋmodelᚐCircleConnection,
+		ec.marshalOCircleConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -538,7 +538,7 @@ func (ec *executionContext) _Viewer_blockedUsers(ctx context.Context, field grap
 			return ec.resolvers.Viewer().BlockedUsers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
+		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)
@@ -587,7 +587,7 @@ func (ec *executionContext) _Viewer_mutedUsers(ctx context.Context, field graphq
 			return ec.resolvers.Viewer().MutedUsers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
-		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐUserConnection,
+		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
 		true,
 		false,
 	)

@@ -36,24 +36,6 @@ type AdBudgetInput struct {
 	Even bool `json:"even"`
 }
 
-// One page of a list of campaigns.
-type AdCampaignConnection struct {
-	// The campaigns with their cursors.
-	Edges []*AdCampaignEdge `json:"edges"`
-	// The campaigns alone.
-	Nodes []*AdCampaign `json:"nodes"`
-	// Where this page stands in the list.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// One entry of a list of campaigns.
-type AdCampaignEdge struct {
-	// Where the entry stands in the list.
-	Cursor string `json:"cursor"`
-	// The campaign.
-	Node *AdCampaign `json:"node"`
-}
-
 // How often one person sees something at most.
 type AdCapInput struct {
 	// 1 to 100.
@@ -94,24 +76,6 @@ type AdPlacementInput struct {
 	Zone string `json:"zone"`
 }
 
-// One page of a list of refunds.
-type AdRefundConnection struct {
-	// The refunds with their cursors.
-	Edges []*AdRefundEdge `json:"edges"`
-	// The refunds alone.
-	Nodes []*AdRefund `json:"nodes"`
-	// Where this page stands in the list.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// One entry of a list of refunds.
-type AdRefundEdge struct {
-	// Where the entry stands in the list.
-	Cursor string `json:"cursor"`
-	// The refund.
-	Node *AdRefund `json:"node"`
-}
-
 // When a campaign runs. What is left out is without bound.
 type AdScheduleInput struct {
 	// From this moment.
@@ -126,42 +90,6 @@ type AdScheduleInput struct {
 	FromHour int `json:"fromHour"`
 	// Before this hour of each day: above `fromHour`, 24 at most.
 	ToHour int `json:"toHour"`
-}
-
-// One page of a list of ad units.
-type AdUnitConnection struct {
-	// The ad units with their cursors.
-	Edges []*AdUnitEdge `json:"edges"`
-	// The ad units alone.
-	Nodes []*AdUnit `json:"nodes"`
-	// Where this page stands in the list.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// One entry of a list of ad units.
-type AdUnitEdge struct {
-	// Where the entry stands in the list.
-	Cursor string `json:"cursor"`
-	// The unit.
-	Node *AdUnit `json:"node"`
-}
-
-// One page of a list of zones.
-type AdZoneConnection struct {
-	// The zones with their cursors.
-	Edges []*AdZoneEdge `json:"edges"`
-	// The zones alone.
-	Nodes []*AdZone `json:"nodes"`
-	// Where this page stands in the list.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// One entry of a list of zones.
-type AdZoneEdge struct {
-	// Where the entry stands in the list.
-	Cursor string `json:"cursor"`
-	// The zone.
-	Node *AdZone `json:"node"`
 }
 
 // The comment to write.
@@ -216,24 +144,6 @@ type AddToCirclePayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// One page of a list of advertisers.
-type AdvertiserConnection struct {
-	// The advertisers with their cursors.
-	Edges []*AdvertiserEdge `json:"edges"`
-	// The advertisers alone.
-	Nodes []*Advertiser `json:"nodes"`
-	// Where this page stands in the list.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// One entry of a list of advertisers.
-type AdvertiserEdge struct {
-	// Where the entry stands in the list.
-	Cursor string `json:"cursor"`
-	// The advertiser.
-	Node *Advertiser `json:"node"`
-}
-
 // Who may see a post.
 type AudienceInput struct {
 	// Which kind of audience.
@@ -268,24 +178,6 @@ type CheckinInput struct {
 	Text *string `json:"text,omitempty"`
 }
 
-// One page of a list of circles.
-type CircleConnection struct {
-	// The circles with their cursors.
-	Edges []*CircleEdge `json:"edges"`
-	// The circles alone.
-	Nodes []*Circle `json:"nodes"`
-	// Where this page stands in the list.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// One entry of a list of circles.
-type CircleEdge struct {
-	// Where the entry stands in the list.
-	Cursor string `json:"cursor"`
-	// The circle.
-	Node *Circle `json:"node"`
-}
-
 // Which property to empty.
 type ClearProfilePropertyInput struct {
 	// The property's key.
@@ -298,24 +190,6 @@ type ClearProfilePropertyPayload struct {
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
-}
-
-// One page of a list of comments.
-type CommentConnection struct {
-	// The comments with their cursors.
-	Edges []*CommentEdge `json:"edges"`
-	// The comments alone.
-	Nodes []*Comment `json:"nodes"`
-	// Where this page stands in the list.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// One entry of a list of comments.
-type CommentEdge struct {
-	// Where the entry stands in the list.
-	Cursor string `json:"cursor"`
-	// The comment.
-	Node *Comment `json:"node"`
 }
 
 // A campaign to add.
@@ -1186,24 +1060,6 @@ type UpdateProfilePropertyPayload struct {
 	Property *ProfileProperty `json:"property,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
-}
-
-// One page of a list of users.
-type UserConnection struct {
-	// The users with their cursors.
-	Edges []*UserEdge `json:"edges"`
-	// The users alone.
-	Nodes []*User `json:"nodes"`
-	// Where this page stands in the list.
-	PageInfo *PageInfo `json:"pageInfo"`
-}
-
-// One entry of a list of users.
-type UserEdge struct {
-	// Where the entry stands in the list.
-	Cursor string `json:"cursor"`
-	// The user.
-	Node *User `json:"node"`
 }
 
 // A mistake in a mutation's input. Where a payload has any, nothing was changed.

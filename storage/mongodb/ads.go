@@ -329,10 +329,10 @@ func distinct[T any, K comparable](entries []T, keys func(*T) []K) []K {
 func listAds[D any, K any](ctx context.Context, c *mongo.Collection, filter bson.D, hint string, p ads.Page, key func(string) K) ([]D, error) {
 	bounds := bson.D{}
 	if p.After != "" {
-		bounds = append(bounds, bson.E{Key: "$gt", Value: key(p.After)})
+		bounds = append(bounds, bson.E{Key: "$gt", Value: key(string(p.After))})
 	}
 	if p.Before != "" {
-		bounds = append(bounds, bson.E{Key: "$lt", Value: key(p.Before)})
+		bounds = append(bounds, bson.E{Key: "$lt", Value: key(string(p.Before))})
 	}
 	if len(bounds) > 0 {
 		filter = append(filter, bson.E{Key: "_id", Value: bounds})

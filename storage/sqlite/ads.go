@@ -75,9 +75,9 @@ func (w *work) replaceAd(st *statement, args ...any) (bool, error) {
 
 // adSpan is a page as SQL sees it, between two bounds of the list's kind.
 func adSpan[K any](p ads.Page, key func(string) K, top K) (low, high K, sp span) {
-	low, high = key(p.After), top
+	low, high = key(string(p.After)), top
 	if p.Before != "" {
-		high = key(p.Before)
+		high = key(string(p.Before))
 	}
 	return low, high, span{descending: p.Last, reverse: p.Last, limit: p.Limit}
 }

@@ -6,6 +6,7 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/paging"
 )
 
 // CallEverything calls every method in each way that there is, for those who look at what that makes an engine do.
@@ -21,7 +22,7 @@ func CallEverything(t *testing.T, store ads.Store) {
 	if _, err := w.resume(c.ID); err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range []ads.Page{{Limit: 5}, {Limit: 5, After: string(c.ID.Bytes()), Before: string(id.New().Bytes()), Last: true}} {
+	for _, p := range []ads.Page{{Limit: 5}, {Limit: 5, After: paging.Key(c.ID.Bytes()), Before: paging.Key(id.New().Bytes()), Last: true}} {
 		_, err := w.ListAdvertisers(w.ctx, p)
 		w.ok(err, "ListAdvertisers")
 		_, err = w.ListCampaigns(w.ctx, c.Advertiser, p)
@@ -108,7 +109,7 @@ func (w *world) callRefunds(c ads.Campaign, u ads.UnitID, zone ads.ZoneID) {
 	}
 	_, err := w.Unfinished(w.ctx)
 	w.ok(err, "Unfinished")
-	for _, p := range []ads.Page{{Limit: 5}, {Limit: 5, After: string(c.ID.Bytes()), Before: string(id.New().Bytes()), Last: true}} {
+	for _, p := range []ads.Page{{Limit: 5}, {Limit: 5, After: paging.Key(c.ID.Bytes()), Before: paging.Key(id.New().Bytes()), Last: true}} {
 		_, err = w.ListRefunds(w.ctx, c.ID, p)
 		w.ok(err, "ListRefunds")
 	}

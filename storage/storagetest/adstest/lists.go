@@ -5,6 +5,7 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/paging"
 )
 
 var listCases = []testCase{
@@ -14,36 +15,36 @@ var listCases = []testCase{
 
 func listsReadInPages(w *world) {
 	c := w.campaign()
-	var units, zones []string
+	var units, zones []paging.Key
 	for _, name := range []string{"a", "b", "c", "d", "e"} {
 		zone := w.zone(name)
 		u := w.place(c, cpm(1_000), zone)
-		units, zones = append(units, string(u.Bytes())), append(zones, zone.String())
+		units, zones = append(units, paging.Key(u.Bytes())), append(zones, paging.Key(zone.String()))
 	}
-	checkPages(w, units, func(p ads.Page) []string {
+	checkPages(w, units, func(p ads.Page) []paging.Key {
 		found, err := w.ListUnits(w.ctx, c.ID, p)
 		w.ok(err, "ListUnits")
-		var keys []string
+		var keys []paging.Key
 		for _, u := range found {
 			w.same(len(u.Zones), 1, "the zones of a unit in a list")
-			keys = append(keys, string(u.ID.Bytes()))
+			keys = append(keys, paging.Key(u.ID.Bytes()))
 		}
 		return keys
 	})
-	checkPages(w, zones, func(p ads.Page) []string {
+	checkPages(w, zones, func(p ads.Page) []paging.Key {
 		found, err := w.ListZones(w.ctx, p)
 		w.ok(err, "ListZones")
-		var keys []string
+		var keys []paging.Key
 		for _, z := range found {
 			w.same(len(z.Units), 0, "the units of a zone in a list")
-			keys = append(keys, z.ID.String())
+			keys = append(keys, paging.Key(z.ID.String()))
 		}
 		return keys
 	})
 }
 
 // checkPages reads a list of five in all ways.
-func checkPages(w *world, all []string, read func(ads.Page) []string) {
+func checkPages(w *world, all []paging.Key, read func(ads.Page) []paging.Key) {
 	for _, p := range []struct {
 		page     ads.Page
 		from, to int
