@@ -149,16 +149,20 @@ func logLine(t *testing.T, begins, data string, environ ...string) map[string]an
 	return line
 }
 
-// TestServersWarnOfOldDocuments: a search by name would silently leave somebody out.
-func TestServersWarnOfOldDocuments(t *testing.T) {
+// TestServersUpgradeOldDocuments: a search by name would silently leave somebody out.
+func TestServersUpgradeOldDocuments(t *testing.T) {
 	uri := mongoURI(t)
 	openMongoDB(t, uri, mongodb.Options{})
+	users := database(t, uri).Collection("users")
 	old := bson.D{{Key: "_id", Value: id.New().Bytes()}, {Key: "v", Value: 1}, {Key: "name", Value: "Ada"}}
-	if _, err := database(t, uri).Collection("users").InsertOne(t.Context(), old); err != nil {
+	if _, err := users.InsertOne(t.Context(), old); err != nil {
 		t.Fatal(err)
 	}
-	line := logLine(t, "some documents are of older versions", t.TempDir(), "PLAZA_MONGODB_URI="+uri)
-	if line["level"] != "WARN" || line["collections"] != "users" {
+	if line := logLine(t, "all documents are upgraded", t.TempDir(), "PLAZA_MONGODB_URI="+uri); line["level"] != "INFO" {
 		t.Errorf("it says %v", line)
+	}
+	n, err := users.CountDocuments(t.Context(), bson.D{{Key: "v", Value: 2}, {Key: "nameOrder", Value: bson.D{{Key: "$exists", Value: true}}}})
+	if err != nil || n != 1 {
+		t.Errorf("%d users have an order, %v", n, err)
 	}
 }

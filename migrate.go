@@ -18,7 +18,9 @@ type migrateCommand struct {
 	Comments  migrateCommentsCommand  `cmd:"" help:"Move comment threads to another layout."`
 	Feeds     migrateFeedsCommand     `cmd:"" help:"Move news feeds to another layout."`
 	Graph     migrateGraphCommand     `cmd:"" help:"Move the follower graph to another layout."`
-	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written."`
+	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written, now and at full speed."`
+	Finish    migrateFinishCommand    `cmd:"" help:"Finish the upgrade to this version of Plaza: earlier versions cannot use the database any more."`
+	Back      migrateBackCommand      `cmd:"" help:"Take the embedded database back to the tables of an earlier version of Plaza."`
 	Status    migrateStatusCommand    `cmd:"" help:"Say which layouts the database has, and how far migrations are."`
 }
 
@@ -220,6 +222,9 @@ func (*migrateStatusCommand) Run(ctx context.Context, cli *commandLine) error {
 	}
 	if err == nil {
 		err = writeDocuments(ctx, os.Stdout, store)
+	}
+	if err == nil {
+		err = writeUpgrade(ctx, os.Stdout, store)
 	}
 	return errors.Join(err, store.Close())
 }

@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"maps"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,7 +26,7 @@ type migrateDocumentsCommand struct {
 
 // Help explains the command, below its one-line help.
 func (*migrateDocumentsCommand) Help() string {
-	return `Servers read documents of all earlier versions, and write the newest, so nothing has to wait for this. But what a version is for (such as finding people by name) is complete only when all documents have it. Run it when all servers are of the newest version.
+	return `Servers read documents of all earlier versions, and upgrade them in the background, so nothing has to wait for this. What a version is for (such as finding people by name) is complete when all documents have it: this command gets there sooner, or says how far it is. Servers of an earlier version must have stopped: what they write behind its back is left for the next run.
 
 Stop it whenever you like: the same command goes on where it was, also after a crash.`
 }
@@ -71,7 +69,7 @@ func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.St
 	}
 	var said sync.Once
 	waiting := func(process string) {
-		said.Do(func() { fmt.Fprintln(os.Stderr, "waiting until it is certain that nobody is at it any more:", process) })
+		said.Do(func() { fmt.Fprintln(os.Stderr, "waiting until it is certain that the process before has stopped:", process) })
 	}
 	err := store.MigrateDocuments(ctx, mongodb.DocumentMigration{
 		Batch: c.Batch, Rate: c.Rate, DryRun: c.DryRun, Progress: show, Waiting: waiting,
@@ -127,7 +125,7 @@ func writeDocuments(ctx context.Context, out io.Writer, store *mongodb.Store) er
 			fmt.Fprintf(out, "  At it: %s\n", s.Driver)
 			return nil
 		}
-		fmt.Fprint(out, "  Nobody is at it.\n  plaza migrate documents   goes on\n")
+		fmt.Fprint(out, "  No process is at it.\n  plaza migrate documents   goes on\n")
 	case s.Finished.IsZero():
 		fmt.Fprint(out, "documents were not upgraded yet\n  plaza migrate documents --status   says whether there are older ones\n")
 	case !s.Newest:
@@ -138,18 +136,9 @@ func writeDocuments(ctx context.Context, out io.Writer, store *mongodb.Store) er
 	return nil
 }
 
-// warnOfOldDocuments logs what does not work before documents of older versions are upgraded.
-func warnOfOldDocuments(ctx context.Context, st storage.Store) {
-	database, ok := st.(*mongodb.Store)
-	if !ok {
-		return // tables are brought up to date when the file is opened
-	}
-	old, err := database.OldDocuments(ctx)
-	switch {
-	case err != nil && ctx.Err() == nil:
-		slog.WarnContext(ctx, "cannot find out whether documents are of older versions", "error", err)
-	case len(old) > 0:
-		slog.WarnContext(ctx, "some documents are of older versions: until \"plaza migrate documents\" has run, usersByName does not find everyone",
-			"collections", strings.Join(old, ", "))
+// upgradeDocuments upgrades documents of older versions while the server runs.
+func upgradeDocuments(ctx context.Context, st storage.Store) {
+	if database, ok := st.(*mongodb.Store); ok { // SQLite's tables are brought up to date when the file is opened
+		database.UpgradeDocuments(ctx)
 	}
 }

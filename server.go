@@ -67,6 +67,8 @@ type commandLine struct {
 	Bench   benchCommand   `cmd:"" help:"Compare what layouts and designs cost."`
 	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database to another layout, or its documents to the newest version, while servers run."`
 	Ads     adsCommand     `cmd:"" help:"Load ads from a file, and add up their reports anew."`
+
+	Outdated func(error) `kong:"-"` // is told that the database was upgraded beyond this Plaza; see mongodb.Options
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
@@ -132,7 +134,7 @@ func newLogger(level string) *slog.Logger {
 // makeStore opens the database that the configuration names, and makes it where it is missing.
 func (c *commandLine) makeStore(ctx context.Context) (storage.Store, error) {
 	o := c.mongodbOptions()
-	o.Logger = slog.Default()
+	o.Logger, o.Outdated = slog.Default(), c.Outdated
 	return c.openWith(ctx, o, sqlite.Open)
 }
 
@@ -241,8 +243,19 @@ const maxEventRetention = 87_600 * time.Hour
 // operation takes up to 30 s each, so that 30 s are left for a slow reader.
 const writeTimeout = 90 * time.Second
 
-// Run serves until ctx ends, then drains.
+// Run serves until ctx ends, or until the database is upgraded beyond this Plaza; then it drains.
 func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
+	serving, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	cli.Outdated = end
+	err := c.run(serving, cli)
+	if ctx.Err() == nil && err == nil {
+		err = context.Cause(serving)
+	}
+	return err
+}
+
+func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 	if err := c.check(); err != nil {
 		return err
 	}
@@ -252,9 +265,9 @@ func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
 		return unlessEnded(ctx, err)
 	}
 	defer func() { _ = st.Close() }()
-	looking, stopLooking := context.WithCancel(ctx)
-	looked := inBackground(looking, func(ctx context.Context) { warnOfOldDocuments(ctx, st) })
-	defer func() { stopLooking(); <-looked }()
+	upgrading, stopUpgrading := context.WithCancel(ctx)
+	upgraded := inBackground(upgrading, func(ctx context.Context) { upgradeDocuments(ctx, st) })
+	defer func() { stopUpgrading(); <-upgraded }()
 	if f == nil {
 		if f, err = c.newFront(ctx); err != nil {
 			return err

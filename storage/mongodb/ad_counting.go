@@ -153,7 +153,7 @@ func (c *adCounting) one(ctx context.Context, r *ads.Recording) error {
 
 // settled stores how a recording was counted: at once for clicks, by which the next ones are judged.
 func (c *adCounting) settled(ctx context.Context, r *ads.Recording, receipt ads.Receipt, day string) error {
-	set := doc("campaign", receipt.Campaign, "billed", receipt.Billed, "v", recordingsVersion)
+	set := doc("campaign", receipt.Campaign, "billed", receipt.Billed, "v", c.db.writes(c.recordings(r.Kind).Name()))
 	if day != "" {
 		set = append(set, bson.E{Key: "day", Value: day})
 	}

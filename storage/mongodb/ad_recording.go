@@ -43,9 +43,9 @@ type adWaitingDoc struct {
 	Staff   bool           `bson:"staff,omitempty"`
 }
 
-func newAdRecordingDoc(r *ads.Recording) adRecordingDoc {
+func newAdRecordingDoc(r *ads.Recording, v int) adRecordingDoc {
 	d := adRecordingDoc{
-		Choice: r.Choice, Version: recordingsVersion, Zone: r.Zone.String(), Unit: r.Unit, Campaign: r.Campaign, At: r.At, KeepUntil: r.KeepUntil, Keywords: r.Keywords,
+		Choice: r.Choice, Version: v, Zone: r.Zone.String(), Unit: r.Unit, Campaign: r.Campaign, At: r.At, KeepUntil: r.KeepUntil, Keywords: r.Keywords,
 		Waiting: &adWaitingDoc{Due: r.At, Cost: r.Cost, Lease: orNil(r.Lease), Staff: r.Staff},
 	}
 	if r.Kind == ads.Impression {
@@ -80,7 +80,8 @@ func (a *adStore) recordings(kind ads.Kind) *mongo.Collection {
 // Record implements ads.Recorder.
 func (a *adStore) Record(ctx context.Context, r ads.Recording) (recorded bool, err error) {
 	err = a.db.read(ctx, "record ad", func(ctx context.Context) error {
-		_, err := a.recordings(r.Kind).InsertOne(ctx, newAdRecordingDoc(&r))
+		recordings := a.recordings(r.Kind)
+		_, err := recordings.InsertOne(ctx, newAdRecordingDoc(&r, a.db.writes(recordings.Name())))
 		recorded = err == nil
 		if mongo.IsDuplicateKeyError(err) {
 			return nil

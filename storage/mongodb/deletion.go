@@ -394,7 +394,7 @@ func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool,
 			return err
 		}
 		models := each(marks, func(m *markDoc) mongo.WriteModel {
-			return mongo.NewUpdateOneModel().SetFilter(doc("_id", m.ID)).SetUpdate(doc("$set", doc("v", marksVersion, "user", m.User)))
+			return mongo.NewUpdateOneModel().SetFilter(doc("_id", m.ID)).SetUpdate(doc("$set", doc("v", d.writes(c.Name()), "user", m.User)))
 		})
 		_, err = c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 		return err

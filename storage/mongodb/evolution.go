@@ -1,22 +1,17 @@
 package mongodb
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
-
-	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
 )
 
-// Every document has a version, v. This file says what changed from each version to the next, by collection. Writers write
-// the newest; readers take all, and upgrade what is older (evolve, which readDocument calls); MigrateDocuments upgrades
-// what lies. A collection that is not named here has only ever had version 1.
+// Every document has a version, v. This file says what changed from each version to the next, by collection. Readers take
+// all versions, and upgrade what is older (evolve, which readDocument calls); MigrateDocuments upgrades the stored ones. Writers write
+// the version that Store.writes says: the newest, once the operator has finished the upgrade. A collection that is not named here
+// has only ever had version 1.
 //
 // An upgrade looks at the fields and not only at v: a server of an older version may change a document of a newer one
 // while both run. What does not write everything that a version adds leaves v as it is.
@@ -31,13 +26,21 @@ const (
 	recordingsVersion = 2
 )
 
-// newestVersions are the versions that this package writes, of collections that have had several.
-func newestVersions() map[string]int {
-	return map[string]int{
+// newestVersions are the newest versions that this package reads and writes, of collections that have had several.
+func newestVersions() versions {
+	return versions{
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
 		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
 		"adImpressions": recordingsVersion, "adClicks": recordingsVersion,
 	}
+}
+
+// previousVersions are those that the release before wrote, and that this one writes until the upgrade is finished. A step since then
+// is named here with the version before it; when a release is made, the list is emptied.
+func previousVersions() versions {
+	previous := newestVersions()
+	maps.Copy(previous, versions{})
+	return previous
 }
 
 // evolving is a document that brings itself to the newest version, once it is read.
@@ -46,10 +49,13 @@ type evolving interface{ evolve() error }
 // errTooNew says that a newer Plaza has written a document: to read it without what is new would lose that.
 var errTooNew = errors.New("was written by a newer Plaza: run that one, or a newer one")
 
-// known refuses versions that this Plaza does not know.
-func known(what string, version, newest int) error {
-	if version > newest {
-		return fmt.Errorf("%s of version %d (this Plaza knows %d) %w", what, version, newest, errTooNew)
+// readable are the versions that are read.
+var readable = newestVersions()
+
+// known refuses a document of a version that this Plaza does not know.
+func known(collection string, version int) error {
+	if newest := readable.of(collection); version > newest {
+		return fmt.Errorf("a document of %s of version %d (this Plaza knows %d) %w", collection, version, newest, errTooNew)
 	}
 	return nil
 }
@@ -58,21 +64,21 @@ func (d *userDoc) evolve() error {
 	if d.Version < 2 {
 		d.NameOrder = social.NameOrder(d.Name, d.ID)
 	}
-	err := known("a user", d.Version, usersVersion)
+	err := known("users", d.Version)
 	d.Version = usersVersion
 	return err
 }
 
 func (d *postDoc) evolve() error {
 	d.Detail.evolve(d.Type)
-	err := known("a post", d.Version, postsVersion)
+	err := known("posts", d.Version)
 	d.Version = postsVersion
 	return err
 }
 
 func (d *versionDoc) evolve() error {
 	d.Detail.evolve(d.Type)
-	err := known("a post's history", d.Version, postsVersion)
+	err := known("postVersions", d.Version)
 	d.Version = postsVersion
 	return err
 }
@@ -84,16 +90,16 @@ func (d *detailDoc) evolve(t social.PostType) {
 	}
 }
 
-func (d *circleDoc) evolve() error  { return known("a circle", d.Version, version) }
-func (d *edgeDoc) evolve() error    { return known("an edge", d.Version, version) }
-func (d *commentDoc) evolve() error { return known("a comment", d.Version, version) }
-func (d *profileDoc) evolve() error { return known("a profile", d.Version, version) }
+func (d *circleDoc) evolve() error  { return known("circles", d.Version) }
+func (d *edgeDoc) evolve() error    { return known("edges", d.Version) }
+func (d *commentDoc) evolve() error { return known("comments", d.Version) }
+func (d *profileDoc) evolve() error { return known("profiles", d.Version) }
 
 func (d *markDoc) evolve() error {
 	if d.User.IsZero() && len(d.ID.Data) == 2*len(d.User.ID) {
 		copy(d.User.ID[:], d.ID.Data[len(d.User.ID):])
 	}
-	err := known("a mark", d.Version, marksVersion)
+	err := known("reactions", d.Version)
 	d.Version = marksVersion
 	return err
 }
@@ -103,38 +109,4 @@ func (t *tagged[D]) evolve() error {
 		return d.evolve()
 	}
 	return nil
-}
-
-// versionsDoc is the document "documents" of settings: the newest versions that any server has written, by collection.
-type versionsDoc struct {
-	Newest map[string]int `bson:"newest"`
-}
-
-const versionsSetting = "documents"
-
-// claimVersions refuses a database into which a newer Plaza has written: to change documents whose meaning one does not know
-// would destroy them. Otherwise it says that from now on documents of these versions are there.
-func (s *Store) claimVersions(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
-	defer cancel()
-	var recorded versionsDoc
-	err := s.settings.FindOne(ctx, doc("_id", versionsSetting)).Decode(&recorded)
-	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
-		return translate(ctx, "settings", err)
-	}
-	own := newestVersions()
-	for _, collection := range slices.Sorted(maps.Keys(recorded.Newest)) {
-		if have := recorded.Newest[collection]; have > max(own[collection], version) {
-			return known("the collection "+collection, have, max(own[collection], version))
-		}
-	}
-	newest := bson.D{}
-	for collection, v := range own {
-		newest = append(newest, bson.E{Key: "newest." + collection, Value: v})
-	}
-	return translate(ctx, "settings", retry(ctx, func() error {
-		_, err := s.settings.UpdateOne(ctx, doc("_id", versionsSetting),
-			doc("$max", newest, "$setOnInsert", doc("v", version)), options.UpdateOne().SetUpsert(true))
-		return upserted(err)
-	}))
 }

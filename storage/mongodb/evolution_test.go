@@ -96,7 +96,7 @@ func TestOldDocumentsMeanTheSame(t *testing.T) {
 				t.Errorf("the photo is read as %+v", photo)
 			}
 		}
-		if err := readDocument(encode(t, newPostDoc(post)), &today); err != nil {
+		if err := readDocument(encode(t, newPostDoc(post, postsVersion)), &today); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(post, today.post(), cmpopts.IgnoreFields(social.Post{}, "Edits")); diff != "" {
@@ -148,3 +148,21 @@ func (s *Store) Change(ctx context.Context, collection string, filter, update bs
 
 // NewestVersion is the version of a collection's documents that is written.
 func NewestVersion(collection string) int { return max(newestVersions()[collection], version) }
+
+// NextRelease makes a store one of the next release, whose posts have one more version, for this test. No other test may run.
+func NextRelease(t *testing.T, o Options) Options {
+	t.Helper()
+	next := edition{newest: newestVersions(), previous: newestVersions()}
+	next.newest["posts"]++
+	next.newest["postVersions"]++
+	readable = next.newest
+	t.Cleanup(func() { readable = newestVersions() })
+	o.edition = &next
+	return o
+}
+
+// Recorded are the versions that a database has, as an older server sees them.
+func (s *Store) Recorded(ctx context.Context) (map[string]int, error) {
+	d, err := s.readVersions(ctx)
+	return d.Newest, err
+}

@@ -79,7 +79,7 @@ func (f *monthFeeds) postsAdded(ctx context.Context, posts []*social.Post) error
 
 // postStored lets everybody see the post on its wall at once, and authors their own posts in the news. Where it fails, the job comes a moment later.
 func (f *monthFeeds) postStored(ctx context.Context, p *social.Post) {
-	d := newPostDoc(p)
+	d := newPostDoc(p, f.writes("posts"))
 	d.Inbox = nil
 	raw, err := encoded(d)
 	if err != nil {

@@ -32,7 +32,7 @@ func (s *Store) ImportUsers(ctx context.Context, users []social.NewUser) (added 
 			if !known[u.User.ID] {
 				known[u.User.ID] = true
 				handles = append(handles, newHandleDoc(u))
-				accounts = append(accounts, newUserDoc(&u.User))
+				accounts = append(accounts, newUserDoc(&u.User, s.writes("users")))
 				circles = append(circles, newCircleDoc(&u.Following))
 			}
 		}

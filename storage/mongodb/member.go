@@ -3,12 +3,14 @@ package mongodb
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -38,6 +40,7 @@ type serverDoc struct {
 	App     string         `bson:"app"`     // what its connections are called; "" before Plaza told them apart
 	User    string         `bson:"user"`    // the MongoDB user; "" without access control
 	Adopted map[string]int `bson:"adopted"` // by setting: the oldest generation that calls still work by
+	Knows   versions       `bson:"knows"`   // the newest versions of documents that it reads; none before servers told
 	Lease   int64          `bson:"lease"`   // in ms: how long after At it may still do something
 	At      time.Time      `bson:"at"`      // the last heartbeat, by the database's clock
 	Silence int64          `bson:"silence"` // in ms: the time since then; only when it is read
@@ -75,7 +78,9 @@ type member struct {
 	stop             context.CancelFunc
 	stopped          chan struct{}
 	logger           *slog.Logger
-	settings         map[string]*settingDoc // as the last heartbeat has read them; none before the first
+	settings         map[string]*settingDoc   // as the last heartbeat has read them; none before the first
+	versions         atomic.Pointer[versions] // in which documents are written; nil before the first heartbeat
+	outdated         func(error)
 
 	mu          sync.Mutex
 	eras        []*era // those that have calls; the last is the current one
@@ -91,7 +96,7 @@ func newMember(s *Store, servers *mongo.Collection, self string, o Options) *mem
 		store: s, servers: servers, id: self, process: fmt.Sprintf("%s, process %d", host, os.Getpid()),
 		heartbeat: orDefault(o.Heartbeat, defaultHeartbeat), lease: orDefault(o.Lease, defaultLease),
 		changed: make(chan struct{}, 1), renewed: make(chan struct{}),
-		logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)),
+		logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), outdated: o.Outdated,
 	}
 }
 
@@ -166,6 +171,9 @@ func (m *member) run(ctx context.Context) {
 		switch {
 		case ctx.Err() != nil:
 			return
+		case errors.Is(err, errTooNew):
+			m.retire(ctx, err)
+			return
 		case err != nil && !failing:
 			failing = true
 			slog.WarnContext(ctx, "the server's heartbeat fails", "error", err)
@@ -191,10 +199,18 @@ func (m *member) beat(ctx context.Context, within time.Duration) error {
 	defer cancel()
 	began := time.Now()
 	notRenewed := m.renew(ctx)
+	recorded, err := m.store.readVersions(ctx)
+	if err != nil {
+		return cmp.Or(notRenewed, err)
+	}
+	if err := m.store.edition.admits(recorded); err != nil {
+		return err
+	}
 	settings, err := m.store.readSettings(ctx)
 	if err != nil {
 		return cmp.Or(notRenewed, err)
 	}
+	m.versions.Store(&recorded.Newest)
 	e, err := m.store.newEra(settings)
 	if err != nil {
 		return err
@@ -205,6 +221,22 @@ func (m *member) beat(ctx context.Context, within time.Duration) error {
 	}
 	m.settings = settings
 	return notRenewed
+}
+
+// retire ends the server's part for good: it knows too little of what the others write. Calls under way do not write any more.
+func (m *member) retire(ctx context.Context, why error) {
+	m.mu.Lock()
+	for _, e := range m.eras {
+		e.ended = true
+	}
+	m.left, m.readsUntil, m.writesUntil = true, time.Time{}, time.Time{}
+	close(m.renewed)
+	m.renewed = make(chan struct{})
+	m.mu.Unlock()
+	m.logger.ErrorContext(ctx, "the upgrade to a newer Plaza is finished: this server has stopped", "error", why)
+	if m.outdated != nil {
+		m.outdated(why)
+	}
 }
 
 // tell logs what a changed setting means for whoever runs the server. It may have missed phases.
@@ -224,7 +256,7 @@ func (m *member) tell(ctx context.Context, before, now *settingDoc) {
 
 func (m *member) renew(ctx context.Context) error {
 	d := doc("v", version, "process", m.process, "app", appName(m.id), "user", m.user,
-		"adopted", m.adopted(), "lease", m.lease.Milliseconds())
+		"adopted", m.adopted(), "knows", m.store.edition.newest, "lease", m.lease.Milliseconds())
 	_, err := m.servers.UpdateOne(ctx, doc("_id", m.id), doc("$set", d, "$currentDate", doc("at", true)),
 		options.UpdateOne().SetUpsert(true))
 	return err

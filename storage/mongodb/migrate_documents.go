@@ -37,13 +37,13 @@ type DocumentMigrationState struct {
 	Collections []DocumentProgress // that were begun, while it is under way; Upgraded is 0
 	Driver      string             // the process that is at it, or was until a moment ago; "": none
 	Finished    time.Time          // when the last one ended; zero: none has
-	Newest      bool               // the last one that ended brought documents to the versions of this Plaza
+	Newest      bool               // the last one that ended brought documents to the versions that servers write now
 }
 
 // DocumentVersions says how many documents of a collection have each version.
 type DocumentVersions struct {
 	Collection string
-	Newest     int
+	Newest     int         // that servers write now
 	Counts     map[int]int // by version
 }
 
@@ -54,7 +54,7 @@ type documentMigrationDoc struct {
 	Driver   string                 `bson:"driver"`   // the server that is at it; "": none
 	Walks    map[string]positionDoc `bson:"walks"`    // by collection; nil: none is under way
 	Finished time.Time              `bson:"finished"` // the last one
-	Newest   map[string]int         `bson:"newest"`   // the versions that it reached
+	Newest   versions               `bson:"newest"`   // the versions that it reached
 }
 
 // positionDoc says how far a collection is on the way to a version.
@@ -71,45 +71,45 @@ const (
 	upgradeTries = 5
 )
 
-// upgrades make the update that brings a document to the newest version. It writes only while the document still says
-// what it was computed from.
-var upgrades = map[string]func(bson.Raw) (*mongo.UpdateOneModel, error){
-	"users": func(raw bson.Raw) (*mongo.UpdateOneModel, error) {
+// upgrades make the update that brings a document to a version. It writes only while the document still says what it was
+// computed from.
+var upgrades = map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error){
+	"users": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 		var d userDoc
 		if err := readDocument(raw, &d); err != nil {
 			return nil, err
 		}
-		return upgrade(raw, doc("v", d.Version, "nameOrder", d.NameOrder), "name"), nil
+		return upgrade(raw, doc("v", to, "nameOrder", d.NameOrder), "name"), nil
 	},
-	"posts": func(raw bson.Raw) (*mongo.UpdateOneModel, error) {
+	"posts": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 		var d postDoc
 		if err := readDocument(raw, &d); err != nil {
 			return nil, err
 		}
-		return upgrade(raw, doc("v", d.Version, "detail", d.Detail), "revision"), nil
+		return upgrade(raw, doc("v", to, "detail", d.Detail), "revision"), nil
 	},
-	"postVersions": func(raw bson.Raw) (*mongo.UpdateOneModel, error) {
+	"postVersions": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 		var d versionDoc
 		if err := readDocument(raw, &d); err != nil {
 			return nil, err
 		}
-		return upgrade(raw, doc("v", d.Version, "detail", d.Detail)), nil
+		return upgrade(raw, doc("v", to, "detail", d.Detail)), nil
 	},
 	"reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
 	"adImpressions": upgradeRecording, "adClicks": upgradeRecording,
 }
 
 // upgradeRecording changes nothing else: what has no waiting has been counted, in both versions.
-func upgradeRecording(raw bson.Raw) (*mongo.UpdateOneModel, error) {
-	return upgrade(raw, doc("v", recordingsVersion)), nil
+func upgradeRecording(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+	return upgrade(raw, doc("v", to)), nil
 }
 
-func upgradeMark(raw bson.Raw) (*mongo.UpdateOneModel, error) {
+func upgradeMark(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 	var d markDoc
 	if err := readDocument(raw, &d); err != nil {
 		return nil, err
 	}
-	return upgrade(raw, doc("v", d.Version, "user", d.User)), nil
+	return upgrade(raw, doc("v", to, "user", d.User)), nil
 }
 
 func upgrade(raw bson.Raw, set bson.D, unchanged ...string) *mongo.UpdateOneModel {
@@ -120,8 +120,9 @@ func upgrade(raw bson.Raw, set bson.D, unchanged ...string) *mongo.UpdateOneMode
 	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(doc("$set", set))
 }
 
-// MigrateDocuments upgrades what older servers have written, while servers go on. It goes on where an earlier run was
-// stopped, and begins anew where that one had ended. One process at a time does it. Its errors are for people.
+// MigrateDocuments brings what older servers have written to the versions that servers write now, while they go on. It goes on
+// where an earlier run was stopped, and begins again where that one had ended. One process at a time does it: for any other the
+// error is errDocumentsBusy. Its errors are for people.
 func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err error) {
 	if m.Batch <= 0 {
 		m.Batch = defaultEvolveBatch
@@ -133,11 +134,11 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err 
 		}
 		defer func() { err = errors.Join(err, s.endTurn(ctx, documentMigrationSetting)) }()
 	}
-	pace := pace{rate: m.Rate, began: time.Now()}
-	for _, name := range slices.Sorted(maps.Keys(upgrades)) {
-		walk := evolution{s: s, m: m, c: s.users.Database().Collection(name), pace: &pace}
+	pace, to := pace{rate: m.Rate, began: time.Now()}, s.written()
+	for _, name := range upgradeOrder() {
+		walk := evolution{s: s, m: m, c: s.users.Database().Collection(name), to: to.of(name), pace: &pace}
 		walk.Collection = name
-		if position := recorded.Walks[name]; position.Version == newestVersions()[name] {
+		if position := recorded.Walks[name]; position.Version == walk.to {
 			walk.after, walk.Done = position.After, position.Done
 		}
 		if err := walk.run(ctx); err != nil {
@@ -147,8 +148,17 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err 
 	if m.DryRun {
 		return nil
 	}
-	return s.changeDocumentMigration(ctx, doc("$unset", doc("walks", 1), "$set", doc("finished", time.Now(), "newest", newestVersions())))
+	return s.changeDocumentMigration(ctx, doc("$unset", doc("walks", 1), "$set", doc("finished", time.Now(), "newest", to)))
 }
+
+// upgradeOrder begins with people, whom a search by name would miss.
+func upgradeOrder() []string {
+	names := slices.Sorted(maps.Keys(upgrades))
+	return append([]string{"users"}, slices.DeleteFunc(names, func(name string) bool { return name == "users" })...)
+}
+
+// errDocumentsBusy says that another process is upgrading documents.
+var errDocumentsBusy = errors.New("documents are being upgraded by another process just now")
 
 // claimDocuments makes this process the one that migrates documents.
 func (s *Store) claimDocuments(ctx context.Context, recorded *documentMigrationDoc, waiting func(process string)) error {
@@ -157,7 +167,7 @@ func (s *Store) claimDocuments(ctx context.Context, recorded *documentMigrationD
 		return err
 	}
 	if holder != nil {
-		return fmt.Errorf("documents are being upgraded by another process just now (%s)", holder.Process)
+		return fmt.Errorf("%w (%s)", errDocumentsBusy, holder.Process)
 	}
 	return s.readDocumentMigration(ctx, recorded)
 }
@@ -191,10 +201,10 @@ func (s *Store) DocumentMigration(ctx context.Context) (DocumentMigrationState, 
 	if err == nil {
 		err = s.readDocumentMigration(ctx, &d)
 	}
-	newest := newestVersions()
-	state := DocumentMigrationState{UnderWay: d.Driver != "" || d.Walks != nil, Finished: utc(d.Finished), Newest: maps.Equal(d.Newest, newest)}
+	written := s.written()
+	state := DocumentMigrationState{UnderWay: d.Driver != "" || d.Walks != nil, Finished: utc(d.Finished), Newest: d.Newest.reach(written)}
 	for _, name := range slices.Sorted(maps.Keys(d.Walks)) {
-		if p := d.Walks[name]; p.Version == newest[name] {
+		if p := d.Walks[name]; p.Version == written.of(name) {
 			state.Collections = append(state.Collections, DocumentProgress{Collection: name, Done: p.Done, Total: p.Total})
 		}
 	}
@@ -211,6 +221,7 @@ type evolution struct {
 	s     *Store
 	m     DocumentMigration
 	c     *mongo.Collection
+	to    int // the version
 	pace  *pace
 	after bson.RawValue // zero: from the start
 	DocumentProgress
@@ -293,10 +304,10 @@ func (w *evolution) upgrade(ctx context.Context, docs []bson.Raw) error {
 // models are the updates of those documents that are older, and their ids.
 func (w *evolution) models(docs []bson.Raw) (models []mongo.WriteModel, ids []bson.RawValue, err error) {
 	for _, raw := range docs {
-		if v, ok := raw.Lookup("v").AsInt64OK(); ok && int(v) >= newestVersions()[w.Collection] {
+		if v, ok := raw.Lookup("v").AsInt64OK(); ok && int(v) >= w.to {
 			continue
 		}
-		model, err := upgrades[w.Collection](raw)
+		model, err := upgrades[w.Collection](raw, w.to)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -309,7 +320,7 @@ func (w *evolution) remember(ctx context.Context) error {
 	if w.m.DryRun {
 		return nil
 	}
-	at := positionDoc{Version: newestVersions()[w.Collection], After: w.after, Done: w.Done, Total: w.Total}
+	at := positionDoc{Version: w.to, After: w.after, Done: w.Done, Total: w.Total}
 	return w.s.changeDocumentMigration(ctx, doc("$set", doc("walks."+w.Collection, at)))
 }
 
@@ -330,16 +341,15 @@ func (p *pace) wait(ctx context.Context, done int) error {
 	return ctx.Err()
 }
 
-// OldDocuments names the collections that have documents of older versions; none, once MigrateDocuments has brought all to the versions
-// of this Plaza. Before that it may read whole collections.
+// OldDocuments names the collections that have documents of older versions than servers write now; none, once MigrateDocuments has
+// brought all to those. Before that it may read whole collections.
 func (s *Store) OldDocuments(ctx context.Context) (collections []string, err error) {
 	state, err := s.DocumentMigration(ctx)
 	if err != nil || state.Newest {
 		return nil, err
 	}
-	newest := newestVersions()
-	for _, name := range slices.Sorted(maps.Keys(newest)) {
-		err := s.users.Database().Collection(name).FindOne(ctx, doc("v", doc("$lt", newest[name])),
+	for _, name := range slices.Sorted(maps.Keys(upgrades)) {
+		err := s.users.Database().Collection(name).FindOne(ctx, doc("v", doc("$lt", s.writes(name))),
 			options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("$natural", 1))).Err()
 		switch {
 		case err == nil:
@@ -354,8 +364,7 @@ func (s *Store) OldDocuments(ctx context.Context) (collections []string, err err
 // DocumentVersions counts the documents of all collections that have had several versions. It reads them all.
 func (s *Store) DocumentVersions(ctx context.Context) ([]DocumentVersions, error) {
 	var all []DocumentVersions
-	newest := newestVersions()
-	for _, name := range slices.Sorted(maps.Keys(newest)) {
+	for _, name := range slices.Sorted(maps.Keys(upgrades)) {
 		cursor, err := s.users.Database().Collection(name).Aggregate(ctx, bson.A{doc("$group", doc("_id", "$v", "count", doc("$sum", 1)))})
 		if err != nil {
 			return nil, translate(ctx, "count versions", err)
@@ -367,7 +376,7 @@ func (s *Store) DocumentVersions(ctx context.Context) ([]DocumentVersions, error
 		if err := cursor.All(ctx, &groups); err != nil {
 			return nil, translate(ctx, "count versions", err)
 		}
-		v := DocumentVersions{Collection: name, Newest: newest[name], Counts: map[int]int{}}
+		v := DocumentVersions{Collection: name, Newest: s.writes(name), Counts: map[int]int{}}
 		for _, g := range groups {
 			v.Counts[g.Version] = g.Count
 		}

@@ -89,9 +89,9 @@ type versionDoc struct {
 	EditedAt time.Time       `bson:"editedAt"`
 }
 
-func newPostDoc(p *social.Post) postDoc {
+func newPostDoc(p *social.Post, v int) postDoc {
 	d := postDoc{
-		ID: p.ID, Version: postsVersion, Seq: p.ID, Author: p.Author, WallOwner: p.WallOwner,
+		ID: p.ID, Version: v, Seq: p.ID, Author: p.Author, WallOwner: p.WallOwner,
 		Audience: audienceDoc(p.Audience), Inbox: inboxOf(p),
 		EditedAt: p.EditedAt, Revision: p.Revision,
 		CommentCount: p.CommentCount, Latest: newCommentDocs(p.Latest), Reactions: p.Reactions, Votes: p.Votes,
@@ -151,11 +151,11 @@ func inboxKey(kind byte, of id.ID) bson.Binary {
 	return bson.Binary{Data: append([]byte{kind}, of[:]...)}
 }
 
-func newVersionDoc(p *social.Post, v *social.Version) versionDoc {
+func newVersionDoc(p *social.Post, before *social.Version, v int) versionDoc {
 	d := versionDoc{
-		Version: postsVersion, Post: p.ID, Number: p.Revision, Audience: audienceDoc(v.Audience), EditedAt: v.EditedAt,
+		Version: v, Post: p.ID, Number: p.Revision, Audience: audienceDoc(before.Audience), EditedAt: before.EditedAt,
 	}
-	d.Type, d.Detail = newDetail(v.Content)
+	d.Type, d.Detail = newDetail(before.Content)
 	return d
 }
 
@@ -240,7 +240,7 @@ func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) err
 			return err
 		}
 		posts := each(batch, func(p **newPost) *social.Post { return (*p).stored })
-		docs := each(posts, func(p **social.Post) postDoc { return newPostDoc(*p) })
+		docs := each(posts, func(p **social.Post) postDoc { return newPostDoc(*p, s.writes("posts")) })
 		for i := range docs {
 			docs[i].Homes = s.era(ctx).threads.marks
 		}
@@ -283,7 +283,7 @@ func (s *Store) numberPosts(ctx context.Context, batch []*newPost) ([]social.Eve
 
 // UpdatePost implements social.Posts.
 func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
-	d := newPostDoc(p)
+	d := newPostDoc(p, s.writes("posts"))
 	set := doc("v", d.Version, "audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
 	unset := bson.D{}
 	set, unset = setOrUnset(set, unset, "inbox", d.Inbox, len(d.Inbox) > 0)
@@ -308,7 +308,7 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 			return err
 		}
 		if replaced != nil {
-			if _, err := s.versions.InsertOne(ctx, newVersionDoc(p, replaced)); err != nil {
+			if _, err := s.versions.InsertOne(ctx, newVersionDoc(p, replaced, s.writes("postVersions"))); err != nil {
 				return err
 			}
 		}
@@ -456,7 +456,7 @@ func reactionField(kind social.ReactionKind) string { return "reactions." + stri
 // putMark stores a user's mark on a post, and returns what was before: nil for nothing.
 func (s *Store) putMark(ctx context.Context, c *mongo.Collection, post social.PostID, user social.UserID, field string, value any) (*markDoc, error) {
 	var before markDoc
-	update := doc("$set", doc(field, value, "v", marksVersion, "user", user))
+	update := doc("$set", doc(field, value, "v", s.writes(c.Name()), "user", user))
 	err := c.FindOneAndUpdate(ctx, doc("_id", pairKey(post.ID, user.ID)), update,
 		options.FindOneAndUpdate().SetUpsert(true)).Decode(&before)
 	if errors.Is(err, mongo.ErrNoDocuments) {

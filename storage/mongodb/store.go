@@ -72,8 +72,13 @@ type Options struct {
 	// Logger gets a line when another layout is read, when a migration has ended, and when the transactions of a
 	// silent store were ended. Default: nothing is logged.
 	Logger *slog.Logger
+	// Outdated is told, once, that the operator has finished the upgrade to a newer Plaza. The store answers ErrUnavailable
+	// from then on: close it. Optional.
+	Outdated func(error)
 	// MustExist lets Open refuse a database that no server has opened yet, and leave it as it is.
 	MustExist bool
+
+	edition *edition // of tests
 }
 
 // Store is a storage.Store on MongoDB.
@@ -92,6 +97,7 @@ type Store struct {
 	newPosts    *writeQueue[string, *newPost] // of one key: all posts are in one sequence
 	newComments *writeQueue[social.PostID, *newComment]
 	member      *member
+	edition     edition
 
 	threadLayouts   map[string]threads
 	feedLayouts     map[string]feeds
@@ -185,7 +191,11 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.createIndexes(ctx); err != nil {
 		return err
 	}
-	return s.startSequence(ctx)
+	if err := s.startSequence(ctx); err != nil {
+		return err
+	}
+	s.tellPending(ctx)
+	return nil
 }
 
 // mustExist refuses a database that has neither settings nor, as one that is older than those, users.
@@ -244,13 +254,16 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 		threadMutes: db.Collection("threadMutes"),
 		events:      db.Collection("events"), settings: db.Collection("settings"),
 		jobs: newJobQueue(db.Collection("jobs")), sequences: db.Collection("sequences"),
-		erasing: defaultEraseTimes,
+		erasing: defaultEraseTimes, edition: thisEdition(),
 
 		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
 		newsBuckets: db.Collection("newsBuckets"),
 		monthNews:   db.Collection("monthNews"), monthWalls: db.Collection("monthWalls"),
 
 		threadLayouts: map[string]threads{}, feedLayouts: map[string]feeds{}, graphLayouts: map[string]followerGraph{},
+	}
+	if o.edition != nil {
+		s.edition = *o.edition
 	}
 	s.newPosts, s.newComments = newWriteQueue(s.insertPosts), newWriteQueue(s.insertComments)
 	s.member = newMember(s, db.Collection("servers"), self, o)

@@ -36,9 +36,9 @@ type handleDoc struct {
 	PasswordHash string        `bson:"passwordHash"`
 }
 
-func newUserDoc(u *social.User) userDoc {
+func newUserDoc(u *social.User, v int) userDoc {
 	return userDoc{
-		ID: u.ID, Version: usersVersion, Handle: u.Handle, Name: u.Name, NameOrder: social.NameOrder(u.Name, u.ID), Bio: u.Bio, AvatarURL: u.AvatarURL,
+		ID: u.ID, Version: v, Handle: u.Handle, Name: u.Name, NameOrder: social.NameOrder(u.Name, u.ID), Bio: u.Bio, AvatarURL: u.AvatarURL,
 		WallPolicy: u.WallPolicy, Followers: u.FollowersCount, Following: u.FollowingCount, Rights: u.Rights,
 	}
 }
@@ -61,7 +61,7 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 		if _, err := s.handles.InsertOne(ctx, newHandleDoc(&u)); err != nil {
 			return inserted(err)
 		}
-		if _, err := s.users.InsertOne(ctx, newUserDoc(&u.User)); err != nil {
+		if _, err := s.users.InsertOne(ctx, newUserDoc(&u.User, s.writes("users"))); err != nil {
 			return err
 		}
 		if _, err := s.circles.InsertOne(ctx, newCircleDoc(&u.Following)); err != nil {
@@ -86,7 +86,7 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 	}
 	update := doc("$set", profile)
 	if len(profile) == 0 {
-		update = doc("$setOnInsert", doc("v", usersVersion)) // nothing: it only has to be there
+		update = doc("$setOnInsert", doc("v", s.writes("users"))) // nothing: it only has to be there
 	}
 	return s.write(ctx, "update profile", []id.ID{user.ID}, func(ctx context.Context) error {
 		if err := updateOne(ctx, s.users, doc("_id", user), update); err != nil {

@@ -18,20 +18,19 @@ import (
 	"plaza/social"
 )
 
-// firstFile is the version of the oldest file in testdata/files; TestHistoriesMoveOver has one of before.
-const firstFile = 3
-
 // TestEveryEarlierFileIsBroughtUpToDate opens copies of files that servers of every earlier version have written (the
-// demo's community): they become what a new file is, and all that was in them is there.
+// demo's community): they become what a new file is, and all that was in them is there. They can be taken back.
 func TestEveryEarlierFileIsBroughtUpToDate(t *testing.T) {
+	t.Parallel()
 	fresh := filepath.Join(t.TempDir(), "plaza.sqlite")
 	openAndClose(t, fresh)
 	want := schemaOf(t, fresh)
 	for _, v := range earlierFiles(t, fresh) {
 		t.Run(strconv.Itoa(v), func(t *testing.T) {
+			t.Parallel()
 			path := filepath.Join(t.TempDir(), "plaza.sqlite")
 			unpack(t, fmt.Sprintf("testdata/files/v%d.sqlite.gz", v), path)
-			users, posts := idsIn(t, path, "users"), idsIn(t, path, "posts")
+			before, users, posts := tablesOf(t, path), idsIn(t, path, "users"), idsIn(t, path, "posts")
 			if len(users) < 10 || len(posts) < 40 {
 				t.Fatalf("the file has %d users and %d posts", len(users), len(posts))
 			}
@@ -40,6 +39,7 @@ func TestEveryEarlierFileIsBroughtUpToDate(t *testing.T) {
 				t.Errorf("the tables are not those of a new file (-new +old):\n%s", diff)
 			}
 			checkContent(t, path, users, posts)
+			checkWayBack(t, path, v, before)
 		})
 	}
 }
@@ -108,7 +108,7 @@ func earlierFiles(t *testing.T, path string) (versions []int) {
 	t.Helper()
 	migrateWith(t, path, func(_ context.Context, _ *sql.DB, p *goose.Provider) {
 		for _, source := range p.ListSources() {
-			if v := int(source.Version); v >= firstFile {
+			if v := int(source.Version); v >= OldestVersion {
 				versions = append(versions, v)
 			}
 		}

@@ -4,7 +4,11 @@ import (
 	"context"
 	"database/sql"
 	"embed"
+	"errors"
+	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 
 	"github.com/pressly/goose/v3"
 
@@ -24,6 +28,60 @@ func newMigrations(db *sql.DB) (*goose.Provider, error) {
 	nameOrders := goose.NewGoMigration(7, &goose.GoFunc{RunTx: addNameOrders}, &goose.GoFunc{RunTx: removeNameOrders})
 	return goose.NewProvider(goose.DialectSQLite3, db, files, goose.WithGoMigrations(nameOrders),
 		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
+}
+
+// OldestVersion is the first version of the tables that [GoBack] reaches.
+const OldestVersion = 3
+
+// GoBack takes a file's tables back to an earlier version, for a Plaza that knows no more. Everything stays that the earlier version has a
+// place for. Each step is one transaction: where one fails, say on a full disk, the file has the version before that step, and
+// GoBack can be called again. Its errors are for people; the error is fs.ErrNotExist where there is no file.
+func GoBack(ctx context.Context, path string, to int) (err error) {
+	path, err = filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("the database file: %w", err)
+	}
+	lock, err := lockFile(path + ".lock")
+	if err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	defer func() { err = errors.Join(err, lock.Close()) }()
+	db, err := openDB(path, 1, "_txlock=immediate", "_pragma=journal_mode(wal)")
+	if err != nil {
+		return openFault(path, err)
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	if err := claim(ctx, db); err != nil {
+		return openFault(path, err)
+	}
+	return openFault(path, goBack(ctx, db, to))
+}
+
+func goBack(ctx context.Context, db *sql.DB, to int) error {
+	provider, err := newMigrations(db)
+	if err != nil {
+		return err
+	}
+	have, want, err := provider.GetVersions(ctx)
+	switch {
+	case err != nil:
+		return err
+	case have > want:
+		return tooNew(have, want)
+	case to < OldestVersion || int64(to) >= have:
+		return fmt.Errorf("the file has tables of version %d: it can go back to %d at the earliest", have, OldestVersion)
+	}
+	_, err = provider.DownTo(ctx, int64(to))
+	return err
+}
+
+// tooNew says that a newer Plaza has written the file, and what can be done.
+func tooNew(have, want int64) error {
+	return fmt.Errorf("the file has tables of version %d, and this Plaza knows %d: run a newer Plaza, "+
+		"or take the file back with that one: plaza migrate back --to %d", have, want, want)
 }
 
 // addNameOrders gives users what they are found by: SQL folds no letters beyond ASCII.

@@ -196,7 +196,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if have > want {
-		return fmt.Errorf("the file has tables of version %d, and this Plaza knows %d: run a newer Plaza", have, want)
+		return tooNew(have, want)
 	}
 	_, err = provider.Up(ctx)
 	return err
@@ -205,6 +205,8 @@ func migrate(ctx context.Context, db *sql.DB) error {
 // openFault says what is wrong with the file in words that its owner understands.
 func openFault(path string, err error) error {
 	switch {
+	case err == nil:
+		return nil
 	case errors.Is(err, sqlite3.NOTADB):
 		return fmt.Errorf("%s is not an SQLite database: %w", path, err)
 	case errors.Is(err, sqlite3.CORRUPT):

@@ -1,0 +1,219 @@
+package mongodb_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/internal/testtime"
+	"plaza/social"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// TestGoingBackUntilTheUpgradeIsFinished: servers of this release and of the next one, which has another version of posts, share
+// a database. The next one may leave again, and this one goes on with everything; once the upgrade is finished it cannot.
+func TestGoingBackUntilTheUpgradeIsFinished(t *testing.T) {
+	now := mongodb.NewestVersion("posts")
+	previous, u := beforeUpgrade(t, brisk(mongodb.Options{Feeds: mongodb.FeedsMonth}))
+	next := u.start(t, u.options)
+	u.serve(previous, next)
+	u.versions(now, "posts", "postVersions", "monthNews", "monthWalls")
+	var older *mongodb.OlderServersError
+	if err := next.FinishUpgrade(t.Context(), nil); !errors.As(err, &older) || len(older.Processes) != 1 {
+		t.Errorf("beside a server of this release the upgrade is finished: %v", err)
+	}
+	next.background(func() { next.settled(t, now) })
+	previous.ok(next.Close())
+
+	u.serve(previous, previous)
+	previous.ok(previous.Close())
+	previous = u.start(t, brisk(mongodb.Options{}))
+	u.serve(previous, previous)
+	next = u.start(t, u.options)
+	u.serve(previous, next)
+	previous.ok(previous.Close())
+
+	next.ok(next.FinishUpgrade(t.Context(), nil))
+	next.ok(next.FinishUpgrade(t.Context(), nil))
+	_, err := mongodb.Open(t.Context(), next.uri, patient(mongodb.Options{}))
+	refusedFor(t, err, "newer Plaza", "postVersions have version")
+	next.background(func() { next.settled(t, now+1) })
+	u.serve(next, next)
+	u.versions(now+1, "posts", "postVersions") // copies are upgraded when they are read
+}
+
+// TestAServerStopsWhenTheUpgradeIsFinished: it has started just when that began.
+func TestAServerStopsWhenTheUpgradeIsFinished(t *testing.T) {
+	told := make(chan error, 2)
+	o := brisk(mongodb.Options{Outdated: func(err error) { told <- err }})
+	previous, u := beforeUpgrade(t, o)
+	previous.ok(previous.Change(t.Context(), "settings", bson.D{{Key: "_id", Value: "documents"}},
+		bson.D{{Key: "$set", Value: bson.D{{Key: "next.posts", Value: mongodb.NewestVersion("posts") + 1}}}}))
+	select {
+	case err := <-told:
+		refusedFor(t, err, "newer Plaza", "its posts have version")
+	case <-time.After(testtime.Patience()):
+		t.Fatal("the server goes on")
+	}
+	author := u.authors[0].User.ID
+	if err := previous.InsertPost(t.Context(), status(author, author, public), happened(social.EventPostCreated)); !errors.Is(err, social.ErrUnavailable) {
+		t.Errorf("it writes: %v", err)
+	}
+	if _, err := previous.Users(t.Context(), []social.UserID{author}); !errors.Is(err, social.ErrUnavailable) {
+		t.Errorf("it reads: %v", err)
+	}
+	previous.ok(previous.Close())
+	next := u.start(t, u.options)
+	next.ok(next.FinishUpgrade(t.Context(), nil))
+	u.serve(next, next)
+}
+
+// upgrade is one from this release to the next.
+type upgrade struct {
+	town    *town           // on the database; its store may be closed
+	options mongodb.Options // of the next release
+	authors []social.NewUser
+}
+
+// beforeUpgrade is a server of this release, and what it takes to start one of the next.
+func beforeUpgrade(t *testing.T, o mongodb.Options) (*town, *upgrade) {
+	t.Helper()
+	uri, database := mongotest.Database(t)
+	u := &upgrade{town: &town{uri: inDatabase(t, uri, database), t: t, ctx: t.Context()}}
+	previous := u.start(t, o)
+	u.options = mongodb.NextRelease(t, brisk(mongodb.Options{}))
+	u.authors = previous.people(3)
+	previous.follow(u.authors[0], u.authors[1:])
+	return previous, u
+}
+
+// start starts a server on the database.
+func (u *upgrade) start(t *testing.T, o mongodb.Options) *town {
+	t.Helper()
+	w := *u.town
+	var err error
+	w.Store, err = mongodb.Open(t.Context(), w.uri, patient(o))
+	w.ok(err)
+	t.Cleanup(func() { _ = w.Close() }) // most are closed by then
+	return &w
+}
+
+// serve lets two servers write to what the other has written, and compares what they answer.
+func (u *upgrade) serve(one, other *town) {
+	one.t.Helper()
+	reader, author := u.authors[0].User.ID, u.authors[1].User.ID
+	for _, w := range [][2]*town{{one, other}, {other, one}} {
+		p := w[0].post(status(author, author, public))
+		w[1].comment(p, w[0].comment(p, nil, reader), author)
+		one.ok(w[1].PutReaction(one.ctx, p.ID, reader, social.ReactionLove, happened(social.EventReactionAdded)))
+		edited := *p
+		edited.Revision, edited.EditedAt, edited.Content = 1, time.UnixMilli(1<<41).UTC(), social.Content{Status: &social.Status{Text: "edited"}}
+		one.ok(w[1].UpdatePost(one.ctx, &edited, &social.Version{Content: p.Content, Audience: p.Audience, EditedAt: edited.EditedAt}, happened(social.EventPostEdited)))
+		name := "Name " + p.ID.ID.String()
+		one.ok(w[0].UpdateProfile(one.ctx, author, social.ProfileChange{Name: &name}, happened(social.EventProfileUpdated)))
+		_, err := w[1].Unfollow(one.ctx, reader, u.authors[2].User.ID, happened(social.EventUnfollowed))
+		one.ok(err)
+		w[0].follow(u.authors[0], u.authors[2:])
+	}
+	one.finish()
+	if diff := cmp.Diff(u.answers(one), u.answers(other)); diff != "" {
+		one.t.Errorf("the servers differ (-one +other):\n%s", diff)
+	}
+}
+
+// answers are what a server says of everything.
+func (u *upgrade) answers(w *town) (all []any) {
+	w.t.Helper()
+	keep := func(answer any, err error) { w.ok(err); all = append(all, answer) }
+	reader, author, page := u.authors[0].User.ID, u.authors[1].User.ID, social.Page{Limit: 100}
+	news, err := w.News(w.ctx, reader, page)
+	keep(news, err)
+	for _, p := range news {
+		keep(w.Thread(w.ctx, lists(page, social.Thread{Post: p.ID, Order: social.OrderThreaded})))
+		keep(w.Histories(w.ctx, []social.PostID{p.ID}))
+	}
+	keep(w.Wall(w.ctx, lists(page, author)))
+	keep(w.Following(w.ctx, lists(page, reader)))
+	keep(w.Followers(w.ctx, lists(page, author)))
+	keep(w.Users(w.ctx, []social.UserID{reader, author}))
+	keep(w.UsersNamed(w.ctx, "name", page))
+	return all
+}
+
+// background does the background upgrading of documents until check returns.
+func (w *town) background(check func()) {
+	ctx, stop := context.WithCancel(w.ctx)
+	done := make(chan struct{})
+	go func() { defer close(done); w.UpgradeDocuments(ctx) }()
+	check()
+	stop()
+	<-done
+}
+
+// settled waits until all documents have the versions that are written, and that of posts is this one.
+func (w *town) settled(t *testing.T, posts int) {
+	t.Helper()
+	testtime.Eventually(t, "all documents are upgraded", func() bool {
+		state, err := w.DocumentMigration(w.ctx)
+		w.ok(err)
+		recorded, err := w.Recorded(w.ctx)
+		w.ok(err)
+		return state.Newest && recorded["posts"] == posts && w.left() == 0
+	})
+}
+
+// versions checks in which version posts are stored, and the copies of posts.
+func (u *upgrade) versions(want int, collections ...string) {
+	u.town.t.Helper()
+	db := databaseOfTown(u.town.t, u.town)
+	for _, collection := range collections {
+		field := "v"
+		if strings.HasPrefix(collection, "month") {
+			field = "posts.v"
+		}
+		var found []int
+		u.town.ok(db.Collection(collection).Distinct(u.town.ctx, field, bson.D{}).Decode(&found))
+		if !slices.Equal(found, []int{want}) {
+			u.town.t.Errorf("%s have the versions %v, want %d", collection, found, want)
+		}
+	}
+}
+
+// TestOldDocumentsAreUpgradedInTheBackground, by servers that run it all at once, and not while a server of an older version may still
+// write documents that would be missed.
+func TestOldDocumentsAreUpgradedInTheBackground(t *testing.T) {
+	t.Parallel()
+	one, two := twoTowns(t, mongodb.Options{})
+	for range 30 {
+		one.oldUser("Ölaf")
+	}
+	one.ok(one.PutRaw(one.ctx, "servers", bson.D{{Key: "_id", Value: "old"}, {Key: "v", Value: 1}, {Key: "process", Value: "an old server"},
+		{Key: "lease", Value: time.Hour.Milliseconds()}, {Key: "at", Value: time.Now()}}))
+	one.background(func() {
+		two.background(func() {
+			testtime.Eventually(t, "the old server is seen", func() bool {
+				state, err := one.Upgrade(one.ctx)
+				one.ok(err)
+				return slices.Contains(state.Older, "an old server")
+			})
+			if one.named("öl") != 0 {
+				t.Error("documents are upgraded while an old server runs")
+			}
+			_, err := databaseOfTown(t, one).Collection("servers").DeleteOne(one.ctx, bson.D{{Key: "_id", Value: "old"}})
+			one.ok(err)
+			testtime.Eventually(t, "everyone is found by name", func() bool { return one.named("öl") == 30 && one.left() == 0 })
+			testtime.Eventually(t, "it is recorded", func() bool {
+				state, err := two.DocumentMigration(two.ctx)
+				two.ok(err)
+				return state.Newest && !state.UnderWay
+			})
+		})
+	})
+}
