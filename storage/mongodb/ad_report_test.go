@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/event"
+
 	"plaza/ads"
 	"plaza/id"
 	"plaza/internal/testtime"
@@ -15,7 +17,7 @@ import (
 // hour has the refund, or is stale still.
 func TestAddingUpMeetsRefunds(t *testing.T) {
 	var between interrupter
-	one, other := twoStores(t, FeedsRead, &between)
+	one, other := twoStores(t, FeedsRead, &event.CommandMonitor{Started: between.started}, nil)
 	store, now := other.Ads(), time.Now().UTC().Truncate(time.Millisecond)
 	hour := now.Truncate(time.Hour)
 	advertiser, campaign, unit := ads.AdvertiserID{ID: id.New()}, ads.CampaignID{ID: id.New()}, ads.UnitID{ID: id.New()}

@@ -18,6 +18,7 @@ type hybridFeeds struct {
 	readFeeds
 
 	mergeAbove int
+	building   *locks // by user: one reader of this process builds a list
 }
 
 // defaultMergeAbove: pushing a post costs about as much as it saves a few readers, and most of so many do not come.
@@ -27,7 +28,7 @@ func newHybridFeeds(s *Store, o Options) *hybridFeeds {
 	if o.MergeAbove <= 0 {
 		o.MergeAbove = defaultMergeAbove
 	}
-	return &hybridFeeds{readFeeds: readFeeds{s}, mergeAbove: o.MergeAbove}
+	return &hybridFeeds{readFeeds: readFeeds{s}, mergeAbove: o.MergeAbove, building: newLocks()}
 }
 
 // mergedAuthorDoc is a document of mergedAuthors: an author with very many followers. While it is not Complete, lists
@@ -59,6 +60,9 @@ func (f *hybridFeeds) news(ctx context.Context, viewer social.UserID, p social.P
 	l, err := f.list(ctx, viewer)
 	if err != nil {
 		return nil, err
+	}
+	if l == nil {
+		return f.readFeeds.news(ctx, viewer, p)
 	}
 	l.IDs = append(l.IDs, pending...)
 	if l.ends(p) || p.Last && !l.reaches(p) {

@@ -3,15 +3,11 @@ package mongodb
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
-	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"golang.org/x/sync/errgroup"
 
 	"plaza/social"
 )
@@ -25,15 +21,6 @@ const (
 
 // jobSize is how many followers one job is about.
 const jobSize = 500
-
-const (
-	// reachTime is how long a job tries to write to all its lists at once: some thirty times what it takes.
-	reachTime = time.Second
-	// heldTime is how long it then tries a few together, and at last each alone; so many of either at a time.
-	heldTime     = 100 * time.Millisecond
-	heldTogether = 25
-	heldAtOnce   = 8
-)
 
 func (*hybridFeeds) jobKinds() []jobKind {
 	return []jobKind{jobPush, jobPull, jobPromote}
@@ -54,9 +41,6 @@ func (f *hybridFeeds) do(ctx context.Context, j *jobDoc) error {
 // spread pushes or pulls a post: for the first of the followers, after it has split the others off as a job of their own,
 // which another worker can take meanwhile.
 func (f *hybridFeeds) spread(ctx context.Context, j *jobDoc) error {
-	if len(j.Users) > 0 {
-		return f.reachHeld(ctx, j)
-	}
 	isFirst := j.After.IsZero()
 	followers, last, err := f.followersOf(ctx, j)
 	if err != nil {
@@ -79,81 +63,13 @@ func (f *hybridFeeds) spread(ctx context.Context, j *jobDoc) error {
 	if isFirst {
 		followers = append(followers, j.Author)
 	}
-	if err := f.reach(ctx, j, followers); err != nil || j.Kind == jobPull {
+	if j.Kind == jobPull {
+		return f.pull(ctx, j.Post, followers)
+	}
+	if err := f.push(ctx, j.Post, followers); err != nil {
 		return err
 	}
 	return f.unpush(ctx, j, followers, f.pull)
-}
-
-// reach does to the users' lists what the job says. A list can be held by a transaction that a killed server has left open, for
-// as long as MongoDB waits for its end; such lists are left to a job of their own, so that the others wait for nobody.
-func (f *hybridFeeds) reach(ctx context.Context, j *jobDoc, users []social.UserID) error {
-	limited, cancel := context.WithTimeout(ctx, reachTime)
-	defer cancel()
-	err := f.change(limited, j, users)
-	if !ranOut(err) {
-		return err
-	}
-	held, err := f.reachParts(ctx, j, users, heldTogether)
-	if err != nil || len(held) == 0 {
-		return err
-	}
-	return f.jobs.addNext(ctx, *j, jobDoc{Kind: j.Kind, Author: j.Author, Post: j.Post, Users: held})
-}
-
-// reachHeld tries lists again that were held. As long as one is, the job has failed, and comes back.
-func (f *hybridFeeds) reachHeld(ctx context.Context, j *jobDoc) error {
-	held, err := f.reachParts(ctx, j, j.Users, 1)
-	if err == nil && j.Kind == jobPush {
-		err = f.unpush(ctx, j, without(j.Users, held), f.pull)
-	}
-	if err == nil && len(held) > 0 {
-		err = fmt.Errorf("%d lists are held by open transactions", len(held))
-	}
-	return err
-}
-
-// reachParts does to so many lists together what the job says, and to each alone where that takes too long; it returns whose
-// are held.
-func (f *hybridFeeds) reachParts(ctx context.Context, j *jobDoc, users []social.UserID, together int) (held []social.UserID, err error) {
-	var mu sync.Mutex
-	group, inGroup := errgroup.WithContext(ctx)
-	group.SetLimit(heldAtOnce)
-	for part := range slices.Chunk(users, together) {
-		group.Go(func() error {
-			limited, cancel := context.WithTimeout(inGroup, heldTime)
-			defer cancel()
-			err := f.change(limited, j, part)
-			if !ranOut(err) || inGroup.Err() != nil {
-				return err
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			held = append(held, part...)
-			return nil
-		})
-	}
-	err = group.Wait()
-	if err == nil && together > 1 && len(held) > 0 {
-		return f.reachParts(ctx, j, held, 1)
-	}
-	slices.SortFunc(held, func(a, b social.UserID) int { return a.Compare(b.ID) })
-	return held, err
-}
-
-// ranOut says whether a write had no time left: to be done, or to reach the majority's journals.
-func ranOut(err error) bool {
-	const maxTimeExpired = 50
-	var server mongo.ServerError
-	return mongo.IsTimeout(err) || asServerError(err, &server) && server.HasErrorCode(maxTimeExpired)
-}
-
-// change pushes or pulls the job's post.
-func (f *hybridFeeds) change(ctx context.Context, j *jobDoc, users []social.UserID) error {
-	if j.Kind == jobPull {
-		return f.pull(ctx, j.Post, users)
-	}
-	return f.push(ctx, j.Post, users)
 }
 
 // followersOf reads the job's followers, newest first, and the oldest one's edge. Whoever follows the author while

@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -12,15 +13,16 @@ import (
 	"plaza/social"
 )
 
-// newsListDoc is a document of newsLists: the newest posts in one user's news, by id. It is a cache, and is built when
-// somebody reads who has none:
+// newsListDoc is a document of newsLists: the newest posts in one user's news, by id. It is a cache. A reader who finds none
+// builds it:
 //
-//  1. a document with empty IDs is put there; from then on pushes reach it;
-//  2. whom the user follows and their newest posts are read: all that was committed before the first push could come;
-//  3. what was read is joined with what was pushed, if the document is still that of step 1.
+//  1. The reader begins a list: a document with a new stamp and empty IDs. From then on pushes reach it. Where another reader
+//     has begun one, this step changes nothing, and the next ones use the stamp that is there.
+//  2. The reader reads the follows and the newest posts: everything that was committed before the first push could come.
+//  3. The first reader to come here joins that with what was pushed, if the document still has the stamp of step 1.
 //
-// Whoever changes the user's follows takes IDs away in the same transaction, so that 3 finds another document. A list
-// without IDs is dormant: pushes leave it alone.
+// A change of the user's follows takes the stamp and IDs away in its own transaction, so that step 3 finds another document. A
+// list without IDs is dormant: pushes leave it alone.
 type newsListDoc struct {
 	User    social.UserID   `bson:"_id"`
 	Version int             `bson:"v"`
@@ -29,7 +31,7 @@ type newsListDoc struct {
 	Floor   social.PostID   `bson:"floor,omitempty"`  // posts before this one are not in IDs; zero: all are
 	Pushed  int             `bson:"pushed"`           // how many ids were pushed since IDs was cut
 	Ready   bool            `bson:"ready,omitempty"`  // step 3 is done
-	Stamp   jobID           `bson:"stamp,omitempty"`  // of the last step 1, or of what made it dormant
+	Stamp   jobID           `bson:"stamp,omitempty"`  // of step 1, or of the change that made it dormant
 	UsedAt  time.Time       `bson:"usedAt"`
 }
 
@@ -43,9 +45,11 @@ const (
 	// listLife is how long a list is kept that nobody reads; a reader says so at most every listUse.
 	listLife = 30 * 24 * time.Hour
 	listUse  = 24 * time.Hour
+	// buildAttempts is how often a list is built whose user's follows change meanwhile.
+	buildAttempts = 3
 )
 
-// list reads a user's list, and builds it where there is none.
+// list reads a user's list, and builds it where there is none. It is nil where the user's follows change all the time.
 func (f *hybridFeeds) list(ctx context.Context, user social.UserID) (*newsListDoc, error) {
 	docs, err := findAll[newsListDoc](ctx, f.newsLists, doc("_id", user), 1, options.Find().SetHint(doc("_id", 1)))
 	if err != nil {
@@ -77,33 +81,47 @@ func (f *hybridFeeds) upkeep(ctx context.Context, user social.UserID, l *newsLis
 	return err
 }
 
-// buildList makes a list. It is right also where it could not be stored, because somebody else was at it.
+// buildList makes a list. Readers of one process wait for each other here, and the first one builds for all of them. Readers of
+// several processes build under the same stamp, and the first one stores the list: one that dies delays no other.
 func (f *hybridFeeds) buildList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
-	stamp := jobID{id.New()}
-	if err := f.beginList(ctx, user, stamp); err != nil {
-		return nil, err
-	}
-	l, err := f.readTruth(ctx, user)
+	release, err := f.building.acquire(ctx, []id.ID{user.ID})
 	if err != nil {
 		return nil, err
 	}
-	return l, f.storeList(ctx, l, stamp)
+	defer release()
+	for range buildAttempts {
+		l, err := f.beginList(ctx, user)
+		if err != nil || l.Ready {
+			return l, err
+		}
+		truth, err := f.readTruth(ctx, user)
+		if err != nil {
+			return nil, err
+		}
+		stored, err := f.storeList(ctx, truth, l.Stamp)
+		if err != nil || stored != nil {
+			return stored, err
+		}
+	}
+	return nil, nil
 }
 
-// beginList is step 1.
-func (f *hybridFeeds) beginList(ctx context.Context, user social.UserID, stamp jobID) error {
-	update := doc(
-		"$set", doc("v", version, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", stamp, "usedAt", time.Now()),
-		"$unset", doc("ready", 1, "floor", 1))
-	return retry(ctx, func() error {
-		_, err := f.newsLists.UpdateOne(ctx, doc("_id", user), update, options.UpdateOne().SetUpsert(true))
-		return upserted(err)
+// beginList is step 1. It returns the list that is there afterwards, which may be ready by now.
+func (f *hybridFeeds) beginList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
+	begun := doc("_id", user, "v", version, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", jobID{id.New()}, "usedAt", time.Now())
+	update := pipeline{doc("$replaceWith", doc("$cond", bson.A{doc("$isArray", "$ids"), "$$ROOT", doc("$literal", begun)}))}
+	l := new(newsListDoc)
+	err := retry(ctx, func() error {
+		*l = newsListDoc{}
+		return upserted(f.newsLists.FindOneAndUpdate(ctx, doc("_id", user), update,
+			options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(l))
 	})
+	return l, err
 }
 
 // readTruth is step 2: a list of the newest posts, as the read layout would find them.
 func (f *hybridFeeds) readTruth(ctx context.Context, user social.UserID) (*newsListDoc, error) {
-	l := &newsListDoc{User: user, Ready: true}
+	l := &newsListDoc{User: user}
 	authors, err := f.followed(ctx, user)
 	if err != nil {
 		return nil, err
@@ -118,23 +136,28 @@ func (f *hybridFeeds) readTruth(ctx context.Context, user social.UserID) (*newsL
 	return l, err
 }
 
-// storeList is step 3.
-func (f *hybridFeeds) storeList(ctx context.Context, l *newsListDoc, stamp jobID) error {
+// storeList is step 3. It returns the list as it is stored: nil where another reader has stored it, or where it was taken away.
+func (f *hybridFeeds) storeList(ctx context.Context, truth *newsListDoc, stamp jobID) (*newsListDoc, error) {
 	set := doc(
-		"ready", true, "ids", doc("$setUnion", bson.A{"$ids", idArray(l.IDs)}),
-		"merged", doc("$setUnion", bson.A{"$merged", idArray(l.Merged)}))
-	if !l.Floor.IsZero() {
-		set = append(set, bson.E{Key: "floor", Value: l.Floor})
+		"ready", true, "ids", doc("$setUnion", bson.A{"$ids", idArray(truth.IDs)}),
+		"merged", doc("$setUnion", bson.A{"$merged", idArray(truth.Merged)}))
+	if !truth.Floor.IsZero() {
+		set = append(set, bson.E{Key: "floor", Value: truth.Floor})
 	}
-	_, err := f.newsLists.UpdateOne(ctx, doc("_id", l.User, "stamp", stamp), pipeline{doc("$set", set)})
-	return err
+	l := new(newsListDoc)
+	err := f.newsLists.FindOneAndUpdate(ctx, doc("_id", truth.User, "stamp", stamp, "ready", doc("$ne", true)), pipeline{doc("$set", set)},
+		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(l)
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return nil, nil
+	}
+	return l, err
 }
 
 // idArray is a list of ids as a literal, which is never null.
 func idArray[V ~struct{ id.ID }](ids []V) bson.D { return doc("$literal", idList(ids)) }
 
-// dormant takes a user's list away; the next reader builds it anew. The stamp makes it a change in any case, so that it
-// is in conflict with whoever builds the list at the same time.
+// dormant takes a user's list away; the next reader builds it again. The new stamp makes it a change in any case, so that it
+// is in conflict with a reader who builds the list at the same time.
 func dormant(user social.UserID) mongo.WriteModel {
 	return mongo.NewUpdateOneModel().SetFilter(doc("_id", user)).SetUpsert(true).SetUpdate(doc(
 		"$set", doc("v", version, "stamp", jobID{id.New()}, "usedAt", time.Now()),

@@ -23,7 +23,8 @@ type jobKind string
 type jobID struct{ id.ID }
 
 // jobDoc is a document of jobs. A job is about Author alone, or about a part of the followers of Author: those whose follows are
-// older than After (zero: all), down to Until, once it is known; or about Users alone.
+// older than After (zero: all), down to Until, once it is known. Older servers also stored jobs about the lists of a few followers, in
+// a field "users". Such a job is done for all followers: to do it again for the others changes nothing.
 type jobDoc struct {
 	ID      jobID         `bson:"_id"`
 	Version int           `bson:"v"`
@@ -34,7 +35,6 @@ type jobDoc struct {
 	After   social.EdgeID `bson:"after,omitempty"`
 	Until   social.EdgeID `bson:"until,omitempty"`
 
-	Users    []social.UserID   `bson:"users,omitempty"`
 	Property social.PropertyID `bson:"property,omitempty"` // of jobForget
 	UpTo     social.CommentID  `bson:"upTo,omitempty"`     // of jobErase, which is about all comments of Author up to this one
 
@@ -71,6 +71,9 @@ const (
 	jobAttempts   = 24
 	firstJobPause = 100 * time.Millisecond
 	maxJobPause   = 5 * time.Minute
+	// countedOutages is how many of the attempts count in which the database was slow or had no primary: enough for a pause of
+	// 2 to 3 s. Such a job has not failed, and is never given up.
+	countedOutages = 5
 )
 
 // jobQueue is the durable queue: documents of the collection jobs.
@@ -110,9 +113,6 @@ func pushJobs(kind jobKind, posts []*social.Post) []jobDoc {
 // job until the database gives it up, after a minute. As long as it is there, it is stored once.
 func (q *jobQueue) addNext(ctx context.Context, from, j jobDoc) error {
 	name := fmt.Sprint(j.Kind, from.ID.ID, j.After.ID)
-	if len(j.Users) > 0 {
-		name = fmt.Sprint(name, j.Users)
-	}
 	j.ID, j.Version, j.MadeAt, j.Due = jobID{id.Derive(from.ID.Time(), name)}, version, from.MadeAt, time.Now()
 	_, err := q.jobs.InsertOne(ctx, j)
 	if mongo.IsDuplicateKeyError(err) {
@@ -158,15 +158,22 @@ func (q *jobQueue) goOn(ctx context.Context, j *jobDoc) error {
 	return err
 }
 
-// postpone gives a failed job another attempt later, or gives it up.
+// postpone gives a failed job another attempt later, or gives it up. Where the database has failed, the job comes back soon, so that it is
+// done within seconds once the database is well again.
 func (q *jobQueue) postpone(ctx context.Context, j *jobDoc, reason error) error {
 	now := time.Now()
-	set := doc("error", reason.Error(), "failedAt", now)
-	update := doc("$set", set, "$unset", doc("lease", 1, "due", 1))
-	if j.Attempts < jobAttempts {
-		update = doc("$set", append(set, bson.E{Key: "due", Value: now.Add(pauseAfter(j.Attempts))}), "$unset", doc("lease", 1))
+	set, unset := doc("error", reason.Error(), "failedAt", now), doc("lease", 1)
+	attempts := j.Attempts
+	if isUnavailable(reason) {
+		attempts = min(attempts, countedOutages)
+		set = append(set, bson.E{Key: "attempts", Value: attempts})
 	}
-	_, err := q.jobs.UpdateOne(ctx, held(j), update)
+	if attempts < jobAttempts {
+		set = append(set, bson.E{Key: "due", Value: now.Add(pauseAfter(attempts))})
+	} else {
+		unset = append(unset, bson.E{Key: "due", Value: 1})
+	}
+	_, err := q.jobs.UpdateOne(ctx, held(j), doc("$set", set, "$unset", unset))
 	return err
 }
 

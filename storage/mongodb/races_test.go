@@ -47,8 +47,8 @@ type meeting struct {
 	circle         social.CircleID
 }
 
-// twoStores are on one database; what the first sends is interrupted.
-func twoStores(t *testing.T, layout string, between *interrupter) (one, other *Store) {
+// twoStores are on one database, and watched; nil: not watched.
+func twoStores(t *testing.T, layout string, watchOne, watchOther *event.CommandMonitor) (one, other *Store) {
 	t.Helper()
 	uri, database := mongotest.Database(t)
 	u, err := url.Parse(uri)
@@ -57,7 +57,7 @@ func twoStores(t *testing.T, layout string, between *interrupter) (one, other *S
 	for _, o := range []struct {
 		store   **Store
 		monitor *event.CommandMonitor
-	}{{&one, &event.CommandMonitor{Started: between.started}}, {&other, nil}} {
+	}{{&one, watchOne}, {&other, watchOther}} {
 		s, err := Open(t.Context(), u.String(), patientInside(Options{Feeds: layout, Monitor: o.monitor}))
 		ok(t, err)
 		t.Cleanup(func() { _ = s.Close() })
@@ -69,7 +69,15 @@ func twoStores(t *testing.T, layout string, between *interrupter) (one, other *S
 func newMeeting(t *testing.T, layout string) *meeting {
 	t.Helper()
 	m := &meeting{t: t}
-	m.one, m.other = twoStores(t, layout, &m.between)
+	m.one, m.other = twoStores(t, layout, &event.CommandMonitor{Started: m.between.started}, nil)
+	m.populate()
+	return m
+}
+
+// populate makes the people and a post of each author.
+func (m *meeting) populate() {
+	m.t.Helper()
+	t := m.t
 	author, followers := fans(t, m.other, 1)
 	m.author, m.reader = author, followers[0]
 	m.fickle, _ = fans(t, m.other, 1)
@@ -77,7 +85,6 @@ func newMeeting(t *testing.T, layout string) *meeting {
 	m.circle = circles[0].ID
 	m.post(m.author)
 	m.post(m.fickle)
-	return m
 }
 
 // post posts, and tells everybody of it.

@@ -17,7 +17,7 @@ const (
 	// pollEvery is about how often an idle worker looks for jobs of other processes, and for those due again.
 	pollEvery = time.Second
 	// maxTrouble is how long a worker waits at most while the database does not answer.
-	maxTrouble = 10 * time.Second
+	maxTrouble = 3 * time.Second
 )
 
 // Work implements social.Worker.
