@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -26,17 +25,7 @@ import (
 	"plaza/web"
 )
 
-// databases are those of the engines, for one test after the other.
-var databases mongotest.Pool
-
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if err := databases.Close(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = max(code, 1)
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(mongotest.Tests{M: m}.Run()) }
 
 // engine opens a fresh store.
 type engine struct {
@@ -53,10 +42,10 @@ var engines = []engine{
 		return st
 	}},
 	{"mongodb", func(t testing.TB) storage.Store {
-		return openMongoDB(t, pooledURI(t), mongodb.Options{Monitor: watchRouting(t)})
+		return openMongoDB(t, pooledURI(t, ""), mongodb.Options{Monitor: watchRouting(t)})
 	}},
 	{"mongodb hybrid", func(t testing.TB) storage.Store {
-		return openMongoDB(t, pooledURI(t), mongodb.Options{
+		return openMongoDB(t, pooledURI(t, "hybrid"), mongodb.Options{
 			Feeds: mongodb.FeedsHybrid, MergeAbove: 3, Graph: mongodb.GraphTwo, Comments: mongodb.CommentsAdaptive, Monitor: watchRouting(t),
 		})
 	}},
@@ -73,7 +62,7 @@ func init() { //nolint:gochecknoinits // only in tests
 	}
 	for _, layout := range []string{mongodb.FeedsBucket, mongodb.FeedsMonth} {
 		engines = append(engines, engine{"mongodb " + layout, func(t testing.TB) storage.Store {
-			return openMongoDB(t, pooledURI(t), mongodb.Options{Feeds: layout})
+			return openMongoDB(t, pooledURI(t, layout), mongodb.Options{Feeds: layout})
 		}})
 	}
 }
@@ -81,8 +70,10 @@ func init() { //nolint:gochecknoinits // only in tests
 // mongoURI names a fresh database.
 func mongoURI(t testing.TB) string { return withDatabase(t, mongotest.Database) }
 
-// pooledURI names an empty database, which may have collections.
-func pooledURI(t testing.TB) string { return withDatabase(t, databases.Database) }
+// pooledURI names an empty database, which may have the collections of earlier tests with the same layouts.
+func pooledURI(t testing.TB, layouts string) string {
+	return withDatabase(t, func(t testing.TB) (uri, name string) { return mongotest.Reused(t, layouts) })
+}
 
 func withDatabase(t testing.TB, database func(testing.TB) (uri, name string)) string {
 	uri, name := database(t)

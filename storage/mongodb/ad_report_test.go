@@ -16,6 +16,7 @@ import (
 // TestAddingUpMeetsRefunds refunds something before each of the commands with which an hour is added up that was stale already: the
 // hour has the refund, or is stale still.
 func TestAddingUpMeetsRefunds(t *testing.T) {
+	t.Parallel()
 	var between interrupter
 	one, other := twoStores(t, FeedsRead, &event.CommandMonitor{Started: between.started}, nil)
 	store, now := other.Ads(), time.Now().UTC().Truncate(time.Millisecond)

@@ -10,14 +10,14 @@ import (
 
 	"plaza/ads"
 	"plaza/storage/mongodb"
-	"plaza/storage/mongodb/mongotest"
 )
 
 // TestAThousandRecordingsOfOneCampaignAtOnce: two servers take 500 impressions and 500 clicks, half of the clicks before their impressions. None is refused, each
 // counts once, the budget pays for as many clicks as it has money for, and there are fewer transactions than recordings.
 func TestAThousandRecordingsOfOneCampaignAtOnce(t *testing.T) {
+	t.Parallel()
 	const pairs, paid = 500, 301
-	uri, database := mongotest.Database(t)
+	uri := emptyDatabase(t, mongodb.Options{})
 	var commits atomic.Int64
 	watch := &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
 		if e.CommandName == "commitTransaction" {
@@ -27,7 +27,7 @@ func TestAThousandRecordingsOfOneCampaignAtOnce(t *testing.T) {
 	var servers [2]*ads.Service
 	var store ads.Store
 	for i := range servers {
-		store = openAt(t, inDatabase(t, uri, database), mongodb.Options{Monitor: watch}).Ads()
+		store = openAt(t, uri, mongodb.Options{Monitor: watch}).Ads()
 		servers[i] = ads.New(store, ads.Options{})
 	}
 	f := placeAds(t, store)

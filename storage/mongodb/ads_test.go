@@ -22,6 +22,7 @@ import (
 )
 
 func TestAds(t *testing.T) {
+	t.Parallel()
 	adstest.Run(t, func(t *testing.T) ads.Store {
 		t.Helper()
 		return open(t, mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(nil)).Ads()
@@ -31,20 +32,11 @@ func TestAds(t *testing.T) {
 // TestAdsOnTwoServers gives each call to another one of two stores on one database: what one process's own locks
 // would hide must come out right in the database.
 func TestAdsOnTwoServers(t *testing.T) {
+	t.Parallel()
 	adstest.Run(t, func(t *testing.T) ads.Store {
 		t.Helper()
-		uri, database := mongotest.Database(t)
 		var both turns
-		for i := range both.stores {
-			store, err := mongodb.Open(t.Context(), inDatabase(t, uri, database), patient(mongodb.Options{}))
-			if err != nil {
-				t.Fatal(err)
-			}
-			t.Cleanup(func() {
-				if err := store.Close(); err != nil {
-					t.Error(err)
-				}
-			})
+		for i, store := range openTwo(t, mongodb.Options{}) {
 			both.stores[i] = store.Ads()
 		}
 		return &both
@@ -242,6 +234,7 @@ func placeAds(t *testing.T, store ads.Store) adFixture {
 
 // TestChoosingAdsIsTwoCommands at most: one without caps, and one more with. Each has its collection's shard key.
 func TestChoosingAdsIsTwoCommands(t *testing.T) {
+	t.Parallel()
 	var log sent
 	store := open(t, log.monitor()).Ads()
 	f := placeAds(t, store)
@@ -294,6 +287,7 @@ func TestChoosingAdsIsTwoCommands(t *testing.T) {
 
 // TestRecordingAnAdIsOneInsertion, whatever happens to its campaign.
 func TestRecordingAnAdIsOneInsertion(t *testing.T) {
+	t.Parallel()
 	var log sent
 	store := open(t, log.monitor()).Ads()
 	f := placeAds(t, store)
@@ -314,6 +308,7 @@ func TestRecordingAnAdIsOneInsertion(t *testing.T) {
 
 // TestCountingManyAdsCostsAsMuchAsOne, but for what clicks are judged by; and it writes the zone, which every choice reads, only where a unit moves.
 func TestCountingManyAdsCostsAsMuchAsOne(t *testing.T) {
+	t.Parallel()
 	var log sent
 	store := open(t, log.monitor()).Ads()
 	f := placeAds(t, store)
@@ -357,6 +352,7 @@ func TestCountingManyAdsCostsAsMuchAsOne(t *testing.T) {
 
 // TestEveryAdQueryUsesAnIndex runs the suite, and asks the server how it runs each kind of command that it has sent.
 func TestEveryAdQueryUsesAnIndex(t *testing.T) {
+	t.Parallel()
 	r := new(recorder)
 	store := newTown(t, r)
 	adstest.CallEverything(t, store.Ads())
@@ -370,6 +366,7 @@ func TestEveryAdQueryUsesAnIndex(t *testing.T) {
 }
 
 func TestOldRecordingsAndProfilesExpire(t *testing.T) {
+	t.Parallel()
 	uri, database := mongotest.Database(t)
 	db := connect(t, uri).Database(database)
 	opened, err := mongodb.Open(t.Context(), inDatabase(t, uri, database), patient(mongodb.Options{}))

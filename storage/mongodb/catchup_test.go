@@ -5,12 +5,12 @@ import (
 
 	"plaza/storage"
 	"plaza/storage/mongodb"
-	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/storagetest"
 )
 
 // TestClientsCatchUp: two servers, on every layout of feeds and of threads.
 func TestClientsCatchUp(t *testing.T) {
+	t.Parallel()
 	for _, o := range []mongodb.Options{
 		{Comments: mongodb.CommentsDocuments, Feeds: mongodb.FeedsRead},
 		{Comments: mongodb.CommentsEmbedded, Feeds: mongodb.FeedsHybrid},
@@ -19,11 +19,10 @@ func TestClientsCatchUp(t *testing.T) {
 		{Feeds: mongodb.FeedsHybrid, MergeAbove: 1, Graph: mongodb.GraphTwo},
 	} {
 		t.Run(o.Feeds+", "+o.Comments, func(t *testing.T) {
+			t.Parallel()
 			storagetest.RunCatchUp(t, func(t *testing.T) []storage.Store {
 				t.Helper()
-				uri, database := mongotest.Database(t)
-				at := inDatabase(t, uri, database)
-				return []storage.Store{openAt(t, at, o), openAt(t, at, o)}
+				return openTwo(t, o)
 			})
 		})
 	}

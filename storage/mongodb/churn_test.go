@@ -15,6 +15,7 @@ import (
 // TestChurnKeepsCountsExact lets 64 writers of two servers follow, unfollow, block and unblock the same few people, and
 // compares all counts with the lists afterwards.
 func TestChurnKeepsCountsExact(t *testing.T) {
+	t.Parallel()
 	for _, graph := range []string{mongodb.GraphReverse, mongodb.GraphTwo} {
 		t.Run(graph, func(t *testing.T) { churnIn(t, mongodb.Options{Graph: graph}) })
 	}

@@ -14,6 +14,7 @@ import (
 
 // TestCommandCounts: what each read costs in commands; a page of 100 costs as many as one of 20.
 func TestCommandCounts(t *testing.T) {
+	t.Parallel()
 	r := new(recorder)
 	w := newTown(t, r)
 	users := w.people(420)
@@ -98,6 +99,7 @@ func TestCommandCounts(t *testing.T) {
 
 // TestWritesAreDurable: whatever ends a write waits for the journals of a majority, and no command waits for ever.
 func TestWritesAreDurable(t *testing.T) {
+	t.Parallel()
 	r := new(recorder)
 	w := newTown(t, r)
 	r.take()
@@ -127,6 +129,7 @@ func TestWritesAreDurable(t *testing.T) {
 
 // TestWriteCommandCounts: what each write costs, its event and commit included.
 func TestWriteCommandCounts(t *testing.T) {
+	t.Parallel()
 	r := new(recorder)
 	w := newTown(t, r)
 	users := w.people(3)
@@ -188,6 +191,7 @@ func TestWriteCommandCounts(t *testing.T) {
 // TestThreadCommandCounts: what threads cost in each layout. A page costs as much at the end of 10,000 comments as at the start, and takes
 // no more documents than it has to.
 func TestThreadCommandCounts(t *testing.T) {
+	t.Parallel()
 	for layout, most := range map[string]struct{ documents, writes int }{
 		mongodb.CommentsDocuments: {57, 5},
 		mongodb.CommentsEmbedded:  {1, 7}, // one for the index of authors

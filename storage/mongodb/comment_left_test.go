@@ -12,6 +12,7 @@ import (
 
 // TestACommentWhoseCallerHasLeftIsNotStoredLater lets one wait behind a transaction that does not end, until its caller leaves.
 func TestACommentWhoseCallerHasLeftIsNotStoredLater(t *testing.T) {
+	t.Parallel()
 	s := openInside(t, Options{})
 	author, _ := fans(t, s, 0)
 	p := newStatus(author)

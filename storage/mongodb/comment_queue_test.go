@@ -14,6 +14,7 @@ import (
 // TestHotThreadsShareTransactions lets 64 writers write one thread, and reply to what is there. Some of them have a slug that is taken, or
 // the same as another's, or reply to a tombstone: only those are refused, and the others need far fewer transactions than they are.
 func TestHotThreadsShareTransactions(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.CommentsEmbedded, mongodb.TinyAdaptive} {
 		t.Run(layout, func(t *testing.T) {
 			r := new(recorder)
@@ -70,6 +71,7 @@ func TestHotThreadsShareTransactions(t *testing.T) {
 
 // TestTwinSlugsInOneTransaction: of comments with the same slug that wait together, one is stored, with all that has its own.
 func TestTwinSlugsInOneTransaction(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.CommentsEmbedded} {
 		t.Run(layout, func(t *testing.T) {
 			w := newTownIn(t, nil, layout)
@@ -99,6 +101,7 @@ func TestTwinSlugsInOneTransaction(t *testing.T) {
 
 // TestACallerWhoLeavesTakesNobodyAlong ends the contexts of half of the writers while they wait.
 func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, nil)
 	ada := w.people(1)[0].User.ID
 	p := w.post(status(ada, ada, public))

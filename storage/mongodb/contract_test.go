@@ -6,7 +6,6 @@ import (
 
 	"plaza/storage"
 	"plaza/storage/mongodb"
-	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/storagetest"
 )
 
@@ -40,6 +39,7 @@ var feedLayouts = []string{mongodb.TinyBucket, mongodb.TinyMonth, mongodb.FeedsB
 var merging = mongodb.Options{Comments: mongodb.TinyAdaptive, Feeds: mongodb.FeedsHybrid, MergeAbove: 1, Graph: mongodb.GraphTwo}
 
 func TestContract(t *testing.T) {
+	t.Parallel()
 	_, all := os.LookupEnv("PLAZA_ALL_LAYOUTS")
 	for _, l := range layouts {
 		t.Run(l.name, func(t *testing.T) {
@@ -64,20 +64,25 @@ func TestContract(t *testing.T) {
 
 // TestContractOnTwoServers runs what is about concurrency on two stores of one database, where locks in a process help nobody.
 func TestContractOnTwoServers(t *testing.T) {
+	t.Parallel()
 	storagetest.RunOnSeveral(t, func(t *testing.T) []storage.Store {
 		t.Helper()
-		uri, database := mongotest.Database(t)
-		at := inDatabase(t, uri, database)
-		return []storage.Store{openAt(t, at, mongodb.Options{}), openAt(t, at, mongodb.Options{})}
+		return openTwo(t, mongodb.Options{})
 	})
 }
 
 func TestModel(t *testing.T) {
-	t.Run("documents, read", func(t *testing.T) { storagetest.RunModel(t, fresh(t, mongodb.Options{})) })
-	t.Run("tiny adaptive, merging, two", func(t *testing.T) { storagetest.RunModel(t, fresh(t, merging)) })
+	t.Parallel()
+	for name, o := range map[string]mongodb.Options{"documents, read": {}, "tiny adaptive, merging, two": merging} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			storagetest.RunModel(t, fresh(t, o))
+		})
+	}
 	_, all := os.LookupEnv("PLAZA_ALL_LAYOUTS")
 	for _, layout := range feedLayouts[:2] {
 		t.Run(layout, func(t *testing.T) {
+			t.Parallel()
 			if all {
 				storagetest.RunModel(t, fresh(t, mongodb.Options{Feeds: layout}))
 			} else {
@@ -90,15 +95,8 @@ func TestModel(t *testing.T) {
 // fresh opens stores on empty databases.
 func fresh(t *testing.T, o mongodb.Options) storagetest.Open {
 	t.Helper()
-	var pool mongotest.Pool
-	t.Cleanup(func() {
-		if err := pool.Close(); err != nil {
-			t.Error(err)
-		}
-	})
 	return func(t *testing.T) storage.Store {
 		t.Helper()
-		uri, database := pool.Database(t)
-		return openAt(t, inDatabase(t, uri, database), o)
+		return openFresh(t, o)
 	}
 }

@@ -16,6 +16,7 @@ import (
 // TestDocumentsReadThemselves writes each kind of document with every field set, by its struct tags, and reads it back by
 // hand: a field that one of the two forgets shows.
 func TestDocumentsReadThemselves(t *testing.T) {
+	t.Parallel()
 	for _, d := range []document{
 		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &commentDoc{}, &markDoc{}, &seqDoc{}, &otherDoc{}, &adZoneDoc{}, &adProfileDoc{}, &sessionDoc{},
 	} {
@@ -33,6 +34,7 @@ func TestDocumentsReadThemselves(t *testing.T) {
 
 // TestDamagedDocumentsAreErrors: no cut and no changed byte makes the reader panic.
 func TestDamagedDocumentsAreErrors(t *testing.T) {
+	t.Parallel()
 	whole := &postDoc{}
 	fill(t, reflect.ValueOf(whole).Elem())
 	raw := encode(t, whole)

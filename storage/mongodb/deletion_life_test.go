@@ -31,9 +31,10 @@ var livedLayouts = map[string]mongodb.Options{
 // TestNothingIsLeftOfTheDeleted looks through all collections when somebody is gone who did everything: their id, handle, name and texts are
 // nowhere but in the marker and in the log, which forgets them after a month.
 func TestNothingIsLeftOfTheDeleted(t *testing.T) {
+	t.Parallel()
 	for name, o := range livedLayouts {
 		t.Run(name, func(t *testing.T) {
-			uri, database := mongotest.Database(t)
+			uri, database := mongotest.Reused(t, mongodb.DatabaseKind(o))
 			store, needles := storagetest.DeleteLife(t, func(t *testing.T) storage.Store {
 				t.Helper()
 				return openAt(t, inDatabase(t, uri, database), o)
@@ -46,12 +47,13 @@ func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 
 // TestDeletingWhileEverybodyWrites runs on one server and on two, where locks in a process help nobody.
 func TestDeletingWhileEverybodyWrites(t *testing.T) {
+	t.Parallel()
 	for name, servers := range map[string][]mongodb.Options{
 		"read, documents":  {{}, {}},
 		"month, tiny, two": {livedLayouts["month, adaptive, two"]},
 	} {
 		t.Run(name, func(t *testing.T) {
-			uri, database := mongotest.Database(t)
+			uri, database := mongotest.Reused(t, mongodb.DatabaseKind(servers[0]))
 			open := func(t *testing.T) storage.Store {
 				t.Helper()
 				var stores []storage.Store
@@ -113,6 +115,7 @@ func mustNotContain(t *testing.T, database string, needles []string) {
 
 // TestDeletingAStar deletes somebody with 20,000 followers, or as many as the environment says.
 func TestDeletingAStar(t *testing.T) {
+	t.Parallel()
 	size := 20_000
 	if text := os.Getenv(envFollowers); text != "" {
 		var err error

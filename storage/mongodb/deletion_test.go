@@ -56,6 +56,7 @@ func (f *fuse) light(ctx context.Context, commands int) context.Context {
 
 // TestDeletionsGoOn lets the server that has the job die somewhere, again and again; another one takes it when the lease is over.
 func TestDeletionsGoOn(t *testing.T) {
+	t.Parallel()
 	f := &fuse{}
 	s := openInside(t, Options{Feeds: FeedsHybrid, Monitor: f.monitor()})
 	s.erasing.inJob = time.Nanosecond // an attempt does a part
@@ -110,6 +111,7 @@ func TestDeletionsGoOn(t *testing.T) {
 
 // TestOldMarksAreFound: reactions of version 1 do not say whose they are.
 func TestOldMarksAreFound(t *testing.T) {
+	t.Parallel()
 	s := openInside(t, Options{})
 	author, fans := fans(t, s, 3)
 	p := newStatus(author)
@@ -130,7 +132,8 @@ func TestOldMarksAreFound(t *testing.T) {
 
 // TestThreadsOfTheDeletedDoNotStopAMigration: a long thread goes in parts, before its post and the count on it do.
 func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
-	s := openInside(t, Options{Heartbeat: 10 * time.Millisecond})
+	t.Parallel()
+	s := openAlone(t, Options{Heartbeat: 10 * time.Millisecond})
 	star, fans := fans(t, s, 1)
 	p := newStatus(star)
 	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
@@ -151,6 +154,7 @@ func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
 
 // TestSessionsOfTheDeletedEnd: one that a sign-in makes while its account goes ends with an event, which closes the sockets of it.
 func TestSessionsOfTheDeletedEnd(t *testing.T) {
+	t.Parallel()
 	s := openInside(t, Options{})
 	users, _ := fans(t, s, 0)
 	ok(t, s.DeleteUser(t.Context(), users, anEvent(social.EventUserDeleted)))

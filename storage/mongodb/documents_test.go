@@ -10,6 +10,7 @@ import (
 
 // TestDocumentsArePairs: a key without a value panics, and no call in this package has one.
 func TestDocumentsArePairs(t *testing.T) {
+	t.Parallel()
 	func() {
 		defer func() {
 			if recover() == nil {

@@ -15,6 +15,7 @@ import (
 
 // TestPipelinesAreWrittenAsTheDriverWritesThem compares all that a pipeline may have in it, byte for byte.
 func TestPipelinesAreWrittenAsTheDriverWritesThem(t *testing.T) {
+	t.Parallel()
 	users := []social.UserID{{ID: id.New()}, {ID: id.New()}}
 	pipeline := bson.A{
 		doc("$match", doc("_id", doc("$in", valueList(users)), "owner", users[0], "unit", ads.UnitID{ID: id.New()})),
@@ -34,6 +35,7 @@ func TestPipelinesAreWrittenAsTheDriverWritesThem(t *testing.T) {
 }
 
 func TestPipelinesThatCannotBeWritten(t *testing.T) {
+	t.Parallel()
 	for _, value := range []any{make(chan int), bson.RawValue{}} {
 		if s, err := written(bson.A{doc("$set", doc("never", value))}); err == nil {
 			t.Errorf("%T was written: %v", value, bson.RawArray(s))

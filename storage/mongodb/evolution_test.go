@@ -54,6 +54,7 @@ func goldenDocuments(t *testing.T, path string) (documents []bson.Raw) {
 
 // TestEveryVersionIsRead reads the documents of all versions that were ever written.
 func TestEveryVersionIsRead(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/documents/*.bson")
 	if err != nil || len(files) < 18 {
 		t.Fatalf("%d files, %v", len(files), err)
@@ -82,6 +83,7 @@ func readAny(raw bson.Raw, to any) error {
 
 // TestOldDocumentsMeanTheSame: what a reader makes of an old document is what is written of it today.
 func TestOldDocumentsMeanTheSame(t *testing.T) {
+	t.Parallel()
 	var photos int
 	for _, raw := range goldenDocuments(t, "testdata/documents/posts.v1.bson") {
 		var old, today postDoc
@@ -119,6 +121,7 @@ func TestOldDocumentsMeanTheSame(t *testing.T) {
 
 // TestNewerDocumentsAreRefused: each kind of document, one version on.
 func TestNewerDocumentsAreRefused(t *testing.T) {
+	t.Parallel()
 	for collection, newReader := range readers {
 		d, ok := newReader().(evolving)
 		if !ok {

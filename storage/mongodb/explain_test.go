@@ -22,6 +22,7 @@ import (
 
 // TestEveryQueryUsesAnIndex calls every method, collects the shapes of all commands, and asks the server how it runs them.
 func TestEveryQueryUsesAnIndex(t *testing.T) {
+	t.Parallel()
 	r := new(recorder)
 	w := newTown(t, r)
 	callEverything(w)
@@ -30,6 +31,7 @@ func TestEveryQueryUsesAnIndex(t *testing.T) {
 
 // TestTwoCollectionsUseIndexes is the same for the other layout of the follower graph.
 func TestTwoCollectionsUseIndexes(t *testing.T) {
+	t.Parallel()
 	r := new(recorder)
 	w := newTownOf(t, r, mongodb.Options{Graph: mongodb.GraphTwo})
 	users := w.people(250)
@@ -46,6 +48,7 @@ func TestTwoCollectionsUseIndexes(t *testing.T) {
 
 // TestEveryLayoutUsesAnIndex is the same for the other layouts of comment threads.
 func TestEveryLayoutUsesAnIndex(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive, mongodb.TinyAdaptive, mongodb.SmallPages} {
 		t.Run(layout, func(t *testing.T) {
 			r := new(recorder)

@@ -114,6 +114,7 @@ func (w *town) same(got, want []social.PostID, what string, args ...any) {
 // TestNewsBeyondTheList pages through more than a layout keeps, while that is new, after pushes, and after it was cut; with and
 // without authors who are merged at read.
 func TestNewsBeyondTheList(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		mongodb.Options
 		posts, more int // what the reader cuts, or closes, comes with more
@@ -161,6 +162,7 @@ func TestNewsBeyondTheList(t *testing.T) {
 
 // TestAListThatNobodyReads is filled until it becomes dormant, and is complete when the reader comes back.
 func TestAListThatNobodyReads(t *testing.T) {
+	t.Parallel()
 	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid})
 	w.atWork()
 	users := w.people(2)
@@ -176,6 +178,7 @@ func TestAListThatNobodyReads(t *testing.T) {
 // TestBuildingMeetsPushes is about Socialite's cache, whose building races with fan-out: readers build lists all the time,
 // because their follows change, while people post.
 func TestBuildingMeetsPushes(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
 		t.Run(layout, func(t *testing.T) { buildingMeetsPushes(t, layout) })
 	}
@@ -237,6 +240,7 @@ func buildingMeetsPushes(t *testing.T, layout string) {
 
 // TestNewsCommandCounts: what a page costs on each layout, whatever its size; and how the server finds it.
 func TestNewsCommandCounts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name                string
 		o                   mongodb.Options
@@ -289,6 +293,7 @@ func TestNewsCommandCounts(t *testing.T) {
 
 // TestFeedQueriesUseIndexes: every shape of command, those of background work included.
 func TestFeedQueriesUseIndexes(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
 		t.Run(layout, func(t *testing.T) { feedQueriesUseIndexes(t, layout) })
 	}
@@ -333,6 +338,7 @@ func feedQueriesUseIndexes(t *testing.T, layout string) {
 
 // TestKeptFeedsMergeIndexRanges is TestNewsMergesIndexRanges for the building of feeds, and for what lies deeper than they do.
 func TestKeptFeedsMergeIndexRanges(t *testing.T) {
+	t.Parallel()
 	r := new(recorder)
 	w := newTownOf(t, r, mongodb.Options{Feeds: mongodb.TinyBucket})
 	users := w.people(5001)

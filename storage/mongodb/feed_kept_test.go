@@ -155,6 +155,7 @@ func readyFeeds(t *testing.T, s *Store, users []social.UserID) {
 
 // TestKeptJobsThatAreRepeatedAddNothing is TestJobsThatAreRepeatedAddNothing for feeds that everybody has.
 func TestKeptJobsThatAreRepeatedAddNothing(t *testing.T) {
+	t.Parallel()
 	const n = 2*jobSize + 7
 	for _, layout := range []string{FeedsBucket, FeedsMonth} {
 		t.Run(layout, func(t *testing.T) {
@@ -187,6 +188,7 @@ func TestKeptJobsThatAreRepeatedAddNothing(t *testing.T) {
 
 // TestPartsStayInOrder posts much more than a feed keeps, some of it late, and looks at the parts again and again. Each job is done twice.
 func TestPartsStayInOrder(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) {
 			s := openInside(t, Options{Feeds: layout})
@@ -222,6 +224,7 @@ func TestPartsStayInOrder(t *testing.T) {
 
 // TestOldCopiesAreNeverShown changes posts in every way while no job is done: readers see it at once. Then the copies are made anew.
 func TestOldCopiesAreNeverShown(t *testing.T) {
+	t.Parallel()
 	s, ctx := openInside(t, Options{Feeds: TinyMonth}), t.Context()
 	author, followers := fans(t, s, 1)
 	reader := followers[0]
@@ -273,6 +276,7 @@ func TestOldCopiesAreNeverShown(t *testing.T) {
 
 // TestCopiesMeetChanges lets a post change before each of the commands that copy it, close a part over it, or build a feed with it.
 func TestCopiesMeetChanges(t *testing.T) {
+	t.Parallel()
 	const most = 20
 	m := newMeeting(t, TinyMonth)
 	var hot social.PostID
@@ -312,6 +316,7 @@ func TestCopiesMeetChanges(t *testing.T) {
 
 // TestClosingMeetsClosing lets others close parts, post and delete before each of the commands that close one, as if the first had been slow, or died.
 func TestClosingMeetsClosing(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) {
 			m := newMeeting(t, layout)
@@ -343,6 +348,7 @@ func TestClosingMeetsClosing(t *testing.T) {
 
 // TestAPartIsClosedByWhoComesNext is about a server that dies when a closed part is stored, and before the open one has gone on.
 func TestAPartIsClosedByWhoComesNext(t *testing.T) {
+	t.Parallel()
 	m := newMeeting(t, TinyBucket)
 	f := keptNews(t, m.other)
 	for open, _ := storedParts(t, f, m.reader); open.Count < 2*3; open, _ = storedParts(t, f, m.reader) {
@@ -364,6 +370,7 @@ func TestAPartIsClosedByWhoComesNext(t *testing.T) {
 
 // TestLongPostsAreNotCopied: a document's length is bounded, whatever is posted.
 func TestLongPostsAreNotCopied(t *testing.T) {
+	t.Parallel()
 	s, ctx := openInside(t, Options{Feeds: TinyMonth}), t.Context()
 	author, followers := fans(t, s, 1)
 	for i := range 12 {
@@ -388,6 +395,7 @@ func TestLongPostsAreNotCopied(t *testing.T) {
 
 // TestKeptDocumentsReadThemselves is TestDocumentsReadThemselves for what has copies in it.
 func TestKeptDocumentsReadThemselves(t *testing.T) {
+	t.Parallel()
 	raw := must(bson.Marshal(doc("_id", 1, "changes", 3)))(t)
 	closed := closedPart{
 		ID: pairKey(id.New(), id.New()), Version: 1, User: social.UserID{ID: id.New()}, Gen: stamp{id.New()},

@@ -25,6 +25,7 @@ var updateDocuments = flag.Bool("update-documents", false, "write what is missin
 // TestDocumentsOfEveryVersionAreKept: testdata/documents has documents of each version of each collection, as some server has
 // written them: NAME.vN.bson, one after the other. Files that are there never change; a new version, or a new collection, adds one.
 func TestDocumentsOfEveryVersionAreKept(t *testing.T) {
+	t.Parallel()
 	for name, o := range routedLayouts {
 		t.Run(name, func(t *testing.T) {
 			w := newTownOf(t, nil, o)

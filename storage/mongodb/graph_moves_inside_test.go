@@ -30,7 +30,8 @@ func (s *Store) SpoilCopies(t *testing.T, followed social.UserID) int {
 // TestAFollowThatEndsWhileItIsCopied: somebody begins to unfollow, then the follow is copied, then the unfollowing goes on. Deleting the copy, which
 // that transaction does not see, must conflict; else the copy would stay.
 func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
-	s, ctx := openInside(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
+	t.Parallel()
+	s, ctx := openAlone(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
 	author, followers := fans(t, s, 1)
 	m := must(s.newMigration(Migration{Subject: MigrateGraph, To: GraphTwo, Goal: GoalSwitch}))(t)
 	ok(t, m.claim(ctx))

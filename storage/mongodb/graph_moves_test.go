@@ -12,6 +12,7 @@ import (
 
 // TestModelWhileGraphMoves plays the model's histories over two servers, with migrations of the follower graph between their steps.
 func TestModelWhileGraphMoves(t *testing.T) {
+	t.Parallel()
 	stores := twoStores(t, mongodb.Options{})
 	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) },
 		migrations(mongodb.MigrateGraph, stores, mongodb.GraphReverse, mongodb.GraphTwo))
@@ -30,6 +31,7 @@ func (w *town) moveGraph(to string, goal mongodb.Goal) {
 // TestTheGraphMovesWhilePeopleFollow moves the graph to copies and back over two servers, while people follow, unfollow, block and change
 // circles. Both layouts and all counts must agree at every stop.
 func TestTheGraphMovesWhilePeopleFollow(t *testing.T) {
+	t.Parallel()
 	one, two := twoTowns(t, mongodb.Options{})
 	all := one.people(8)
 	one.follow(all[7], all[:1]) // so that at least one follow remains
@@ -66,8 +68,9 @@ func TestTheGraphMovesWhilePeopleFollow(t *testing.T) {
 
 // TestManyFollowersMove copies and compares more followers than one page holds, and finds copies that differ.
 func TestManyFollowersMove(t *testing.T) {
+	t.Parallel()
 	r := new(recorder)
-	w := newTownOf(t, r, brisk(mongodb.Options{}))
+	w := newTownAlone(t, r, brisk(mongodb.Options{}))
 	people := w.people(1 + 2*mongodb.FollowersTogether + 7)
 	star, fans := people[0], people[1:]
 	w.fill(star, fans)

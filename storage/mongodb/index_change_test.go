@@ -54,6 +54,7 @@ func indexesIn(t *testing.T, db *mongo.Database) map[string]map[string]bson.M {
 
 // TestRetentionOfEventsIsChangedWhileServersRun: the last setting of any server holds, also when others start that have none.
 func TestRetentionOfEventsIsChangedWhileServersRun(t *testing.T) {
+	t.Parallel()
 	uri, db := rawDatabase(t)
 	expires := func() any { return indexesIn(t, db)["events"]["at"]["expireAfterSeconds"] }
 	first := openAt(t, uri, mongodb.Options{})
@@ -79,6 +80,7 @@ func TestRetentionOfEventsIsChangedWhileServersRun(t *testing.T) {
 // TestChangedIndexesAreReplaced: a database whose indexes have the names of today and other definitions is opened by several servers at once, while
 // one works on it.
 func TestChangedIndexesAreReplaced(t *testing.T) {
+	t.Parallel()
 	uri, db := rawDatabase(t)
 	w := &town{Store: openAt(t, uri, mongodb.Options{Feeds: mongodb.FeedsBucket}), t: t, ctx: t.Context()}
 	people := w.people(20)

@@ -19,6 +19,7 @@ const indexFile = "testdata/indexes.json"
 // TestIndexesKeepTheirDefinitions: servers of several versions run on one database, so what an index was released as, its name always means.
 // A new index, or a new name for a changed one, is added with -update; nothing is taken out.
 func TestIndexesKeepTheirDefinitions(t *testing.T) {
+	t.Parallel()
 	kept := map[string]string{}
 	content, err := os.ReadFile(indexFile)
 	if err != nil && !*update {

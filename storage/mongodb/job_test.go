@@ -19,19 +19,34 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// openInside opens a store on a database of its own. Nobody does its work.
+// DatabaseKind is the kind of [mongotest.Reused] for stores with these options: each combination of layouts has other
+// collections and indexes.
+func DatabaseKind(o Options) string {
+	return strings.Join([]string{o.Comments, o.Feeds, o.Graph}, ", ")
+}
+
+// openInside opens a store on an empty database. Its background work is not done. A test that changes collections or
+// indexes calls [openAlone].
 func openInside(t *testing.T, o Options) *Store {
 	t.Helper()
+	uri, database := mongotest.Reused(t, DatabaseKind(o))
+	return openIn(t, uri, database, o)
+}
+
+// openAlone is [openInside] on a new database, which is dropped afterwards.
+func openAlone(t *testing.T, o Options) *Store {
+	t.Helper()
 	uri, database := mongotest.Database(t)
+	return openIn(t, uri, database, o)
+}
+
+func openIn(t *testing.T, uri, database string, o Options) *Store {
+	t.Helper()
 	u, err := url.Parse(uri)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	u.Path = "/" + database
 	s, err := Open(t.Context(), u.String(), patientInside(o))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ok(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	return s
 }
@@ -54,6 +69,7 @@ func ok(t *testing.T, err error) {
 }
 
 func TestAJobIsLeasedToOneAtATime(t *testing.T) {
+	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
 	ok(t, s.jobs.add(ctx, jobDoc{Kind: "test"}))
 	now := time.Now().Add(time.Minute)
@@ -79,6 +95,7 @@ func TestAJobIsLeasedToOneAtATime(t *testing.T) {
 }
 
 func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
+	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
 	ok(t, s.jobs.add(ctx, jobDoc{Kind: "nonsense"}))
 	if did, err := s.workOnce(ctx); !did || err != nil {
@@ -111,6 +128,7 @@ func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 }
 
 func TestPausesGrowAndEnd(t *testing.T) {
+	t.Parallel()
 	for attempts := 1; attempts <= jobAttempts; attempts++ {
 		pause := pauseAfter(attempts)
 		longest := min(firstJobPause<<attempts, maxJobPause)
@@ -122,6 +140,7 @@ func TestPausesGrowAndEnd(t *testing.T) {
 
 // TestWorkEndsWithItsContext: an idle worker does not wait for its next look.
 func TestWorkEndsWithItsContext(t *testing.T) {
+	t.Parallel()
 	s := openInside(t, Options{})
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan struct{})
@@ -214,6 +233,7 @@ func copies(t *testing.T, s *Store, post social.PostID, followers []social.UserI
 
 // TestJobsThatAreRepeatedAddNothing is about Socialite's replayed tasks, and about its limit that cut followers off.
 func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
+	t.Parallel()
 	const n = 2*jobSize + 7
 	s := openInside(t, Options{Feeds: FeedsHybrid})
 	author, followers := fans(t, s, n)
@@ -234,6 +254,7 @@ func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
 
 // TestManyFollowersAreMergedAtRead: once their lists name the author, nothing is pushed any more.
 func TestManyFollowersAreMergedAtRead(t *testing.T) {
+	t.Parallel()
 	const n = jobSize + 20
 	s := openInside(t, Options{Feeds: FeedsHybrid, MergeAbove: n - 1})
 	author, followers := fans(t, s, n)

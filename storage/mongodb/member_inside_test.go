@@ -7,6 +7,7 @@ import (
 
 // TestALeaseEndsByEitherClock: while a machine is suspended the monotonic clock may stand still.
 func TestALeaseEndsByEitherClock(t *testing.T) {
+	t.Parallel()
 	now := time.Now()
 	for _, c := range []struct {
 		until time.Time
@@ -24,6 +25,7 @@ func TestALeaseEndsByEitherClock(t *testing.T) {
 
 // TestCloseWaitsForOlderEras: a server is known until the last call has ended, also of an era before the current one.
 func TestCloseWaitsForOlderEras(t *testing.T) {
+	t.Parallel()
 	s := openInside(t, Options{})
 	old := s.member.enter()
 	s.member.mu.Lock()

@@ -76,6 +76,7 @@ func TestAServerThatIsNotHeardRefusesWrites(t *testing.T) {
 
 // TestServersComeAndGo: a store is known while it is open, and no longer.
 func TestServersComeAndGo(t *testing.T) {
+	t.Parallel()
 	uri, database := mongotest.Database(t)
 	uri = inDatabase(t, uri, database)
 	servers := plainClient(t).Database(database).Collection("servers")
@@ -112,7 +113,8 @@ func TestServersComeAndGo(t *testing.T) {
 
 // TestBucketsLeaveTheSharedCollection: what older Plazas kept in one collection belongs to the database's layout.
 func TestBucketsLeaveTheSharedCollection(t *testing.T) {
-	w := newTownIn(t, nil, mongodb.CommentsPages)
+	t.Parallel()
+	w := newTownAlone(t, nil, mongodb.Options{Comments: mongodb.CommentsPages})
 	ada := w.people(1)[0].User.ID
 	p := w.post(status(ada, ada, public))
 	want := w.comment(p, nil, ada)

@@ -26,6 +26,7 @@ func (l lines) Write(line []byte) (int, error) {
 
 // TestServersTellOfMigrations: a server logs what becomes of a migration that another process drives, each step once.
 func TestServersTellOfMigrations(t *testing.T) {
+	t.Parallel()
 	uri, database := mongotest.Database(t)
 	uri = inDatabase(t, uri, database)
 	told := make(lines, 100)

@@ -411,7 +411,7 @@ func (s *Store) forget(ctx context.Context, d serverDoc) error {
 
 // transaction runs fn as write does, as long as the phase is that which this process knows.
 func (m *migration) transaction(ctx context.Context, op string, post social.PostID, fn func(context.Context) error) error {
-	return m.s.writeWithin(ctx, copyTime, op, hotPost(post), func(ctx context.Context) error {
+	return m.s.writeWithin(ctx, m.copyTime(), op, hotPost(post), func(ctx context.Context) error {
 		if m.s.era(ctx).generations[m.setting.name] != m.d.Generation {
 			return errOvertaken
 		}
@@ -451,12 +451,11 @@ func (m *migration) note(ctx context.Context, at id.ID, n int) error {
 	return ctx.Err()
 }
 
-const (
-	// copyTime bounds one transaction of a migration; the database would end it after a minute.
-	copyTime = 50 * time.Second
-	// noteEvery is how much work is done again after a crash, at most.
-	noteEvery = 500 * time.Millisecond
-)
+// noteEvery is how much work is done again after a crash, at most.
+const noteEvery = 500 * time.Millisecond
+
+// copyTime bounds one transaction of a migration: a little less than the database allows.
+func (m *migration) copyTime() time.Duration { return m.s.transactionLife * 5 / 6 }
 
 // together is how many entries are gone through between two notes of how far it is.
 func (m *migration) together() int {

@@ -59,6 +59,7 @@ func (w *town) left() (n int) {
 
 // TestMigrateDocumentsGoesOnWhereItWasStopped: a dry run changes nothing; a run that is cut off is taken up by the next.
 func TestMigrateDocumentsGoesOnWhereItWasStopped(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, nil)
 	const old = 95
 	for range old {
@@ -106,6 +107,7 @@ func TestMigrateDocumentsGoesOnWhereItWasStopped(t *testing.T) {
 // TestOldServersWriteMeanwhile lets servers of version 1 and of today rename people while documents are migrated: no name
 // is lost, and once the old ones have stopped all are found by their last name.
 func TestOldServersWriteMeanwhile(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, nil)
 	var people []social.UserID
 	for range 60 {
@@ -144,6 +146,7 @@ func TestOldServersWriteMeanwhile(t *testing.T) {
 
 // TestOldDocumentsAreNamed until they are upgraded.
 func TestOldDocumentsAreNamed(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, nil)
 	w.people(3)
 	named := func(want ...string) {
@@ -164,6 +167,7 @@ func TestOldDocumentsAreNamed(t *testing.T) {
 // TestANewerDatabaseIsRefused: a server that was rolled back neither opens what a newer one has written, nor reads a
 // single document of it.
 func TestANewerDatabaseIsRefused(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, nil)
 	user := w.oldUser("Ada")
 	w.ok(w.Change(w.ctx, "users", bson.D{{Key: "_id", Value: user}}, bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: 3}}}}))

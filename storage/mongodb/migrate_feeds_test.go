@@ -11,9 +11,10 @@ import (
 // TestFeedsThatWereBuiltTooEarlyAreBuiltAgain: one server keeps the new layout already, and has built somebody's feed in it, while
 // another one still works by the phase before, and does not tell that layout of posts.
 func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{FeedsBucket, FeedsMonth} {
 		t.Run(layout, func(t *testing.T) {
-			s, ctx := openInside(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
+			s, ctx := openAlone(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
 			author, followers := fans(t, s, 1)
 			reader := followers[0]
 			m := must(s.newMigration(Migration{Subject: MigrateFeeds, To: layout, Goal: GoalSwitch}))(t)

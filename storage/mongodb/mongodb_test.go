@@ -9,11 +9,12 @@ import (
 	"go.uber.org/goleak"
 
 	"plaza/internal/testtime"
+	"plaza/storage"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m, mongotest.IgnoreServer()) }
+func TestMain(m *testing.M) { goleak.VerifyTestMain(mongotest.Tests{M: m}, mongotest.IgnoreServer()) }
 
 // open opens a store with the default layout on a database of its own.
 func open(tb testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
@@ -24,8 +25,22 @@ func open(tb testing.TB, monitor *event.CommandMonitor) *mongodb.Store {
 // openFresh opens a store on a database of its own.
 func openFresh(tb testing.TB, o mongodb.Options) *mongodb.Store {
 	tb.Helper()
-	uri, database := mongotest.Database(tb)
-	return openAt(tb, inDatabase(tb, uri, database), o)
+	return openAt(tb, emptyDatabase(tb, o), o)
+}
+
+// openTwo opens two stores on one database of their own.
+func openTwo(t *testing.T, o mongodb.Options) []storage.Store {
+	t.Helper()
+	uri := emptyDatabase(t, o)
+	return []storage.Store{openAt(t, uri, o), openAt(t, uri, o)}
+}
+
+// emptyDatabase is the URI of a database that is empty but for the collections and indexes of these layouts. A test that
+// changes those needs [mongotest.Database].
+func emptyDatabase(tb testing.TB, o mongodb.Options) string {
+	tb.Helper()
+	uri, database := mongotest.Reused(tb, mongodb.DatabaseKind(o))
+	return inDatabase(tb, uri, database)
 }
 
 // patient gives a store all the time that this machine may need.

@@ -39,6 +39,7 @@ func refused(t *testing.T, uri string, words ...string) error {
 }
 
 func TestOpenRefusesMalformedURIs(t *testing.T) {
+	t.Parallel()
 	for _, uri := range []string{
 		"", "localhost", "http://localhost", "mongodb://", "mongodb://127.0.0.1:99999", "mongodb://u:sEcReT@:x/",
 		"mongodb://127.0.0.1/pl.aza", "mongodb://127.0.0.1/?replicaSet=a&w=-3", "mongodb://u:sEcReT@127.0.0.1/%zz",
@@ -89,6 +90,7 @@ func TestOpenSaysThatCredentialsAreWrong(t *testing.T) {
 }
 
 func TestOpenAgainKeepsEverything(t *testing.T) {
+	t.Parallel()
 	uri, database := mongotest.Database(t)
 	uri = inDatabase(t, uri, database)
 	for range 3 {
@@ -142,6 +144,7 @@ func TestADeadDatabaseIsUnavailable(t *testing.T) {
 }
 
 func TestDocumentsHaveAVersion(t *testing.T) {
+	t.Parallel()
 	w := newTown(t, nil)
 	callEverything(w)
 	client := plainClient(t)

@@ -15,6 +15,7 @@ import (
 // TestNewsMergesIndexRanges looks at the plans for few and many followed people: index ranges are merged, nothing is
 // sorted, and no post is read that is not on the page.
 func TestNewsMergesIndexRanges(t *testing.T) {
+	t.Parallel()
 	const limit = 20
 	r := new(recorder)
 	w := newTown(t, r)
@@ -77,6 +78,7 @@ func checkMerge(t *testing.T, plan bson.M, limit int) {
 
 // TestListsAreCovered: pages of people come from the index alone.
 func TestListsAreCovered(t *testing.T) {
+	t.Parallel()
 	for _, graph := range []string{mongodb.GraphReverse, mongodb.GraphTwo} {
 		t.Run(graph, func(t *testing.T) { checkCovered(t, graph) })
 	}
@@ -125,6 +127,7 @@ func checkCovered(t *testing.T, graph string) {
 // TestASearchReadsBetweenItsBounds: a search by two properties reads one run of the one index, a page at a time; what is
 // not public has no part in it.
 func TestASearchReadsBetweenItsBounds(t *testing.T) {
+	t.Parallel()
 	const people, limit = 2_000, 20
 	r := new(recorder)
 	w := newTown(t, r)

@@ -3,7 +3,6 @@ package mongodb
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -50,20 +49,11 @@ type meeting struct {
 // twoStores are on one database, and watched; nil: not watched.
 func twoStores(t *testing.T, layout string, watchOne, watchOther *event.CommandMonitor) (one, other *Store) {
 	t.Helper()
-	uri, database := mongotest.Database(t)
-	u, err := url.Parse(uri)
-	ok(t, err)
-	u.Path = "/" + database
-	for _, o := range []struct {
-		store   **Store
-		monitor *event.CommandMonitor
-	}{{&one, watchOne}, {&other, watchOther}} {
-		s, err := Open(t.Context(), u.String(), patientInside(Options{Feeds: layout, Monitor: o.monitor}))
-		ok(t, err)
-		t.Cleanup(func() { _ = s.Close() })
-		*o.store = s
+	uri, database := mongotest.Reused(t, DatabaseKind(Options{Feeds: layout}))
+	open := func(monitor *event.CommandMonitor) *Store {
+		return openIn(t, uri, database, Options{Feeds: layout, Monitor: monitor})
 	}
-	return one, other
+	return open(watchOne), open(watchOther)
 }
 
 func newMeeting(t *testing.T, layout string) *meeting {
@@ -149,6 +139,7 @@ const readCommands = 12
 
 // TestBuildingMeetsEverything lets things happen before each of the commands with which a list or feed is built.
 func TestBuildingMeetsEverything(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) { buildingMeetsEverything(t, newMeeting(t, layout)) })
 	}
@@ -192,6 +183,7 @@ func buildingMeetsEverything(t *testing.T, m *meeting) {
 
 // TestFollowsMeetBuilding builds the reader's list or feed before each of the commands of a follow's and an unfollow's transaction.
 func TestFollowsMeetBuilding(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) { followsMeetBuilding(t, newMeeting(t, layout)) })
 	}
@@ -228,6 +220,7 @@ func followsMeetBuilding(t *testing.T, m *meeting) {
 // TestPushesMeetUnfollows lets the reader unfollow an author, and get a feed without them, before each of the commands with which the author's post is
 // brought to followers: it must not come after that.
 func TestPushesMeetUnfollows(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{FeedsHybrid, TinyBucket, TinyMonth} {
 		t.Run(layout, func(t *testing.T) { pushesMeetUnfollows(t, newMeeting(t, layout)) })
 	}

@@ -83,11 +83,21 @@ func newTownIn(tb testing.TB, r *recorder, layout string) *town {
 // newTownOf chooses all layouts.
 func newTownOf(tb testing.TB, r *recorder, o mongodb.Options) *town {
 	tb.Helper()
+	return newTownAt(tb, r, emptyDatabase(tb, o), o)
+}
+
+// newTownAlone is newTownOf for tests that change collections or indexes: no other test has the database.
+func newTownAlone(tb testing.TB, r *recorder, o mongodb.Options) *town {
+	tb.Helper()
+	uri, database := mongotest.Database(tb)
+	return newTownAt(tb, r, inDatabase(tb, uri, database), o)
+}
+
+func newTownAt(tb testing.TB, r *recorder, uri string, o mongodb.Options) *town {
+	tb.Helper()
 	if r != nil {
 		o.Monitor = r.monitor()
 	}
-	uri, database := mongotest.Database(tb)
-	uri = inDatabase(tb, uri, database)
 	return &town{Store: openAt(tb, uri, o), uri: uri, layout: o.Comments, t: tb, ctx: tb.Context()}
 }
 

@@ -39,6 +39,7 @@ func refusedFor(t *testing.T, err error, words ...string) {
 }
 
 func TestOpenRefusesUnknownLayouts(t *testing.T) {
+	t.Parallel()
 	// Before anything is asked of the database: there is none at this address.
 	const nowhere = "mongodb://127.0.0.1:1/plaza"
 	refusedFor(t, reopen(t, nowhere, feeds("monthly")), `no layout "monthly" of feeds`, mongodb.FeedsRead)
@@ -47,6 +48,7 @@ func TestOpenRefusesUnknownLayouts(t *testing.T) {
 }
 
 func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, data, usual, first, other string
 		o                               func(layout string) mongodb.Options
@@ -92,6 +94,7 @@ func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
 }
 
 func TestServersThatStartTogetherAgree(t *testing.T) {
+	t.Parallel()
 	uri, database := mongotest.Database(t)
 	uri = inDatabase(t, uri, database)
 	errs := make([]error, 8)

@@ -15,7 +15,8 @@ import (
 // TestShardingStepByStep: each collection has the index of its key before it is sharded; what was stopped goes on, and doing it again
 // does the same.
 func TestShardingStepByStep(t *testing.T) {
-	s := openInside(t, Options{Graph: GraphTwo, Comments: CommentsPages, Feeds: FeedsHybrid})
+	t.Parallel()
+	s := openAlone(t, Options{Graph: GraphTwo, Comments: CommentsPages, Feeds: FeedsHybrid})
 	broken := errors.New("no config server")
 	fails := true
 	var sharded []string
@@ -57,6 +58,7 @@ func TestShardingStepByStep(t *testing.T) {
 
 // TestUsersAreFoundThroughHandles: what a cluster asks answers the same, by indexes, and each part of it reaches one shard.
 func TestUsersAreFoundThroughHandles(t *testing.T) {
+	t.Parallel()
 	routing := mongotest.WatchRouting(t, ShardKeys())
 	s := openInside(t, Options{Monitor: routing.Monitor(nil)})
 	author, followers := fans(t, s, 20)

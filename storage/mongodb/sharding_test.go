@@ -23,6 +23,7 @@ var routedLayouts = map[string]mongodb.Options{
 // TestCommandsReachTheirShard calls everything on each layout: all commands have the shard keys of their collections, but for those that
 // are listed with a reason.
 func TestCommandsReachTheirShard(t *testing.T) {
+	t.Parallel()
 	seen := map[mongotest.Scatter]bool{}
 	for name, o := range routedLayouts {
 		t.Run(name, func(t *testing.T) {
@@ -50,9 +51,10 @@ func TestCommandsReachTheirShard(t *testing.T) {
 // TestShardKeysAreComplete: every collection has a declared key, and each unique index begins with it, or is that on _id. The indexes that the keys
 // need can be made on real documents.
 func TestShardKeysAreComplete(t *testing.T) {
+	t.Parallel()
 	for name, o := range routedLayouts {
 		t.Run(name, func(t *testing.T) {
-			w := newTownOf(t, nil, o)
+			w := newTownAlone(t, nil, o)
 			callEverything(w)
 			at, err := url.Parse(w.uri)
 			w.ok(err)
@@ -106,6 +108,7 @@ func checkUnique(t *testing.T, collection string, key bson.D, index bson.Raw) {
 
 // TestWatchingFindsUntargetedCommands: the watcher itself can tell.
 func TestWatchingFindsUntargetedCommands(t *testing.T) {
+	t.Parallel()
 	d := func(text string) bson.Raw {
 		var document bson.Raw
 		if err := bson.UnmarshalExtJSON([]byte(text), false, &document); err != nil {
@@ -166,6 +169,7 @@ func (f *failures) end() {
 }
 
 func TestShardingNeedsACluster(t *testing.T) {
+	t.Parallel()
 	w := newTownOf(t, nil, mongodb.Options{Graph: mongodb.GraphTwo})
 	err := w.Shard(w.ctx, func(collection string) { t.Errorf("%s was sharded", collection) })
 	refusedFor(t, err, "replica set", "mongos", "--print")

@@ -121,6 +121,7 @@ func TestADeadServerBlocksNobody(t *testing.T) {
 // TestALivingServerLosesNothing: eight writers of one server comment on a thread, while another one takes it for dead all the time and ends
 // its transactions. No comment fails.
 func TestALivingServerLosesNothing(t *testing.T) {
+	t.Parallel()
 	const writers, each = 8, 10
 	uri := mongotest.OwnServer(t).URI()
 	living, other := openOn(t, uri, Options{}), openOn(t, uri, Options{})
@@ -176,6 +177,7 @@ func TestInterruptedTransactionsRunAgain(t *testing.T) {
 
 // TestSilenceIsMeasuredByOwnHeartbeats: who is heard is not silent, and who is not is silent only while this server's own heartbeats go on.
 func TestSilenceIsMeasuredByOwnHeartbeats(t *testing.T) {
+	t.Parallel()
 	const beat = time.Second
 	start := time.Unix(1_000_000, 0)
 	var w watches

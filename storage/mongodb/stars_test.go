@@ -97,6 +97,7 @@ func uuid(of id.ID) bson.Binary { return bson.Binary{Subtype: bson.TypeBinaryUUI
 // TestAStarsFollowers pages through all followers by cursors, on both layouts of the graph: each page is one command that reads its own
 // index entries alone, however deep.
 func TestAStarsFollowers(t *testing.T) {
+	t.Parallel()
 	for _, graph := range []string{mongodb.GraphReverse, mongodb.GraphTwo} {
 		t.Run(graph, func(t *testing.T) {
 			s := newStar(t, mongodb.Options{Graph: graph})
@@ -155,6 +156,7 @@ func (s *star) covered(commands []bson.Raw, limit int) {
 // TestAStarsPosts: the first post of somebody with so many followers is told to all who read their news, and makes the star an author who is
 // merged at read; the second is told to nobody. All readers have both.
 func TestAStarsPosts(t *testing.T) {
+	t.Parallel()
 	s := newStar(t, mongodb.Options{Feeds: mongodb.FeedsHybrid, Graph: mongodb.GraphTwo})
 	lists := s.db.Collection("newsLists")
 	var posts []social.PostID

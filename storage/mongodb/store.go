@@ -67,7 +67,8 @@ type Options struct {
 	// of it. Default: 8 s.
 	Lease time.Duration
 	// TransactionLife is the database's transactionLifetimeLimitSeconds. A migration waits for one and a half
-	// times as long, after the lease, where it cannot end the transactions of a silent store. Default: 60 s.
+	// times as long, after the lease, where it cannot end the transactions of a silent store, and gives its own
+	// transactions five sixths of it. Default: 60 s.
 	TransactionLife time.Duration
 	// Logger gets a line when another layout is read, when a migration has ended, and when the transactions of a
 	// silent store were ended. Default: nothing is logged.

@@ -47,6 +47,7 @@ func (w *town) thread(post social.PostID, order social.CommentOrder) []*social.C
 // TestManyWritersOfBuckets lets 64 writers of two servers write one thread at once, and 64 others delete half of it: no bucket is above
 // its limit, nothing is lost, all counts are exact.
 func TestManyWritersOfBuckets(t *testing.T) {
+	t.Parallel()
 	for _, layout := range paged {
 		t.Run(layout, func(t *testing.T) {
 			w := newTownIn(t, nil, layout)
@@ -120,6 +121,7 @@ func wantCounts(t *testing.T, w *town, post social.PostID, live, tombstones int)
 
 // TestBucketsAreTidyAfterAnything writes, in no order, edits and deletes.
 func TestBucketsAreTidyAfterAnything(t *testing.T) {
+	t.Parallel()
 	for _, layout := range append(paged, mongodb.CommentsEmbedded) {
 		t.Run(layout, func(t *testing.T) {
 			w := newTownIn(t, nil, layout)
@@ -171,6 +173,7 @@ func TestBucketsAreTidyAfterAnything(t *testing.T) {
 // TestReadersSeeNoMove reads threads while they grow from one bucket into many: what was acknowledged before a read
 // is in it, once.
 func TestReadersSeeNoMove(t *testing.T) {
+	t.Parallel()
 	w := newTownIn(t, nil, mongodb.TinyAdaptive)
 	reader := secondServer(t, w)
 	ada := w.people(1)[0].User.ID
@@ -227,6 +230,7 @@ func checkRead(t *testing.T, read []*social.Comment, due []social.CommentID) {
 // TestFullThreadsAreRefused fills embedded threads, with short texts and with the longest, and sees that what is refused changes
 // nothing, and that a thread with room again takes comments again.
 func TestFullThreadsAreRefused(t *testing.T) {
+	t.Parallel()
 	for layout, text := range map[string]string{
 		mongodb.TinyEmbedded:     "short",
 		mongodb.CommentsEmbedded: strings.Repeat("\U0001F600", social.MaxTextLen),
@@ -277,6 +281,7 @@ func TestFullThreadsAreRefused(t *testing.T) {
 // TestAMoveThatBreaksOffChangesNothing fails the database in the middle of a move, and of a cut: the comment is refused, everything else
 // is as it was, and the next comment moves the thread.
 func TestAMoveThatBreaksOffChangesNothing(t *testing.T) {
+	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
 	uri := inDatabase(t, server.URI(), "plaza")
 	for name, limit := range map[string]int{"the move": 4, "a cut": 6} {
@@ -365,6 +370,7 @@ func flat(p *social.Post, author social.UserID, n int) []*social.Comment {
 // TestPagesHaveAByteLimit writes the longest comments, at the end and in the middle, and makes short ones long: no page, and no small
 // thread, is above 256 KB, where 100 such comments would be 4 MB.
 func TestPagesHaveAByteLimit(t *testing.T) {
+	t.Parallel()
 	longest := strings.Repeat("\U0001F600", social.MaxTextLen)
 	for _, layout := range []string{mongodb.CommentsPages, mongodb.CommentsAdaptive} {
 		t.Run(layout, func(t *testing.T) {
@@ -414,6 +420,7 @@ func TestPagesHaveAByteLimit(t *testing.T) {
 
 // TestErasingIsDoneInParts leaves an erasure to the workers of another server, which do a little at a time.
 func TestErasingIsDoneInParts(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.TinyAdaptive} {
 		t.Run(layout, func(t *testing.T) {
 			w := newTownIn(t, nil, layout)

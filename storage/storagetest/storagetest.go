@@ -47,7 +47,7 @@ func nouns() []noun {
 	}
 }
 
-// Run runs the suite. Each case gets a fresh store from open; cases run in parallel with each other.
+// Run runs the suite. Each case gets a fresh store from open; all cases of all nouns run in parallel.
 func Run(t *testing.T, open Open) {
 	t.Helper()
 	runNouns(t, open, nouns())
@@ -67,6 +67,7 @@ func runNouns(t *testing.T, open Open, nouns []noun) {
 	t.Helper()
 	for _, n := range nouns {
 		t.Run(n.name, func(t *testing.T) {
+			t.Parallel()
 			for _, c := range n.cases {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()

@@ -3,6 +3,9 @@ package mongotest
 import (
 	"context"
 	"errors"
+	"fmt"
+	"os"
+	"slices"
 	"sync"
 	"testing"
 
@@ -15,86 +18,156 @@ import (
 	"plaza/internal/testtime"
 )
 
-// Pool is databases that tests use one after the other. Their collections and indexes stay: a server takes far longer to make
-// them, and to remove them, than most tests take. The zero Pool is ready for use.
-type Pool struct {
-	mu   sync.Mutex
-	uri  string
-	free []string
+// pool holds the databases that [Reused] hands out, for all tests of this process.
+var pool struct {
+	mu     sync.Mutex
+	client *mongo.Client // empties and drops databases
+	free   []pooled      // unused databases; the last one was used last
 }
 
-// Database is [Database], but for the collections that an earlier test may have left in it, without documents.
-func (p *Pool) Database(tb testing.TB) (uri, name string) {
+type pooled struct{ kind, name string }
+
+// mostFree bounds the unused databases. Each has more than a hundred open files, which cost the server time.
+const mostFree = 8
+
+// Reused is [Database], but the database may come from an earlier test of this process that asked for the same
+// kind. It then has that test's collections and indexes, without documents: MongoDB takes longer to create and
+// drop the collections of one database than most tests run. Stores that create different collections or indexes
+// need different kinds. The package's TestMain has to run its tests with [Tests].
+func Reused(tb testing.TB, kind string) (uri, name string) {
 	tb.Helper()
 
-	uri, name = URI(tb), p.take(tb.Name())
+	uri, name = URI(tb), takeFree(kind, tb.Name())
 
 	tb.Cleanup(func() {
-		if err := empty(uri, name); err != nil {
+		if err := release(uri, kind, name); err != nil {
 			tb.Errorf("mongotest: emptying the database %s: %v", name, errors.Join(err, drop(uri, name)))
-
-			return
 		}
-
-		p.mu.Lock()
-		defer p.mu.Unlock()
-
-		p.uri, p.free = uri, append(p.free, name)
 	})
 
 	return uri, name
 }
 
-func (p *Pool) take(test string) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+// Tests runs the tests of a package, and then drops the databases that [Reused] made for them.
+type Tests struct{ *testing.M }
 
-	if len(p.free) == 0 {
-		return databaseName(test)
+// Run is the exit code.
+func (t Tests) Run() int {
+	code := t.M.Run()
+	if err := dropFree(); err != nil {
+		fmt.Fprintln(os.Stderr, "mongotest: dropping databases:", err)
+		code = max(code, 1)
 	}
 
-	name := p.free[len(p.free)-1]
-	p.free = p.free[:len(p.free)-1]
-
-	return name
+	return code
 }
 
-// Close drops the databases, which no test uses any more.
-func (p *Pool) Close() error {
-	p.mu.Lock()
-	defer p.mu.Unlock()
+func takeFree(kind, test string) string {
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
 
-	var errs []error
-	for _, name := range p.free {
-		errs = append(errs, drop(p.uri, name))
+	for i, db := range slices.Backward(pool.free) {
+		if db.kind == kind {
+			pool.free = slices.Delete(pool.free, i, i+1)
+
+			return db.name
+		}
 	}
 
-	p.free = nil
+	return databaseName(test)
+}
+
+// release empties a database and keeps it for a later test. It drops the one that has been unused for longest when
+// there are too many.
+func release(uri, kind, name string) error {
+	client, err := poolClient(uri)
+	if err != nil {
+		return err
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), testtime.Patience())
+	defer cancel()
+
+	if err := empty(ctx, client.Database(name)); err != nil {
+		return err
+	}
+
+	if oldest := keep(pooled{kind, name}); oldest != "" {
+		return client.Database(oldest).Drop(ctx) //nolint:wrapcheck // the caller says what it is about
+	}
+
+	return nil
+}
+
+// keep adds a database to the unused ones, and takes the oldest one out if there are too many: "" for none.
+func keep(db pooled) (oldest string) {
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+
+	pool.free = append(pool.free, db)
+	if len(pool.free) <= mostFree {
+		return ""
+	}
+
+	oldest = pool.free[0].name
+	pool.free = slices.Delete(pool.free, 0, 1)
+
+	return oldest
+}
+
+func poolClient(uri string) (*mongo.Client, error) {
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+
+	if pool.client != nil {
+		return pool.client, nil
+	}
+
+	var err error
+	pool.client, err = mongo.Connect(options.Client().ApplyURI(uri).SetWriteConcern(writeconcern.Majority()))
+
+	return pool.client, err //nolint:wrapcheck // the caller says what it is about
+}
+
+// dropFree drops all databases of the pool, and closes its connections: one that is kept would look like a leak.
+func dropFree() error {
+	pool.mu.Lock()
+	defer pool.mu.Unlock()
+
+	if pool.client == nil {
+		return nil
+	}
+
+	ctx, cancel := context.WithTimeout(context.Background(), testtime.Patience())
+	defer cancel()
+
+	var errs []error
+	for _, db := range pool.free {
+		errs = append(errs, pool.client.Database(db.name).Drop(ctx))
+	}
+
+	errs = append(errs, pool.client.Disconnect(ctx))
+	pool.client, pool.free = nil, nil
 
 	return errors.Join(errs...)
 }
 
-// empty removes all documents of a database, over a connection of its own, as drop does.
-func empty(uri, name string) error {
-	ctx, cancel := context.WithTimeout(context.Background(), testtime.Patience())
-	defer cancel()
-
-	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetWriteConcern(writeconcern.Majority()))
-	if err != nil {
-		return err //nolint:wrapcheck // the caller says what it is about
-	}
-
-	database := client.Database(name)
+// empty removes all documents of a database.
+func empty(ctx context.Context, database *mongo.Database) error {
 	names, err := database.ListCollectionNames(ctx, bson.D{})
-	group, groupCtx := errgroup.WithContext(ctx)
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(emptyAtOnce)
 
 	for _, name := range names {
 		group.Go(func() error {
-			_, err := database.Collection(name).DeleteMany(groupCtx, bson.D{})
+			_, err := database.Collection(name).DeleteMany(ctx, bson.D{})
 
 			return err //nolint:wrapcheck // the caller says what it is about
 		})
 	}
 
-	return errors.Join(err, group.Wait(), client.Disconnect(ctx))
+	return errors.Join(err, group.Wait())
 }
+
+// emptyAtOnce bounds the collections of a database that are emptied at the same time. Each takes a connection.
+const emptyAtOnce = 8

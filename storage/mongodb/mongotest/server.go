@@ -164,6 +164,7 @@ func arguments(port int, folder string, cfg config) []string {
 		// them. Snapshot reads need some of it.
 		"--setParameter", "minSnapshotHistoryWindowInSeconds=15",
 		"--syncdelay", "5",
+		"--journalCommitInterval", "500",
 	}
 
 	if !cfg.standalone {

@@ -10,7 +10,7 @@ import (
 // Open opens a fresh, empty store, and registers with t what closes and removes it.
 type Open = func(t *testing.T) ads.Store
 
-// Run runs the suite. Each case gets a fresh store from open; cases run in parallel with each other.
+// Run runs the suite. Each case gets a fresh store from open; all cases of all nouns run in parallel.
 func Run(t *testing.T, open Open) {
 	t.Helper()
 	for _, noun := range []struct {
@@ -33,6 +33,7 @@ func Run(t *testing.T, open Open) {
 		{"Keys", keyCases},
 	} {
 		t.Run(noun.name, func(t *testing.T) {
+			t.Parallel()
 			for _, c := range noun.cases {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
