@@ -152,10 +152,14 @@ func shown(value any) string {
 }
 
 func badTimes() []bad {
-	cases := values("INVALID", "2020-01-01T00:00:00Z", "1970-01-01T00:00:00Z")
-	return append(cases, values("BAD_USER_INPUT",
+	return append(values("INVALID", "2020-01-01T00:00:00Z", "1970-01-01T00:00:00Z"), noTimes()...)
+}
+
+// noTimes are none at all.
+func noTimes() []bad {
+	return values("BAD_USER_INPUT",
 		"", "tomorrow", "0001-01-01T00:00:00Z", "0001-01-01T01:00:00+01:00", "2999-13-01T00:00:00Z", "2999-02-30T00:00:00Z", "2999-01-01", "2999-01-01T00:00:00", "10000-01-01T00:00:00Z",
-		"2999-01-01T00:00:00Z\x00", veryLong, 5, true, []any{}, map[string]any{})...)
+		"2999-01-01T00:00:00Z\x00", veryLong, 5, true, []any{}, map[string]any{})
 }
 
 // inputFields has the wrong values of each leaf of each input, by its coordinate; wrong types are not listed here.
@@ -1263,6 +1267,12 @@ func (w *world) wrongArguments(t *testing.T, def *ast.Definition, field *ast.Fie
 		both := fmt.Sprintf(way, field.Name+`(first: 1, last: 1`+w.beside(def, field, "first")+`) { __typename }`)
 		w.ada.verdict(t, both, nil, "").check(t, "first and last", "BAD_USER_INPUT", "last", "first")
 	}
+	if field.Arguments.ForName("since") != nil {
+		for _, until := range []string{"2026-01-01T00:00:00Z", "2026-01-01T00:59:59.999+01:00", "0001-01-02T00:00:00Z"} {
+			empty := fmt.Sprintf(way, fmt.Sprintf("%s(since: %q, until: %q) { __typename }", field.Name, "2026-01-01T00:00:00Z", until))
+			w.ada.verdict(t, empty, nil, "").check(t, "until "+until, "BAD_USER_INPUT", "until")
+		}
+	}
 }
 
 func (w *world) cases(t *testing.T, way string, def *ast.Definition, field *ast.FieldDefinition, argument *ast.ArgumentDefinition) ([]bad, bool) {
@@ -1273,6 +1283,8 @@ func (w *world) cases(t *testing.T, way string, def *ast.Definition, field *ast.
 			return values("BAD_USER_INPUT", 0, -1, 101, 1_000, -1<<31, 1<<31-1), true
 		case "after", "before":
 			return values("BAD_USER_INPUT", w.forgedCursors(t, way, def, field)...), true
+		case "since", "until":
+			return noTimes(), true
 		}
 	}
 	known := w.arguments()

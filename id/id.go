@@ -74,6 +74,21 @@ func (i ID) Serial() int64 {
 	return i.Time().UnixMilli()<<serialBits | int64(i[6]&0x0f)<<8 | int64(i[7])
 }
 
+// FirstAt is before all ids of a millisecond, and behind those of the one before. Times before 1970 count as 1970.
+func FirstAt(t time.Time) (first ID) {
+	first.setTime(t)
+	return first
+}
+
+// LastAt is behind all ids of a millisecond, and before those of the next. Times before 1970 count as 1970.
+func LastAt(t time.Time) (last ID) {
+	for i := range last {
+		last[i] = 0xff
+	}
+	last.setTime(t)
+	return last
+}
+
 func (i *ID) setTime(t time.Time) {
 	var ms [8]byte
 	binary.BigEndian.PutUint64(ms[:], uint64(max(t.UnixMilli(), 0)))

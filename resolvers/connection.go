@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"time"
 
 	"plaza/fault"
 	"plaza/graph/model"
@@ -47,6 +48,20 @@ func (a pageArgs) page(cursors cursors) (social.Page, error) {
 type list[T any] struct {
 	cursors cursors
 	read    func(context.Context, social.Page) (social.Slice[T], error)
+}
+
+// within narrows the list to a range of time, which narrow turns into the bounds of a page. Cursors stay those of the whole list; what comes before and
+// behind a page is looked for within the range.
+func (l list[T]) within(since, until *time.Time, narrow func(social.TimeRange, social.Page) (social.Page, error)) list[T] {
+	read := l.read
+	l.read = func(ctx context.Context, p social.Page) (social.Slice[T], error) {
+		p, err := narrow(social.TimeRange{Since: since, Until: until}, p)
+		if err != nil {
+			return social.Slice[T]{}, err
+		}
+		return read(ctx, p)
+	}
+	return l
 }
 
 // connected is a page with its cursors, before it becomes a connection of the schema.

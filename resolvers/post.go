@@ -50,12 +50,12 @@ func (postResolver[P]) LatestComments(ctx context.Context, obj P, last int) ([]*
 }
 
 // Comments resolves Post.comments.
-func (postResolver[P]) Comments(ctx context.Context, obj P, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
+func (postResolver[P]) Comments(ctx context.Context, obj P, order *social.CommentOrder, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
 	thread := social.Thread{Post: obj.Domain().ID, Order: obj.Domain().Order}
 	if order != nil {
 		thread.Order = *order
 	}
-	c, err := threadList(ctx, thread).connect(ctx, pageArgs{first, after, last, before})
+	c, err := threadList(ctx, thread).within(since, until, thread.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	return commentConnection(ctx, c, err)
 }
 

@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"time"
 
 	"plaza/graph/model"
 	"plaza/loaders"
@@ -9,14 +10,14 @@ import (
 )
 
 // Wall resolves User.wall.
-func (r userResolver) Wall(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postsOf(obj.ID, loaders.For(ctx).Walls, "wall").connect(ctx, pageArgs{first, after, last, before})
+func (r userResolver) Wall(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
+	c, err := postsOf(obj.ID, loaders.For(ctx).Walls, "wall").within(since, until, social.TimeRange.NarrowPosts).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 
 // Posts resolves User.posts.
-func (r userResolver) Posts(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postsOf(obj.ID, loaders.For(ctx).PostsBy, "posts by").connect(ctx, pageArgs{first, after, last, before})
+func (r userResolver) Posts(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
+	c, err := postsOf(obj.ID, loaders.For(ctx).PostsBy, "posts by").within(since, until, social.TimeRange.NarrowPosts).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 

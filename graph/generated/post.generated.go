@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -28,7 +29,7 @@ type CheckinPostResolver interface {
 	History(ctx context.Context, obj *model.CheckinPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.CheckinPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.CheckinPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
+	Comments(ctx context.Context, obj *model.CheckinPost, order *social.CommentOrder, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Comment(ctx context.Context, obj *model.CheckinPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.CheckinPost) (*social.ReactionKind, error)
@@ -43,7 +44,7 @@ type LinkPostResolver interface {
 	History(ctx context.Context, obj *model.LinkPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.LinkPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.LinkPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
+	Comments(ctx context.Context, obj *model.LinkPost, order *social.CommentOrder, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Comment(ctx context.Context, obj *model.LinkPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.LinkPost) (*social.ReactionKind, error)
@@ -58,7 +59,7 @@ type PhotoPostResolver interface {
 	History(ctx context.Context, obj *model.PhotoPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.PhotoPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.PhotoPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
+	Comments(ctx context.Context, obj *model.PhotoPost, order *social.CommentOrder, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Comment(ctx context.Context, obj *model.PhotoPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.PhotoPost) (*social.ReactionKind, error)
@@ -73,7 +74,7 @@ type PollPostResolver interface {
 	History(ctx context.Context, obj *model.PollPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.PollPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.PollPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
+	Comments(ctx context.Context, obj *model.PollPost, order *social.CommentOrder, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Comment(ctx context.Context, obj *model.PollPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.PollPost) (*social.ReactionKind, error)
@@ -93,7 +94,7 @@ type StatusPostResolver interface {
 	History(ctx context.Context, obj *model.StatusPost) ([]*model.PostVersion, error)
 
 	LatestComments(ctx context.Context, obj *model.StatusPost, last int) ([]*model.Comment, error)
-	Comments(ctx context.Context, obj *model.StatusPost, order *social.CommentOrder, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
+	Comments(ctx context.Context, obj *model.StatusPost, order *social.CommentOrder, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Comment(ctx context.Context, obj *model.StatusPost, slug string) (*model.Comment, error)
 
 	ViewerReaction(ctx context.Context, obj *model.StatusPost) (*social.ReactionKind, error)
@@ -125,26 +126,36 @@ func (ec *executionContext) field_CheckinPost_comments_args(ctx context.Context,
 		return nil, err
 	}
 	args["order"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "since", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	args["since"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "until", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	args["until"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg4
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
 	return args, nil
 }
 
@@ -178,26 +189,36 @@ func (ec *executionContext) field_LinkPost_comments_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["order"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "since", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	args["since"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "until", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	args["until"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg4
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
 	return args, nil
 }
 
@@ -231,26 +252,36 @@ func (ec *executionContext) field_PhotoPost_comments_args(ctx context.Context, r
 		return nil, err
 	}
 	args["order"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "since", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	args["since"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "until", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	args["until"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg4
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
 	return args, nil
 }
 
@@ -284,26 +315,36 @@ func (ec *executionContext) field_PollPost_comments_args(ctx context.Context, ra
 		return nil, err
 	}
 	args["order"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "since", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	args["since"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "until", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	args["until"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg4
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
 	return args, nil
 }
 
@@ -337,26 +378,36 @@ func (ec *executionContext) field_StatusPost_comments_args(ctx context.Context, 
 		return nil, err
 	}
 	args["order"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "since", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	args["since"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "until", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	args["until"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg3
-	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	args["first"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg4
+	args["after"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg5
+	arg6, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg6
 	return args, nil
 }
 
@@ -963,7 +1014,7 @@ func (ec *executionContext) _CheckinPost_comments(ctx context.Context, field gra
 		ec.fieldContext_CheckinPost_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.CheckinPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.CheckinPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
@@ -2058,7 +2109,7 @@ func (ec *executionContext) _LinkPost_comments(ctx context.Context, field graphq
 		ec.fieldContext_LinkPost_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.LinkPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.LinkPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
@@ -2992,7 +3043,7 @@ func (ec *executionContext) _PhotoPost_comments(ctx context.Context, field graph
 		ec.fieldContext_PhotoPost_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.PhotoPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.PhotoPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
@@ -4034,7 +4085,7 @@ func (ec *executionContext) _PollPost_comments(ctx context.Context, field graphq
 		ec.fieldContext_PollPost_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.PollPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.PollPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
@@ -5808,7 +5859,7 @@ func (ec *executionContext) _StatusPost_comments(ctx context.Context, field grap
 		ec.fieldContext_StatusPost_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.StatusPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.StatusPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,

@@ -1675,6 +1675,10 @@ interface Post implements Node {
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
+    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    since: DateTime
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -1736,6 +1740,10 @@ type StatusPost implements Post & Node {
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
+    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    since: DateTime
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -1797,6 +1805,10 @@ type PhotoPost implements Post & Node {
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
+    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    since: DateTime
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -1868,6 +1880,10 @@ type LinkPost implements Post & Node {
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
+    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    since: DateTime
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -1933,6 +1949,10 @@ type CheckinPost implements Post & Node {
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
+    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    since: DateTime
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -2000,6 +2020,10 @@ type PollPost implements Post & Node {
   comments(
     "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
+    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    since: DateTime
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -2952,6 +2976,10 @@ type User implements Node {
   createdAt: DateTime!
   "The posts on the user's wall that you may see, newest first."
   wall(
+    "Only posts created at this moment or later, to the millisecond; left out: from the beginning."
+    since: DateTime
+    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -2963,6 +2991,10 @@ type User implements Node {
   ): PostConnection
   "What the user wrote, on any wall, as far as you may see it, newest first."
   posts(
+    "Only posts created at this moment or later, to the millisecond; left out: from the beginning."
+    since: DateTime
+    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -3199,6 +3231,10 @@ type Viewer {
   user: User!
   "Posts by everybody whom you follow, and your own, newest first."
   news(
+    "Only posts created at this moment or later, to the millisecond; left out: from the beginning."
+    since: DateTime
+    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -3210,6 +3246,10 @@ type Viewer {
   ): PostConnection
   "Posts that others directed at you: on your wall, or to a circle of theirs that you are in; newest first."
   incoming(
+    "Only posts created at this moment or later, to the millisecond; left out: from the beginning."
+    since: DateTime
+    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."
@@ -3223,6 +3263,10 @@ type Viewer {
   wall(
     "Whose posts to show."
     view: WallView! = ALL
+    "Only posts created at this moment or later, to the millisecond; left out: from the beginning."
+    since: DateTime
+    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only what stands behind this cursor."

@@ -59,8 +59,11 @@ func TestCommandCounts(t *testing.T) {
 			_, err := w.Wall(w.ctx, lists(social.Page{Limit: n + 1}, few.User.ID))
 			return err
 		}},
-		"Walls":     {1, func(n int) error { _, err := w.Wall(w.ctx, lists(social.Page{Limit: 3}, authors[:n]...)); return err }},
-		"PostsBy":   {1, func(n int) error { _, err := w.PostsBy(w.ctx, lists(social.Page{Limit: 3}, authors[:n]...)); return err }},
+		"Walls": {1, func(n int) error { _, err := w.Wall(w.ctx, lists(social.Page{Limit: 3}, authors[:n]...)); return err }},
+		"PostsBy": {1, func(n int) error {
+			_, err := w.PostsBy(w.ctx, lists(social.Page{Limit: 3}, authors[:n]...))
+			return err
+		}},
 		"Followers": {1, func(n int) error { _, err := w.Followers(w.ctx, lists(social.Page{Limit: n}, authors[0])); return err }},
 		"Following": {1, func(n int) error {
 			_, err := w.Following(w.ctx, lists(social.Page{Limit: n}, many.User.ID))

@@ -132,11 +132,9 @@ func small(copies []postCopy) []postCopy {
 func monthOf(post social.PostID) string { return post.Time().Format("2006-01") }
 
 // nextMonth is before all posts of the month after a post's.
-func nextMonth(post social.PostID) (first social.PostID) {
+func nextMonth(post social.PostID) social.PostID {
 	made := post.Time()
-	at := id.At(time.Date(made.Year(), made.Month()+1, 1, 0, 0, 0, 0, time.UTC))
-	copy(first.ID[:6], at[:6]) // the time alone
-	return first
+	return social.PostID{ID: id.FirstAt(time.Date(made.Year(), made.Month()+1, 1, 0, 0, 0, 0, time.UTC))}
 }
 
 // openOf matches the open part of a user. It has the user twice, since the closed ones are on the same shard by that field.

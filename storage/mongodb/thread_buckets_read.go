@@ -106,7 +106,12 @@ func (q runQuery) branches(t bucketThreads) []bson.D {
 func (q runQuery) whereReplies() bson.D {
 	r := newRun(q.post, runInTime)
 	upper := doc("$gt", q.bound(r, q.from), "$lte", newRun(q.post, runWhole).end())
-	return doc("post", q.post, "main", true, "comments.parent", q.parent, "upper", upper)
+	filter := doc("post", q.post, "main", true, "comments.parent", q.parent, "upper", upper)
+	if q.to != "" { // the bucket of a whole thread is behind the run
+		beyond := doc("$gte", q.bound(r, q.to), "$lt", r.end())
+		filter = append(filter, bson.E{Key: "_id", Value: doc("$not", beyond)})
+	}
+	return filter
 }
 
 // sort reads buckets by the index that their bound is tight in.

@@ -28,6 +28,7 @@ var commentCases = []testCase{
 	{"ThreadReadsMixedSelectionsInOneCall", threadReadsMixedSelections},
 	{"LatestCommentsLeavesAuthorsOut", latestCommentsLeavesAuthorsOut},
 	{"RandomThreadsStayExact", randomThreadsStayExact},
+	{"ThreadsHaveRangesOfTime", threadsHaveRangesOfTime},
 	{"CommentsByListsAcrossPosts", commentsByListsAcrossPosts},
 	{"EraseCommentsDeletesAllOfOneAuthor", eraseCommentsDeletesAll},
 	{"EraseCommentsLeavesLaterOnes", eraseCommentsLeavesLaterOnes},

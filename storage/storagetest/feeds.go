@@ -21,6 +21,7 @@ var feedCases = []testCase{
 	{"IncomingHasNoOtherPosts", incomingHasNoOtherPosts},
 	{"FeedsCarryWholePosts", feedsCarryWholePosts},
 	{"FeedsAreOrderedByIDWhateverComesFirst", feedsAreOrderedByID},
+	{"FeedsHaveRangesOfTime", feedsHaveRangesOfTime},
 	{"ManyListsAreReadInOneCall", manyListsAreReadInOneCall},
 }
 

@@ -1,0 +1,102 @@
+package mongodb_test
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb"
+)
+
+// TestARangeOfTimeIsReadAlone asks for ten of the oldest hours, which lists do not hold any more: the server looks at what was created in
+// these, whatever came later.
+func TestARangeOfTimeIsReadAlone(t *testing.T) {
+	for _, c := range []struct {
+		mongodb.Options
+		hours int
+	}{
+		{mongodb.Options{Feeds: mongodb.FeedsRead, Comments: mongodb.CommentsDocuments}, 360},
+		{mongodb.Options{Feeds: mongodb.FeedsHybrid, Comments: mongodb.CommentsPages}, 360},
+		{mongodb.Options{Feeds: mongodb.TinyBucket, Comments: mongodb.CommentsAdaptive}, 90},
+		{mongodb.Options{Feeds: mongodb.TinyMonth, Comments: mongodb.CommentsAdaptive}, 90},
+	} {
+		t.Run(c.Feeds+" "+c.Comments, func(t *testing.T) { readARange(t, c.Options, c.hours) })
+	}
+}
+
+func readARange(t *testing.T, o mongodb.Options, hours int) {
+	t.Helper()
+	const asked, most = 10, 40
+	r := new(recorder)
+	w := newTownOf(t, r, o)
+	w.atWork()
+	begin := time.Date(2024, 2, 1, 0, 0, 0, 0, time.UTC)
+	hour := func(i int) time.Time { return begin.Add(time.Duration(i) * time.Hour) }
+	users := w.people(3)
+	ada, authors := users[0].User.ID, users[1:]
+	w.follow(users[0], authors)
+	errs := make([]error, hours)
+	var all sync.WaitGroup
+	for i := range hours {
+		p := status(authors[i%2].User.ID, ada, public)
+		p.ID = social.PostID{ID: id.At(hour(i))}
+		all.Go(func() { errs[i] = w.InsertPost(w.ctx, p, happened(social.EventPostCreated)) })
+	}
+	thread := w.post(status(ada, ada, public))
+	comments := make([]*social.Comment, hours)
+	for i := range comments {
+		comments[i] = newComment(thread, nil, ada)
+		comments[i].ID = social.CommentID{ID: id.At(hour(i))}
+		comments[i].TreePath = social.NewTreePath(nil, comments[i].ID)
+	}
+	w.ok(w.Fill(w.ctx, thread.ID, comments))
+	all.Wait()
+	w.ok(errors.Join(errs...))
+	w.settle()
+	_, err := w.News(w.ctx, ada, social.Page{Limit: 1}) // where a list is kept, it is built now
+	w.ok(err)
+	since, until := hour(20), hour(20+asked)
+	within := social.TimeRange{Since: &since, Until: &until}
+	page, err := within.NarrowPosts(social.Page{Limit: 2 * asked})
+	w.ok(err)
+	oldest := social.Thread{Post: thread.ID, Order: social.OrderOldest}
+	inThread, err := oldest.Narrow(within, social.Page{Limit: 2 * asked})
+	w.ok(err)
+	client := plainClient(t)
+	for name, read := range map[string]func() (int, error){
+		"News":     func() (int, error) { posts, err := w.News(w.ctx, ada, page); return len(posts), err },
+		"Incoming": func() (int, error) { posts, err := w.Incoming(w.ctx, ada, page); return len(posts), err },
+		"Wall":     func() (int, error) { return countOf(w.Wall(w.ctx, lists(page, ada))) },
+		"PostsBy": func() (int, error) {
+			n, err := countOf(w.PostsBy(w.ctx, lists(page, authors[0].User.ID)))
+			return 2 * n, err
+		},
+		"Thread": func() (int, error) { return countOf(w.Thread(w.ctx, lists(inThread, oldest))) },
+	} {
+		r.take()
+		n, err := read()
+		w.ok(err)
+		if n != asked {
+			t.Errorf("%s: %d entries, want %d", name, n, asked)
+		}
+		keys := 0
+		for _, raw := range r.take() {
+			for _, command := range explainable(t, raw) {
+				keys += total(explain(t, client, command, "executionStats"), "totalKeysExamined")
+			}
+		}
+		if keys > most {
+			t.Errorf("%s: %d keys examined for %d entries", name, keys, asked)
+		}
+	}
+}
+
+func countOf[K comparable, V any](found map[K][]V, err error) (n int, _ error) {
+	for _, entries := range found {
+		n += len(entries)
+	}
+	return n, err
+}
