@@ -475,7 +475,7 @@ func TestClientThatLeavesEndsItsOperations(t *testing.T) {
 }
 
 func TestClientThatNeverReadsIsCutOff(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.WriteTimeout = 50 * time.Millisecond })
+	s := newTestServer(t, func(o *Options) { o.WriteTimeout = testtime.Scale(500 * time.Millisecond) })
 	c := s.open(t)
 	c.subscribe("1", `subscription{flood(bytes:1000000)}`)
 	receive(t, s.resolver.Started)
