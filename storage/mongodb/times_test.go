@@ -33,18 +33,10 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 	r := new(recorder)
 	w := newTownOf(t, r, o)
 	w.atWork()
-	begin := time.Date(2024, 2, 1, 0, 0, 0, 0, time.UTC)
-	hour := func(i int) time.Time { return begin.Add(time.Duration(i) * time.Hour) }
 	users := w.people(3)
 	ada, authors := users[0].User.ID, users[1:]
 	w.follow(users[0], authors)
-	errs := make([]error, hours)
-	var all sync.WaitGroup
-	for i := range hours {
-		p := status(authors[i%2].User.ID, ada, public)
-		p.ID = social.PostID{ID: id.At(hour(i))}
-		all.Go(func() { errs[i] = w.InsertPost(w.ctx, p, happened(social.EventPostCreated)) })
-	}
+	posted := w.postEachHour(authors, ada, hours)
 	thread := w.post(status(ada, ada, public))
 	comments := make([]*social.Comment, hours)
 	for i := range comments {
@@ -53,8 +45,7 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 		comments[i].TreePath = social.NewTreePath(nil, comments[i].ID)
 	}
 	w.ok(w.Fill(w.ctx, thread.ID, comments))
-	all.Wait()
-	w.ok(errors.Join(errs...))
+	w.ok(posted())
 	w.settle()
 	_, err := w.News(w.ctx, ada, social.Page{Limit: 1}) // where a list is kept, it is built now
 	w.ok(err)
@@ -91,6 +82,24 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 		if keys > most {
 			t.Errorf("%s: %d keys examined for %d entries", name, keys, asked)
 		}
+	}
+}
+
+// hour is one of those in which something is created.
+func hour(i int) time.Time { return time.Date(2024, 2, 1, i, 0, 0, 0, time.UTC) }
+
+// postEachHour begins to put posts by the authors on a wall; what it returns waits for them.
+func (w *town) postEachHour(authors []social.NewUser, wall social.UserID, hours int) (wait func() error) {
+	errs := make([]error, hours)
+	var all sync.WaitGroup
+	for i := range hours {
+		p := status(authors[i%len(authors)].User.ID, wall, public)
+		p.ID = social.PostID{ID: id.At(hour(i))}
+		all.Go(func() { errs[i] = w.InsertPost(w.ctx, p, happened(social.EventPostCreated)) })
+	}
+	return func() error {
+		all.Wait()
+		return errors.Join(errs...)
 	}
 }
 
