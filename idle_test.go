@@ -51,7 +51,9 @@ func TestSettingsWithoutEffect(t *testing.T) {
 		mongodb.FeedsRead:   "--feeds-merge-above (for feeds in the layout hybrid)",
 		mongodb.FeedsHybrid: "",
 	} {
-		e := engine{"mongodb", func(t testing.TB) storage.Store { return openMongoDB(t, pooledURI(t, layout), mongodb.Options{Feeds: layout}) }}
+		e := engine{"mongodb", func(t testing.TB) storage.Store {
+			return openMongoDB(t, pooledURI(t, layout), mongodb.Options{Feeds: layout})
+		}}
 		if got := idleSettingsOf(t, e, "--feeds", layout, "--feeds-merge-above", "5"); got != want {
 			t.Errorf("feeds %s: it says %q, want %q", layout, got, want)
 		}
