@@ -2,9 +2,11 @@ package mongodb
 
 import (
 	"context"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/id"
@@ -63,5 +65,29 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	ok(t, m.release(ctx))
 	if m.d.Move.Fixed != 0 {
 		t.Errorf("%d copies differed", m.d.Move.Fixed)
+	}
+}
+
+// TestRepairsAreCountedOnce: the transaction that repairs copies meets another change, and runs again.
+func TestRepairsAreCountedOnce(t *testing.T) {
+	t.Parallel()
+	var s *Store
+	var armed atomic.Bool
+	change := func(_ context.Context, e *event.CommandStartedEvent) {
+		collection, _ := e.Command.Lookup(e.CommandName).StringValueOK()
+		if collection == "followers" && e.CommandName == "update" && armed.CompareAndSwap(true, false) {
+			ok(t, s.Change(t.Context(), collection, doc(), doc("$set", doc("touched", true))))
+		}
+	}
+	s = openInside(t, Options{Heartbeat: 10 * time.Millisecond, Monitor: &event.CommandMonitor{Started: change}})
+	author, _ := fans(t, s, 4)
+	ok(t, s.Migrate(t.Context(), Migration{Subject: MigrateGraph, To: GraphTwo, Goal: GoalFinish}))
+	lost, fixed := s.SpoilCopies(t, author), 0
+	armed.Store(true)
+	ok(t, s.Migrate(t.Context(), Migration{
+		Subject: MigrateGraph, To: GraphReverse, Goal: GoalSwitch, Progress: func(s MigrationState) { fixed = s.Fixed },
+	}))
+	if armed.Load() || fixed != lost {
+		t.Errorf("%d copies were repaired, want %d; nothing came in between: %t", fixed, lost, armed.Load())
 	}
 }

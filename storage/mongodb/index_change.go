@@ -144,6 +144,16 @@ func (s *Store) bringUpToDate(ctx context.Context, c *mongo.Collection, models [
 	return err
 }
 
+// prepareIndexes is bringUpToDate for the collections of a layout.
+func (s *Store) prepareIndexes(ctx context.Context, indexes map[*mongo.Collection][]mongo.IndexModel) error {
+	for c, models := range indexes {
+		if err := s.bringUpToDate(ctx, c, models); err != nil {
+			return translate(ctx, "indexes of "+c.Name(), err)
+		}
+	}
+	return nil
+}
+
 // setExpiry changes when a collection's documents expire.
 func (s *Store) setExpiry(ctx context.Context, c *mongo.Collection, model mongo.IndexModel) error {
 	name, want, err := declared(model)

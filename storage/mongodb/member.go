@@ -143,24 +143,22 @@ func (m *member) leave() {
 	}
 }
 
-// wait waits for the calls of all eras, and refuses those that come afterwards.
+// wait refuses calls that come from now on, and waits for those of all eras before.
 func (m *member) wait() {
-	for _, e := range m.all() {
-		e.calls.Wait()
+	for _, e := range m.end() {
+		e.calls.Wait() // no more can begin
 	}
-	m.mu.Lock()
-	last := m.eras[len(m.eras)-1]
-	m.eras = append(m.eras, &era{generations: last.generations, layouts: last.layouts, threads: last.threads, feeds: last.feeds, graph: last.graph, ended: true})
-	m.left = true
-	m.mu.Unlock()
-	last.calls.Wait()
 }
 
-// all are the eras that may have calls.
-func (m *member) all() []*era {
+// end begins an era in which nothing can be done, and returns those before it.
+func (m *member) end() []*era {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return slices.Clone(m.eras)
+	before := slices.Clone(m.eras)
+	last := before[len(before)-1]
+	m.eras = append(m.eras, &era{generations: last.generations, layouts: last.layouts, threads: last.threads, feeds: last.feeds, graph: last.graph, ended: true})
+	m.left = true
+	return before
 }
 
 func (m *member) run(ctx context.Context) {

@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"sync"
 	"testing"
 	"time"
 )
@@ -52,5 +53,23 @@ func TestCloseWaitsForOlderEras(t *testing.T) {
 	}
 	if err := s.Ping(t.Context()); err == nil {
 		t.Error("a call begins after the last one")
+	}
+}
+
+// TestCallsMeetClose: a store that is always busy closes when the calls under way have ended. It had waited for a moment without any.
+func TestCallsMeetClose(t *testing.T) {
+	t.Parallel()
+	s := openInside(t, Options{})
+	var calling sync.WaitGroup
+	for range 8 {
+		calling.Go(func() {
+			for s.Ping(t.Context()) == nil { //nolint:revive // until it is refused
+			}
+		})
+	}
+	s.member.leave()
+	calling.Wait()
+	if n := must(s.member.servers.CountDocuments(t.Context(), doc("_id", s.member.id)))(t); n != 0 {
+		t.Errorf("%d servers are known when all calls have ended", n)
 	}
 }

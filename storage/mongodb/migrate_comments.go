@@ -42,12 +42,7 @@ func (v threadMover) prepare(ctx context.Context, m *migration, layout string) e
 	if err := v.drop(ctx, m, layout); err != nil {
 		return err
 	}
-	for c, models := range v.s.threadLayouts[layout].indexes() {
-		if err := ensureMine(ctx, c, models); err != nil {
-			return err
-		}
-	}
-	return nil
+	return v.s.prepareIndexes(ctx, v.s.threadLayouts[layout].indexes())
 }
 
 func (v threadMover) drop(ctx context.Context, m *migration, layout string) error {

@@ -29,12 +29,7 @@ func (v feedMover) prepare(ctx context.Context, m *migration, layout string) err
 	if err := v.empty(ctx, m, layout); err != nil {
 		return err
 	}
-	for c, models := range v.s.feedLayouts[layout].indexes() {
-		if err := ensureMine(ctx, c, models); err != nil {
-			return err
-		}
-	}
-	return nil
+	return v.s.prepareIndexes(ctx, v.s.feedLayouts[layout].indexes())
 }
 
 func (v feedMover) remove(ctx context.Context, m *migration, layout string) error {

@@ -24,12 +24,7 @@ func (v graphMover) prepare(ctx context.Context, m *migration, layout string) er
 	if err := v.remove(ctx, m, layout); err != nil {
 		return err
 	}
-	for c, models := range v.s.graphLayouts[layout].indexes() {
-		if err := v.s.bringUpToDate(ctx, c, models); err != nil {
-			return translate(ctx, "indexes of "+c.Name(), err)
-		}
-	}
-	return nil
+	return v.s.prepareIndexes(ctx, v.s.graphLayouts[layout].indexes())
 }
 
 func (v graphMover) remove(ctx context.Context, m *migration, layout string) error {
@@ -47,11 +42,11 @@ func (v graphMover) copy(ctx context.Context, m *migration) error {
 	}
 	to := v.s.graphLayouts[GraphTwo]
 	return v.s.eachUser(ctx, m, func(ctx context.Context, followed social.UserID) error {
-		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) (read []edgeDoc, err error) {
+		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) (read []edgeDoc, fixed int, err error) {
 			if read, err = page.read(ctx, v.s.graphLayouts[GraphReverse], followersTogether); err != nil {
-				return nil, err
+				return nil, 0, err
 			}
-			return read, to.followsChanged(ctx, read...)
+			return read, 0, to.followsChanged(ctx, read...)
 		})
 	})
 }
@@ -59,50 +54,56 @@ func (v graphMover) copy(ctx context.Context, m *migration) error {
 // compare makes both layouts name the same followers with the same circles.
 func (v graphMover) compare(ctx context.Context, m *migration) error {
 	return v.s.eachUser(ctx, m, func(ctx context.Context, followed social.UserID) error {
-		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]edgeDoc, error) {
+		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]edgeDoc, int, error) {
 			return v.comparePage(ctx, m, page)
 		})
 	})
 }
 
 // eachPage does something with a user's followers, newest first, in one transaction for each page. do returns the page that it has
-// read in the layout that sets the bounds; a short one is the last.
+// read in the layout that sets the bounds (a short one is the last), and how many copies it has made again. It may run more than once.
 func (v graphMover) eachPage(ctx context.Context, m *migration, followed social.UserID,
-	do func(context.Context, followerRange) ([]edgeDoc, error),
+	do func(context.Context, followerRange) (read []edgeDoc, fixed int, err error),
 ) error {
 	page := followerRange{followed: followed}
 	for {
 		var read []edgeDoc
+		fixed := 0
 		err := m.transaction(ctx, "move followers", notHot, func(ctx context.Context) (err error) {
-			read, err = do(ctx, page)
+			read, fixed, err = do(ctx, page)
 			return err
 		})
-		if err != nil || len(read) < followersTogether {
+		if err != nil {
 			return err
+		}
+		if fixed > 0 {
+			slog.WarnContext(ctx, "copies of follows differed, and were copied again", "user", followed.ID, "copies", fixed)
+			m.fixed.Add(int64(fixed))
+		}
+		if len(read) < followersTogether {
+			return nil
 		}
 		page.below = read[len(read)-1].Follow
 	}
 }
 
 // comparePage compares a page of the layout that is read with the same range of the other one.
-func (v graphMover) comparePage(ctx context.Context, m *migration, page followerRange) (read []edgeDoc, err error) {
+func (v graphMover) comparePage(ctx context.Context, m *migration, page followerRange) (read []edgeDoc, fixed int, err error) {
 	if read, err = page.read(ctx, v.s.graphLayouts[m.d.Move.From], followersTogether); err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	if len(read) == followersTogether {
 		page.from = read[len(read)-1].Follow
 	}
 	other, err := page.read(ctx, v.s.graphLayouts[m.d.Move.To], 0) // all: it may have too many
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	different := differentFollowers(read, other)
 	if len(different) == 0 {
-		return read, nil
+		return read, 0, nil
 	}
-	slog.WarnContext(ctx, "copies of follows differ, and are copied again", "user", page.followed.ID, "copies", len(different))
-	m.fixed.Add(int64(len(different)))
-	return read, v.repair(ctx, page.followed, different)
+	return read, len(different), v.repair(ctx, page.followed, different)
 }
 
 // repair copies the edges of these followers again, as they are now.
