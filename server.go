@@ -197,6 +197,8 @@ type serveCommand struct {
 	Ads        ads.Options    `kong:"-"` // of tests
 	Social     social.Options `kong:"-"` // of tests
 	LoaderWait time.Duration  `kong:"-"` // of tests
+
+	community *demo.Community // with --demo
 }
 
 // zoneFlag is the place for ads that a flag names: site/zone.
@@ -301,20 +303,10 @@ func unlessEnded(ctx context.Context, err error) error {
 	return err
 }
 
-func (c *serveCommand) prepareDemo(ctx context.Context, st storage.Store) (web.Config, error) {
-	if !c.Demo {
-		return web.Config{}, nil
-	}
-	account, err := demo.Seed(ctx, st)
-	if err != nil {
-		return web.Config{}, err
-	}
-	return web.Config{Demo: &web.Demo{Handle: account.Handle, Password: account.Password}}, nil
-}
-
 // server is the API with everything around it.
 type server struct {
 	store    storage.Store
+	social   *social.Service
 	ads      *ads.Service
 	hub      *live.Hub
 	graphql  *transport.Server
@@ -324,18 +316,22 @@ type server struct {
 	lastCall func()      // returns when proxies have had the time to notice that
 
 	publicURL string
+	community *demo.Community // with --demo
+	visits    visits
 }
 
 func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
-	s := &server{store: st, ads: ads.New(st.Ads(), c.Ads), lastCall: func() {}, publicURL: c.PublicURL}
+	s := &server{
+		store: st, social: social.New(st, c.Social), ads: ads.New(st.Ads(), c.Ads), lastCall: func() {},
+		publicURL: c.PublicURL, community: c.community,
+	}
 	s.metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.graphql.Sockets() }, LostClicks: s.ads.LostClicks,
 		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
 	})
-	service := social.New(st, c.Social)
-	s.hub = live.New(service, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
+	s.hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.graphql.CloseSession(resolvers.KeyOf(session)) })
 	resolver := &resolvers.Resolver{
-		Social: service, Ads: s.ads, Hub: s.hub, Logger: slog.Default(), NewsAds: c.newsAds(), LoaderWait: c.LoaderWait,
+		Social: s.social, Ads: s.ads, Hub: s.hub, Logger: slog.Default(), NewsAds: c.newsAds(), LoaderWait: c.LoaderWait,
 		ClickURL:        strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		EndSubscription: transport.EndSubscription,
 		RequestID:       transport.RequestID,
@@ -351,12 +347,16 @@ func newServer(st storage.Store, c *serveCommand, site web.Config) *server {
 		AllowedOrigins:   c.origins(),
 	})
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", c.cors().Handler(compressed(s.graphql)))
+	mux.Handle("/graphql", c.cors().Handler(compressed(s.visits.note(s.graphql))))
+	mux.Handle(sdlPath, c.cors().Handler(getOnly(compressed(sdlHandler()))))
 	mux.Handle(clickPath+"{token}", clickHandler(s.ads, c.BehindProxy, slog.Default()))
 	mux.Handle(impressionPath+"{token}", impressionHandler(s.ads, slog.Default()))
-	mux.Handle(exportPath, c.cors().Handler(getOnly(exportHandler(service, resolver.Authenticate))))
+	mux.Handle(exportPath, c.cors().Handler(getOnly(exportHandler(s.social, resolver.Authenticate))))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
+	if c.community != nil {
+		mux.Handle(demo.PicturesPath, demo.Pictures())
+	}
 	mux.Handle("/", web.GraphiQL(site))
 	s.handler = s.metrics.Requests(s.lettingGo(mux))
 	return s
@@ -442,7 +442,8 @@ func (s *server) serve(ctx context.Context, f *front) error {
 	working, rest := context.WithCancel(background) // jobs are durable: nobody waits for them
 	worked := inBackground(working, s.store.Work)
 	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
-	defer func() { rest(); <-worked; <-kept; s.drainAds() }()
+	lived := inBackground(working, s.liveDemo)
+	defer func() { rest(); <-lived; <-worked; <-kept; s.drainAds() }()
 	f.open(s.handler)
 	s.announce(ctx, "http://"+f.address())
 	select {

@@ -35,6 +35,7 @@ type unit struct {
 	headline string
 	body     string
 	page     string // of the advertiser's site
+	motif    string // of the picture
 	model    ads.BidModel
 	price    ads.Micros
 	zones    []ads.ZoneID
@@ -46,13 +47,13 @@ var advertisers = []advertiser{
 			{
 				"islands", "The islands are twenty minutes away",
 				"Four crossings a day, bicycles free. The nine o'clock boat has the good light.",
-				"ferry/islands", ads.CPM, cents(320),
+				"ferry/islands", "ferry", ads.CPM, cents(320),
 				[]ads.ZoneID{sidebar, banner},
 			},
 			{
 				"evening", "Come back under the stars",
 				"The last boat now sails at half past ten, so you can stay for the whole sunset.",
-				"ferry/evening", ads.CPM, cents(320),
+				"ferry/evening", "night-ferry", ads.CPM, cents(320),
 				[]ads.ZoneID{banner},
 			},
 		}},
@@ -60,7 +61,7 @@ var advertisers = []advertiser{
 			{
 				"monthly", "A month of mornings at sea",
 				"The commuter pass costs less than parking, and nobody has ever met a seal on the ring road.",
-				"ferry/monthly", ads.CPC, cents(45),
+				"ferry/monthly", "ferry", ads.CPC, cents(45),
 				[]ads.ZoneID{sidebar},
 			},
 		}},
@@ -70,13 +71,13 @@ var advertisers = []advertiser{
 			{
 				"linen", "Linen thread, by the metre or by the mile",
 				"Waxed, unwaxed and in eleven colours. Orders before noon leave with the afternoon post.",
-				"paper/linen", ads.CPC, cents(64),
+				"paper/linen", "thread", ads.CPC, cents(64),
 				[]ads.ZoneID{sidebar},
 			},
 			{
 				"notebooks", "Notebooks that lie flat",
 				"Sewn by hand, 160 pages, no apps.",
-				"paper/notebooks", ads.CPM, cents(280),
+				"paper/notebooks", "notebook", ads.CPM, cents(280),
 				[]ads.ZoneID{sidebar, banner},
 			},
 		}},
@@ -98,9 +99,12 @@ func (s *stage) catalogue() ads.Batch {
 			for _, u := range c.units {
 				batch.Units = append(batch.Units, ads.Unit{
 					ID: ads.UnitID{ID: derive(at, "ad/"+u.name, 0)}, Campaign: group, State: ads.Active,
-					Creative: ads.Creative{Headline: u.headline, Body: u.body, LandingURL: "https://example.com/" + u.page},
-					Bid:      ads.Bid{Model: u.model, Price: u.price, Currency: currency},
-					Zones:    u.zones,
+					Creative: ads.Creative{
+						Headline: u.headline, Body: u.body, LandingURL: "https://example.com/" + u.page,
+						ImageURL: address(s.publicURL, adPictureName(u.name)),
+					},
+					Bid:   ads.Bid{Model: u.model, Price: u.price, Currency: currency},
+					Zones: u.zones,
 				})
 			}
 		}

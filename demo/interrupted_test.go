@@ -104,13 +104,13 @@ func (m mortalAds) Save(ctx context.Context, b ads.Batch) (n int, err error) {
 func TestSeedGoesOnAfterEveryInterruption(t *testing.T) {
 	now := time.Now()
 	whole, pieces := openSQLite(t), openSQLite(t)
-	if err := seed(t.Context(), whole, now); err != nil {
+	if _, err := seed(t.Context(), whole, now, testURL); err != nil {
 		t.Fatal(err)
 	}
 	dying := &mortal{pieces, map[any]bool{}}
 	deaths := 0
 	for {
-		err := seed(t.Context(), dying, now.Add(time.Duration(deaths)*time.Hour)) // begun again later, and later
+		_, err := seed(t.Context(), dying, now.Add(time.Duration(deaths)*time.Hour), testURL) // begun again later, and later
 		if err == nil {
 			break
 		}

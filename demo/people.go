@@ -77,7 +77,17 @@ var cast = []person{
 
 // id is that of the ith person. The first is as old as the community, and the others joined within the hour.
 func (p person) id(began time.Time, i int) social.UserID {
-	return social.UserID{ID: derive(began.Add(time.Duration(i)*3*time.Minute), "user/"+p.handle, 0)}
+	return social.UserID{ID: derive(began.Add(joinedAfter(i)), "user/"+p.handle, 0)}
+}
+
+func joinedAfter(i int) time.Duration { return time.Duration(i) * 3 * time.Minute }
+
+func castHandles() []string {
+	handles := make([]string, len(cast))
+	for i, p := range cast {
+		handles[i] = p.handle
+	}
+	return handles
 }
 
 // accounts makes everybody's account, all with the same password.
@@ -89,7 +99,7 @@ func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
 		if err != nil {
 			return nil, err
 		}
-		account.User.Bio = p.bio
+		account.User.Bio, account.User.AvatarURL = p.bio, address(s.publicURL, avatarName(p.handle))
 		if p.wall != "" {
 			account.User.WallPolicy = p.wall
 		}

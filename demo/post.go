@@ -50,11 +50,9 @@ type reactions map[social.ReactionKind][]string
 
 func status(text string) social.Content { return social.Content{Status: &social.Status{Text: text}} }
 
-// photo is a picture at a made-up address; nothing has to load it.
+// photo is a picture that Pictures serves; hung makes its name an address.
 func photo(name string, width, height int, caption string) social.Content {
-	return social.Content{Photo: &social.Photo{
-		URL: "https://example.com/photos/" + name + ".jpg", Caption: caption, Width: width, Height: height,
-	}}
+	return social.Content{Photo: &social.Photo{URL: photoName(name), Caption: caption, Width: width, Height: height}}
 }
 
 func link(path, title, text string) social.Content {
@@ -80,10 +78,10 @@ func after(day int, clock string) time.Duration {
 
 func (p *post) after() time.Duration { return after(p.day, p.clock) }
 
-// dated is a content with the poll's closing time, which lies in the calendar of the stage.
-func (p *post) dated(s *stage, c social.Content) social.Content {
+// staged is a content with what only the stage knows: the poll's closing time, which lies in its calendar, and the address of the photo.
+func (p *post) staged(s *stage, c social.Content) social.Content {
 	if c.Poll == nil {
-		return c
+		return s.hung(c)
 	}
 	closing := *c.Poll
 	closing.ClosesAt = s.at(after(p.closes, "20:00"))
@@ -112,7 +110,7 @@ func (p *post) stepName(parts ...string) string {
 func (p *post) id(s *stage) social.PostID { return s.postID("post/"+p.name, p.after()) }
 
 func (p *post) publish(ctx context.Context, s *stage) error {
-	in := social.NewPost{Content: p.dated(s, p.content), Audience: social.Audience{Kind: social.AudiencePublic}}
+	in := social.NewPost{Content: p.staged(s, p.content), Audience: social.Audience{Kind: social.AudiencePublic}}
 	if p.to.kind != "" {
 		in.Audience.Kind = p.to.kind
 	}
@@ -145,7 +143,7 @@ func (p *post) edit(ctx context.Context, s *stage) error {
 	if post := stored[p.id(s)]; post != nil && !post.EditedAt.IsZero() { // done already
 		return nil
 	}
-	_, err = s.social.EditPost(ctx, s.user(p.by), p.id(s), p.dated(s, p.edited.content))
+	_, err = s.social.EditPost(ctx, s.user(p.by), p.id(s), p.staged(s, p.edited.content))
 	return err
 }
 

@@ -23,23 +23,44 @@ const (
 // history is how far back the community goes.
 const history = 14 * 24 * time.Hour
 
-// Seed fills an empty database with the community, and returns the account to look at it with. Where that was done before,
-// whatever became of the community since, nothing is changed; where it was interrupted, Seed goes on from there. It
-// refuses any other database that has users: the password of the demo's accounts is published.
-func Seed(ctx context.Context, st storage.Store) (Account, error) {
-	return Account{handle, password}, seed(ctx, st, time.Now())
+// Community is the people of the demo in a database.
+type Community struct {
+	Account Account // to look at it with
+	stage   *stage
+}
+
+// Seed fills an empty database with the community, whose pictures a server at the public URL has. Where that was done before,
+// whatever became of the community since, only the addresses of pictures are changed, where the public URL is another one now; where
+// it was interrupted, Seed goes on from there. It refuses any other database that has users: the password of the demo's accounts
+// is published.
+func Seed(ctx context.Context, st storage.Store, publicURL string) (*Community, error) {
+	s, err := seed(ctx, st, time.Now(), publicURL)
+	if err != nil {
+		return nil, err
+	}
+	return &Community{Account{handle, password}, s}, nil
 }
 
 // seed is Seed at a certain time.
-func seed(ctx context.Context, st storage.Store, now time.Time) error {
+func seed(ctx context.Context, st storage.Store, now time.Time, publicURL string) (*stage, error) {
 	began, err := beginning(ctx, st, now)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	s := newStage(st, began)
-	if done, err := s.hasAds(ctx); done || err != nil { // they come last
-		return err
+	s := newStage(st, began, publicURL)
+	done, err := s.hasAds(ctx) // they come last
+	switch {
+	case err != nil:
+	case done:
+		err = s.rehang(ctx)
+	default:
+		err = s.perform(ctx)
 	}
+	return s, err
+}
+
+// perform acts the script out, from where it stopped.
+func (s *stage) perform(ctx context.Context) error {
 	steps := script()
 	first, err := s.firstLeft(ctx, steps)
 	if err != nil {
@@ -56,14 +77,19 @@ func seed(ctx context.Context, st storage.Store, now time.Time) error {
 	return s.advertise(ctx)
 }
 
-// beginning is when the community began: what ada's account says, or else the morning two weeks ago.
+// beginning is when the community began: what the accounts of its people say, or else the morning two weeks ago.
 func beginning(ctx context.Context, st storage.Store, now time.Time) (time.Time, error) {
-	users, err := st.UsersByHandle(ctx, []string{handle})
+	users, err := st.UsersByHandle(ctx, castHandles())
 	if err != nil {
 		return time.Time{}, err
 	}
-	if ada := users[handle]; ada != nil && ada.ID == cast[0].id(ada.CreatedAt(), 0) {
-		return ada.CreatedAt(), nil
+	for i, p := range cast { // any of them: visitors may have deleted others
+		if u := users[p.handle]; u != nil {
+			began := u.CreatedAt().Add(-joinedAfter(i))
+			if u.ID == p.id(began, i) {
+				return began, nil
+			}
+		}
 	}
 	occupied, err := st.HasUsers(ctx)
 	if err == nil && occupied {

@@ -1,9 +1,12 @@
 package demo
 
 import (
+	"context"
 	"errors"
 	"net/url"
+	"os"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -22,6 +25,36 @@ import (
 func openSQLite(t *testing.T) storage.Store {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
+	return opened(t, st, err)
+}
+
+// seededFile is the file of a seeded SQLite database: seeding takes a while.
+var seededFile = sync.OnceValues(func() (file []byte, err error) {
+	folder, err := os.MkdirTemp("", "plaza-demo-*")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	path := filepath.Join(folder, "plaza.sqlite")
+	st, err := sqlite.Open(context.Background(), path)
+	if err != nil {
+		return nil, err
+	}
+	_, err = Seed(context.Background(), st, testURL)
+	if err := errors.Join(err, st.Close()); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
+})
+
+// openSeeded opens a copy of a seeded SQLite database.
+func openSeeded(t *testing.T) storage.Store {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "plaza.sqlite")
+	if err := os.WriteFile(path, must(seededFile())(t), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	st, err := sqlite.Open(t.Context(), path)
 	return opened(t, st, err)
 }
 
@@ -53,13 +86,15 @@ func opened(t *testing.T, st storage.Store, err error) storage.Store {
 // engines open a fresh store each.
 var engines = map[string]func(t *testing.T) storage.Store{"sqlite": openSQLite, "mongodb": openMongoDB}
 
-func mustSeed(t *testing.T, st storage.Store) Account {
+const testURL = "https://plaza.example"
+
+func mustSeed(t *testing.T, st storage.Store) *Community {
 	t.Helper()
-	account, err := Seed(t.Context(), st)
+	community, err := Seed(t.Context(), st, testURL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return account
+	return community
 }
 
 // TestSeed looks at one seeding on each engine.
@@ -67,13 +102,14 @@ func TestSeed(t *testing.T) {
 	for name, open := range engines {
 		t.Run(name, func(t *testing.T) {
 			st := open(t)
-			account := mustSeed(t, st)
+			account := mustSeed(t, st).Account
 			t.Run("LetsSignIn", func(t *testing.T) { letsSignIn(t, st, account) })
 			t.Run("WhatVisitorsSee", func(t *testing.T) { whatVisitorsSee(t, st) })
 			t.Run("WhatAdaSees", func(t *testing.T) { whatAdaSees(t, st) })
 			t.Run("SomethingOfEverything", func(t *testing.T) { somethingOfEverything(t, st) })
 			t.Run("Ads", func(t *testing.T) { adsAreThere(t, st) })
 			t.Run("AgainChangesNothing", func(t *testing.T) { againChangesNothing(t, st, account) })
+			t.Run("LifeDoesNotGrow", func(t *testing.T) { lifeDoesNotGrow(t, st) })
 			t.Run("AgainLeavesWhatBecameOfIt", func(t *testing.T) { againLeavesWhatBecameOfIt(t, st) })
 		})
 	}
@@ -94,7 +130,7 @@ func letsSignIn(t *testing.T, st storage.Store, account Account) {
 func againChangesNothing(t *testing.T, st storage.Store, account Account) {
 	t.Helper()
 	before := take(t, st)
-	if again := mustSeed(t, st); again != account {
+	if again := mustSeed(t, st).Account; again != account {
 		t.Errorf("the account is %v, and was %v", again, account)
 	}
 	if diff := cmp.Diff(before, take(t, st)); diff != "" {
@@ -129,11 +165,25 @@ func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	if _, _, err := service.SignUp(t.Context(), guest); err != nil {
 		t.Fatal(err)
 	}
+	if err := service.DeleteAccount(t.Context(), users["omar"].ID, password); err != nil {
+		t.Fatal(err)
+	}
 	before := take(t, st)
 	mustSeed(t, st)
 	if diff := cmp.Diff(before, take(t, st)); diff != "" {
 		t.Errorf("seeding again has changed (-before +after):\n%s", diff)
 	}
+}
+
+// TestSeedAcceptsItsOwnWithoutAda: the account whose password is shown is the first that a visitor deletes.
+func TestSeedAcceptsItsOwnWithoutAda(t *testing.T) {
+	t.Parallel()
+	st := openSeeded(t)
+	ada := must(st.UsersByHandle(t.Context(), []string{handle}))(t)[handle]
+	if err := social.New(st, social.Options{}).DeleteAccount(t.Context(), ada.ID, password); err != nil {
+		t.Fatal(err)
+	}
+	mustSeed(t, st)
 }
 
 // TestSeedRefusesOccupiedDatabases: whoever is there, in a database that the demo did not begin, gets no accounts beside them.
@@ -146,7 +196,7 @@ func TestSeedRefusesOccupiedDatabases(t *testing.T) {
 				if _, _, err := social.New(st, social.Options{}).SignUp(t.Context(), in); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := Seed(t.Context(), st); !errors.Is(err, errOccupied) {
+				if _, err := Seed(t.Context(), st, testURL); !errors.Is(err, errOccupied) {
 					t.Errorf("Seed: %v, want %v", err, errOccupied)
 				}
 				users, err := st.UsersNamed(t.Context(), "", social.Page{Limit: everything})
@@ -164,7 +214,7 @@ func TestSeedRefusesOtherPeoplesAds(t *testing.T) {
 	if _, err := st.Ads().Save(t.Context(), zones); err != nil {
 		t.Fatal(err)
 	}
-	_, err := Seed(t.Context(), st)
+	_, err := Seed(t.Context(), st, testURL)
 	if want := "the demo needs a database of its own: this one has ads of others"; err == nil || err.Error() != want {
 		t.Errorf("Seed: %v, want %s", err, want)
 	}

@@ -22,7 +22,7 @@ type look struct {
 
 func newLook(t *testing.T, st storage.Store, viewer string) *look {
 	t.Helper()
-	l := &look{t: t, st: st, people: must(st.UsersByHandle(t.Context(), handles()))(t), names: map[social.UserID]string{}}
+	l := &look{t: t, st: st, people: must(st.UsersByHandle(t.Context(), castHandles()))(t), names: map[social.UserID]string{}}
 	for handle, user := range l.people {
 		l.names[user.ID] = handle
 	}

@@ -27,14 +27,6 @@ type snapshot struct {
 
 const everything = 1000
 
-func handles() []string {
-	all := make([]string, len(cast))
-	for i, p := range cast {
-		all[i] = p.handle
-	}
-	return all
-}
-
 // take reads the snapshot.
 func take(t *testing.T, st storage.Store) *snapshot {
 	t.Helper()
@@ -47,7 +39,7 @@ func take(t *testing.T, st storage.Store) *snapshot {
 		Reactions: map[string]map[social.PostID]social.ReactionKind{}, Votes: map[string]map[social.PostID]int{},
 	}
 	var posts []social.PostID
-	s.Users = must(st.UsersByHandle(ctx, handles()))(t)
+	s.Users = must(st.UsersByHandle(ctx, castHandles()))(t)
 	page := social.Page{Limit: everything}
 	for handle, user := range s.Users {
 		list := social.List[social.UserID]{Of: user.ID, Page: page}
@@ -78,7 +70,7 @@ func take(t *testing.T, st storage.Store) *snapshot {
 
 func (s *snapshot) takeAds(t *testing.T, st storage.Store) {
 	t.Helper()
-	batch := newStage(st, s.Users["ada"].CreatedAt()).catalogue()
+	batch := newStage(st, s.Users["ada"].CreatedAt(), testURL).catalogue()
 	for _, u := range batch.Units {
 		s.Ads = append(s.Ads, must(st.Ads().Units(t.Context(), []ads.UnitID{u.ID}))(t)[u.ID])
 	}

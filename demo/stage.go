@@ -18,17 +18,18 @@ const opening = 6 * time.Hour
 
 // stage is where the script is played: the services, with the clock and the ids of the step that is on.
 type stage struct {
-	store  storage.Store
-	social *social.Service
-	ads    *ads.Service
-	began  time.Time
+	store     storage.Store
+	social    *social.Service
+	ads       *ads.Service
+	began     time.Time
+	publicURL string // of the server, which has the pictures
 
 	on   *step
 	made int // ids that the step has made
 }
 
-func newStage(st storage.Store, began time.Time) *stage {
-	s := &stage{store: st, ads: ads.New(st.Ads(), ads.Options{}), began: began}
+func newStage(st storage.Store, began time.Time, publicURL string) *stage {
+	s := &stage{store: st, ads: ads.New(st.Ads(), ads.Options{}), began: began, publicURL: publicURL}
 	s.social = social.New(st, social.Options{Now: s.now, NewID: s.newID, NewSlug: s.newSlug})
 	return s
 }

@@ -29,6 +29,8 @@ type Config struct {
 type Demo struct {
 	Handle   string `json:"handle"`
 	Password string `json:"password"`
+	// Threads are ids of public posts that are talked about all the time, best first; some may be gone.
+	Threads []string `json:"threads"`
 }
 
 // Everything comes from this server. Monaco, the editor in GraphiQL, makes style elements as it runs.

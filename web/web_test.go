@@ -111,7 +111,7 @@ func TestConfig(t *testing.T) {
 		want   string
 	}{
 		{Config{}, `{"demo":null}`},
-		{Config{Demo: &Demo{Handle: "ada", Password: "secret"}}, `{"demo":{"handle":"ada","password":"secret"}}`},
+		{Config{Demo: &Demo{Handle: "ada", Password: "secret", Threads: []string{"post_1"}}}, `{"demo":{"handle":"ada","password":"secret","threads":["post_1"]}}`},
 	} {
 		res := get(t, GraphiQL(test.config), "/graphiql/config.json")
 		if got := body(t, res.Body); got != test.want {

@@ -8,6 +8,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"os/exec"
@@ -28,13 +29,13 @@ func TestGraphiQL(t *testing.T) {
 	browser, complaints := openBrowser(t)
 	var answer string
 	run(browser, t,
-		chromedp.Navigate(url),
-		chromedp.WaitVisible(`.graphiql-execute-button`),
-		chromedp.Click(`//button[contains(., "@ada")]`),
-		chromedp.WaitVisible(`//*[contains(., "Signed in as")]`),
+		chromedp.EmulateViewport(1400, 900),
+		openPage(url),
+		signIn(),
 		openTab("MyNews"),
 		execute(shown(`"handle": "ada"`)),
 		chromedp.Text(`.result-window`, &answer),
+		keepPicture("graphiql.png"),
 	)
 	for _, want := range []string{`"viewer"`, `"news"`} {
 		if !strings.Contains(answer, want) {
@@ -49,24 +50,51 @@ func TestGraphiQL(t *testing.T) {
 	}
 }
 
-func openTab(name string) chromedp.Action {
-	return chromedp.Click(`//*[@role="tab"]//*[contains(., "` + name + `")] | //*[@role="tab" and contains(., "` + name + `")]`)
+func signIn() chromedp.Action {
+	return chromedp.Tasks{
+		chromedp.Click(`//button[contains(., "@ada")]`),
+		chromedp.WaitVisible(`//*[contains(., "Signed in as")]`),
+	}
 }
 
-// execute presses the button until a condition holds: right after a change of tabs GraphiQL still sends the name of the
-// operation in the tab before.
-func execute(until string) chromedp.Action {
+// openTab clicks on a tab until it is open: the page may still be moving.
+func openTab(name string) chromedp.Action {
+	tab := `//*[@role="tab" and contains(., "` + name + `")]`
+	open := `document.querySelector("[role=tab][aria-selected=true]")?.innerText.trim() === ` + quoted(name)
 	return chromedp.ActionFunc(func(ctx context.Context) error {
 		var missed error
 		for range 8 {
-			if err := chromedp.Click(`.graphiql-execute-button`).Do(ctx); err != nil {
+			if err := chromedp.Click(tab).Do(ctx); err != nil {
 				return err
 			}
-			if missed = chromedp.Poll(until, nil, chromedp.WithPollingTimeout(4*time.Second)).Do(ctx); missed == nil {
+			if missed = chromedp.Poll(open, nil, chromedp.WithPollingTimeout(2*time.Second)).Do(ctx); missed == nil {
 				return nil
 			}
 		}
-		return missed
+		return fmt.Errorf("the tab %s does not open: %w", name, missed)
+	})
+}
+
+// execute presses the button once, and waits for a condition.
+func execute(until string) chromedp.Action {
+	return chromedp.Tasks{
+		chromedp.Click(`.graphiql-execute-button`),
+		chromedp.Poll(until, nil, chromedp.WithPollingTimeout(time.Minute)),
+	}
+}
+
+// keepPicture writes what the page looks like into the folder PLAZA_TEST_PICTURES, if that is set: docs/images come from there.
+func keepPicture(name string) chromedp.Action {
+	return chromedp.ActionFunc(func(ctx context.Context) error {
+		folder := os.Getenv("PLAZA_TEST_PICTURES")
+		if folder == "" {
+			return nil
+		}
+		var picture []byte
+		if err := chromedp.CaptureScreenshot(&picture).Do(ctx); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(folder, name), picture, 0o600)
 	})
 }
 
@@ -82,10 +110,12 @@ func quoted(text string) string {
 
 func run(browser context.Context, t *testing.T, actions ...chromedp.Action) {
 	t.Helper()
-	if err := chromedp.Run(browser, actions...); err != nil {
+	limited, cancel := context.WithTimeout(browser, 90*time.Second) // which leaves time for the picture
+	defer cancel()
+	if err := chromedp.Run(limited, actions...); err != nil {
 		var picture []byte
 		_ = chromedp.Run(browser, chromedp.CaptureScreenshot(&picture))
-		file := filepath.Join(os.TempDir(), "plaza-e2e.png")
+		file := filepath.Join(os.TempDir(), "plaza-e2e-"+t.Name()+".png")
 		_ = os.WriteFile(file, picture, 0o600)
 		t.Fatalf("%v (the page is in %s)", err, file)
 	}
@@ -106,8 +136,11 @@ func openBrowser(t *testing.T) (browser context.Context, complaints func() []str
 	t.Cleanup(cancelAllocator)
 	browser, cancel := chromedp.NewContext(allocator)
 	t.Cleanup(cancel)
-	browser, cancelTimeout := context.WithTimeout(browser, 90*time.Second)
+	browser, cancelTimeout := context.WithTimeout(browser, 10*time.Minute)
 	t.Cleanup(cancelTimeout)
+	if err := chromedp.Run(browser); err != nil { // which starts it: it would end with the first run's time otherwise
+		t.Fatal(err)
+	}
 	var mu sync.Mutex
 	var said []string
 	chromedp.ListenTarget(browser, func(event any) {
@@ -129,14 +162,36 @@ func openBrowser(t *testing.T) (browser context.Context, complaints func() []str
 	}
 }
 
-// startDemo builds and starts plaza --demo, and answers with its address.
+// binary is plaza, built by TestMain.
+var binary string
+
+func TestMain(m *testing.M) {
+	os.Exit(func() int {
+		folder, err := os.MkdirTemp("", "plaza-e2e-*")
+		if err != nil {
+			panic(err)
+		}
+		defer func() { _ = os.RemoveAll(folder) }()
+		binary = filepath.Join(folder, "plaza")
+		if out, err := exec.CommandContext(context.Background(), "go", "build", "-o", binary, "../..").CombinedOutput(); err != nil {
+			_, _ = os.Stderr.Write(out)
+			return 1
+		}
+		return m.Run()
+	}())
+}
+
+// startDemo starts plaza --demo, and answers with its address.
 func startDemo(t *testing.T) string {
 	t.Helper()
-	binary := filepath.Join(t.TempDir(), "plaza")
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", binary, "../..").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
-	command := exec.CommandContext(t.Context(), binary, "--demo", "--addr", "127.0.0.1:0", "--data", t.TempDir())
+	return start(t, "--demo")
+}
+
+// start starts plaza with an empty database, and answers with its address.
+func start(t *testing.T, flags ...string) string {
+	t.Helper()
+	flags = append(flags, "--addr", "127.0.0.1:0", "--data", t.TempDir())
+	command := exec.CommandContext(t.Context(), binary, flags...)
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	logged, err := command.StderrPipe()
 	if err != nil {

@@ -1,4 +1,4 @@
-// Validates the example operations, and those of the sign-in bar, against the server's schema.
+// Validates the example operations, and those of the page itself, against the server's schema.
 import { readdirSync, readFileSync } from 'node:fs';
 import { buildSchema, getVariableValues, parse, validate } from 'graphql';
 import { exampleTabs } from './src/examples.js';
@@ -8,7 +8,12 @@ const dir = new URL('../../graph/schema/', import.meta.url);
 const files = readdirSync(dir).filter((name) => name.endsWith('.graphqls'));
 const schema = buildSchema(files.map((name) => readFileSync(new URL(name, dir), 'utf8')).join('\n'));
 
-const operations = [...exampleTabs(true), ...Object.values(barOperations).map((query) => ({ query }))];
+const subject = { newHandle: 'visitor_1', handle: 'ada', postId: 'post_1' };
+const operations = [
+  ...exampleTabs(true, subject),
+  ...exampleTabs(false, { ...subject, postId: undefined }),
+  ...Object.values(barOperations).map((query) => ({ query })),
+];
 let failed = 0;
 for (const { query, variables } of operations) {
   const document = parse(query);

@@ -3,7 +3,7 @@ import { getState, signIn, signOut, subscribe } from './api.js';
 import icon from './icon.svg';
 
 export function SignInBar({ demo }) {
-  const { session, message } = useSyncExternalStore(subscribe, getState);
+  const { session, message, asksToSignIn } = useSyncExternalStore(subscribe, getState);
   const [busy, setBusy] = useState(false);
 
   async function run(action) {
@@ -19,7 +19,7 @@ export function SignInBar({ demo }) {
   }
 
   return (
-    <header className="plaza-bar">
+    <header className={asksToSignIn ? 'plaza-bar plaza-asks' : 'plaza-bar'}>
       <strong className="plaza-name">
         <img src={icon} alt="" width="20" height="20" /> Plaza
       </strong>
@@ -42,7 +42,7 @@ export function SignInBar({ demo }) {
               <span className="plaza-hint">
                 Demo: handle <code>{demo.handle}</code>, password <code>{demo.password}</code>
               </span>
-              <button type="button" disabled={busy} onClick={() => run(() => signIn(demo.handle, demo.password))}>
+              <button type="button" className="plaza-demo" disabled={busy} onClick={() => run(() => signIn(demo.handle, demo.password))}>
                 Sign in as @{demo.handle} (demo)
               </button>
             </>

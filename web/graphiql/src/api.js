@@ -1,12 +1,12 @@
-import { getOperationAST } from 'graphql';
+import { Kind, parse } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { signInMutation, signOutMutation, viewerQuery } from './operations.js';
 
 const endpoint = '/graphql';
 const storageKey = 'plaza:session';
 
-// The session of this browser tab: { token, handle, name } or null, and a message for the sign-in bar.
-let state = { session: null, message: '' };
+// The session of this browser tab: { token, handle, name } or null, a message for the sign-in bar, and whether it asks to sign in.
+let state = { session: null, message: '', asksToSignIn: false };
 const listeners = new Set();
 
 export function getState() {
@@ -18,9 +18,9 @@ export function subscribe(listener) {
   return () => listeners.delete(listener);
 }
 
-function setState(session, message = '') {
+function setState(session, message = '', asksToSignIn = false) {
   const changed = session?.token !== state.session?.token;
-  state = { session, message };
+  state = { session, message, asksToSignIn };
   if (session) sessionStorage.setItem(storageKey, JSON.stringify(session));
   else sessionStorage.removeItem(storageKey);
   if (changed) socket.terminate(); // a running subscription connects again, as the new viewer
@@ -31,6 +31,11 @@ const expired = 'Your session has ended. Please sign in again.';
 
 function expire(token) {
   if (token && token === state.session?.token) setState(null, expired);
+}
+
+// askToSignIn says why an operation that is about the viewer has shown nothing.
+function askToSignIn(operationName) {
+  if (!state.session) setState(null, `Sign in to run ${operationName ?? 'this'}: it is about you.`, true);
 }
 
 function isUnauthenticated(errors) {
@@ -99,6 +104,7 @@ function listen(params) {
     try {
       return await next();
     } catch (error) {
+      if (isUnauthenticated(error)) askToSignIn(params.operationName);
       if (!(error instanceof CloseEvent)) throw error;
       throw failure(`The live connection was closed: ${error.code} ${error.reason}`.trim());
     }
@@ -106,13 +112,37 @@ function listen(params) {
   return results;
 }
 
+// operationOf finds the operation that is to be run. Right after a change of tabs, GraphiQL still names that of the tab before.
+function operationOf({ query, operationName }) {
+  let operations;
+  try {
+    operations = parse(query).definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+  } catch {
+    return undefined; // the server says what is wrong
+  }
+  return operations.find(({ name }) => name?.value === operationName) ?? (operations.length === 1 ? operations[0] : undefined);
+}
+
 // fetcher is what GraphiQL calls: POST for queries and mutations, a websocket for subscriptions.
-export async function fetcher(params, options) {
-  const { documentAST, headers } = options ?? {};
-  const operation = documentAST && getOperationAST(documentAST, params.operationName);
-  if (operation?.operation !== 'subscription') return post(params, headers);
+export async function fetcher(params, { headers } = {}) {
+  const operation = operationOf(params);
+  const named = operation ? { ...params, operationName: operation.name?.value } : params;
+  if (operation?.operation !== 'subscription') {
+    const result = await post(named, headers);
+    if (isUnauthenticated(result.errors) || result.data?.viewer === null) askToSignIn(named.operationName);
+    return result;
+  }
   editorHeaders = headers;
-  return listen(params);
+  return listen(named);
+}
+
+// ask answers what data there is, or null: for what the page can do without.
+export async function ask(query, variables) {
+  try {
+    return (await post({ query, variables })).data ?? null;
+  } catch {
+    return null;
+  }
 }
 
 // request answers the data of one operation, or throws an error to show to the user.

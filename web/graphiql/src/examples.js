@@ -1,11 +1,27 @@
 // The operations that GraphiQL opens with. `npm run check` validates them against the schema.
 
-const publicWall = {
-  query: `# A public wall: what anybody may see, signed in or not.
-query PublicWall {
-  user(handle: "ada") {
+const signUp = () => ({
+  query: `# Makes an account. The name in the variables below is new
+# each time this page loads. Then sign in with it in the bar
+# above: the other tabs are then about you.
+mutation SignUp($input: SignUpInput!) {
+  signUp(input: $input) {
+    token
+    viewer { user { id handle } }
+    userErrors { code message path }
+  }
+}
+`,
+  variables: ({ newHandle }) => ({ input: { handle: newHandle, name: 'A visitor', password: 'choose a long one' } }),
+});
+
+const publicWall = (demo) => ({
+  query: `# A public wall: what anyone may see, signed in or not.
+${demo ? '' : '# Put the handle of someone you know into the variables.\n'}query PublicWall($handle: String!) {
+  user(handle: $handle) {
     name
     bio
+    avatarUrl
     wall(first: 5) {
       nodes {
         __typename
@@ -24,12 +40,14 @@ query PublicWall {
   }
 }
 `,
-};
+  variables: ({ handle }) => ({ handle }),
+});
 
-const myNews = {
-  query: `# Your news, once you are signed in: posts by the people
-# you follow and your own, newest first. For the next page,
-# pass pageInfo.endCursor as "after".
+const myNews = (demo) => ({
+  query: `# SIGN IN FIRST (${demo ? 'one click in' : 'in'} the bar above).
+# Your news: posts by the people you follow, and yours,
+# newest first. For the next page, pass the endCursor of
+# pageInfo as "after".
 query MyNews($after: String) {
   viewer {
     user { handle }
@@ -56,12 +74,13 @@ query MyNews($after: String) {
   }
 }
 `,
-};
+});
 
-const postSomething = {
-  query: `# Posts on your own wall, once you are signed in. The
-# variables below say what, and who may see it. Mistakes
-# come back in userErrors, with a path into the input.
+const postSomething = (demo) => ({
+  query: `# SIGN IN FIRST (${demo ? 'one click in' : 'in'} the bar above).
+# Posts on your own wall. The variables below say what, and
+# who may see it. Mistakes come back in userErrors, with a
+# path into the input.
 mutation PostSomething($input: CreatePostInput!) {
   createPost(input: $input) {
     post {
@@ -74,20 +93,19 @@ mutation PostSomething($input: CreatePostInput!) {
   }
 }
 `,
-  variables: {
+  variables: () => ({
     input: {
       content: { status: { text: 'Hello from GraphiQL!' } },
       audience: { kind: 'PUBLIC' },
     },
-  },
-};
+  }),
+});
 
-const thread = {
+const thread = (demo) => ({
   query: `# Comments as a tree: every reply comes under its parent.
-# The orders OLDEST and NEWEST list them by time. To read
-# one thread, start with post(id: "post_…") instead.
-query Thread {
-  user(handle: "ada") {
+# The orders OLDEST and NEWEST list them by time.
+${demo ? '' : '# Put the handle of someone you know into the variables.\n'}query Thread($handle: String!) {
+  user(handle: $handle) {
     wall(first: 3) {
       nodes {
         id
@@ -109,12 +127,16 @@ query Thread {
   }
 }
 `,
-};
+  variables: ({ handle }) => ({ handle }),
+});
 
-const liveNews = {
-  query: `# Live: new posts in your news, once you are signed in.
-# Run it, then post from a second window, as yourself or
-# as somebody you follow.
+const liveNews = (demo) => ({
+  query: `# SIGN IN FIRST (${demo ? 'one click in' : 'in'} the bar above).
+# Live: new posts in your news. ${
+    demo
+      ? 'Run it and wait: someone\n# posts every half minute or so.'
+      : 'Run it, then post from\n# a second window, as yourself or as someone you follow.'
+  }
 subscription LiveNews {
   newsItemAdded {
     cursor
@@ -127,12 +149,17 @@ subscription LiveNews {
   }
 }
 `,
-};
+});
 
-const liveComments = {
-  query: `# Live: new comments on one post. Put the post's id into
-# the variables below, run it, then comment on the post
-# from a second window.
+const liveComments = (demo, { postId }) => ({
+  query: `# Live: new comments on one post.
+${
+    demo
+      ? '# Run it and wait: the people of the demo talk about this\n# post all the time.'
+      : postId
+        ? '# Run it, then comment on the post from a second window.'
+        : '# Put its id into the variables below (PostSomething\n# answers with one), run it, then comment on the post from\n# a second window.'
+  }
 subscription LiveComments($postId: ID!) {
   commentAdded(postId: $postId) {
     cursor
@@ -146,34 +173,36 @@ subscription LiveComments($postId: ID!) {
   }
 }
 `,
-  variables: { postId: 'post_…' },
-};
+  variables: () => ({ postId: postId ?? '' }),
+});
 
-const signUp = {
-  query: `# Makes an account. Sign in with it in the bar above, then
-# try the other tabs.
-mutation SignUp {
-  signUp(
-    input: {
-      handle: "ada"
-      name: "Ada Lovelace"
-      password: "choose a long one"
-    }
-  ) {
-    token
-    viewer { user { id handle } }
-    userErrors { code message path }
+const ads = (demo) => ({
+  query: `# Ads for a place on a page, best first, signed in or not.
+# Link to clickUrl, and give impressionToken to
+# recordAdImpression when the ad was really shown.
+${demo ? '' : '# Without ads there is nothing to choose: plaza ads import --help\n'}query Ads($site: String!, $zone: String!, $keywords: [String!]!) {
+  ads(site: $site, zone: $zone, keywords: $keywords, count: 2) {
+    id
+    headline
+    body
+    imageUrl
+    advertiser
+    why
+    clickUrl
+    impressionToken
   }
 }
 `,
-};
+  variables: () => ({ site: 'plaza', zone: 'sidebar', keywords: ['boats', 'books'] }),
+});
 
-const examples = [publicWall, myNews, postSomething, thread, liveNews, liveComments];
+const examples = [publicWall, myNews, postSomething, thread, liveNews, liveComments, ads];
 
-// exampleTabs are GraphiQL's default tabs. An empty Plaza starts with signing up, a demo with something to see.
-export function exampleTabs(isDemo) {
-  return (isDemo ? [...examples, signUp] : [signUp, ...examples]).map(({ query, variables }) => ({
-    query,
-    variables: variables && JSON.stringify(variables, null, 2),
-  }));
+// exampleTabs are GraphiQL's default tabs, filled in with what they are about: { newHandle, handle, postId }. An empty Plaza
+// starts with signing up, a demo with something to see.
+export function exampleTabs(isDemo, subject) {
+  return (isDemo ? [...examples, signUp] : [signUp, ...examples]).map((example) => {
+    const { query, variables } = example(isDemo, subject);
+    return { query, variables: variables && JSON.stringify(variables(subject), null, 2) };
+  });
 }

@@ -13,6 +13,8 @@ import { fetcher, restoreSession } from './api.js';
 import { exampleTabs } from './examples.js';
 import { SignInBar } from './SignInBar.jsx';
 import { storage } from './storage.js';
+import { findSubject } from './subject.js';
+import { renewTabs } from './tabs.js';
 
 globalThis.MonacoEnvironment = {
   getWorker(_id, label) {
@@ -32,7 +34,11 @@ async function readConfig() {
 }
 
 const { demo = null } = await readConfig();
-restoreSession();
+await restoreSession();
+const examples = exampleTabs(Boolean(demo), await findSubject(demo));
+renewTabs(storage, examples);
+// A phone has no room for the variables; a tap on their name shows them.
+const isNarrow = matchMedia('(max-width: 720px)').matches;
 
 createRoot(document.getElementById('root')).render(
   <>
@@ -40,8 +46,8 @@ createRoot(document.getElementById('root')).render(
     <GraphiQL
       fetcher={fetcher}
       storage={storage}
-      defaultTabs={exampleTabs(Boolean(demo))}
-      defaultEditorToolsVisibility="variables"
+      defaultTabs={examples}
+      defaultEditorToolsVisibility={isNarrow ? false : 'variables'}
     >
       <GraphiQL.Logo>
         <span />

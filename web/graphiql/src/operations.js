@@ -14,3 +14,14 @@ export const signOutMutation = `mutation SignOut {
 export const viewerQuery = `query Viewer {
   viewer { user { handle name } }
 }`;
+
+// Asked once, before anything is shown: what the examples can be about. Parts of it may fail.
+export const subjectQuery = `query Subject($ids: [ID!]!, $handle: String!) {
+  nodes(ids: $ids) { id }
+  user(handle: $handle) { wall(first: 1) { nodes { id } } }
+  viewer {
+    user { handle }
+    wall(first: 1) { nodes { id } }
+    news(first: 1) { nodes { id } }
+  }
+}`;

@@ -1,0 +1,98 @@
+package demo
+
+import (
+	"context"
+	"errors"
+
+	"plaza/ads"
+	"plaza/id"
+	"plaza/social"
+)
+
+// rehang gives the community's pictures the address that they have on this server: they were stored with that of another public URL.
+// What else has become of the community, and pictures from elsewhere, stay.
+func (s *stage) rehang(ctx context.Context) error {
+	return errors.Join(s.rehangAvatars(ctx), s.rehangPhotos(ctx), s.rehangAds(ctx))
+}
+
+// moved is the address that a picture has now. False: it is right, or no picture of ours.
+func (s *stage) moved(stored string) (string, bool) {
+	now, ours := rehung(s.publicURL, stored)
+	return now, ours && now != stored
+}
+
+func (s *stage) rehangAvatars(ctx context.Context) error {
+	users, err := s.store.UsersByHandle(ctx, castHandles())
+	if err != nil {
+		return err
+	}
+	service := social.New(s.store, social.Options{})
+	for _, u := range users {
+		if now, moved := s.moved(u.AvatarURL); moved {
+			if err := service.UpdateProfile(ctx, u.ID, social.ProfileChange{AvatarURL: &now}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *stage) rehangPhotos(ctx context.Context) error {
+	var ids []social.PostID
+	for _, st := range script() {
+		if st.makes == aPost {
+			ids = append(ids, s.postID(st.name, st.after))
+		}
+	}
+	posts, err := s.store.Posts(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, p := range posts {
+		if err := s.rehangPhoto(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rehangPhoto corrects the address without a version in the post's history: its author has edited nothing.
+func (s *stage) rehangPhoto(ctx context.Context, p *social.Post) error {
+	if p.Content.Photo == nil {
+		return nil
+	}
+	now, moved := s.moved(p.Content.Photo.URL)
+	if !moved {
+		return nil
+	}
+	p.Content.Photo.URL = now
+	p.Revision++
+	err := s.store.UpdatePost(ctx, p, nil, social.Event{
+		ID: social.EventID{ID: id.New()}, Kind: social.EventPostEdited, Actor: p.Author, Post: p.ID, Target: p.WallOwner,
+	})
+	if errors.Is(err, social.ErrConflict) || errors.Is(err, social.ErrNotFound) { // somebody was quicker
+		return nil
+	}
+	return err
+}
+
+func (s *stage) rehangAds(ctx context.Context) error {
+	var ids []ads.UnitID
+	for _, u := range s.catalogue().Units {
+		ids = append(ids, u.ID)
+	}
+	units, err := s.store.Ads().Units(ctx, ids)
+	if err != nil {
+		return err
+	}
+	for _, u := range units {
+		now, moved := s.moved(u.ImageURL)
+		if !moved {
+			continue
+		}
+		if err := s.ads.UpdateUnit(ctx, u.ID, func(u *ads.Unit) error { u.ImageURL = now; return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
+}

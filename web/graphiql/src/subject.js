@@ -1,0 +1,18 @@
+import { ask } from './api.js';
+import { subjectQuery } from './operations.js';
+
+// newHandle is one that no one has: each load of the page makes another.
+function newHandle() {
+  return 'visitor_' + crypto.getRandomValues(new Uint32Array(1))[0].toString(36);
+}
+
+// findSubject says what the example tabs are about: { newHandle, handle, postId }. Its ids are those of things that there are; without any,
+// postId is undefined. demo is the server's configuration of it, or null.
+export async function findSubject(demo) {
+  const subject = { newHandle: newHandle() };
+  const data = await ask(subjectQuery, { ids: demo?.threads ?? [], handle: demo?.handle ?? subject.newHandle });
+  subject.handle = demo?.handle ?? data?.viewer?.user.handle ?? subject.newHandle;
+  const posts = [data?.nodes, data?.user?.wall?.nodes, data?.viewer?.wall?.nodes, data?.viewer?.news?.nodes].flat();
+  subject.postId = posts.find(Boolean)?.id;
+  return subject;
+}

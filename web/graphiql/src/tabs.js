@@ -1,0 +1,37 @@
+// GraphiQL's tabs of an earlier visit, in its own format.
+const tabsKey = 'graphiql:tabState';
+const queryKey = 'graphiql:query';
+const variablesKey = 'graphiql:variables';
+// What the examples were filled in with then: a list of { query, variables }.
+const filledKey = 'filled';
+
+function read(storage, key) {
+  try {
+    return JSON.parse(storage.getItem(key));
+  } catch {
+    return null;
+  }
+}
+
+// renewTabs fills the examples in again that a visitor has kept as they were: ids and handles of an earlier visit may be gone,
+// or taken, by now. What the visitor has changed stays.
+export function renewTabs(storage, examples) {
+  const filled = read(storage, filledKey) ?? [];
+  const renew = (tab) => {
+    const before = filled.find((example) => example.query === tab.query && (example.variables ?? '') === (tab.variables ?? ''));
+    const now = before && examples.find((example) => nameOf(example.query) === nameOf(before.query));
+    return now ? { ...tab, query: now.query, variables: now.variables ?? null } : tab;
+  };
+  const stored = read(storage, tabsKey);
+  const tabs = stored?.tabs?.map(renew) ?? examples;
+  if (stored) storage.setItem(tabsKey, JSON.stringify({ ...stored, tabs }));
+  // GraphiQL begins with these, shows no variables without them, and opens another tab where no tab has them.
+  const open = tabs[stored?.activeTabIndex ?? 0] ?? tabs[0];
+  storage.setItem(queryKey, open?.query ?? '');
+  storage.setItem(variablesKey, open?.variables ?? '');
+  storage.setItem(filledKey, JSON.stringify(examples));
+}
+
+function nameOf(query) {
+  return /^(?:query|mutation|subscription) (\w+)/m.exec(query)?.[1];
+}
