@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -154,22 +155,25 @@ func TestLifeGoesOnWithoutItsThread(t *testing.T) {
 func TestLifeRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		acted, watched := 0, false
-		l := &Life{recalled: true, acts: []act{func(context.Context, *Life) error { acted++; return nil }}}
+		var acted atomic.Int32
+		var watched atomic.Bool
+		l := &Life{recalled: true, acts: []act{func(context.Context, *Life) error { acted.Add(1); return nil }}}
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			l.Run(ctx, func() bool { return watched }, slog.New(slog.DiscardHandler))
+			l.Run(ctx, watched.Load, slog.New(slog.DiscardHandler))
 		}()
 		time.Sleep(10*pace + pace/2) //nolint:forbidigo // in a bubble of synctest it takes no time
-		if acted != 0 {
-			t.Errorf("%d acts while no one watches", acted)
+		synctest.Wait()
+		if n := acted.Load(); n != 0 {
+			t.Errorf("%d acts while no one watches", n)
 		}
-		watched = true
+		watched.Store(true)
 		time.Sleep(10 * pace) //nolint:forbidigo // as above
-		if acted != 10 {
-			t.Errorf("%d acts in the time of 10", acted)
+		synctest.Wait()
+		if n := acted.Load(); n != 10 {
+			t.Errorf("%d acts in the time of 10", n)
 		}
 		cancel()
 		<-done
