@@ -250,6 +250,10 @@ func (w *world) inputFields() map[string][]bad {
 		"CheckinInput.latitude":          append(values("INVALID", 90.000001, -91, 1e308), values("BAD_USER_INPUT", "NaN", json.RawMessage("1e999"))...),
 		"CheckinInput.longitude":         append(values("INVALID", 180.000001, -181, -1e308), values("BAD_USER_INPUT", "Infinity", json.RawMessage("-1e999"))...),
 		"CheckinInput.text":              optionalText(10_000),
+		"PictureInput.url":               append(address(), bad{why: "empty", value: "", code: "BLANK"}),
+		"PictureInput.alt":               optionalLine(1_000),
+		"PictureInput.width":             values("INVALID", 0, -1, 100_001, -1<<31, 1<<31-1),
+		"PictureInput.height":            values("INVALID", 0, -1, 100_001, -1<<31, 1<<31-1),
 		"PollInput.question":             text(1_000),
 		"PollInput.options":              badOptions(),
 		"PollInput.closesAt":             badTimes(),
@@ -502,7 +506,7 @@ func (w *world) inputs() map[string][]map[string]any {
 		"post":    {"status": map[string]any{"text": "new"}},
 		"photo":   {"photo": map[string]any{"url": "https://example.org/new.png"}},
 		"link":    {"link": map[string]any{"url": "https://example.org/new"}},
-		"checkin": {"checkin": map[string]any{"place": "New", "latitude": 1, "longitude": 1}},
+		"checkin": {"checkin": map[string]any{"place": "New", "latitude": 1, "longitude": 1, "photo": map[string]any{"url": "https://example.org/new.png"}}},
 		"poll":    {"poll": map[string]any{"question": "New?", "options": []any{"yes", "no"}}},
 	}
 	inputs := map[string][]map[string]any{

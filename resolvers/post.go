@@ -271,6 +271,9 @@ func content(input *model.PostContentInput) social.Content {
 	}
 	if in := input.Checkin; in != nil {
 		c.Checkin = &social.Checkin{Place: in.Place, Latitude: in.Latitude, Longitude: in.Longitude, Text: value(in.Text)}
+		if photo := in.Photo; photo != nil {
+			c.Checkin.Photo = &social.Picture{URL: photo.URL, Alt: value(photo.Alt), Width: pixels(photo.Width), Height: pixels(photo.Height)}
+		}
 	}
 	if in := input.Poll; in != nil {
 		c.Poll = &social.Poll{Question: in.Question, Options: in.Options, ClosesAt: value[time.Time](in.ClosesAt)}

@@ -41,11 +41,17 @@ func (c Content) fieldsSet() int {
 
 func (p *Photo) check() error {
 	return fault.All(
-		fault.CheckURL("content.photo.url", p.URL),
-		checkPixels("content.photo.width", "width", p.Width),
-		checkPixels("content.photo.height", "height", p.Height),
-		fault.CheckLine("content.photo.alt", p.Alt, 0, MaxAltLen),
+		Picture{p.URL, p.Alt, p.Width, p.Height}.check("content.photo"),
 		fault.CheckText("content.photo.caption", p.Caption, 0, MaxTextLen),
+	)
+}
+
+func (p Picture) check(field string) error {
+	return fault.All(
+		fault.CheckURL(field+".url", p.URL),
+		checkPixels(field+".width", "width", p.Width),
+		checkPixels(field+".height", "height", p.Height),
+		fault.CheckLine(field+".alt", p.Alt, 0, MaxAltLen),
 	)
 }
 
@@ -65,11 +71,16 @@ func (l *Link) check() error {
 }
 
 func (c *Checkin) check() error {
+	var picture error
+	if c.Photo != nil {
+		picture = c.Photo.check("content.checkin.photo")
+	}
 	return fault.All(
 		fault.CheckLine("content.checkin.place", c.Place, 1, MaxPlaceLen),
 		checkDegrees("content.checkin.latitude", "latitude", c.Latitude, 90),
 		checkDegrees("content.checkin.longitude", "longitude", c.Longitude, 180),
 		fault.CheckText("content.checkin.text", c.Text, 0, MaxTextLen),
+		picture,
 	)
 }
 

@@ -108,6 +108,13 @@ type Photo struct {
 	Width, Height int // pixels; 0: unknown
 }
 
+// Picture is a picture elsewhere on the web that belongs to something else.
+type Picture struct {
+	URL           string
+	Alt           string // what it shows, for those who do not see it; may be empty
+	Width, Height int    // pixels; 0: unknown
+}
+
 // Link points at a page.
 type Link struct {
 	URL   string
@@ -121,6 +128,7 @@ type Checkin struct {
 	Latitude  float64 // degrees north, -90 to 90
 	Longitude float64 // degrees east, -180 to 180
 	Text      string
+	Photo     *Picture // may be nil
 }
 
 // Poll asks a question. Its options and closing time never change, so that votes keep their meaning.

@@ -1465,6 +1465,45 @@ func (ec *executionContext) fieldContext_CheckinPost_longitude(_ context.Context
 	return fc, nil
 }
 
+func (ec *executionContext) _CheckinPost_photo(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_CheckinPost_photo,
+		func(ctx context.Context) (any, error) {
+			return obj.Photo(), nil
+		},
+		nil,
+		ec.marshalOPicture2ᚖplazaᚋgraphᚋmodelᚐPicture,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_CheckinPost_photo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "CheckinPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "url":
+				return ec.fieldContext_Picture_url(ctx, field)
+			case "alt":
+				return ec.fieldContext_Picture_alt(ctx, field)
+			case "width":
+				return ec.fieldContext_Picture_width(ctx, field)
+			case "height":
+				return ec.fieldContext_Picture_height(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type Picture", field.Name)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _CreatePostPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.CreatePostPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3542,6 +3581,122 @@ func (ec *executionContext) _PhotoPost_height(ctx context.Context, field graphql
 func (ec *executionContext) fieldContext_PhotoPost_height(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
 	fc = &graphql.FieldContext{
 		Object:     "PhotoPost",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Picture_url(ctx context.Context, field graphql.CollectedField, obj *model.Picture) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Picture_url,
+		func(ctx context.Context) (any, error) {
+			return obj.URL(), nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_Picture_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Picture",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Picture_alt(ctx context.Context, field graphql.CollectedField, obj *model.Picture) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Picture_alt,
+		func(ctx context.Context) (any, error) {
+			return obj.Alt(), nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_Picture_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Picture",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Picture_width(ctx context.Context, field graphql.CollectedField, obj *model.Picture) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Picture_width,
+		func(ctx context.Context) (any, error) {
+			return obj.Width(), nil
+		},
+		nil,
+		ec.marshalOInt2ᚖint,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Picture_width(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Picture",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Picture_height(ctx context.Context, field graphql.CollectedField, obj *model.Picture) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Picture_height,
+		func(ctx context.Context) (any, error) {
+			return obj.Height(), nil
+		},
+		nil,
+		ec.marshalOInt2ᚖint,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Picture_height(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Picture",
 		Field:      field,
 		IsMethod:   true,
 		IsResolver: false,
@@ -6434,7 +6589,7 @@ func (ec *executionContext) unmarshalInputCheckinInput(ctx context.Context, obj 
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"place", "latitude", "longitude", "text"}
+	fieldsInOrder := [...]string{"place", "latitude", "longitude", "text", "photo"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -6469,6 +6624,13 @@ func (ec *executionContext) unmarshalInputCheckinInput(ctx context.Context, obj 
 				return it, err
 			}
 			it.Text = data
+		case "photo":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("photo"))
+			data, err := ec.unmarshalOPictureInput2ᚖplazaᚋgraphᚋmodelᚐPictureInput(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Photo = data
 		}
 	}
 
@@ -6694,6 +6856,54 @@ func (ec *executionContext) unmarshalInputPhotoInput(ctx context.Context, obj an
 				return it, err
 			}
 			it.Caption = data
+		case "width":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("width"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Width = data
+		case "height":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("height"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Height = data
+		}
+	}
+
+	return it, nil
+}
+
+func (ec *executionContext) unmarshalInputPictureInput(ctx context.Context, obj any) (model.PictureInput, error) {
+	var it model.PictureInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"url", "alt", "width", "height"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "url":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("url"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.URL = data
+		case "alt":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("alt"))
+			data, err := ec.unmarshalOString2ᚖstring(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Alt = data
 		case "width":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("width"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -7614,6 +7824,8 @@ func (ec *executionContext) _CheckinPost(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
+		case "photo":
+			out.Values[i] = ec._CheckinPost_photo(ctx, field, obj)
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -8591,6 +8803,54 @@ func (ec *executionContext) _PhotoPost(ctx context.Context, sel ast.SelectionSet
 			out.Values[i] = ec._PhotoPost_width(ctx, field, obj)
 		case "height":
 			out.Values[i] = ec._PhotoPost_height(ctx, field, obj)
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var pictureImplementors = []string{"Picture"}
+
+func (ec *executionContext) _Picture(ctx context.Context, sel ast.SelectionSet, obj *model.Picture) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, pictureImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("Picture")
+		case "url":
+			out.Values[i] = ec._Picture_url(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "alt":
+			out.Values[i] = ec._Picture_alt(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "width":
+			out.Values[i] = ec._Picture_width(ctx, field, obj)
+		case "height":
+			out.Values[i] = ec._Picture_height(ctx, field, obj)
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -10524,6 +10784,21 @@ func (ec *executionContext) unmarshalOPhotoInput2ᚖplazaᚋgraphᚋmodelᚐPhot
 		return nil, nil
 	}
 	res, err := ec.unmarshalInputPhotoInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
+func (ec *executionContext) marshalOPicture2ᚖplazaᚋgraphᚋmodelᚐPicture(ctx context.Context, sel ast.SelectionSet, v *model.Picture) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._Picture(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOPictureInput2ᚖplazaᚋgraphᚋmodelᚐPictureInput(ctx context.Context, v any) (*model.PictureInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	res, err := ec.unmarshalInputPictureInput(ctx, v)
 	return &res, graphql.ErrorOnPath(ctx, err)
 }
 

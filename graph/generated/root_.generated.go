@@ -114,6 +114,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputMuteThreadInput,
 		ec.unmarshalInputMuteUserInput,
 		ec.unmarshalInputPhotoInput,
+		ec.unmarshalInputPictureInput,
 		ec.unmarshalInputPollInput,
 		ec.unmarshalInputPostContentInput,
 		ec.unmarshalInputPropertyCondition,
@@ -1989,6 +1990,20 @@ type CheckinPost implements Post & Node {
   latitude: Float!
   "Degrees east: -180 to 180."
   longitude: Float!
+  "A picture that was taken there; null: none."
+  photo: Picture
+}
+
+"A picture elsewhere on the web that belongs to a post."
+type Picture {
+  "Where the picture lies."
+  url: String!
+  "What the picture shows, in words for those who do not see it; may be empty."
+  alt: String!
+  "The picture's width in pixels, where it is known."
+  width: Int
+  "The picture's height in pixels, where it is known."
+  height: Int
 }
 
 "A post that asks a question. Everybody who sees it has one vote."
@@ -2084,7 +2099,7 @@ type PollOption {
 type PostVersion {
   "The words of that version."
   text: String!
-  "Of a photo or a link: the address in that version."
+  "Of a photo, a link, or a check-in with a photo: the address in that version."
   url: String
   "Of a link: the page's title in that version."
   title: String
@@ -2293,6 +2308,20 @@ input CheckinInput {
   longitude: Float!
   "Up to 10,000 characters."
   text: String
+  "A picture that was taken there."
+  photo: PictureInput
+}
+
+"A picture elsewhere on the web that belongs to a post."
+input PictureInput {
+  "An http(s) address of up to 2,048 characters."
+  url: String!
+  "What the picture shows, in words for those who do not see it: a line of up to 1,000 characters."
+  alt: String
+  "In pixels: 1 to 100,000."
+  width: Int
+  "In pixels: 1 to 100,000."
+  height: Int
 }
 
 "A question with options."

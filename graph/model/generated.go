@@ -176,6 +176,8 @@ type CheckinInput struct {
 	Longitude float64 `json:"longitude"`
 	// Up to 10,000 characters.
 	Text *string `json:"text,omitempty"`
+	// A picture that was taken there.
+	Photo *PictureInput `json:"photo,omitempty"`
 }
 
 // Which property to empty.
@@ -519,6 +521,18 @@ type PhotoInput struct {
 	Height *int `json:"height,omitempty"`
 }
 
+// A picture elsewhere on the web that belongs to a post.
+type PictureInput struct {
+	// An http(s) address of up to 2,048 characters.
+	URL string `json:"url"`
+	// What the picture shows, in words for those who do not see it: a line of up to 1,000 characters.
+	Alt *string `json:"alt,omitempty"`
+	// In pixels: 1 to 100,000.
+	Width *int `json:"width,omitempty"`
+	// In pixels: 1 to 100,000.
+	Height *int `json:"height,omitempty"`
+}
+
 // A question with options.
 type PollInput struct {
 	// 1 to 1,000 characters.
@@ -567,7 +581,7 @@ type PostContentInput struct {
 type PostVersion struct {
 	// The words of that version.
 	Text string `json:"text"`
-	// Of a photo or a link: the address in that version.
+	// Of a photo, a link, or a check-in with a photo: the address in that version.
 	URL *string `json:"url,omitempty"`
 	// Of a link: the page's title in that version.
 	Title *string `json:"title,omitempty"`

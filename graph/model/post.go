@@ -115,6 +115,9 @@ func NewPostVersion(v social.Version) *PostVersion {
 		version.URL, version.Title = &c.Link.URL, &c.Link.Title
 	case social.TypeCheckin:
 		version.Place = &c.Checkin.Place
+		if c.Checkin.Photo != nil {
+			version.URL = &c.Checkin.Photo.URL
+		}
 	case social.TypeStatus, social.TypePoll: // words alone
 	}
 	return version
@@ -160,6 +163,29 @@ func (p *CheckinPost) Latitude() float64 { return p.Content.Checkin.Latitude }
 
 // Longitude is in degrees east.
 func (p *CheckinPost) Longitude() float64 { return p.Content.Checkin.Longitude }
+
+// Photo is the picture of a check-in, or null.
+func (p *CheckinPost) Photo() *Picture {
+	if p.Content.Checkin.Photo == nil {
+		return nil
+	}
+	return &Picture{p.Content.Checkin.Photo}
+}
+
+// Picture is the schema's Picture.
+type Picture struct{ of *social.Picture }
+
+// URL is where the picture lies.
+func (p *Picture) URL() string { return p.of.URL }
+
+// Alt is what the picture shows, for those who do not see it.
+func (p *Picture) Alt() string { return p.of.Alt }
+
+// Width is null where it is unknown.
+func (p *Picture) Width() *int { return optional(p.of.Width) }
+
+// Height is null where it is unknown.
+func (p *Picture) Height() *int { return optional(p.of.Height) }
 
 // Question is what the poll asks.
 func (p *PollPost) Question() string { return p.Content.Poll.Question }

@@ -19,6 +19,7 @@ const (
 	// users: version 2 has nameOrder, by which people are found.
 	usersVersion = 2
 	// posts and postVersions: in version 2 a photo's url, width and height are one image, with an alternative text.
+	// A check-in may have an image, too: that is no version, because servers that do not know it show the check-in without it.
 	postsVersion = 2
 	// reactions, votes and threadMutes: version 2 has the user, by whom they are found when the account is deleted.
 	marksVersion = 2

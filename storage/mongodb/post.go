@@ -58,7 +58,7 @@ type detailDoc struct {
 	Text      string    `bson:"text,omitempty"`
 	URL       string    `bson:"url,omitempty"`
 	Title     string    `bson:"title,omitempty"`
-	Image     *imageDoc `bson:"image,omitempty"` // of a photo; in version 1 its fields stood beside the caption
+	Image     *imageDoc `bson:"image,omitempty"` // of a photo, and of a check-in that has one; in version 1 a photo's fields were beside its caption
 	Caption   string    `bson:"caption,omitempty"`
 	Width     int       `bson:"width,omitempty"`  // until version 1
 	Height    int       `bson:"height,omitempty"` // until version 1
@@ -179,6 +179,7 @@ func newDetail(c social.Content) (social.PostType, detailDoc) {
 	case c.Checkin != nil:
 		return social.TypeCheckin, detailDoc{
 			Place: c.Checkin.Place, Latitude: c.Checkin.Latitude, Longitude: c.Checkin.Longitude, Text: c.Checkin.Text,
+			Image: newImage(c.Checkin.Photo),
 		}
 	case c.Poll != nil:
 		return social.TypePoll, detailDoc{
@@ -186,6 +187,20 @@ func newDetail(c social.Content) (social.PostType, detailDoc) {
 		}
 	}
 	return "", detailDoc{}
+}
+
+func newImage(p *social.Picture) *imageDoc {
+	if p == nil {
+		return nil
+	}
+	return &imageDoc{URL: p.URL, Alt: p.Alt, Width: p.Width, Height: p.Height}
+}
+
+func (d *imageDoc) picture() *social.Picture {
+	if d == nil {
+		return nil
+	}
+	return &social.Picture{URL: d.URL, Alt: d.Alt, Width: d.Width, Height: d.Height}
 }
 
 func (d *detailDoc) content(t social.PostType) social.Content {
@@ -201,7 +216,7 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 		return social.Content{Link: &social.Link{URL: d.URL, Title: d.Title, Text: d.Text}}
 	case social.TypeCheckin:
 		return social.Content{Checkin: &social.Checkin{
-			Place: d.Place, Latitude: d.Latitude, Longitude: d.Longitude, Text: d.Text,
+			Place: d.Place, Latitude: d.Latitude, Longitude: d.Longitude, Text: d.Text, Photo: d.Image.picture(),
 		}}
 	case social.TypePoll:
 		return social.Content{Poll: &social.Poll{Question: d.Question, Options: d.Options, ClosesAt: utc(d.ClosesAt)}}

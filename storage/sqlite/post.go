@@ -489,6 +489,14 @@ type (
 		Latitude  float64 `json:"latitude"`
 		Longitude float64 `json:"longitude"`
 		Text      string  `json:"text,omitempty"`
+
+		Photo *pictureDetail `json:"photo,omitempty"`
+	}
+	pictureDetail struct {
+		URL    string `json:"url"`
+		Alt    string `json:"alt,omitempty"`
+		Width  int    `json:"width,omitempty"`
+		Height int    `json:"height,omitempty"`
 	}
 	pollDetail struct {
 		Question string   `json:"question"`
@@ -508,7 +516,7 @@ func encodeContent(c social.Content) (social.PostType, []byte, error) {
 	case c.Link != nil:
 		kind, detail = social.TypeLink, linkDetail(*c.Link)
 	case c.Checkin != nil:
-		kind, detail = social.TypeCheckin, checkinDetail(*c.Checkin)
+		kind, detail = social.TypeCheckin, newCheckinDetail(c.Checkin)
 	case c.Poll != nil:
 		kind, detail = social.TypePoll, pollDetail{c.Poll.Question, c.Poll.Options, moment(c.Poll.ClosesAt)}
 	default:
@@ -516,6 +524,10 @@ func encodeContent(c social.Content) (social.PostType, []byte, error) {
 	}
 	encoded, err := encodeJSON(detail)
 	return kind, encoded, err
+}
+
+func newCheckinDetail(c *social.Checkin) checkinDetail {
+	return checkinDetail{Place: c.Place, Latitude: c.Latitude, Longitude: c.Longitude, Text: c.Text, Photo: (*pictureDetail)(c.Photo)}
 }
 
 // encodeJSON leaves <, > and & as they are.
@@ -544,7 +556,7 @@ func decodeContent(kind social.PostType, detail []byte) (c social.Content, err e
 	case social.TypeCheckin:
 		var d checkinDetail
 		err = json.Unmarshal(detail, &d)
-		c.Checkin = (*social.Checkin)(&d)
+		c.Checkin = &social.Checkin{Place: d.Place, Latitude: d.Latitude, Longitude: d.Longitude, Text: d.Text, Photo: (*social.Picture)(d.Photo)}
 	case social.TypePoll:
 		var d pollDetail
 		err = json.Unmarshal(detail, &d)

@@ -38,6 +38,9 @@ func contents() map[string]social.Content {
 		"link":          {Link: &social.Link{URL: "https://example.org/?q=a&b=%20#c", Title: "A page", Text: "Read this"}},
 		"bare link":     {Link: &social.Link{URL: "https://example.org"}},
 		"checkin":       {Checkin: &social.Checkin{Place: "Plaza", Latitude: 52.520008, Longitude: -13.404954, Text: "Here"}},
+		"checkin with a photo": {Checkin: &social.Checkin{
+			Place: "Plaza", Text: "Seen", Photo: &social.Picture{URL: "https://example.org/plaza.jpg", Alt: "a plaza", Width: 640, Height: 427},
+		}},
 		"null island":   {Checkin: &social.Checkin{Place: "Null Island"}},
 		"pole":          {Checkin: &social.Checkin{Place: "Pole", Latitude: -90, Longitude: 180}},
 		"exact numbers": {Checkin: &social.Checkin{Place: "0.1+0.2", Latitude: 0.30000000000000004, Longitude: 1e-300}},

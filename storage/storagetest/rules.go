@@ -376,7 +376,12 @@ func contentText(c social.Content) string {
 	case c.Link != nil:
 		return fmt.Sprintf("link %+v", *c.Link)
 	case c.Checkin != nil:
-		return fmt.Sprintf("checkin %+v", *c.Checkin)
+		checkin, photo := *c.Checkin, "none"
+		if checkin.Photo != nil {
+			photo = fmt.Sprintf("%+v", *checkin.Photo)
+		}
+		checkin.Photo = nil
+		return fmt.Sprintf("checkin %+v, photo %s", checkin, photo)
 	case c.Poll != nil:
 		return fmt.Sprintf("poll %q %q until %d", c.Poll.Question, c.Poll.Options, c.Poll.ClosesAt.UnixMilli())
 	}

@@ -431,7 +431,11 @@ func (h *history) content(kind, n int) social.Content {
 	case 2:
 		return social.Content{Link: &social.Link{URL: "https://example.org/" + strconv.Itoa(n), Title: text}}
 	case 3:
-		return social.Content{Checkin: &social.Checkin{Place: "Plaza", Latitude: float64(n%90) + 0.1, Longitude: -0.25, Text: text}}
+		checkin := &social.Checkin{Place: "Plaza", Latitude: float64(n%90) + 0.1, Longitude: -0.25, Text: text}
+		if n%2 == 0 {
+			checkin.Photo = &social.Picture{URL: "https://example.org/p", Alt: text, Width: n}
+		}
+		return social.Content{Checkin: checkin}
 	default:
 		poll := &social.Poll{Question: text + "?", Options: []string{"a", "b", "c"}[:2+n%2]}
 		if n%3 > 0 {
