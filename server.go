@@ -29,6 +29,7 @@ import (
 
 	"plaza/ads"
 	"plaza/demo"
+	"plaza/fault"
 	"plaza/live"
 	"plaza/metrics"
 	"plaza/resolvers"
@@ -414,7 +415,7 @@ func writeStatus(w http.ResponseWriter, status int, text string) {
 	_, _ = fmt.Fprintln(w, text)
 }
 
-// ready says whether this server should get requests: it is not shutting down, and its database answers.
+// ready says whether this server should get requests: it is not shutting down, and its database answers and has room.
 func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	if s.ending.Load() {
 		writeStatus(w, http.StatusServiceUnavailable, "shutting down")
@@ -422,12 +423,15 @@ func (s *server) ready(w http.ResponseWriter, r *http.Request) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
 	defer cancel()
-	if err := s.store.Ping(ctx); err != nil {
+	switch err := s.store.Ping(ctx); {
+	case err == nil:
+		writeStatus(w, http.StatusOK, "ok")
+	case errors.Is(err, fault.ErrNoRoom): // the engine has logged it
+		writeStatus(w, http.StatusServiceUnavailable, "the disk of the database is full: nothing can be stored, reads go on")
+	default:
 		slog.WarnContext(ctx, "the database does not answer", "error", err)
 		writeStatus(w, http.StatusServiceUnavailable, "the database does not answer")
-		return
 	}
-	writeStatus(w, http.StatusOK, "ok")
 }
 
 // serve answers requests until ctx ends, and drains.

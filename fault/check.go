@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"fmt"
 	"net/url"
 	"strings"
 	"unicode"
@@ -28,7 +29,7 @@ func CheckText(field, text string, minLen, maxLen int) error {
 		return Invalidf(field, "This is not valid UTF-8.")
 	}
 	if n := utf8.RuneCountInString(text); n > maxLen {
-		return Errorf(CodeTooLong, field, "This has %d characters; at most %d are allowed.", n, maxLen)
+		return Errorf(CodeTooLong, field, "This has %s; at most %d are allowed.", characters(n), maxLen)
 	}
 	if strings.ContainsFunc(text, isForbidden) {
 		return Invalidf(field, "This holds a control character.")
@@ -37,9 +38,16 @@ func CheckText(field, text string, minLen, maxLen int) error {
 		return Errorf(CodeBlank, field, "This must not be empty.")
 	}
 	if n := utf8.RuneCountInString(text); n < minLen {
-		return Invalidf(field, "This has %d characters; at least %d are needed.", n, minLen)
+		return Invalidf(field, "This has %s; at least %d are needed.", characters(n), minLen)
 	}
 	return nil
+}
+
+func characters(n int) string {
+	if n == 1 {
+		return "1 character"
+	}
+	return fmt.Sprintf("%d characters", n)
 }
 
 func isForbidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }

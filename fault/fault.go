@@ -80,6 +80,8 @@ var (
 	// ErrUnavailable: the database did not answer in time, or not at all; nothing is known to be stored. It is a failure,
 	// and no refusal.
 	ErrUnavailable = errors.New("unavailable")
+	// ErrNoRoom is an ErrUnavailable: the database's disk is full. Reads go on.
+	ErrNoRoom = fmt.Errorf("%w for writes: no room on the disk", ErrUnavailable)
 )
 
 // Refusal makes a sentinel of a storage contract: the database is well, and the call is answered with no. An engine

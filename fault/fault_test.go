@@ -74,6 +74,13 @@ func TestChecks(t *testing.T) {
 	}
 }
 
+func TestOneCharacterIsSingular(t *testing.T) {
+	err := fault.CheckText("field", "a", 2, 5)
+	if mistake, ok := errors.AsType[*fault.Error](err); !ok || mistake.Message != "This has 1 character; at least 2 are needed." {
+		t.Error(err)
+	}
+}
+
 func TestAllMistakesOfAnInput(t *testing.T) {
 	broken := errors.New("the database is broken")
 	name, again, text := fault.Invalidf("name", "first"), fault.Errorf(fault.CodeBlank, "name", "second"), fault.Invalidf("text", "third")

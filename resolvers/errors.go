@@ -103,6 +103,8 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		r.log(ctx, err)
 		return "The operation took too long.", map[string]any{"code": codeTimeout}
+	case errors.Is(err, fault.ErrNoRoom): // the engine has logged it
+		return "The server has no room to store anything just now. Reading works; try again later.", map[string]any{"code": string(fault.CodeUnavailable)}
 	case errors.Is(err, fault.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		r.log(ctx, err)
 		return "The database does not answer just now; try again.", map[string]any{"code": string(fault.CodeUnavailable)}

@@ -18,4 +18,6 @@ var (
 	ErrAccountGone error = &fault.Error{Code: fault.CodeUnauthenticated, Message: "This account is gone."}
 	// ErrUnavailable: the database did not answer in time, or not at all; nothing is known to be stored.
 	ErrUnavailable = fault.ErrUnavailable
+	// ErrNoRoom is an ErrUnavailable: the database's disk is full. Reads go on.
+	ErrNoRoom = fault.ErrNoRoom
 )

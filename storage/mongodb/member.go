@@ -88,6 +88,8 @@ type member struct {
 	readsUntil  time.Time
 	renewed     chan struct{} // closed by the next heartbeat that succeeds
 	left        bool
+
+	full atomic.Bool // the last heartbeat had no room on the database's disk
 }
 
 func newMember(s *Store, servers *mongo.Collection, self string, o Options) *member {
@@ -166,12 +168,14 @@ func (m *member) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		rest(ctx, m.heartbeat, m.changed)
 		err := m.beat(ctx, m.lease/2) // so that there is time for another
+		m.noteRoom(ctx, err)
 		switch {
 		case ctx.Err() != nil:
 			return
 		case errors.Is(err, errTooNew):
 			m.retire(ctx, err)
 			return
+		case isNoRoom(err): // it is logged
 		case err != nil && !failing:
 			failing = true
 			slog.WarnContext(ctx, "the server's heartbeat fails", "error", err)
@@ -179,6 +183,16 @@ func (m *member) run(ctx context.Context) {
 			failing = false
 			slog.InfoContext(ctx, "the server's heartbeat is back")
 		}
+	}
+}
+
+// noteRoom takes notice of whether the database had room for a heartbeat.
+func (m *member) noteRoom(ctx context.Context, err error) {
+	switch full := isNoRoom(err); {
+	case full && !m.full.Swap(true):
+		slog.ErrorContext(ctx, "the database's disk is full: nothing can be stored until there is room, reads go on", "error", err)
+	case err == nil && m.full.Swap(false):
+		slog.InfoContext(ctx, "the database's disk has room again")
 	}
 }
 
@@ -323,7 +337,13 @@ func (m *member) enter() *era {
 
 // awaitWrites waits until the server may write: a database that has stalled delays a call, and does not fail it.
 // errLeaseOver: no heartbeat has succeeded for electionTime, or the store is closed.
-func (m *member) awaitWrites(ctx context.Context) error { return m.await(ctx, &m.writesUntil) }
+// social.ErrNoRoom: the heartbeats find the database's disk full.
+func (m *member) awaitWrites(ctx context.Context) error {
+	if m.full.Load() {
+		return social.ErrNoRoom
+	}
+	return m.await(ctx, &m.writesUntil)
+}
 
 // awaitReads does the same for reads.
 func (m *member) awaitReads(ctx context.Context) error { return m.await(ctx, &m.readsUntil) }

@@ -55,10 +55,14 @@ func TestAServerThatIsNotHeardRefusesWrites(t *testing.T) {
 		_, err := w.Users(w.ctx, []social.UserID{ada})
 		return err
 	}
-	fail := func(mode string, commands bson.A, collection string) {
-		data := bson.D{{Key: "failCommands", Value: commands}, {Key: "namespace", Value: "plaza." + collection}, {Key: "errorCode", Value: 8}}
+	const unknownError, outOfDiskSpace = 8, 14031
+	failWith := func(code int, mode string, commands bson.A, collection string) {
+		data := bson.D{{Key: "failCommands", Value: commands}, {Key: "namespace", Value: "plaza." + collection}, {Key: "errorCode", Value: code}}
 		point := bson.D{{Key: "configureFailPoint", Value: "failCommand"}, {Key: "mode", Value: mode}, {Key: "data", Value: data}}
 		w.ok(adminOf(t, uri).RunCommand(w.ctx, point).Err())
+	}
+	fail := func(mode string, commands bson.A, collection string) {
+		failWith(unknownError, mode, commands, collection)
 	}
 	fail("alwaysOn", bson.A{"update"}, "servers")
 	testtime.Eventually(t, "a refusal", func() bool { return errors.Is(write(), social.ErrUnavailable) })
@@ -72,6 +76,16 @@ func TestAServerThatIsNotHeardRefusesWrites(t *testing.T) {
 	}
 	fail("off", bson.A{"find"}, "settings")
 	testtime.Eventually(t, "a success", func() bool { return write() == nil && read() == nil })
+	failWith(outOfDiskSpace, "alwaysOn", bson.A{"update"}, "servers")
+	testtime.Eventually(t, "a full disk", func() bool { return errors.Is(w.Ping(w.ctx), social.ErrNoRoom) })
+	if err := write(); !errors.Is(err, social.ErrNoRoom) || !errors.Is(err, social.ErrUnavailable) {
+		t.Errorf("a post for a full disk: %v", err)
+	}
+	if err := read(); err != nil {
+		t.Errorf("a reading from a full disk: %v", err)
+	}
+	fail("off", bson.A{"update"}, "servers")
+	testtime.Eventually(t, "room", func() bool { return w.Ping(w.ctx) == nil && write() == nil })
 }
 
 // TestServersComeAndGo: a store is known while it is open, and no longer.

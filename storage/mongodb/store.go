@@ -288,11 +288,15 @@ func (s *Store) Description() storage.Description {
 	}
 }
 
-// Ping says whether the primary answers.
+// Ping says whether the primary answers, and had room for the last heartbeat.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.read(ctx, "ping", func(ctx context.Context) error {
+	err := s.read(ctx, "ping", func(ctx context.Context) error {
 		return s.client.Ping(ctx, readpref.Primary())
 	})
+	if err == nil && s.member.full.Load() {
+		return social.ErrNoRoom
+	}
+	return err
 }
 
 // Close waits up to 5 s for calls under way, and closes all connections.

@@ -227,6 +227,8 @@ func translate(ctx context.Context, op string, err error) error {
 		return err
 	case ctx.Err() != nil:
 		return fmt.Errorf("mongodb: %s: %w", op, ctx.Err())
+	case isNoRoom(err):
+		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrNoRoom, err) //nolint:errorlint // no driver type leaves the package
 	case isUnavailable(err):
 		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrUnavailable, err) //nolint:errorlint // as above
 	}
@@ -253,6 +255,14 @@ func isUnavailable(err error) bool {
 	const badValue = 2 // an index is being replaced (replaceIndex)
 	return slices.ContainsFunc(unavailableCodes, server.HasErrorCode) ||
 		server.HasErrorCodeWithMessage(badValue, "hint provided does not correspond to an existing index")
+}
+
+// isNoRoom says whether the database could not write because its disk, or its share of one, is full. A mongod that notices too late ends itself.
+func isNoRoom(err error) bool {
+	const outOfDiskSpace, atlasError = 14031, 8000
+	var server mongo.ServerError
+	return errors.Is(err, social.ErrNoRoom) || errors.As(err, &server) &&
+		(server.HasErrorCode(outOfDiskSpace) || server.HasErrorCodeWithMessage(atlasError, "space quota"))
 }
 
 // hasCode says whether the server answered with a code.

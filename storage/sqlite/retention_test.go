@@ -31,7 +31,8 @@ func TestOldEventsAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const old, young = 3*pruneAtOnce + 7, 40
+	const old, young, future = 3*pruneAtOnce + 7, 40, 2*pruneAtOnce + 3
+	appendEvents(future, -time.Hour) // by a wrong clock
 	appendEvents(old, 26*time.Hour)
 	appendEvents(young, 23*time.Hour)
 	if err := s.KeepEvents(t.Context(), 24*time.Hour); err != nil {
@@ -42,15 +43,15 @@ func TestOldEventsAreRemoved(t *testing.T) {
 	go func() { defer close(worked); s.Work(ctx) }()
 	defer func() { stop(); <-worked; _ = s.Close() }()
 	written := 0
-	for countEvents(t, s) > young+written {
+	for countEvents(t, s) > future+young+written {
 		appendEvents(1, 0)
 		written++
 	}
-	if left := countEvents(t, s); left != young+written {
-		t.Errorf("%d events are left, want %d", left, young+written)
+	if left := countEvents(t, s); left != future+young+written {
+		t.Errorf("%d events are left, want %d", left, future+young+written)
 	}
-	appendEvents(1, 0)          // stays: it is the log's end
-	for countEvents(t, s) > 1 { // each look is at a later time
+	appendEvents(1, 0)                 // stays: it is the log's end
+	for countEvents(t, s) > future+1 { // each look is at a later time
 		if err := s.KeepEvents(t.Context(), time.Nanosecond); err != nil {
 			t.Fatal(err)
 		}
@@ -58,7 +59,7 @@ func TestOldEventsAreRemoved(t *testing.T) {
 	last, _ := s.log.state()
 	var stored int64
 	err = s.view(t.Context(), func(w *work) error { _, err := w.row(lastEvent, []any{&stored}); return err })
-	if want := int64(old + young + written + 1); err != nil || last != want || stored != want {
+	if want := int64(future + old + young + written + 1); err != nil || last != want || stored != want {
 		t.Errorf("the log ends at %d, stored %d, want %d (%v)", last, stored, want, err)
 	}
 }

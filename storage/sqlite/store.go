@@ -22,6 +22,7 @@ import (
 	"github.com/ncruces/go-sqlite3"
 	"github.com/ncruces/go-sqlite3/driver"
 
+	"plaza/social"
 	"plaza/storage"
 )
 
@@ -45,6 +46,7 @@ type Store struct {
 	left chan struct{} // tells Work that a call has left something undone
 
 	reservations *reservations
+	full         atomic.Bool // the disk was, at the last write that found out
 }
 
 // Open opens the database file, makes it (and its folder) where it is absent, and brings its tables up to date.
@@ -207,6 +209,8 @@ func openFault(path string, err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case isNoRoom(err):
+		return fmt.Errorf("%s: the disk is full: %w", path, err)
 	case errors.Is(err, sqlite3.NOTADB):
 		return fmt.Errorf("%s is not an SQLite database: %w", path, err)
 	case errors.Is(err, sqlite3.CORRUPT):
@@ -224,13 +228,17 @@ func (s *Store) Description() storage.Description {
 	return storage.Description{Engine: "SQLite", Database: s.path}
 }
 
-// Ping reads from the file.
+// Ping reads from the file. After a write that had no room it is ErrNoRoom until Work has found some.
 func (s *Store) Ping(ctx context.Context) error {
-	return s.view(ctx, func(w *work) error {
+	err := s.view(ctx, func(w *work) error {
 		var schema int
 		_, err := w.row(ping, []any{&schema})
 		return err
 	})
+	if err == nil && s.full.Load() {
+		return social.ErrNoRoom
+	}
+	return err
 }
 
 // ping reads the file's header, not only a constant.

@@ -145,7 +145,7 @@ func read[T any](ctx context.Context, s *Store, do func(*work) (T, error)) (T, e
 func (s *Store) update(ctx context.Context, do func(*work) error) error {
 	seq, err := s.writer.run(ctx, do)
 	if err != nil {
-		return err
+		return s.note(ctx, err)
 	}
 	s.log.advance(seq)
 	return nil
@@ -171,8 +171,9 @@ func fault(ctx context.Context, err error) error {
 		return nil
 	case ctx.Err() != nil && (errors.Is(err, sqlite3.INTERRUPT) || errors.Is(err, sql.ErrTxDone) || errors.Is(err, ctx.Err()) || isClosed(err)):
 		return ctx.Err()
-	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED), errors.Is(err, sqlite3.FULL),
-		errors.Is(err, sqlite3.IOERR), errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.NOMEM):
+	case isNoRoom(err):
+		return fmt.Errorf("%w: %w", social.ErrNoRoom, err)
+	case errors.Is(err, sqlite3.BUSY), errors.Is(err, sqlite3.LOCKED), errors.Is(err, sqlite3.IOERR), errors.Is(err, sqlite3.CANTOPEN), errors.Is(err, sqlite3.READONLY), errors.Is(err, sqlite3.NOMEM):
 		return fmt.Errorf("%w: %w", social.ErrUnavailable, err)
 	}
 	return err

@@ -18,11 +18,12 @@ func (s *Store) wakeWorker() {
 	}
 }
 
-// Work implements social.Worker: it removes what is deleted, and events that are too old.
+// Work implements social.Worker: it removes what is deleted, and events that are too old, and notices when a full disk has room again.
 func (s *Store) Work(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { s.removeDeleted(ctx) })
 	all.Go(func() { s.pruneNowAndThen(ctx) })
+	all.Go(func() { s.watchRoom(ctx) })
 	all.Wait()
 }
 

@@ -138,7 +138,7 @@ func initiate(ctx context.Context, admin *mongo.Database, addresses ...string) e
 		{Key: "writeConcernMajorityJournalDefault", Value: false},
 		{Key: "members", Value: members},
 		{Key: "settings", Value: bson.D{
-			{Key: "electionTimeoutMillis", Value: 1000 * len(addresses)}, {Key: "heartbeatIntervalMillis", Value: 200},
+			{Key: "electionTimeoutMillis", Value: testtime.Scale(time.Duration(len(addresses)) * time.Second).Milliseconds()}, {Key: "heartbeatIntervalMillis", Value: 200},
 		}},
 	}
 

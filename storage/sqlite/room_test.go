@@ -1,0 +1,76 @@
+package sqlite
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/ncruces/go-sqlite3"
+
+	"plaza/id"
+	"plaza/internal/testtime"
+	"plaza/social"
+)
+
+// TestAFullFile may not grow for a while: writes say so and change nothing, reads go on, and Work finds out when there is room.
+func TestAFullFile(t *testing.T) {
+	t.Parallel()
+	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = s.Close() }()
+	limit := func(pages int) {
+		if _, err := s.writer.db.ExecContext(t.Context(), fmt.Sprintf("PRAGMA max_page_count = %d", pages)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write := func() error {
+		return s.update(t.Context(), func(w *work) error {
+			for range 100 {
+				if err := w.append(social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostCreated}); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	limit(1) // SQLite makes that the pages that there are
+	for err == nil {
+		err = write()
+	}
+	if !errors.Is(err, social.ErrNoRoom) || !errors.Is(err, social.ErrUnavailable) {
+		t.Errorf("a write without room: %v", err)
+	}
+	if err := s.Ping(t.Context()); !errors.Is(err, social.ErrNoRoom) {
+		t.Errorf("Ping: %v", err)
+	}
+	if _, err := s.Users(t.Context(), []social.UserID{{ID: id.New()}}); err != nil {
+		t.Errorf("a read: %v", err)
+	}
+	limit(1 << 30)
+	ctx, stop := context.WithCancel(t.Context())
+	worked := make(chan struct{})
+	go func() { defer close(worked); s.Work(ctx) }()
+	defer func() { stop(); <-worked }()
+	testtime.Eventually(t, "room", func() bool { return s.Ping(t.Context()) == nil })
+	if err := write(); err != nil {
+		t.Errorf("a write with room: %v", err)
+	}
+}
+
+// TestErrorsOfAFullDisk: SQLite calls some of them I/O errors.
+func TestErrorsOfAFullDisk(t *testing.T) {
+	t.Parallel()
+	for _, cause := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {
+		if err := fault(t.Context(), fmt.Errorf("%w: %w", sqlite3.IOERR, cause)); !errors.Is(err, social.ErrNoRoom) {
+			t.Errorf("%v is %v", cause, err)
+		}
+	}
+	if err := fault(t.Context(), sqlite3.IOERR); errors.Is(err, social.ErrNoRoom) || !errors.Is(err, social.ErrUnavailable) {
+		t.Errorf("an I/O error of another kind is %v", err)
+	}
+}
