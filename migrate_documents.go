@@ -69,7 +69,9 @@ func (c *migrateDocumentsCommand) migrate(ctx context.Context, store *mongodb.St
 	}
 	var said sync.Once
 	waiting := func(process string) {
-		said.Do(func() { fmt.Fprintln(os.Stderr, "waiting until it is certain that the process before has stopped:", process) })
+		said.Do(func() {
+			fmt.Fprintln(os.Stderr, "waiting until it is certain that the process before has stopped:", process)
+		})
 	}
 	err := store.MigrateDocuments(ctx, mongodb.DocumentMigration{
 		Batch: c.Batch, Rate: c.Rate, DryRun: c.DryRun, Progress: show, Waiting: waiting,

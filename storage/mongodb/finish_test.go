@@ -194,8 +194,13 @@ func TestOldDocumentsAreUpgradedInTheBackground(t *testing.T) {
 	for range 30 {
 		one.oldUser("Ölaf")
 	}
-	one.ok(one.PutRaw(one.ctx, "servers", bson.D{{Key: "_id", Value: "old"}, {Key: "v", Value: 1}, {Key: "process", Value: "an old server"},
-		{Key: "lease", Value: time.Hour.Milliseconds()}, {Key: "at", Value: time.Now()}}))
+	one.ok(one.PutRaw(one.ctx, "servers", bson.D{
+		{Key: "_id", Value: "old"},
+		{Key: "v", Value: 1},
+		{Key: "process", Value: "an old server"},
+		{Key: "lease", Value: time.Hour.Milliseconds()},
+		{Key: "at", Value: time.Now()},
+	}))
 	one.background(func() {
 		two.background(func() {
 			testtime.Eventually(t, "the old server is seen", func() bool {

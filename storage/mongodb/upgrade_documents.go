@@ -16,7 +16,9 @@ func (s *Store) UpgradeDocuments(ctx context.Context) {
 	u := documentUpgrade{s: s}
 	for ctx.Err() == nil {
 		if err := u.step(ctx); err != nil && ctx.Err() == nil {
-			u.say(ctx, "documents of older versions could not be upgraded; trying again", "error", err)
+			if u.isNew("failed") {
+				s.member.logger.WarnContext(ctx, "documents of older versions could not be upgraded; trying again", "error", err)
+			}
 		}
 		rest(ctx, 2*s.member.heartbeat, nil)
 	}
@@ -26,7 +28,7 @@ func (s *Store) UpgradeDocuments(ctx context.Context) {
 type documentUpgrade struct {
 	s    *Store
 	done versions // to which all documents were upgraded; nil: it is not known
-	said string   // the last message: each is logged once
+	said string   // what the log was told last
 }
 
 // step upgrades all documents, unless that is done already, or is for later, or another server is at it.
@@ -40,15 +42,17 @@ func (u *documentUpgrade) step(ctx context.Context) error {
 		return err
 	}
 	if len(older) > 0 { // what they write after the upgrade has passed would be missed
-		u.say(ctx, "documents of older versions are upgraded when servers of the older version have stopped", "servers", strings.Join(older, "; "))
+		if u.isNew("waiting") {
+			u.s.member.logger.WarnContext(ctx, "documents of older versions are upgraded when servers of the older version have stopped", "servers", strings.Join(older, "; "))
+		}
 		return nil
 	}
 	old, err := u.s.OldDocuments(ctx)
 	if err != nil {
 		return err
 	}
-	if len(old) > 0 {
-		u.say(ctx, "documents of older versions are being upgraded: until that is done, usersByName does not find everyone", "collections", strings.Join(old, ", "))
+	if len(old) > 0 && u.isNew("upgrading") {
+		u.s.member.logger.WarnContext(ctx, "documents of older versions are being upgraded: until that is done, usersByName does not find everyone", "collections", strings.Join(old, ", "))
 	}
 	if err := u.all(ctx); err != nil {
 		return err
@@ -75,9 +79,9 @@ func (u *documentUpgrade) all(ctx context.Context) error {
 	return err
 }
 
-func (u *documentUpgrade) say(ctx context.Context, message string, args ...any) {
-	if u.said != message {
-		u.said = message
-		u.s.member.logger.WarnContext(ctx, message, args...)
-	}
+// isNew says whether the log was told something else last.
+func (u *documentUpgrade) isNew(state string) bool {
+	before := u.said
+	u.said = state
+	return before != state
 }

@@ -66,7 +66,6 @@ func postInto(t *testing.T, path string) {
 	if err := store.InsertPost(t.Context(), p, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventPostCreated}); err != nil {
 		t.Fatal(err)
 	}
-
 }
 
 // TestGoingBackRefuses where it makes no sense: the file is as it was.
