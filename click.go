@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 const (
 	clickPath      = "/ads/click/"
 	impressionPath = "/ads/impression/"
+	conversionPath = "/ads/conversion/"
 )
 
 // clickHandler counts clicks and leads on to the landing page of the ad. Its pattern is clickPath and {token}.
@@ -96,21 +98,21 @@ func addressOf(r *http.Request, behindProxy bool) string {
 	return from.Addr().String()
 }
 
-// impressionHandler counts impressions, for pages that show ads without GraphQL: as the address of a picture, or by a beacon. Its pattern is
-// impressionPath and {token}.
+// recordingHandler counts impressions or conversions without GraphQL: as the address of a picture, by a beacon, or from a server. Its pattern is
+// impressionPath or conversionPath, and {token}.
 //
 // It answers 204 to a GET or POST, once for each token, and again for each repetition. Refusals are those of clickHandler, and 503 for a
-// database that does not answer: a beacon can be sent again. An internal error is logged and answered 500.
-func impressionHandler(service *ads.Service, logger *slog.Logger) http.HandlerFunc {
+// database that does not answer: it can be sent again. An internal error is logged and answered 500.
+func recordingHandler(record func(ctx context.Context, token string) (recorded bool, err error), logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		w.Header().Set("Access-Control-Allow-Origin", "*") // a beacon's answer has nothing to hide
 		if r.Method != http.MethodGet && r.Method != http.MethodPost {
 			w.Header().Set("Allow", "GET, POST")
-			http.Error(w, "An impression is a GET or a POST.", http.StatusMethodNotAllowed)
+			http.Error(w, "This is a GET or a POST.", http.StatusMethodNotAllowed)
 			return
 		}
-		if _, err := service.RecordImpression(r.Context(), r.PathValue("token")); err != nil {
+		if _, err := record(r.Context(), r.PathValue("token")); err != nil {
 			refuseClick(w, r, logger, err)
 			return
 		}

@@ -140,7 +140,8 @@ func (w *adWorld) click(method, target string) *http.Response {
 	mux := http.NewServeMux()
 	logger := slog.New(slog.NewTextHandler(&w.log, nil))
 	mux.Handle(clickPath+"{token}", clickHandler(w.Service, false, logger))
-	mux.Handle(impressionPath+"{token}", impressionHandler(w.Service, logger))
+	mux.Handle(impressionPath+"{token}", recordingHandler(w.RecordImpression, logger))
+	mux.Handle(conversionPath+"{token}", recordingHandler(w.RecordConversion, logger))
 	answer := httptest.NewRecorder()
 	mux.ServeHTTP(answer, httptest.NewRequestWithContext(w.t.Context(), method, target, nil))
 	return answer.Result()
@@ -210,7 +211,7 @@ func TestBadImpressionsCountNothing(t *testing.T) {
 		status        int
 	}{
 		"forged":    {http.MethodGet, "forged", http.StatusNotFound},
-		"edited":    {http.MethodPost, "B" + c.ImpressionToken[1:], http.StatusNotFound},
+		"edited":    {http.MethodPost, "C" + c.ImpressionToken[1:], http.StatusNotFound},
 		"a click's": {http.MethodGet, c.ClickToken, http.StatusNotFound},
 		"DELETE":    {http.MethodDelete, c.ImpressionToken, http.StatusMethodNotAllowed},
 	} {
@@ -219,6 +220,46 @@ func TestBadImpressionsCountNothing(t *testing.T) {
 	w.now = w.now.Add(ads.ImpressionLife)
 	w.leadsNowhere("expired", w.click(http.MethodGet, impressionPath+c.ImpressionToken), http.StatusGone)
 	w.counted(0, 0)
+}
+
+// TestConversionsOverHTTP: a click leads to the page with its token, by which a page or a server reports one conversion.
+func TestConversionsOverHTTP(t *testing.T) {
+	w := newAdWorld(t)
+	const page = "https://acme.example/buy?click="
+	if err := w.UpdateUnit(t.Context(), w.unit.ID, func(u *ads.Unit) error { u.LandingURL = page + ads.ClickMacro; return nil }); err != nil {
+		t.Fatal(err)
+	}
+	c := w.choose()
+	w.shown(c)
+	head := w.click(http.MethodHead, clickPath+c.ClickToken).Header.Get("Location")
+	token, found := strings.CutPrefix(w.click(http.MethodGet, clickPath+c.ClickToken).Header.Get("Location"), page)
+	if !found || token == "" || head != page+token {
+		t.Fatalf("a click leads to %q, and a HEAD to %q", token, head)
+	}
+	for _, method := range []string{http.MethodPost, http.MethodGet} {
+		answer := w.click(method, conversionPath+token)
+		if answer.StatusCode != http.StatusNoContent || answer.Header.Get("Cache-Control") != "no-store" || answer.Header.Get("Access-Control-Allow-Origin") != "*" {
+			t.Errorf("%s of a conversion: %d, %v", method, answer.StatusCode, answer.Header)
+		}
+	}
+	w.counted(1, 1)
+	units, err := w.store.Units(t.Context(), []ads.UnitID{w.unit.ID})
+	if err != nil || units[w.unit.ID].Conversions != 1 {
+		t.Errorf("%+v, %v; want one conversion", units[w.unit.ID], err)
+	}
+	for name, step := range map[string]struct {
+		method, token string
+		status        int
+	}{
+		"forged":          {http.MethodGet, "forged", http.StatusNotFound},
+		"edited":          {http.MethodPost, "C" + token[1:], http.StatusNotFound},
+		"an impression's": {http.MethodGet, c.ImpressionToken, http.StatusNotFound},
+		"DELETE":          {http.MethodDelete, token, http.StatusMethodNotAllowed},
+	} {
+		w.leadsNowhere(name, w.click(step.method, conversionPath+step.token), step.status)
+	}
+	w.now = w.now.Add(ads.ClickLife + ads.DefaultAttribution*24*time.Hour)
+	w.leadsNowhere("expired", w.click(http.MethodGet, conversionPath+token), http.StatusGone)
 }
 
 func TestBadClicksLeadNowhere(t *testing.T) {
@@ -230,7 +271,7 @@ func TestBadClicksLeadNowhere(t *testing.T) {
 	}{
 		{"forged", http.MethodGet, "forged", http.StatusNotFound},
 		{"forged, HEAD", http.MethodHead, "forged", http.StatusNotFound},
-		{"edited", http.MethodGet, "B" + c.ClickToken[1:], http.StatusNotFound},
+		{"edited", http.MethodGet, "C" + c.ClickToken[1:], http.StatusNotFound},
 		{"an impression's", http.MethodGet, c.ImpressionToken, http.StatusNotFound},
 		{"an address", http.MethodGet, "https:%2F%2Fevil.example", http.StatusNotFound},
 		{"POST", http.MethodPost, c.ClickToken, http.StatusMethodNotAllowed},

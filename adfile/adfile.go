@@ -91,6 +91,8 @@ type (
 		Schedule   schedule  `yaml:"schedule"`
 		Budget     budget    `yaml:"budget"`
 		Caps       []limit   `yaml:"caps"`
+		// AttributionDays is how many days after its click a conversion counts.
+		AttributionDays *int `yaml:"attributionDays"`
 	}
 	schedule struct {
 		Start    time.Time `yaml:"start"`
@@ -228,6 +230,12 @@ func (c *campaign) read(field string) (ads.Campaign, error) {
 	}
 	if c.Advertiser != "" {
 		read.Advertiser.ID = idOf("advertiser", c.Advertiser)
+	}
+	if c.AttributionDays != nil {
+		if err := ads.CheckAttribution(field+".attributionDays", *c.AttributionDays); err != nil {
+			return read, err
+		}
+		read.Attribution = *c.AttributionDays
 	}
 	for i, name := range c.Schedule.Weekdays {
 		day := slices.IndexFunc(weekdays, func(known string) bool { return strings.EqualFold(known, name) })

@@ -31,7 +31,7 @@ campaigns:
       fromHour: 8
       toHour: 20
     budget: {currency: EUR, total: 1000000000, daily: 20000000, even: true}
-  - {key: ours, advertiser: acme, name: Ours, house: true, state: PAUSED}
+  - {key: ours, advertiser: acme, name: Ours, house: true, state: PAUSED, attributionDays: 7}
 units:
   - key: anvils
     campaign: spring
@@ -107,6 +107,7 @@ func TestMistakesNameLineAndField(t *testing.T) {
 		"no such day":              {"friday", "freitag", 17, "campaigns.0.schedule.weekdays.1"},
 		"a budget below 0":         {"total: 1000000000", "total: -1", 20, "campaigns.0.budget.total"},
 		"an even pace without end": {"house: true, state: PAUSED", "budget: {currency: EUR, total: 1, even: true}", 21, "campaigns.1.budget.even"},
+		"no days":                  {"attributionDays: 7", "attributionDays: 0", 21, "campaigns.1.attributionDays"},
 		"a key twice":              {"key: ours", "key: spring", 21, "campaigns.1.key"},
 		"no key":                   {"key: anvils", "key: ''", 23, "units.0.key"},
 		"a landing page":           {"https://acme.example/anvils", "javascript:alert(1)", 26, "units.0.landingUrl"},

@@ -30,6 +30,7 @@ var columns = map[string]map[string]string{
 		"start": "schedule.start", "end": "schedule.end", "time_zone": "schedule.timeZone", "weekdays": "schedule.weekdays",
 		"from_hour": "schedule.fromHour", "to_hour": "schedule.toHour", "currency": "budget.currency", "total_budget": "budget.total",
 		"daily_budget": "budget.daily", "even": "budget.even", "caps": "caps",
+		"attribution_days": "attributionDays",
 	},
 	"ad": {
 		"key": "key", "campaign": "campaign", "headline": "headline", "body": "body", "image_url": "imageUrl", "landing_url": "landingUrl", "state": "state",
@@ -198,7 +199,7 @@ func (r *row) campaign() campaign {
 			Start: r.moment("start"), End: r.moment("end"), TimeZone: r.text("time_zone"), Weekdays: r.list("weekdays"),
 			FromHour: r.number("from_hour"), ToHour: r.number("to_hour"),
 		},
-		Budget: r.budget(),
+		Budget: r.budget(), AttributionDays: r.optional("attribution_days"),
 	}
 }
 

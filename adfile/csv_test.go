@@ -13,15 +13,15 @@ import (
 )
 
 // goodCSV says the same as good, in lines 2 to 8.
-const goodCSV = `type,key,name,advertiser,campaign,site,zone,currency,design,state,house,start,end,time_zone,weekdays,from_hour,to_hour,total_budget,daily_budget,even,headline,body,image_url,landing_url,bid_model,bid,zones,keywords,weight,caps
-advertiser,acme,Acme,,,,,,,,,,,,,,,,,,,,,,,,,,,9/WEEK
-zone,,,,,example.org,top,EUR,FREQUENCY,,,,,,,,,,,,,,,,,,,,,
-zone,,,,,example.org,side,EUR,,,,,,,,,,,,,,,,,,,,,,
-campaign,spring,Spring,acme,,,,EUR,,,,2026-03-01,2026-06-01T00:00:00+02:00,Europe/Berlin,MONDAY|friday,8,20,1000,20.00,yes,,,,,,,,,,
-Campaign,ours,Ours,acme,,,,EUR,,paused,TRUE,,,,,,,,,,,,,,,,,,,
-,,,,,,,,,,,,,,,,,,,,,,,,,,,,,
-ad,anvils,,,spring,,,EUR,,,,,,,,,,,,,Anvils,,,https://acme.example/anvils,cpc,0.25,example.org/top|example.org/side,Anvil | heavy  load,2,1/day
-ad,house,,,ours,,,EUR,,,,,,,,,,,,,Read on,,,https://example.org/,CPM,0.001,,,,
+const goodCSV = `type,key,name,advertiser,campaign,site,zone,currency,design,state,house,start,end,time_zone,weekdays,from_hour,to_hour,total_budget,daily_budget,even,headline,body,image_url,landing_url,bid_model,bid,zones,keywords,weight,caps,attribution_days
+advertiser,acme,Acme,,,,,,,,,,,,,,,,,,,,,,,,,,,9/WEEK,
+zone,,,,,example.org,top,EUR,FREQUENCY,,,,,,,,,,,,,,,,,,,,,,
+zone,,,,,example.org,side,EUR,,,,,,,,,,,,,,,,,,,,,,,
+campaign,spring,Spring,acme,,,,EUR,,,,2026-03-01,2026-06-01T00:00:00+02:00,Europe/Berlin,MONDAY|friday,8,20,1000,20.00,yes,,,,,,,,,,,
+Campaign,ours,Ours,acme,,,,EUR,,paused,TRUE,,,,,,,,,,,,,,,,,,,,7
+,,,,,,,,,,,,,,,,,,,,,,,,,,,,,,
+ad,anvils,,,spring,,,EUR,,,,,,,,,,,,,Anvils,,,https://acme.example/anvils,cpc,0.25,example.org/top|example.org/side,Anvil | heavy  load,2,1/day,
+ad,house,,,ours,,,EUR,,,,,,,,,,,,,Read on,,,https://example.org/,CPM,0.001,,,,,
 `
 
 func TestATableSaysTheSame(t *testing.T) {
@@ -105,7 +105,7 @@ func TestMistakesInTablesNameLineAndColumn(t *testing.T) {
 		"an unknown type":          {"Campaign,ours", "group,ours", 6, "type", "advertiser"},
 		"a row without type":       {"Campaign,ours", ",ours", 6, "type", "advertiser"},
 		"a column of another":      {"zone,,,,,example.org,side", "zone,,Side,,,example.org,side", 4, "name", "zone"},
-		"too few cells":            {"advertiser,acme,Acme,", "advertiser,acme,", 2, "", "30"},
+		"too few cells":            {"advertiser,acme,Acme,", "advertiser,acme,", 2, "", "31"},
 		"an open quote":            {"advertiser,acme", "advertiser,\"acme", 2, "", "quote"},
 		"a quote inside":           {"advertiser,acme,Acme", "advertiser,acme,Ac\"me", 2, "", "quote"},
 		"no name":                  {"acme,Acme", "acme,", 2, "name", "empty"},
@@ -127,6 +127,8 @@ func TestMistakesInTablesNameLineAndColumn(t *testing.T) {
 		"a day above all":          {",20.00,", ",2000,", 5, "daily_budget", "more than all"},
 		"a budget of a house":      {",TRUE,,,,,,,,", ",TRUE,,,,,,,5,", 6, "budget", "no budget"},
 		"a key twice":              {"ad,house", "ad,anvils", 9, "key", "twice"},
+		"days for ever":            {",7\n", ",61\n", 6, "attribution_days", "1 to 60"},
+		"days that are none":       {",7\n", ",week\n", 6, "attribution_days", "whole number"},
 		"a landing page":           {"https://acme.example/anvils", "javascript:alert(1)", 8, "landing_url", "http"},
 		"a negative bid":           {",0.25,", ",-1,", 8, "bid", "2.50"},
 		"a bid in euros":           {",0.25,", ",0.25 €,", 8, "bid", "2.50"},
@@ -152,7 +154,7 @@ func TestMistakesInTablesNameLineAndColumn(t *testing.T) {
 			t.Errorf("%s: %v; want line %d, %s, and %q", name, err, c.line, c.field, c.says)
 		}
 	}
-	text := head + "\n" + `advertiser,x,"A` + strings.Repeat("\n", 5) + `B"` + strings.Repeat(",", 27) + "\nzone" + strings.Repeat(",", 29)
+	text := head + "\n" + `advertiser,x,"A` + strings.Repeat("\n", 5) + `B"` + strings.Repeat(",", 28) + "\nzone" + strings.Repeat(",", 30)
 	_, err := adfile.ParseCSV([]byte(text))
 	if mistake, ok := errors.AsType[*adfile.Error](err); !ok || mistake.Line != 2 || mistake.Field != "name" {
 		t.Errorf("a name of many lines: %v", err)

@@ -20,13 +20,13 @@ func TestAnEvenPaceNeedsADayOrAnEnd(t *testing.T) {
 	if err := w.CreateCampaign(w.ctx, c); err != nil {
 		t.Fatalf("until an end: %v", err)
 	}
-	err = w.UpdateCampaign(w.ctx, c.ID, func(c *ads.Campaign) { c.Schedule = ads.Schedule{} })
+	err = w.UpdateCampaign(w.ctx, c.ID, func(c *ads.Campaign) error { c.Schedule = ads.Schedule{}; return nil })
 	refused(t, err, fault.CodeInvalid, "budget.even", "taking the end away")
-	err = w.UpdateCampaign(w.ctx, c.ID, func(c *ads.Campaign) { c.Schedule, c.Budget.Daily = ads.Schedule{}, 1_000 })
+	err = w.UpdateCampaign(w.ctx, c.ID, func(c *ads.Campaign) error { c.Schedule, c.Budget.Daily = ads.Schedule{}, 1_000; return nil })
 	if err != nil {
 		t.Errorf("a day instead of an end: %v", err)
 	}
-	err = w.UpdateCampaign(w.ctx, c.ID, func(c *ads.Campaign) { c.Budget.Daily = 0 })
+	err = w.UpdateCampaign(w.ctx, c.ID, func(c *ads.Campaign) error { c.Budget.Daily = 0; return nil })
 	refused(t, err, fault.CodeInvalid, "budget.even", "taking the day away")
 }
 
@@ -42,6 +42,6 @@ func TestAPaceThatIsStoredDoesNotKeepFromPausing(t *testing.T) {
 	if err := w.SetCampaignState(w.ctx, c.ID, ads.Paused); err != nil {
 		t.Errorf("pausing: %v", err)
 	}
-	err := w.UpdateCampaign(w.ctx, c.ID, func(c *ads.Campaign) { c.Budget.Total++ })
+	err := w.UpdateCampaign(w.ctx, c.ID, func(c *ads.Campaign) error { c.Budget.Total++; return nil })
 	refused(t, err, fault.CodeInvalid, "budget.even", "another total")
 }

@@ -32,6 +32,8 @@ type Campaign struct {
 	Schedule Schedule
 	Budget   Budget
 	Caps     []Cap // over all of its units
+	// Attribution is how many days after its click a conversion counts, 1 to MaxAttribution; 0: DefaultAttribution. A choice goes by what it is then.
+	Attribution int
 	Revision int   // as Advertiser.Revision
 }
 
@@ -60,6 +62,7 @@ func (c *Campaign) checkParts(field string) error {
 	return fault.All(
 		fault.CheckLine(at(field, "name"), c.Name, 1, MaxName), c.State.check(at(field, "state")), c.Schedule.check(at(field, "schedule")),
 		c.Budget.check(at(field, "budget")), house, checkCaps(at(field, "caps"), c.Caps),
+		c.checkAttribution(at(field, "attributionDays")),
 	)
 }
 

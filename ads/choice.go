@@ -165,10 +165,13 @@ func (a *award) sign(key []byte, kind Kind, life time.Duration) string {
 	t := a.token
 	t.Kind, t.ExpiresAt = kind, a.now.Add(life).Truncate(time.Second)
 	if kind == Click {
-		t.Landing = a.unit.LandingURL
+		t.Landing, t.Days = a.unit.LandingURL, a.unit.Attribution
 	}
 	if !a.unit.House {
 		t.Cost = a.unit.Bid.Cost(kind)
+	}
+	if !a.unit.House && kind == Click {
+		t.ActionCost = a.unit.Bid.Cost(Conversion)
 	}
 	return t.sign(key)
 }

@@ -131,7 +131,7 @@ func (s *Service) told(receipts []Receipt) {
 		switch r := &receipts[i]; {
 		case r.Kind == Click:
 			s.wallet.clicked(r.Campaign)
-		case r.Invalid == "":
+		case r.Kind == Impression && r.Invalid == "":
 			s.counter.shown(r.Zone)
 		}
 	}

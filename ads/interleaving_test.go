@@ -15,12 +15,14 @@ import (
 // expected is what must be true of one choice, whatever the order of its recordings.
 type expected struct {
 	ads.Choice
-	chosen         time.Time
-	shown, clicked bool
+	chosen             time.Time
+	shown              bool
+	clicked, converted time.Time // zero: not yet
 }
 
-// TestOrderDoesNotMatter sends impressions and clicks in any order, again and again, to two servers on one database, which is away at
-// times: each counts once while its token is valid, a click counts if its impression does, and the budget pays for exactly that.
+// TestOrderDoesNotMatter sends impressions, clicks and conversions in any order, again and again, to two servers on one database, which is away at
+// times: each counts once while its token is valid, a click counts if its impression does, a conversion if its click does and lies within the attribution
+// window before it, and the budget pays for exactly that.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := newOrdering(t)
@@ -28,6 +30,13 @@ func TestOrderDoesNotMatter(t *testing.T) {
 			"choose":     func(rt *rapid.T) { o.choose(rt) },
 			"impression": func(rt *rapid.T) { o.impression(rt) },
 			"click":      func(rt *rapid.T) { o.click(rt) },
+			"conversion": func(rt *rapid.T) { o.conversion(rt) },
+			"wait long": func(rt *rapid.T) {
+				if o.w.now.Sub(o.began) > 20*24*time.Hour {
+					rt.Skip("a report is about 31 days")
+				}
+				o.w.now = o.w.now.Add(time.Duration(rapid.IntRange(20, 30).Draw(rt, "hours")) * time.Hour)
+			},
 			"wait": func(rt *rapid.T) {
 				o.w.now = o.w.now.Add(time.Duration(rapid.IntRange(1, 40*60).Draw(rt, "seconds")) * time.Second)
 			},
@@ -57,12 +66,19 @@ type ordering struct {
 	servers [2]*ads.Service
 	unit    ads.UnitID
 	price   ads.Micros
+	began   time.Time
 	choices []*expected
 }
 
+// attributed is how long after its click a conversion counts here.
+const attributed = 24 * time.Hour
+
 func newOrdering(t *testing.T) *ordering {
 	w := newWorld(t)
-	o := &ordering{w: w, store: &lazy{Store: w.store.Store}, price: 200_000}
+	o := &ordering{w: w, store: &lazy{Store: w.store.Store}, price: 200_000, began: w.now}
+	if err := w.UpdateCampaign(w.ctx, w.campaign.ID, func(c *ads.Campaign) error { c.Attribution = 1; return nil }); err != nil {
+		t.Fatal(err)
+	}
 	for i := range o.servers {
 		o.servers[i] = w.server(o.store)
 	}
@@ -111,27 +127,50 @@ func (o *ordering) click(rt *rapid.T) {
 	if (err == nil) != valid || (landing == c.LandingURL) != valid {
 		rt.Fatalf("a click: to %q, %v; the token is valid: %v", landing, err, valid)
 	}
-	c.clicked = c.clicked || valid
+	if valid && c.clicked.IsZero() {
+		c.clicked = o.w.now
+	}
 }
 
-// check waits until no click can wait for its impression any more.
+func (o *ordering) conversion(rt *rapid.T) {
+	c := o.one(rt)
+	recorded, err := o.server(rt).RecordConversion(o.w.ctx, c.ClickToken)
+	valid := o.w.now.Before(c.chosen.Truncate(time.Second).Add(ads.ClickLife + attributed))
+	if recorded != (valid && c.converted.IsZero()) || (err == nil) != valid {
+		rt.Fatalf("a conversion: recorded %v, %v; the token is valid: %v, and was used: %v", recorded, err, valid, c.converted)
+	}
+	if recorded {
+		c.converted = o.w.now
+	}
+}
+
+// counts says whether a choice's click and conversion count.
+func (c *expected) counts() (click, conversion bool) {
+	click = c.shown && !c.clicked.IsZero()
+	return click, click && !c.converted.IsZero() && c.converted.Sub(c.clicked.Truncate(time.Millisecond)) < attributed+time.Millisecond
+}
+
+// check waits until no click can wait for its impression any more, and no conversion for its click.
 func (o *ordering) check(rt *rapid.T) {
 	o.store.stopped = false
-	o.w.now = o.w.now.Add(time.Hour)
+	o.w.now = o.w.now.Add(ads.ClickLife + time.Hour)
 	if err := o.servers[0].CatchUp(o.w.ctx); err != nil {
 		rt.Fatal(err)
 	}
-	var impressions, clicks, lonely int64
-	for _, c := range o.choices {
+	var impressions, clicks, conversions, invalid int64
+	count := func(recorded, counts bool, valid *int64) {
 		switch {
-		case c.shown && c.clicked:
-			clicks++
-		case c.clicked:
-			lonely++
+		case counts:
+			*valid++
+		case recorded:
+			invalid++
 		}
-		if c.shown {
-			impressions++
-		}
+	}
+	for _, c := range o.choices {
+		click, conversion := c.counts()
+		count(c.shown, c.shown, &impressions)
+		count(!c.clicked.IsZero(), click, &clicks)
+		count(!c.converted.IsZero(), conversion, &conversions)
 	}
 	day := o.w.now.Truncate(time.Hour)
 	rows, err := o.servers[1].Report(o.w.ctx, ads.ReportRequest{From: day.Add(time.Hour - ads.MaxReport), To: day.Add(time.Hour), By: ads.PerUnit})
@@ -142,13 +181,13 @@ func (o *ordering) check(rt *rapid.T) {
 	for _, row := range rows {
 		got = row
 	}
-	want := ads.ReportRow{Impressions: impressions, Clicks: clicks, Invalid: lonely, Spend: ads.Micros(clicks) * o.price}
+	want := ads.ReportRow{Impressions: impressions, Clicks: clicks, Conversions: conversions, Invalid: invalid, Spend: ads.Micros(clicks) * o.price}
 	got.Key, got.Currency = "", ""
 	if got != want {
 		rt.Errorf("the report says %+v, want %+v", got, want)
 	}
 	units, err := o.store.Units(o.w.ctx, []ads.UnitID{o.unit})
-	if err != nil || units[o.unit].Impressions != impressions || units[o.unit].Clicks != clicks {
-		rt.Errorf("the unit has %+v, %v; want %d impressions and %d clicks", units[o.unit], err, impressions, clicks)
+	if err != nil || units[o.unit].Impressions != impressions || units[o.unit].Clicks != clicks || units[o.unit].Conversions != conversions {
+		rt.Errorf("the unit has %+v, %v; want %d impressions, %d clicks and %d conversions", units[o.unit], err, impressions, clicks, conversions)
 	}
 }

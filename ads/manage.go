@@ -121,11 +121,12 @@ func (s *Service) UpdateAdvertiser(ctx context.Context, key AdvertiserID, change
 	})
 }
 
-// UpdateCampaign changes what there is. Errors are those of CreateCampaign; NOT_FOUND.
-func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change func(*Campaign)) error {
+// UpdateCampaign changes what there is. Errors are those of CreateCampaign, and of change; NOT_FOUND.
+func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change func(*Campaign) error) error {
 	var before Campaign
-	return update(ctx, key, s.store.Campaigns, func(c *Campaign) { before = *c; change(c) }, func(c *Campaign) error {
-		if err := c.checkChange(&before); err != nil {
+	var mistake error
+	return update(ctx, key, s.store.Campaigns, func(c *Campaign) { before = *c; mistake = change(c) }, func(c *Campaign) error {
+		if err := fault.All(mistake, c.checkChange(&before)); err != nil {
 			return err
 		}
 		err := s.save(ctx, Batch{Campaigns: []Campaign{*c}})
@@ -147,7 +148,7 @@ func (c *Campaign) checkChange(before *Campaign) error {
 
 // SetCampaignState pauses, resumes or archives a campaign: its units leave all zones at once, or come back. Error: NOT_FOUND.
 func (s *Service) SetCampaignState(ctx context.Context, id CampaignID, state State) error {
-	return s.UpdateCampaign(ctx, id, func(c *Campaign) { c.State = state })
+	return s.UpdateCampaign(ctx, id, func(c *Campaign) error { c.State = state; return nil })
 }
 
 // UpdateUnit changes what there is. Errors are those of CreateUnit; NOT_FOUND.

@@ -19,7 +19,11 @@ func (s *Service) RecordImpression(ctx context.Context, text string) (recorded b
 	if err != nil || t.preview() {
 		return false, err
 	}
-	r := s.recording(&t)
+	return s.take(ctx, s.recording(&t))
+}
+
+// take stores a recording, and has it counted.
+func (s *Service) take(ctx context.Context, r Recording) (recorded bool, err error) {
 	recorded, err = s.store.Record(ctx, r)
 	if err == nil {
 		s.counting.add(&r)
@@ -27,7 +31,8 @@ func (s *Service) RecordImpression(ctx context.Context, text string) (recorded b
 	return recorded, present(err)
 }
 
-// RecordClick stores a click on the ad of a click token, and returns the page that the ad leads to. Repeats change
+// RecordClick stores a click on the ad of a click token, and returns the page that the ad leads to, with the token where the page asks for it: see
+// ClickMacro. Repeats change
 // nothing, and still lead there. address is where it came from, for click rates; empty where that is unknown. It waits a moment for the database, and never
 // fails because of it: see clickKeeper. Errors are those of RecordImpression, after ClickLife.
 func (s *Service) RecordClick(ctx context.Context, text, address string) (landingURL string, err error) {
@@ -36,7 +41,7 @@ func (s *Service) RecordClick(ctx context.Context, text, address string) (landin
 		return landingURL, err
 	}
 	r := s.recording(&t)
-	r.ShownBy = t.ExpiresAt.Add(ImpressionLife - ClickLife).Add(countingTime)
+	r.WaitUntil = t.ExpiresAt.Add(ImpressionLife - ClickLife).Add(countingTime)
 	if r.Address, err = s.origin(ctx, address); err != nil {
 		return "", err
 	}
@@ -54,17 +59,17 @@ func (s *Service) Landing(ctx context.Context, text string) (string, error) {
 	return landingURL, err
 }
 
-// verify reads a token of the kind that is still good.
+// verify reads a token that is still good for a recording of the kind.
 func (s *Service) verify(ctx context.Context, kind Kind, text string) (token, error) {
 	key, err := s.signingKey(ctx)
 	if err != nil {
 		return token{}, err
 	}
 	t, ok := readToken(key, text)
-	if !ok || t.Kind != kind {
+	if !ok || t.Kind != kind.signed() {
 		return token{}, fault.Invalidf("token", "This is not such a token, or it was changed.")
 	}
-	if !s.now().Before(t.ExpiresAt) {
+	if !s.now().Before(t.until(kind)) {
 		expired := fault.Invalidf("token", "The token has expired.")
 		expired.Cause = ErrExpired
 		return token{}, expired
@@ -75,18 +80,22 @@ func (s *Service) verify(ctx context.Context, kind Kind, text string) (token, er
 // follow reads a click token, and where it leads.
 func (s *Service) follow(ctx context.Context, text string) (token, string, error) {
 	t, err := s.verify(ctx, Click, text)
-	if err != nil || t.Landing != "" {
-		return t, t.Landing, err
-	}
-	units, err := s.store.Units(ctx, []UnitID{t.Unit})
 	if err != nil {
-		return token{}, "", present(err)
+		return t, "", err
 	}
-	unit := units[t.Unit]
-	if unit == nil {
-		return token{}, "", present(ErrNotFound)
+	landing := t.Landing
+	if landing == "" {
+		units, err := s.store.Units(ctx, []UnitID{t.Unit})
+		if err != nil {
+			return token{}, "", present(err)
+		}
+		if units[t.Unit] == nil {
+			return token{}, "", present(ErrNotFound)
+		}
+		landing = units[t.Unit].LandingURL
 	}
-	return t, unit.LandingURL, nil
+	key, err := s.signingKey(ctx)
+	return t, t.page(key, landing), err
 }
 
 // recording is what a token stands for, if that happens now.

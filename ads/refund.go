@@ -34,9 +34,9 @@ type Selection struct {
 	Campaign CampaignID
 	Unit     UnitID    // zero: any
 	Choice   ChoiceID  // zero: any
-	Kind     Kind      // empty: both
+	Kind     Kind      // empty: all
 	From, To time.Time // To is not in it
-	// Person and Address are whose clicks: of impressions nobody knows. Zero: anybody's.
+	// Person is whose clicks and conversions, and Address is where clicks came from: of impressions neither is known. Zero: any.
 	Person, Address ProfileID
 }
 
@@ -45,10 +45,12 @@ func (s *Selection) Kinds() []Kind {
 	switch {
 	case s.Kind != "":
 		return []Kind{s.Kind}
-	case s.Person.IsZero() && s.Address.IsZero():
-		return []Kind{Impression, Click}
-	default:
+	case !s.Address.IsZero():
 		return []Kind{Click}
+	case !s.Person.IsZero():
+		return []Kind{Click, Conversion}
+	default:
+		return Kinds()
 	}
 }
 
@@ -60,7 +62,7 @@ type Charge struct {
 	Zone   ZoneID
 	At     time.Time
 	Amount Micros
-	Person ProfileID // of a click; zero: unknown
+	Person ProfileID // of a click or a conversion; zero: unknown
 }
 
 // Charges are what is in a selection.
@@ -116,10 +118,11 @@ type ChargeQuery struct {
 	Campaign CampaignID
 	Unit     UnitID   // zero: any
 	Choice   ChoiceID // zero: any
-	Kind     Kind     // empty: both
+	Kind     Kind     // empty: all
 	// From and To bound the time; To is not in it. Zero: from 24 hours before To, or, with a choice, from as long ago as can be; until now.
 	From, To time.Time
-	// Person, Visitor and Address are whose clicks: as Charge has a person, as Request has a visitor, or an IP address. At most one of Person and Visitor.
+	// Person and Visitor are whose clicks and conversions, as Charge has a person, or as Request has a visitor: at most one of them. Address is the IP address
+	// that clicks came from.
 	Person  ProfileID
 	Visitor string
 	Address string
@@ -138,7 +141,10 @@ func (s *Service) selection(ctx context.Context, q ChargeQuery) (Selection, erro
 		return selected, err
 	}
 	if q.Kind == Impression && (!selected.Person.IsZero() || !selected.Address.IsZero()) {
-		return selected, fault.Invalidf("kind", "Whose impressions they are is not known: only clicks have a person, a visitor or an address.")
+		return selected, fault.Invalidf("kind", "Impressions have no person, visitor or address: only clicks and conversions have.")
+	}
+	if q.Kind == Conversion && !selected.Address.IsZero() {
+		return selected, fault.Invalidf("kind", "Conversions have no address: only clicks have.")
 	}
 	if _, err := s.Campaign(ctx, "campaignId", q.Campaign); err != nil || q.Unit.IsZero() {
 		return selected, err

@@ -53,7 +53,8 @@ type ReportRow struct {
 	Currency    Currency
 	Impressions int64
 	Clicks      int64
-	Invalid     int64 // impressions and clicks that count nowhere
+	Conversions int64 // that were made in that time, whenever the click was
+	Invalid     int64 // impressions, clicks and conversions that count nowhere
 	Spend       Micros
 	Refunded    Micros // of what was invalid: it is not in Spend
 	// Asked and Filled are how many ads were asked for, and chosen; 0 but for hours, days and zones, of all campaigns together.
@@ -79,6 +80,30 @@ func (r *ReportRow) CTR() float64 {
 		return 0
 	}
 	return float64(r.Clicks) / float64(r.Impressions)
+}
+
+// ConversionRate is the conversions for each click; 0 without any. It can be more than 1, where the clicks were made before.
+func (r *ReportRow) ConversionRate() float64 {
+	if r.Clicks == 0 {
+		return 0
+	}
+	return float64(r.Conversions) / float64(r.Clicks)
+}
+
+// ConversionsPerImpression is the conversions for each impression; 0 without any.
+func (r *ReportRow) ConversionsPerImpression() float64 {
+	if r.Impressions == 0 {
+		return 0
+	}
+	return float64(r.Conversions) / float64(r.Impressions)
+}
+
+// CostPerConversion is what was spent for each conversion, whatever it was spent on; ok is false without any.
+func (r *ReportRow) CostPerConversion() (cost Micros, ok bool) {
+	if r.Conversions == 0 {
+		return 0, false
+	}
+	return r.Spend / Micros(r.Conversions), true
 }
 
 // ECPM is what a thousand impressions have brought; 0 without any.
@@ -200,17 +225,23 @@ func (s *Service) Report(ctx context.Context, r ReportRequest) ([]ReportRow, err
 }
 
 // CSV writes a report as RFC 4180 has it, with a head. What a spreadsheet would take for a formula gets an apostrophe. Cells
-// of what nobody asked for are empty.
+// without a value are empty.
 func CSV(by Dimension, rows []ReportRow) string {
 	var text strings.Builder
 	w := csv.NewWriter(&text)
-	_ = w.Write([]string{strings.ToLower(string(by)), "currency", "impressions", "clicks", "invalid", "ctr", "spend", "ecpm", "refunded", "asked", "filled", "fill_rate"})
+	_ = w.Write([]string{
+		strings.ToLower(string(by)), "currency", "impressions", "clicks", "invalid", "ctr", "spend", "ecpm", "refunded", "asked", "filled", "fill_rate",
+		"conversions", "conversion_rate", "conversions_per_impression", "cost_per_conversion",
+	})
 	for i := range rows {
 		row, key := &rows[i], rows[i].Key
 		if strings.ContainsAny(key[:min(len(key), 1)], "=+-@") {
 			key = "'" + key
 		}
-		asked, filled, rate := "", "", ""
+		asked, filled, rate, costEach := "", "", "", ""
+		if cost, ok := row.CostPerConversion(); ok {
+			costEach = amount(cost)
+		}
 		if row.Asked > 0 {
 			asked, filled, rate = strconv.FormatInt(row.Asked, 10), strconv.FormatInt(row.Filled, 10), fmt.Sprintf("%.6f", row.FillRate())
 		}
@@ -218,6 +249,7 @@ func CSV(by Dimension, rows []ReportRow) string {
 			key, string(row.Currency), strconv.FormatInt(row.Impressions, 10), strconv.FormatInt(row.Clicks, 10), strconv.FormatInt(row.Invalid, 10),
 			fmt.Sprintf("%.6f", row.CTR()), amount(row.Spend), amount(row.ECPM()),
 			amount(row.Refunded), asked, filled, rate,
+			strconv.FormatInt(row.Conversions, 10), fmt.Sprintf("%.6f", row.ConversionRate()), fmt.Sprintf("%.6f", row.ConversionsPerImpression()), costEach,
 		})
 	}
 	w.Flush()

@@ -29,7 +29,7 @@ type Batch struct {
 	Advertisers []Advertiser
 	Campaigns   []Campaign
 	Zones       []Zone // without units
-	Units       []Unit // impressions and clicks are not stored
+	Units       []Unit // impressions, clicks and conversions are not stored
 }
 
 // Catalogue stores what there is to advertise.
@@ -107,9 +107,26 @@ type Kind string
 const (
 	Impression Kind = "IMPRESSION"
 	Click      Kind = "CLICK"
+	// Conversion is what an advertiser wants of a visitor who has clicked: a purchase, say. The click's token stands for it, too.
+	Conversion Kind = "CONVERSION"
 )
 
-// Recording is one impression or click.
+// Kinds are all kinds, in the order in which they are counted: each but the first follows a recording of the one before, of the same choice.
+func Kinds() []Kind { return []Kind{Impression, Click, Conversion} }
+
+// Before is the kind that recordings of this kind follow; empty for impressions.
+func (k Kind) Before() Kind {
+	switch k {
+	case Click:
+		return Impression
+	case Conversion:
+		return Click
+	default:
+		return ""
+	}
+}
+
+// Recording is one impression, click or conversion.
 type Recording struct {
 	Kind     Kind
 	Choice   ChoiceID // each choice has at most one recording of each kind
@@ -120,12 +137,15 @@ type Recording struct {
 	// KeepUntil is how long the engine has to remember the recording, so as not to take it twice, and for reports; later it may
 	// forget it. The counters stay.
 	KeepUntil time.Time
-	// ShownBy is how long a click waits for its impression, which may arrive after it. From then on it is judged without one.
-	ShownBy time.Time
+	// WaitUntil is how long a click waits for its impression, and a conversion for its click, which may arrive after it. From then on it is
+	// judged without one.
+	WaitUntil time.Time
+	// Days is how many days after its click a conversion counts: 1 to MaxAttribution.
+	Days int
 
 	Cost     Micros    // what it costs, if it is valid
 	Lease    LeaseID   // where that was put aside; zero: nowhere
-	Profile  ProfileID // whose caps it counts for; zero: nobody's
+	Profile  ProfileID // whose caps an impression counts for, and who has clicked or converted; zero: unknown
 	Address  ProfileID // a keyed hash of where a click came from; zero: unknown
 	Keywords []string  // which matched
 	Staff    bool      // by one who manages ads
@@ -158,7 +178,9 @@ type Invalid string
 const (
 	ByStaff      Invalid = "STAFF"         // by one who manages ads
 	NoImpression Invalid = "NO_IMPRESSION" // a click on what was not shown
-	TooMany      Invalid = "TOO_MANY"      // clicks by one person, or from one address
+	NoClick      Invalid = "NO_CLICK"      // a conversion without a click that counts
+	TooLate      Invalid = "TOO_LATE"      // a conversion after its campaign's attribution window
+	TooMany      Invalid = "TOO_MANY"      // clicks by one person, or from one address, and the conversions of such clicks
 	Refunded     Invalid = "REFUNDED"      // somebody who manages ads has given the money back: see Refund
 )
 
@@ -181,7 +203,7 @@ type Receipt struct {
 // MaxCounted is how many recordings one call counts.
 const MaxCounted = 64
 
-// Recorder takes impressions and clicks, and counts them later: to take one writes nothing that another one writes, so any number of them
+// Recorder takes impressions, clicks and conversions, and counts them later: to take one writes nothing that another one writes, so any number of them
 // can be taken at once; to count them changes their campaign, so it is done for many of a campaign together.
 type Recorder interface {
 	// Record stores a recording, which then waits to be counted. It changes nothing else, and reads nothing. It does nothing (recorded is
@@ -189,17 +211,17 @@ type Recorder interface {
 	// one after another, exactly one records.
 	Record(ctx context.Context, r Recording) (recorded bool, err error)
 	// Waiting are recordings that wait, those that are due first first: MaxCounted of them at most, which were due at the given time. A recording is
-	// due when it is made, and a click that was found to be without its impression at its ShownBy.
+	// due when it is made, and one that was found to wait for another one when Recording.LookAgain says so.
 	Waiting(ctx context.Context, due time.Time) ([]Waiting, error)
 	// Count counts recordings that wait, each exactly once, whoever else does so at the same time, and says how. It takes MaxCounted keys at most. Other
 	// waiting recordings of the same choices are counted with them; keys of what does not wait are left out.
 	//
-	// Impressions come before clicks, and earlier ones before later ones. A recording is judged as Recording.Judge has it; a click that must
-	// wait for its impression stays as it is. A recording of a unit that is absent is removed.
-	// A valid one adds one to the unit's impressions or clicks, moves the unit in the order of all zones where it
+	// Kinds come in the order of Kinds, and of each kind earlier recordings before later ones. A recording is judged as Recording.Judge has it; one that
+	// must wait for another one stays as it is. A recording of a unit that is absent is removed.
+	// A valid one adds one to the unit's impressions, clicks or conversions, moves the unit in the order of all zones where it
 	// runs, is charged as Campaign.Charge has it, and, if it is an impression, is confirmed in the profile, as Profile.Confirm has it. (The profile may
 	// be confirmed before the rest; all the rest is one transaction.) A click that
-	// is TooMany takes the money back for those before it, as Evidence.Burst has it, and as Refunds has it. The hour of a recording that is counted
+	// is TooMany makes those before it invalid, and their conversions, as Evidence.Burst has it, and as Refunds has it. The hour of a recording that is counted
 	// late, as Recording.IsLate has it, becomes stale: see Reports. Recordings that wait are in no report.
 	Count(ctx context.Context, keys []RecordingKey, now time.Time) ([]Receipt, error)
 }

@@ -51,7 +51,8 @@ func (s *Service) differing(ctx context.Context, b *Batch, counts *Changes) (dif
 		return different, err
 	}
 	different.Units, err = compare(ctx, b.Units, counts, s.store.Units, func(u *Unit) UnitID { return u.ID }, func(u, stored *Unit) {
-		u.Revision, u.Campaign, u.Impressions, u.Clicks = stored.Revision, stored.Campaign, stored.Impressions, stored.Clicks
+		u.Revision, u.Campaign = stored.Revision, stored.Campaign
+		u.Impressions, u.Clicks, u.Conversions = stored.Impressions, stored.Clicks, stored.Conversions
 	})
 	return different, err
 }

@@ -17,19 +17,25 @@ const (
 	ClickLife      = 24 * time.Hour
 )
 
+// The versions of tokens. Pages that were made before an upgrade still link with older ones.
 const (
-	tokenVersion = 3
-	// withoutLanding is the version whose tokens end before the landing page. Pages that were made before an upgrade still link with them.
+	tokenVersion = 4
+	// withoutConversion is the version whose tokens do not say for how long, and for what price, conversions count.
+	withoutConversion = 3
+	// withoutLanding is the version whose tokens also end before the landing page.
 	withoutLanding = 2
+)
 
+const (
 	macSize = sha256.Size
 	idSize  = len(id.ID{})
 	// headSize is that of the version, the kind, the flags, the expiry, the cost and five ids. Three texts follow, each after its
-	// length in one byte, and the landing page after its length in two.
-	headSize = 3 + 2*8 + 5*idSize
+	// length in one byte, and the landing page after its length in two. Conversions have the days in one byte, and the price.
+	headSize       = 3 + 2*8 + 5*idSize
+	conversionSize = 1 + 8
 	// maxMatches bounds the matched keywords in a token: 4 of 50 characters of up to 4 bytes would not fit into one byte's length.
 	maxMatches = 200
-	maxPayload = headSize + 3 + 2*MaxZoneName + maxMatches + 2 + 4*fault.MaxURLLen
+	maxPayload = headSize + 3 + 2*MaxZoneName + maxMatches + 2 + 4*fault.MaxURLLen + conversionSize
 )
 
 // maxToken is the length of the longest token's text.
@@ -51,8 +57,27 @@ type token struct {
 	Profile   ProfileID
 	Zone      ZoneID
 	Matched   string // keywords, with commas between them
-	// Landing is where a click leads: to know it must not take the database. Empty in impression tokens.
+	// Landing is where a click leads: to know it must not take the database. Empty in impression tokens, and where the page itself has the token.
 	Landing string
+	// Days and ActionCost are of the click's conversion: how many days after the click it counts, and what it costs.
+	Days       int
+	ActionCost Micros
+}
+
+// signed is the kind of the tokens that stand for recordings of this kind.
+func (k Kind) signed() Kind {
+	if k == Conversion {
+		return Click
+	}
+	return k
+}
+
+// until is when the token ends to stand for recordings of the kind.
+func (t *token) until(k Kind) time.Time {
+	if k == Conversion {
+		return t.ExpiresAt.Add(days(t.Days))
+	}
+	return t.ExpiresAt
 }
 
 // tokenFlags are bits.
@@ -108,12 +133,14 @@ func (t *token) payload() []byte {
 		p = append(p, text...)
 	}
 	p = binary.BigEndian.AppendUint16(p, uint16(len(t.Landing)))
-	return append(p, t.Landing...)
+	p = append(p, t.Landing...)
+	p = append(p, byte(t.Days))
+	return binary.BigEndian.AppendUint64(p, uint64(t.ActionCost))
 }
 
 // parsePayload reads what payload wrote, and nothing else: no length is trusted.
 func parsePayload(p []byte) (t token, ok bool) {
-	if len(p) <= headSize || p[0] != tokenVersion && p[0] != withoutLanding {
+	if len(p) <= headSize || p[0] > tokenVersion || p[0] < withoutLanding {
 		return token{}, false
 	}
 	numbers, ids := p[3:], p[3+2*8:]
@@ -134,13 +161,30 @@ func parsePayload(p []byte) (t token, ok bool) {
 		}
 		*text, rest = string(rest[1:1+rest[0]]), rest[1+rest[0]:]
 	}
-	if p[0] == tokenVersion {
-		if len(rest) < 2 || len(rest) != 2+int(binary.BigEndian.Uint16(rest)) {
-			return token{}, false
-		}
-		t.Landing, rest = string(rest[2:]), nil
+	return t, t.readRest(p[0], rest) && t.Kind != "" && t.Zone.check("", "") == nil
+}
+
+// readRest reads what versions after withoutLanding have added.
+func (t *token) readRest(version byte, rest []byte) (ok bool) {
+	if version < tokenVersion {
+		t.Days = DefaultAttribution
 	}
-	return t, len(rest) == 0 && t.Kind != "" && t.Zone.check("", "") == nil
+	if version == withoutLanding {
+		return len(rest) == 0
+	}
+	if len(rest) < 2 || len(rest) < 2+int(binary.BigEndian.Uint16(rest)) {
+		return false
+	}
+	rest, end := rest[2:], int(binary.BigEndian.Uint16(rest))
+	t.Landing, rest = string(rest[:end]), rest[end:]
+	if version == withoutConversion {
+		return len(rest) == 0
+	}
+	if len(rest) != conversionSize {
+		return false
+	}
+	t.Days, t.ActionCost = int(rest[0]), Micros(binary.BigEndian.Uint64(rest[1:]))
+	return true
 }
 
 func kindByte(k Kind) byte {

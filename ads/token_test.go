@@ -20,6 +20,7 @@ func sampleToken() token {
 		Kind: Click, Flags: flagStaff, ExpiresAt: time.Unix(1_795_000_000, 0), Cost: 1_234, Choice: ChoiceID{id.New()}, Unit: UnitID{id.New()},
 		Campaign: CampaignID{id.New()}, Lease: LeaseID{id.New()}, Profile: ProfileID{id.New()},
 		Zone: ZoneID{Site: "example.org", Name: "side-bar_1"}, Matched: "anvil,heavy load", Landing: "https://acme.example/anvils",
+		Days: 30, ActionCost: 5_678,
 	}
 }
 
@@ -45,16 +46,24 @@ func TestTokensReadBack(t *testing.T) {
 	}
 }
 
-// TestTokensFromBeforeAnUpgradeAreTaken: they do not say where they lead.
+// TestTokensFromBeforeAnUpgradeAreTaken: they do not say for how long conversions count, and older ones not where they lead either.
 func TestTokensFromBeforeAnUpgradeAreTaken(t *testing.T) {
 	want := sampleToken()
+	want.Days, want.ActionCost = DefaultAttribution, 0
 	payload := want.payload()
-	payload = payload[:len(payload)-2-len(want.Landing)]
-	payload[0] = withoutLanding
-	text := tokenText.EncodeToString(append(payload, mac(testKey, payload)...))
-	want.Landing = ""
-	if got, ok := readToken(testKey, text); !ok || got != want {
-		t.Errorf("it reads as %+v, %v; want %+v", got, ok, want)
+	for version, end := range map[byte]int{
+		withoutConversion: len(payload) - conversionSize, withoutLanding: len(payload) - conversionSize - 2 - len(want.Landing),
+	} {
+		old := append([]byte{version}, payload[1:end]...)
+		if version == withoutLanding {
+			want.Landing = ""
+		} else {
+			want.Landing = sampleToken().Landing
+		}
+		text := tokenText.EncodeToString(append(old, mac(testKey, old)...))
+		if got, ok := readToken(testKey, text); !ok || got != want {
+			t.Errorf("version %d reads as %+v, %v; want %+v", version, got, ok, want)
+		}
 	}
 }
 

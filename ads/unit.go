@@ -20,7 +20,7 @@ type Creative struct {
 	Headline   string // 1 to MaxHeadline characters
 	Body       string // 0 to MaxBody characters
 	ImageURL   string // http(s), or empty: no picture
-	LandingURL string // http(s): the page that a click leads to
+	LandingURL string // http(s): the page that a click leads to; see ClickMacro
 }
 
 func (c *Creative) check(field string) error {
@@ -32,7 +32,7 @@ func (c *Creative) check(field string) error {
 		fault.CheckLine(at(field, "headline"), c.Headline, 1, MaxHeadline),
 		fault.CheckLine(at(field, "body"), c.Body, 0, MaxBody),
 		image,
-		fault.CheckURL(at(field, "landingUrl"), c.LandingURL),
+		checkLanding(at(field, "landingUrl"), c.LandingURL),
 	)
 }
 
@@ -53,6 +53,7 @@ type Unit struct {
 
 	Impressions int64 // recorded in all zones
 	Clicks      int64 // recorded in all zones
+	Conversions int64 // recorded in all zones
 }
 
 // ECPM is what a thousand impressions of the unit are expected to earn, as the function ECPM has it.
@@ -68,8 +69,8 @@ func (u *Unit) check(field string) error {
 	if err := u.checkParts(field); err != nil {
 		return err
 	}
-	if u.Revision == 0 && (u.Impressions != 0 || u.Clicks != 0) {
-		return fault.Invalidf(field, "A new unit has neither impressions nor clicks.")
+	if u.Revision == 0 && (u.Impressions != 0 || u.Clicks != 0 || u.Conversions != 0) {
+		return fault.Invalidf(field, "A new unit has no impressions, clicks or conversions.")
 	}
 	return nil
 }

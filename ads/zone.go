@@ -95,13 +95,15 @@ type RunningUnit struct {
 	Schedule Schedule
 	House    bool
 	Limited  bool // the campaign has a budget
+	// Attribution is how many days after its click a conversion counts.
+	Attribution int
 }
 
 // Running makes a zone's copy of a unit.
 func Running(u *Unit, c *Campaign, a *Advertiser) RunningUnit {
 	return RunningUnit{
 		Unit: u.ID, Campaign: c.ID, AdvertiserID: a.ID, Advertiser: a.Name, Creative: u.Creative, Bid: u.Bid, ECPM: u.ECPM(),
-		Keywords: u.Keywords, Weight: u.Weight, Schedule: c.Schedule, House: c.House, Limited: c.Budget.Limited(),
+		Keywords: u.Keywords, Weight: u.Weight, Schedule: c.Schedule, House: c.House, Limited: c.Budget.Limited(), Attribution: c.AttributionDays(),
 		Caps: slices.Concat(scoped(u.ID.ID, u.Caps), scoped(c.ID.ID, c.Caps), scoped(a.ID.ID, a.Caps)),
 	}
 }

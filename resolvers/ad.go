@@ -79,3 +79,10 @@ func (r mutationResolver) RecordAdImpression(ctx context.Context, input model.Re
 	mistakes, err := userErrors(ctx, err)
 	return &model.RecordAdImpressionPayload{Recorded: unless(mistakes, recorded), UserErrors: mistakes}, err
 }
+
+// RecordAdConversion resolves Mutation.recordAdConversion.
+func (r mutationResolver) RecordAdConversion(ctx context.Context, input model.RecordAdConversionInput) (*model.RecordAdConversionPayload, error) {
+	recorded, err := r.Resolver.Ads.RecordConversion(ctx, input.Token)
+	mistakes, err := userErrors(ctx, err)
+	return &model.RecordAdConversionPayload{Recorded: unless(mistakes, recorded), UserErrors: mistakes}, err
+}

@@ -251,7 +251,10 @@ func (r mutationResolver) CreateAdCampaign(ctx context.Context, input model.Crea
 		c := ads.Campaign{
 			ID: ads.CampaignID{ID: id.New()}, Name: input.Name, State: ads.Active, House: input.IsHouse, Caps: capsOf(input.Caps),
 		}
-		err := fault.All(setID(&c.Advertiser, "advertiserId", &input.AdvertiserID, advertiserID), setTerms(&c, input.Schedule, input.Budget))
+		err := fault.All(
+			setID(&c.Advertiser, "advertiserId", &input.AdvertiserID, advertiserID), setTerms(&c, input.Schedule, input.Budget),
+			setAttribution(&c, &input.AttributionDays),
+		)
 		if err != nil {
 			return c.ID, fault.All(err, c.Check())
 		}
@@ -264,13 +267,13 @@ func (r mutationResolver) CreateAdCampaign(ctx context.Context, input model.Crea
 func (r mutationResolver) UpdateAdCampaign(ctx context.Context, input model.UpdateAdCampaignInput) (*model.UpdateAdCampaignPayload, error) {
 	saved, mistakes, err := saveAd(ctx, r.Resolver, r.loadCampaign, func() (ads.CampaignID, error) {
 		i, err := campaignID("campaignId", input.CampaignID)
-		if err := fault.All(err, setTerms(&ads.Campaign{}, input.Schedule, input.Budget)); err != nil {
-			return i, err
+		if err != nil {
+			return i, fault.All(err, setTerms(&ads.Campaign{}, input.Schedule, input.Budget), setAttribution(&ads.Campaign{}, input.AttributionDays))
 		}
-		return i, at("campaignId", r.Resolver.Ads.UpdateCampaign(ctx, i, func(c *ads.Campaign) {
+		return i, at("campaignId", r.Resolver.Ads.UpdateCampaign(ctx, i, func(c *ads.Campaign) error {
 			set(&c.Name, input.Name)
 			setList(&c.Caps, input.Caps, capsOf)
-			_ = setTerms(c, input.Schedule, input.Budget) // as above
+			return fault.All(setTerms(c, input.Schedule, input.Budget), setAttribution(c, input.AttributionDays))
 		}))
 	})
 	return &model.UpdateAdCampaignPayload{Campaign: saved, UserErrors: mistakes}, err
@@ -416,6 +419,18 @@ func placesOf(given []*model.AdPlacementInput) []ads.ZoneID {
 
 func bidOf(given *model.AdBidInput) ads.Bid {
 	return ads.Bid{Model: given.Model, Price: given.Price, Currency: ads.Currency(given.Currency)}
+}
+
+// setAttribution changes for how many days after a click conversions count. Error: INVALID.
+func setAttribution(c *ads.Campaign, days *int) error {
+	if days == nil {
+		return nil
+	}
+	if err := ads.CheckAttribution("attributionDays", *days); err != nil {
+		return err
+	}
+	c.Attribution = *days
+	return nil
 }
 
 // setTerms changes when a campaign runs and what it may spend. Error: INVALID.

@@ -117,7 +117,7 @@ func (m *catalogue) save(b ads.Batch) (saved int, err error) {
 	}
 	for _, u := range b.Units {
 		if was, ok := m.units[u.ID]; ok {
-			u.Campaign, u.Impressions, u.Clicks = was.Campaign, was.Impressions, was.Clicks
+			u.Campaign, u.Impressions, u.Clicks, u.Conversions = was.Campaign, was.Impressions, was.Clicks, was.Conversions
 		}
 		u.Zones = slices.Clone(u.Zones)
 		n, err := put(m.units, u.ID, u, func(u *ads.Unit) *int { return &u.Revision })
@@ -424,7 +424,7 @@ func (m *Store) Count(ctx context.Context, keys []ads.RecordingKey, now time.Tim
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+	for _, kind := range ads.Kinds() {
 		for _, once := range m.waiting(keys, kind) {
 			if e := m.recordings[once]; e.waits() && m.countOne(once, &e, now) {
 				receipts = append(receipts, ads.Receipt{RecordingKey: e.Key(), Campaign: m.units[e.Unit].Campaign, Zone: e.Zone, Invalid: e.Invalid, Billed: e.Billed})
@@ -459,7 +459,7 @@ func (m *Store) countOne(once recording, e *event, now time.Time) bool {
 	evidence := m.evidence(r)
 	verdict, waits := r.Judge(evidence, now)
 	if waits {
-		e.due = r.ShownBy
+		e.due = r.LookAgain(now)
 		m.recordings[once] = *e
 		return false
 	}
@@ -483,21 +483,24 @@ func (m *Store) countOne(once recording, e *event, now time.Time) bool {
 
 func (m *Store) count(unit ads.UnitID, kind ads.Kind, by int64) {
 	u := m.units[unit]
-	if kind == ads.Click {
+	switch kind {
+	case ads.Conversion:
+		u.Conversions += by
+	case ads.Click:
 		u.Clicks += by
-	} else {
+	default:
 		u.Impressions += by
 	}
 	m.units[unit] = u
 }
 
 func (m *Store) evidence(r *ads.Recording) ads.Evidence {
+	before, ok := m.recordings[recording{r.Choice, r.Kind.Before()}]
+	ok = ok && !before.waits()
+	e := ads.Evidence{Arrived: ok, Valid: ok && before.Invalid == "", At: before.At}
 	if r.Kind != ads.Click {
-		return ads.Evidence{}
+		return e
 	}
-	shown, ok := m.recordings[recording{r.Choice, ads.Impression}]
-	ok = ok && !shown.waits()
-	e := ads.Evidence{Arrived: ok, Shown: ok && shown.Invalid == ""}
 	for _, other := range m.recordings {
 		if other.Kind != ads.Click || other.Choice == r.Choice || !isBefore(&other, r) {
 			continue
@@ -607,6 +610,8 @@ func (m *Store) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportRo
 			rows[at].Invalid++
 		case t.Kind == ads.Click:
 			rows[at].Clicks++
+		case t.Kind == ads.Conversion:
+			rows[at].Conversions++
 		default:
 			rows[at].Impressions++
 		}

@@ -40,7 +40,7 @@ func (m *Store) Charged(ctx context.Context, s ads.Selection) (c ads.Charges, er
 			continue
 		}
 		charge := ads.Charge{Choice: e.Choice, Kind: e.Kind, Unit: e.Unit, Zone: e.Zone, At: e.At, Amount: e.Billed}
-		if e.Kind == ads.Click {
+		if e.Kind != ads.Impression {
 			charge.Person = e.Profile
 		}
 		c.Newest = append(c.Newest, charge)
@@ -91,13 +91,17 @@ func (m *Store) takeBack(once recording, why ads.Invalid, now time.Time) ads.Mic
 	return e.refunded
 }
 
-// takeBackBurst refunds the clicks that a person has made just before one that shows what they were.
+// takeBackBurst refunds the clicks that a person has made just before one that shows what they were, and their conversions.
 func (m *Store) takeBackBurst(r *ads.Recording) {
 	for once, e := range m.recordings {
 		switch {
 		case e.Kind != ads.Click || e.Profile != r.Profile || e.Choice == r.Choice || !isBefore(&e, r):
-		case e.Billed > 0:
+		case !e.waits() && e.Invalid == "":
 			m.takeBack(once, ads.TooMany, r.At)
+			converted := recording{once.choice, ads.Conversion}
+			if c, ok := m.recordings[converted]; ok && !c.waits() && c.Invalid == "" {
+				m.takeBack(converted, ads.TooMany, r.At)
+			}
 		case e.waits():
 			e.Invalid, e.due = ads.TooMany, time.Time{}
 			m.stale[e.At.UTC().Truncate(time.Hour)] = true

@@ -319,6 +319,72 @@ func (ec *executionContext) fieldContext_AdChoice_why(_ context.Context, field g
 	return fc, nil
 }
 
+func (ec *executionContext) _RecordAdConversionPayload_recorded(ctx context.Context, field graphql.CollectedField, obj *model.RecordAdConversionPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_RecordAdConversionPayload_recorded,
+		func(ctx context.Context) (any, error) {
+			return obj.Recorded, nil
+		},
+		nil,
+		ec.marshalOBoolean2ᚖbool,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_RecordAdConversionPayload_recorded(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RecordAdConversionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Boolean does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _RecordAdConversionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RecordAdConversionPayload) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_RecordAdConversionPayload_userErrors,
+		func(ctx context.Context) (any, error) {
+			return obj.UserErrors, nil
+		},
+		nil,
+		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_RecordAdConversionPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "RecordAdConversionPayload",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "code":
+				return ec.fieldContext_UserError_code(ctx, field)
+			case "message":
+				return ec.fieldContext_UserError_message(ctx, field)
+			case "path":
+				return ec.fieldContext_UserError_path(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _RecordAdImpressionPayload_recorded(ctx context.Context, field graphql.CollectedField, obj *model.RecordAdImpressionPayload) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -388,6 +454,33 @@ func (ec *executionContext) fieldContext_RecordAdImpressionPayload_userErrors(_ 
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
+
+func (ec *executionContext) unmarshalInputRecordAdConversionInput(ctx context.Context, obj any) (model.RecordAdConversionInput, error) {
+	var it model.RecordAdConversionInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"token"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "token":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("token"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Token = data
+		}
+	}
+
+	return it, nil
+}
 
 func (ec *executionContext) unmarshalInputRecordAdImpressionInput(ctx context.Context, obj any) (model.RecordAdImpressionInput, error) {
 	var it model.RecordAdImpressionInput
@@ -505,6 +598,47 @@ func (ec *executionContext) _AdChoice(ctx context.Context, sel ast.SelectionSet,
 	return out
 }
 
+var recordAdConversionPayloadImplementors = []string{"RecordAdConversionPayload"}
+
+func (ec *executionContext) _RecordAdConversionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RecordAdConversionPayload) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, recordAdConversionPayloadImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("RecordAdConversionPayload")
+		case "recorded":
+			out.Values[i] = ec._RecordAdConversionPayload_recorded(ctx, field, obj)
+		case "userErrors":
+			out.Values[i] = ec._RecordAdConversionPayload_userErrors(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
 var recordAdImpressionPayloadImplementors = []string{"RecordAdImpressionPayload"}
 
 func (ec *executionContext) _RecordAdImpressionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RecordAdImpressionPayload) graphql.Marshaler {
@@ -564,6 +698,11 @@ func (ec *executionContext) marshalNAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice
 	return ec._AdChoice(ctx, sel, v)
 }
 
+func (ec *executionContext) unmarshalNRecordAdConversionInput2plazaᚋgraphᚋmodelᚐRecordAdConversionInput(ctx context.Context, v any) (model.RecordAdConversionInput, error) {
+	res, err := ec.unmarshalInputRecordAdConversionInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) unmarshalNRecordAdImpressionInput2plazaᚋgraphᚋmodelᚐRecordAdImpressionInput(ctx context.Context, v any) (model.RecordAdImpressionInput, error) {
 	res, err := ec.unmarshalInputRecordAdImpressionInput(ctx, v)
 	return res, graphql.ErrorOnPath(ctx, err)
@@ -621,6 +760,13 @@ func (ec *executionContext) marshalOAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice
 		return graphql.Null
 	}
 	return ec._AdChoice(ctx, sel, v)
+}
+
+func (ec *executionContext) marshalORecordAdConversionPayload2ᚖplazaᚋgraphᚋmodelᚐRecordAdConversionPayload(ctx context.Context, sel ast.SelectionSet, v *model.RecordAdConversionPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._RecordAdConversionPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) marshalORecordAdImpressionPayload2ᚖplazaᚋgraphᚋmodelᚐRecordAdImpressionPayload(ctx context.Context, sel ast.SelectionSet, v *model.RecordAdImpressionPayload) graphql.Marshaler {

@@ -972,6 +972,35 @@ func (ec *executionContext) fieldContext_AdCampaign_caps(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _AdCampaign_attributionDays(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCampaign_attributionDays,
+		func(ctx context.Context) (any, error) {
+			return obj.AttributionDays(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCampaign_attributionDays(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCampaign",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdCampaign_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -1080,6 +1109,8 @@ func (ec *executionContext) fieldContext_AdCampaignConnection_nodes(_ context.Co
 				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
 			case "caps":
 				return ec.fieldContext_AdCampaign_caps(ctx, field)
+			case "attributionDays":
+				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
 			case "createdAt":
 				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
 			}
@@ -1201,6 +1232,8 @@ func (ec *executionContext) fieldContext_AdCampaignEdge_node(_ context.Context, 
 				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
 			case "caps":
 				return ec.fieldContext_AdCampaign_caps(ctx, field)
+			case "attributionDays":
+				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
 			case "createdAt":
 				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
 			}
@@ -2271,6 +2304,8 @@ func (ec *executionContext) fieldContext_AdManager_campaign(ctx context.Context,
 				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
 			case "caps":
 				return ec.fieldContext_AdCampaign_caps(ctx, field)
+			case "attributionDays":
+				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
 			case "createdAt":
 				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
 			}
@@ -2393,6 +2428,8 @@ func (ec *executionContext) fieldContext_AdManager_unit(ctx context.Context, fie
 				return ec.fieldContext_AdUnit_impressions(ctx, field)
 			case "clicks":
 				return ec.fieldContext_AdUnit_clicks(ctx, field)
+			case "conversions":
+				return ec.fieldContext_AdUnit_conversions(ctx, field)
 			case "ecpm":
 				return ec.fieldContext_AdUnit_ecpm(ctx, field)
 			case "createdAt":
@@ -3479,10 +3516,18 @@ func (ec *executionContext) fieldContext_AdReport_rows(_ context.Context, field 
 				return ec.fieldContext_AdReportRow_impressions(ctx, field)
 			case "clicks":
 				return ec.fieldContext_AdReportRow_clicks(ctx, field)
+			case "conversions":
+				return ec.fieldContext_AdReportRow_conversions(ctx, field)
 			case "invalid":
 				return ec.fieldContext_AdReportRow_invalid(ctx, field)
 			case "ctr":
 				return ec.fieldContext_AdReportRow_ctr(ctx, field)
+			case "conversionRate":
+				return ec.fieldContext_AdReportRow_conversionRate(ctx, field)
+			case "conversionsPerImpression":
+				return ec.fieldContext_AdReportRow_conversionsPerImpression(ctx, field)
+			case "costPerConversion":
+				return ec.fieldContext_AdReportRow_costPerConversion(ctx, field)
 			case "spend":
 				return ec.fieldContext_AdReportRow_spend(ctx, field)
 			case "ecpm":
@@ -3647,6 +3692,35 @@ func (ec *executionContext) fieldContext_AdReportRow_clicks(_ context.Context, f
 	return fc, nil
 }
 
+func (ec *executionContext) _AdReportRow_conversions(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_conversions,
+		func(ctx context.Context) (any, error) {
+			return obj.Conversions(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_conversions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdReportRow_invalid(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -3700,6 +3774,93 @@ func (ec *executionContext) fieldContext_AdReportRow_ctr(_ context.Context, fiel
 		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type Float does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_conversionRate(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_conversionRate,
+		func(ctx context.Context) (any, error) {
+			return obj.ConversionRate(), nil
+		},
+		nil,
+		ec.marshalNFloat2float64,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_conversionRate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Float does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_conversionsPerImpression(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_conversionsPerImpression,
+		func(ctx context.Context) (any, error) {
+			return obj.ConversionsPerImpression(), nil
+		},
+		nil,
+		ec.marshalNFloat2float64,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_conversionsPerImpression(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Float does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdReportRow_costPerConversion(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdReportRow_costPerConversion,
+		func(ctx context.Context) (any, error) {
+			return obj.CostPerConversion(), nil
+		},
+		nil,
+		ec.marshalOMicros2ᚖplazaᚋadsᚐMicros,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdReportRow_costPerConversion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdReportRow",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Micros does not have child fields")
 		},
 	}
 	return fc, nil
@@ -4479,6 +4640,35 @@ func (ec *executionContext) fieldContext_AdUnit_clicks(_ context.Context, field 
 	return fc, nil
 }
 
+func (ec *executionContext) _AdUnit_conversions(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdUnit_conversions,
+		func(ctx context.Context) (any, error) {
+			return obj.Conversions(), nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdUnit_conversions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdUnit",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdUnit_ecpm(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4675,6 +4865,8 @@ func (ec *executionContext) fieldContext_AdUnitConnection_nodes(_ context.Contex
 				return ec.fieldContext_AdUnit_impressions(ctx, field)
 			case "clicks":
 				return ec.fieldContext_AdUnit_clicks(ctx, field)
+			case "conversions":
+				return ec.fieldContext_AdUnit_conversions(ctx, field)
 			case "ecpm":
 				return ec.fieldContext_AdUnit_ecpm(ctx, field)
 			case "createdAt":
@@ -4808,6 +5000,8 @@ func (ec *executionContext) fieldContext_AdUnitEdge_node(_ context.Context, fiel
 				return ec.fieldContext_AdUnit_impressions(ctx, field)
 			case "clicks":
 				return ec.fieldContext_AdUnit_clicks(ctx, field)
+			case "conversions":
+				return ec.fieldContext_AdUnit_conversions(ctx, field)
 			case "ecpm":
 				return ec.fieldContext_AdUnit_ecpm(ctx, field)
 			case "createdAt":
@@ -5465,6 +5659,8 @@ func (ec *executionContext) fieldContext_CreateAdCampaignPayload_campaign(_ cont
 				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
 			case "caps":
 				return ec.fieldContext_AdCampaign_caps(ctx, field)
+			case "attributionDays":
+				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
 			case "createdAt":
 				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
 			}
@@ -5563,6 +5759,8 @@ func (ec *executionContext) fieldContext_CreateAdUnitPayload_unit(_ context.Cont
 				return ec.fieldContext_AdUnit_impressions(ctx, field)
 			case "clicks":
 				return ec.fieldContext_AdUnit_clicks(ctx, field)
+			case "conversions":
+				return ec.fieldContext_AdUnit_conversions(ctx, field)
 			case "ecpm":
 				return ec.fieldContext_AdUnit_ecpm(ctx, field)
 			case "createdAt":
@@ -5907,6 +6105,8 @@ func (ec *executionContext) fieldContext_SetAdCampaignStatePayload_campaign(_ co
 				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
 			case "caps":
 				return ec.fieldContext_AdCampaign_caps(ctx, field)
+			case "attributionDays":
+				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
 			case "createdAt":
 				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
 			}
@@ -6005,6 +6205,8 @@ func (ec *executionContext) fieldContext_SetAdUnitStatePayload_unit(_ context.Co
 				return ec.fieldContext_AdUnit_impressions(ctx, field)
 			case "clicks":
 				return ec.fieldContext_AdUnit_clicks(ctx, field)
+			case "conversions":
+				return ec.fieldContext_AdUnit_conversions(ctx, field)
 			case "ecpm":
 				return ec.fieldContext_AdUnit_ecpm(ctx, field)
 			case "createdAt":
@@ -6099,6 +6301,8 @@ func (ec *executionContext) fieldContext_UpdateAdCampaignPayload_campaign(_ cont
 				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
 			case "caps":
 				return ec.fieldContext_AdCampaign_caps(ctx, field)
+			case "attributionDays":
+				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
 			case "createdAt":
 				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
 			}
@@ -6197,6 +6401,8 @@ func (ec *executionContext) fieldContext_UpdateAdUnitPayload_unit(_ context.Cont
 				return ec.fieldContext_AdUnit_impressions(ctx, field)
 			case "clicks":
 				return ec.fieldContext_AdUnit_clicks(ctx, field)
+			case "conversions":
+				return ec.fieldContext_AdUnit_conversions(ctx, field)
 			case "ecpm":
 				return ec.fieldContext_AdUnit_ecpm(ctx, field)
 			case "createdAt":
@@ -6649,8 +6855,11 @@ func (ec *executionContext) unmarshalInputCreateAdCampaignInput(ctx context.Cont
 	if _, present := asMap["isHouse"]; !present {
 		asMap["isHouse"] = false
 	}
+	if _, present := asMap["attributionDays"]; !present {
+		asMap["attributionDays"] = 30
+	}
 
-	fieldsInOrder := [...]string{"advertiserId", "name", "isHouse", "schedule", "budget", "caps"}
+	fieldsInOrder := [...]string{"advertiserId", "name", "isHouse", "schedule", "budget", "caps", "attributionDays"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -6699,6 +6908,13 @@ func (ec *executionContext) unmarshalInputCreateAdCampaignInput(ctx context.Cont
 				return it, err
 			}
 			it.Caps = data
+		case "attributionDays":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attributionDays"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttributionDays = data
 		}
 	}
 
@@ -7057,7 +7273,7 @@ func (ec *executionContext) unmarshalInputUpdateAdCampaignInput(ctx context.Cont
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"campaignId", "name", "schedule", "budget", "caps"}
+	fieldsInOrder := [...]string{"campaignId", "name", "schedule", "budget", "caps", "attributionDays"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -7099,6 +7315,13 @@ func (ec *executionContext) unmarshalInputUpdateAdCampaignInput(ctx context.Cont
 				return it, err
 			}
 			it.Caps = data
+		case "attributionDays":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("attributionDays"))
+			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.AttributionDays = data
 		}
 	}
 
@@ -7486,6 +7709,11 @@ func (ec *executionContext) _AdCampaign(ctx context.Context, sel ast.SelectionSe
 			}
 		case "caps":
 			out.Values[i] = ec._AdCampaign_caps(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "attributionDays":
+			out.Values[i] = ec._AdCampaign_attributionDays(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -8661,6 +8889,11 @@ func (ec *executionContext) _AdReportRow(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "conversions":
+			out.Values[i] = ec._AdReportRow_conversions(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		case "invalid":
 			out.Values[i] = ec._AdReportRow_invalid(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -8671,6 +8904,18 @@ func (ec *executionContext) _AdReportRow(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "conversionRate":
+			out.Values[i] = ec._AdReportRow_conversionRate(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "conversionsPerImpression":
+			out.Values[i] = ec._AdReportRow_conversionsPerImpression(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "costPerConversion":
+			out.Values[i] = ec._AdReportRow_costPerConversion(ctx, field, obj)
 		case "spend":
 			out.Values[i] = ec._AdReportRow_spend(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
@@ -8845,6 +9090,11 @@ func (ec *executionContext) _AdUnit(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "clicks":
 			out.Values[i] = ec._AdUnit_clicks(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "conversions":
+			out.Values[i] = ec._AdUnit_conversions(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -10223,10 +10473,12 @@ var (
 	unmarshalNAdRecordingKind2plazaᚋadsᚐKind = map[string]ads.Kind{
 		"IMPRESSION": ads.Impression,
 		"CLICK":      ads.Click,
+		"CONVERSION": ads.Conversion,
 	}
 	marshalNAdRecordingKind2plazaᚋadsᚐKind = map[ads.Kind]string{
 		ads.Impression: "IMPRESSION",
 		ads.Click:      "CLICK",
+		ads.Conversion: "CONVERSION",
 	}
 )
 
@@ -11192,10 +11444,12 @@ var (
 	unmarshalOAdRecordingKind2ᚖplazaᚋadsᚐKind = map[string]ads.Kind{
 		"IMPRESSION": ads.Impression,
 		"CLICK":      ads.Click,
+		"CONVERSION": ads.Conversion,
 	}
 	marshalOAdRecordingKind2ᚖplazaᚋadsᚐKind = map[ads.Kind]string{
 		ads.Impression: "IMPRESSION",
 		ads.Click:      "CLICK",
+		ads.Conversion: "CONVERSION",
 	}
 )
 

@@ -118,6 +118,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputPollInput,
 		ec.unmarshalInputPostContentInput,
 		ec.unmarshalInputPropertyCondition,
+		ec.unmarshalInputRecordAdConversionInput,
 		ec.unmarshalInputRecordAdImpressionInput,
 		ec.unmarshalInputRefundAdsInput,
 		ec.unmarshalInputRemoveFromCircleInput,
@@ -273,7 +274,7 @@ type AdChoice {
   body: String!
   "Where the picture lies."
   imageUrl: String
-  "Where the ad leads in the end. Link to ` + "`" + `clickUrl` + "`" + ` instead, so that the click is counted."
+  "Where the ad leads in the end, with ` + "`" + `{click_token}` + "`" + ` as it stands. Link to ` + "`" + `clickUrl` + "`" + ` instead, so that the click is counted."
   landingUrl: String!
   "The address to link to: it counts the click once, if the impression is recorded before or after it, and leads on to ` + "`" + `landingUrl` + "`" + `. It works for a day."
   clickUrl: String!
@@ -291,6 +292,28 @@ extend type Mutation {
     "The ad that was shown."
     input: RecordAdImpressionInput!
   ): RecordAdImpressionPayload
+  """
+  Record a conversion: a visitor who has clicked has done what the advertiser wants. It works without signing in; each click converts once, within the attribution
+  window of its campaign. It counts if the click does. Counters and budgets follow a moment later.
+  """
+  recordAdConversion(
+    "What has led to a conversion."
+    input: RecordAdConversionInput!
+  ): RecordAdConversionPayload
+}
+
+"What has led to a conversion."
+input RecordAdConversionInput {
+  "The click's token: what stood for ` + "`" + `{click_token}` + "`" + ` in the address of the landing page, or the end of ` + "`" + `clickUrl` + "`" + `."
+  token: String!
+}
+
+"The answer to ` + "`" + `recordAdConversion` + "`" + `."
+type RecordAdConversionPayload {
+  "Whether this call recorded it: false where it was recorded before. Null on a mistake."
+  recorded: Boolean
+  "What was wrong with the input."
+  userErrors: [UserError!]!
 }
 
 "The ad that was shown."
@@ -427,15 +450,15 @@ type AdManager {
     unitId: ID
     "Only what this choice was charged for: an ` + "`" + `AdChoice.id` + "`" + `."
     choiceId: ID
-    "Only impressions, or only clicks."
+    "Only impressions, only clicks, or only conversions."
     kind: AdRecordingKind
     "From this moment, 60 days ago at most. Left out: 24 hours before ` + "`" + `to` + "`" + `, or, with a ` + "`" + `choiceId` + "`" + `, 60 days ago."
     from: DateTime
     "Before this moment, which is not in the future. Left out: now."
     to: DateTime
-    "Only clicks by this person: an ` + "`" + `AdCharge.person` + "`" + `."
+    "Only clicks and conversions by this person: an ` + "`" + `AdCharge.person` + "`" + `."
     person: ID
-    "Only clicks by this visitor: the visitor's id that the page gave."
+    "Only clicks and conversions by this visitor: the visitor's id that the page gave."
     visitor: String
     "Only clicks from this IP address."
     address: String
@@ -489,6 +512,8 @@ type AdCampaign {
   spentToday: Micros!
   "How often one person sees ads of this campaign at most."
   caps: [AdCap!]!
+  "How many days after its click a conversion counts."
+  attributionDays: Int!
   "When the campaign was made."
   createdAt: DateTime!
 }
@@ -505,7 +530,7 @@ type AdUnit {
   body: String!
   "Where the picture lies."
   imageUrl: String
-  "Where a click leads."
+  "Where a click leads. ` + "`" + `{click_token}` + "`" + ` in it becomes the click's token: see ` + "`" + `recordAdConversion` + "`" + `."
   landingUrl: String!
   "Whether it takes part in choices."
   state: AdState!
@@ -523,6 +548,8 @@ type AdUnit {
   impressions: Int!
   "How often it was clicked."
   clicks: Int!
+  "How often a click led to a conversion."
+  conversions: Int!
   "What a thousand impressions are expected to earn."
   ecpm: Micros!
   "When it was made."
@@ -631,10 +658,18 @@ type AdReportRow {
   impressions: Int!
   "How often they were clicked."
   clicks: Int!
-  "Impressions and clicks that do not count."
+  "How many conversions there were in this time: the clicks may have been made before it."
+  conversions: Int!
+  "Impressions, clicks and conversions that do not count."
   invalid: Int!
   "Clicks for each impression."
   ctr: Float!
+  "Conversions for each click; 0 without clicks. It can exceed 1, where the clicks were made before."
+  conversionRate: Float!
+  "Conversions for each impression; 0 without impressions."
+  conversionsPerImpression: Float!
+  "What was spent for each conversion, whatever it was spent on; null without conversions."
+  costPerConversion: Micros
   "What was spent."
   spend: Micros!
   "What a thousand impressions have brought."
@@ -700,7 +735,7 @@ type AdCharges {
   from: DateTime!
   "Before this moment: the same."
   to: DateTime!
-  "How many impressions and clicks; 100001 where there are more than one refund can be about."
+  "How many impressions, clicks and conversions; 100001 where there are more than one refund can be about."
   count: Int!
   "What they cost."
   amount: Micros!
@@ -708,11 +743,11 @@ type AdCharges {
   newest: [AdCharge!]!
 }
 
-"An impression or a click that was billed."
+"An impression, a click or a conversion that was billed."
 type AdCharge {
   "The id of the choice: ` + "`" + `adchoice_…` + "`" + `."
   choiceId: ID!
-  "Which of the two it is."
+  "Which of them it is."
   kind: AdRecordingKind!
   "The ad's id: ` + "`" + `ad_…` + "`" + `."
   adId: ID!
@@ -724,7 +759,7 @@ type AdCharge {
   at: DateTime!
   "What it cost."
   amount: Micros!
-  "Who clicked, without saying who it is: ` + "`" + `adperson_…` + "`" + `; null for impressions, and where nobody is known."
+  "Who clicked or converted, without saying who it is: ` + "`" + `adperson_…` + "`" + `; null for impressions, and where nobody is known."
   person: ID
 }
 
@@ -738,13 +773,13 @@ type AdRefund {
   adId: ID
   "The choice that it was about."
   choiceId: ID
-  "Which of the two it was about; null for both."
+  "Which of them it was about; null for all."
   kind: AdRecordingKind
   "What it was about began at this moment."
   from: DateTime!
   "And ended before this one."
   to: DateTime!
-  "Whose clicks it was about; null for anybody's."
+  "Whose clicks and conversions it was about; null for anybody's."
   person: ID
   "Whether it was about clicks from one address."
   isOneAddress: Boolean!
@@ -754,7 +789,7 @@ type AdRefund {
   byUserId: ID!
   "When."
   createdAt: DateTime!
-  "How many impressions and clicks it has refunded so far."
+  "How many impressions, clicks and conversions it has refunded so far."
   count: Int!
   "What they had cost."
   amount: Micros!
@@ -768,6 +803,8 @@ enum AdRecordingKind {
   IMPRESSION
   "It was clicked."
   CLICK
+  "It was clicked, and led to what the advertiser wants."
+  CONVERSION
 }
 
 "What a report has a row for each of. Hours and days are those of UTC."
@@ -1002,7 +1039,7 @@ extend type Mutation {
     input: SetAdUnitStateInput!
   ): SetAdUnitStatePayload
   """
-  Give back what a campaign was billed for impressions and clicks that were none: each once, to its budgets, and for good. They count as invalid from then on. Ask
+  Give back what a campaign was billed for impressions, clicks and conversions that were none: each once, to its budgets, and for good. They count as invalid from then on. Ask
   ` + "`" + `adManager.charges` + "`" + ` first; the answer's ` + "`" + `count` + "`" + ` has to be given here, and where another number is there by now, nothing happens.
   """
   refundAds(
@@ -1019,19 +1056,19 @@ input RefundAdsInput {
   unitId: ID
   "Only what this choice was charged for: an ` + "`" + `AdChoice.id` + "`" + `."
   choiceId: ID
-  "Only impressions, or only clicks."
+  "Only impressions, only clicks, or only conversions."
   kind: AdRecordingKind
   "From this moment, 60 days ago at most. Left out: 24 hours before ` + "`" + `to` + "`" + `, or, with a ` + "`" + `choiceId` + "`" + `, 60 days ago."
   from: DateTime
   "Before this moment, which is not in the future. Left out: now."
   to: DateTime
-  "Only clicks by this person: an ` + "`" + `AdCharge.person` + "`" + `."
+  "Only clicks and conversions by this person: an ` + "`" + `AdCharge.person` + "`" + `."
   person: ID
-  "Only clicks by this visitor: the visitor's id that the page gave."
+  "Only clicks and conversions by this visitor: the visitor's id that the page gave."
   visitor: String
   "Only clicks from this IP address."
   address: String
-  "How many impressions and clicks these are: 1 to 100000, as ` + "`" + `adManager.charges` + "`" + ` says."
+  "How many impressions, clicks and conversions these are: 1 to 100000, as ` + "`" + `adManager.charges` + "`" + ` says."
   count: Int!
   "Why: 1 to 200 characters, for the list of refunds."
   reason: String!
@@ -1123,6 +1160,8 @@ input CreateAdCampaignInput {
   budget: AdBudgetInput
   "How often one person sees it at most; each window once."
   caps: [AdCapInput!]
+  "How many days after its click a conversion counts: 1 to 60."
+  attributionDays: Int! = 30
 }
 
 "A campaign, and what to change."
@@ -1137,6 +1176,8 @@ input UpdateAdCampaignInput {
   budget: AdBudgetInput
   "How often one person sees it at most; each window once."
   caps: [AdCapInput!]
+  "How many days after its click a conversion counts: 1 to 60. Ads that were chosen before keep theirs."
+  attributionDays: Int
 }
 
 "A campaign and its state."
@@ -1179,7 +1220,7 @@ input CreateAdUnitInput {
   body: String! = ""
   "Where the picture lies: http(s)."
   imageUrl: String
-  "Where a click leads: http(s)."
+  "Where a click leads: http(s). ` + "`" + `{click_token}` + "`" + ` in its path, query or fragment becomes the click's token: see ` + "`" + `recordAdConversion` + "`" + `."
   landingUrl: String!
   "What the advertiser pays."
   bid: AdBidInput!
@@ -2863,7 +2904,7 @@ type Query {
 
 """
 Every mutation but ` + "`" + `signOut` + "`" + ` takes one ` + "`" + `input` + "`" + `; all answer with ` + "`" + `userErrors` + "`" + ` beside what they changed.
-Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + ` and ` + "`" + `recordAdImpression` + "`" + ` need a signed-in viewer, and else fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
+Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `, ` + "`" + `recordAdImpression` + "`" + ` and ` + "`" + `recordAdConversion` + "`" + ` need a signed-in viewer, and else fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
 """
 type Mutation {
   "Make an account and sign in."

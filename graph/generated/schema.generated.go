@@ -31,6 +31,7 @@ type MutationResolver interface {
 	SignOut(ctx context.Context) (*model.SignOutPayload, error)
 	DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.DeleteAccountPayload, error)
 	RecordAdImpression(ctx context.Context, input model.RecordAdImpressionInput) (*model.RecordAdImpressionPayload, error)
+	RecordAdConversion(ctx context.Context, input model.RecordAdConversionInput) (*model.RecordAdConversionPayload, error)
 	CreateAdvertiser(ctx context.Context, input model.CreateAdvertiserInput) (*model.CreateAdvertiserPayload, error)
 	UpdateAdvertiser(ctx context.Context, input model.UpdateAdvertiserInput) (*model.UpdateAdvertiserPayload, error)
 	CreateAdCampaign(ctx context.Context, input model.CreateAdCampaignInput) (*model.CreateAdCampaignPayload, error)
@@ -336,6 +337,17 @@ func (ec *executionContext) field_Mutation_muteUser_args(ctx context.Context, ra
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNMuteUserInput2plazaᚋgraphᚋmodelᚐMuteUserInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_recordAdConversion_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRecordAdConversionInput2plazaᚋgraphᚋmodelᚐRecordAdConversionInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1185,6 +1197,53 @@ func (ec *executionContext) fieldContext_Mutation_recordAdImpression(ctx context
 	}()
 	ctx = graphql.WithFieldContext(ctx, fc)
 	if fc.Args, err = ec.field_Mutation_recordAdImpression_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+		ec.Error(ctx, err)
+		return fc, err
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _Mutation_recordAdConversion(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_Mutation_recordAdConversion,
+		func(ctx context.Context) (any, error) {
+			fc := graphql.GetFieldContext(ctx)
+			return ec.resolvers.Mutation().RecordAdConversion(ctx, fc.Args["input"].(model.RecordAdConversionInput))
+		},
+		nil,
+		ec.marshalORecordAdConversionPayload2ᚖplazaᚋgraphᚋmodelᚐRecordAdConversionPayload,
+		true,
+		false,
+	)
+}
+
+func (ec *executionContext) fieldContext_Mutation_recordAdConversion(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "Mutation",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: true,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "recorded":
+				return ec.fieldContext_RecordAdConversionPayload_recorded(ctx, field)
+			case "userErrors":
+				return ec.fieldContext_RecordAdConversionPayload_userErrors(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type RecordAdConversionPayload", field.Name)
+		},
+	}
+	defer func() {
+		if r := recover(); r != nil {
+			err = ec.Recover(ctx, r)
+			ec.Error(ctx, err)
+		}
+	}()
+	ctx = graphql.WithFieldContext(ctx, fc)
+	if fc.Args, err = ec.field_Mutation_recordAdConversion_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 		ec.Error(ctx, err)
 		return fc, err
 	}
@@ -4887,6 +4946,10 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 		case "recordAdImpression":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
 				return ec._Mutation_recordAdImpression(ctx, field)
+			})
+		case "recordAdConversion":
+			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
+				return ec._Mutation_recordAdConversion(ctx, field)
 			})
 		case "createAdvertiser":
 			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {

@@ -142,6 +142,9 @@ func (u *AdUnit) Impressions() int { return int(u.Unit.Impressions) }
 // Clicks is how often the unit was clicked.
 func (u *AdUnit) Clicks() int { return int(u.Unit.Clicks) }
 
+// Conversions is a number that GraphQL can write.
+func (u *AdUnit) Conversions() int { return int(u.Unit.Conversions) }
+
 // CreatedAt is when the unit was made.
 func (u *AdUnit) CreatedAt() time.Time { return u.ID.Time() }
 
@@ -204,6 +207,18 @@ func (r *AdReportRow) Impressions() int { return int(r.ReportRow.Impressions) }
 
 // Clicks is how often they were clicked.
 func (r *AdReportRow) Clicks() int { return int(r.ReportRow.Clicks) }
+
+// Conversions is a number that GraphQL can write.
+func (r *AdReportRow) Conversions() int { return int(r.ReportRow.Conversions) }
+
+// CostPerConversion is null without conversions.
+func (r *AdReportRow) CostPerConversion() *ads.Micros {
+	cost, ok := r.ReportRow.CostPerConversion()
+	if !ok {
+		return nil
+	}
+	return &cost
+}
 
 // Invalid is what does not count.
 func (r *AdReportRow) Invalid() int { return int(r.ReportRow.Invalid) }

@@ -56,7 +56,7 @@ type AdChoice struct {
 	Body string `json:"body"`
 	// Where the picture lies.
 	ImageURL *string `json:"imageUrl,omitempty"`
-	// Where the ad leads in the end. Link to `clickUrl` instead, so that the click is counted.
+	// Where the ad leads in the end, with `{click_token}` as it stands. Link to `clickUrl` instead, so that the click is counted.
 	LandingURL string `json:"landingUrl"`
 	// The address to link to: it counts the click once, if the impression is recorded before or after it, and leads on to `landingUrl`. It works for a day.
 	ClickURL string `json:"clickUrl"`
@@ -208,6 +208,8 @@ type CreateAdCampaignInput struct {
 	Budget *AdBudgetInput `json:"budget,omitempty"`
 	// How often one person sees it at most; each window once.
 	Caps []*AdCapInput `json:"caps,omitempty"`
+	// How many days after its click a conversion counts: 1 to 60.
+	AttributionDays int `json:"attributionDays"`
 }
 
 // The answer to `createAdCampaign`.
@@ -228,7 +230,7 @@ type CreateAdUnitInput struct {
 	Body string `json:"body"`
 	// Where the picture lies: http(s).
 	ImageURL *string `json:"imageUrl,omitempty"`
-	// Where a click leads: http(s).
+	// Where a click leads: http(s). `{click_token}` in its path, query or fragment becomes the click's token: see `recordAdConversion`.
 	LandingURL string `json:"landingUrl"`
 	// What the advertiser pays.
 	Bid *AdBidInput `json:"bid"`
@@ -475,7 +477,7 @@ type LinkInput struct {
 }
 
 // Every mutation but `signOut` takes one `input`; all answer with `userErrors` beside what they changed.
-// Mutations other than `signUp`, `signIn` and `recordAdImpression` need a signed-in viewer, and else fail with `UNAUTHENTICATED`.
+// Mutations other than `signUp`, `signIn`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and else fail with `UNAUTHENTICATED`.
 type Mutation struct {
 }
 
@@ -617,6 +619,20 @@ type ReactionCount struct {
 	Count int `json:"count"`
 }
 
+// What has led to a conversion.
+type RecordAdConversionInput struct {
+	// The click's token: what stood for `{click_token}` in the address of the landing page, or the end of `clickUrl`.
+	Token string `json:"token"`
+}
+
+// The answer to `recordAdConversion`.
+type RecordAdConversionPayload struct {
+	// Whether this call recorded it: false where it was recorded before. Null on a mistake.
+	Recorded *bool `json:"recorded,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // The ad that was shown.
 type RecordAdImpressionInput struct {
 	// The `impressionToken` of the choice.
@@ -639,19 +655,19 @@ type RefundAdsInput struct {
 	UnitID *string `json:"unitId,omitempty"`
 	// Only what this choice was charged for: an `AdChoice.id`.
 	ChoiceID *string `json:"choiceId,omitempty"`
-	// Only impressions, or only clicks.
+	// Only impressions, only clicks, or only conversions.
 	Kind *ads.Kind `json:"kind,omitempty"`
 	// From this moment, 60 days ago at most. Left out: 24 hours before `to`, or, with a `choiceId`, 60 days ago.
 	From *time.Time `json:"from,omitempty"`
 	// Before this moment, which is not in the future. Left out: now.
 	To *time.Time `json:"to,omitempty"`
-	// Only clicks by this person: an `AdCharge.person`.
+	// Only clicks and conversions by this person: an `AdCharge.person`.
 	Person *string `json:"person,omitempty"`
-	// Only clicks by this visitor: the visitor's id that the page gave.
+	// Only clicks and conversions by this visitor: the visitor's id that the page gave.
 	Visitor *string `json:"visitor,omitempty"`
 	// Only clicks from this IP address.
 	Address *string `json:"address,omitempty"`
-	// How many impressions and clicks these are: 1 to 100000, as `adManager.charges` says.
+	// How many impressions, clicks and conversions these are: 1 to 100000, as `adManager.charges` says.
 	Count int `json:"count"`
 	// Why: 1 to 200 characters, for the list of refunds.
 	Reason string `json:"reason"`
@@ -956,6 +972,8 @@ type UpdateAdCampaignInput struct {
 	Budget *AdBudgetInput `json:"budget,omitempty"`
 	// How often one person sees it at most; each window once.
 	Caps []*AdCapInput `json:"caps,omitempty"`
+	// How many days after its click a conversion counts: 1 to 60. Ads that were chosen before keep theirs.
+	AttributionDays *int `json:"attributionDays,omitempty"`
 }
 
 // The answer to `updateAdCampaign`.

@@ -26,6 +26,8 @@ type adCampaignDetails struct {
 	Schedule adScheduleDoc `bson:"schedule"`
 	Budget   adBudgetDoc   `bson:"budget"`
 	Caps     []adCapDoc    `bson:"caps"`
+	// Attribution is in days; 0: the default.
+	Attribution int `bson:"attribution"`
 }
 
 type adScheduleDoc struct {
@@ -47,7 +49,7 @@ type adBudgetDoc struct {
 func newAdCampaignDetails(c *ads.Campaign) adCampaignDetails {
 	return adCampaignDetails{
 		Name: c.Name, State: c.State, House: c.House, Schedule: newAdScheduleDoc(c.Schedule), Budget: adBudgetDoc(c.Budget),
-		Caps: adCapDocs(c.Caps),
+		Caps: adCapDocs(c.Caps), Attribution: c.Attribution,
 	}
 }
 
@@ -62,13 +64,14 @@ func (d *adScheduleDoc) schedule() ads.Schedule {
 }
 
 func newAdCampaignDoc(c *ads.Campaign) adCampaignDoc {
-	return adCampaignDoc{ID: c.ID, Version: version, Revision: 1, Advertiser: c.Advertiser, Details: newAdCampaignDetails(c)}
+	return adCampaignDoc{ID: c.ID, Version: adsVersion, Revision: 1, Advertiser: c.Advertiser, Details: newAdCampaignDetails(c)}
 }
 
 func (d *adCampaignDoc) campaign() *ads.Campaign {
 	return &ads.Campaign{
 		ID: d.ID, Advertiser: d.Advertiser, Name: d.Details.Name, State: d.Details.State, House: d.Details.House,
-		Schedule: d.Details.Schedule.schedule(), Budget: ads.Budget(d.Details.Budget), Caps: adCaps(d.Details.Caps), Revision: d.Revision,
+		Schedule: d.Details.Schedule.schedule(), Budget: ads.Budget(d.Details.Budget), Caps: adCaps(d.Details.Caps), Attribution: d.Details.Attribution,
+		Revision: d.Revision,
 	}
 }
 

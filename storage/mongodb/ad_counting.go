@@ -16,10 +16,9 @@ import (
 // Count implements ads.Recorder. It confirms impressions in profiles before, and not in the transaction: a person's next ad would have to wait for it, and
 // each profile that changes meanwhile would make all of it run again. What ends in between is counted, and confirmed, another time.
 func (a *adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.Time) (receipts []ads.Receipt, err error) {
-	choices := distinct(keys, func(k *ads.RecordingKey) []ads.ChoiceID { return []ads.ChoiceID{k.Choice} })
 	var waiting []ads.Recording
 	err = a.db.read(ctx, "ads to count", func(ctx context.Context) error {
-		if waiting, _, err = a.waitingOf(ctx, choices); err != nil {
+		if waiting, _, err = a.waitingOf(ctx, keys); err != nil {
 			return err
 		}
 		return a.confirm(ctx, waiting)
@@ -29,7 +28,7 @@ func (a *adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.T
 	}
 	hot := distinct(waiting, func(r *ads.Recording) []id.ID { return []id.ID{r.Unit.ID, r.Campaign.ID, hotZone(r.Zone)} })
 	err = a.db.write(ctx, "count ads", hot, func(ctx context.Context) error {
-		receipts, err = a.count(ctx, choices, now)
+		receipts, err = a.count(ctx, keys, now)
 		return err
 	})
 	if err != nil {
@@ -38,22 +37,30 @@ func (a *adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.T
 	return receipts, nil
 }
 
-// waitingOf are the recordings of choices that wait, in the order in which they are counted; shown says of each choice with an impression that has been counted
-// whether that is valid.
-func (a *adStore) waitingOf(ctx context.Context, choices []ads.ChoiceID) (waiting []ads.Recording, shown map[ads.ChoiceID]bool, err error) {
-	shown = map[ads.ChoiceID]bool{}
-	for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+// adOutcome is how a recording was counted that others follow.
+type adOutcome struct {
+	valid bool
+	at    time.Time
+}
+
+// waitingOf are the recordings that wait, of the choices of keys, in the order in which they are counted, and those of these choices that have been counted.
+// Conversions are looked for only where there is a click, or a key of one.
+func (a *adStore) waitingOf(ctx context.Context, keys []ads.RecordingKey) (waiting []ads.Recording, counted map[ads.RecordingKey]adOutcome, err error) {
+	counted = map[ads.RecordingKey]adOutcome{}
+	choices := distinct(keys, func(k *ads.RecordingKey) []ads.ChoiceID { return []ads.ChoiceID{k.Choice} })
+	for _, kind := range ads.Kinds() {
 		docs, err := findIn[adRecordingDoc](ctx, a.recordings(kind), "_id", choices)
 		if err != nil {
 			return nil, nil, err
+		}
+		if kind == ads.Click {
+			choices = mayHaveConverted(keys, docs)
 		}
 		var some []ads.Recording
 		for i := range docs {
 			d := &docs[i]
 			if d.Waiting == nil {
-				if kind == ads.Impression {
-					shown[d.Choice] = d.Invalid == ""
-				}
+				counted[ads.RecordingKey{Kind: kind, Choice: d.Choice}] = adOutcome{d.Invalid == "", utc(d.At)}
 				continue
 			}
 			r, err := d.recording(kind)
@@ -65,7 +72,18 @@ func (a *adStore) waitingOf(ctx context.Context, choices []ads.ChoiceID) (waitin
 		slices.SortFunc(some, ads.Recording.Compare)
 		waiting = append(waiting, some...)
 	}
-	return waiting, shown, nil
+	return waiting, counted, nil
+}
+
+// mayHaveConverted are the choices that were clicked, and those of which a conversion is to be counted.
+func mayHaveConverted(keys []ads.RecordingKey, clicks []adRecordingDoc) []ads.ChoiceID {
+	choices := each(clicks, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+	for _, k := range keys {
+		if k.Kind == ads.Conversion {
+			choices = append(choices, k.Choice)
+		}
+	}
+	return distinct(choices, func(c *ads.ChoiceID) []ads.ChoiceID { return []ads.ChoiceID{*c} })
 }
 
 // adCounting is one transaction that counts.
@@ -73,11 +91,11 @@ type adCounting struct {
 	*adStore
 
 	now       time.Time
-	shown     map[ads.ChoiceID]bool // see waitingOf
+	counted   map[ads.RecordingKey]adOutcome // see waitingOf
 	campaigns map[ads.UnitID]ads.CampaignID
 	books     *adBooks
 	counts    map[adCount]int64
-	updates   []mongo.WriteModel // of impressions
+	updates   map[ads.Kind][]mongo.WriteModel // of impressions and conversions
 	late      []time.Time        // hours
 	receipts  []ads.Receipt
 }
@@ -88,8 +106,8 @@ type adCount struct {
 	kind ads.Kind
 }
 
-func (a *adStore) count(ctx context.Context, choices []ads.ChoiceID, now time.Time) ([]ads.Receipt, error) {
-	waiting, shown, err := a.waitingOf(ctx, choices)
+func (a *adStore) count(ctx context.Context, keys []ads.RecordingKey, now time.Time) ([]ads.Receipt, error) {
+	waiting, counted, err := a.waitingOf(ctx, keys)
 	if err != nil || len(waiting) == 0 {
 		return nil, err
 	}
@@ -97,7 +115,9 @@ func (a *adStore) count(ctx context.Context, choices []ads.ChoiceID, now time.Ti
 	if err != nil {
 		return nil, err
 	}
-	c := &adCounting{adStore: a, now: now, shown: shown, campaigns: map[ads.UnitID]ads.CampaignID{}, counts: map[adCount]int64{}}
+	c := &adCounting{
+		adStore: a, now: now, counted: counted, campaigns: map[ads.UnitID]ads.CampaignID{}, counts: map[adCount]int64{}, updates: map[ads.Kind][]mongo.WriteModel{},
+	}
 	for i := range units {
 		c.campaigns[units[i].ID] = units[i].Campaign
 	}
@@ -133,7 +153,7 @@ func (c *adCounting) one(ctx context.Context, r *ads.Recording) error {
 	}
 	verdict, waits := r.Judge(evidence, c.now)
 	if waits {
-		_, err := c.clicks.UpdateOne(ctx, stillWaiting(r.Choice), doc("$set", doc(whenDue, r.ShownBy)))
+		_, err := c.recordings(r.Kind).UpdateOne(ctx, stillWaiting(r.Choice), doc("$set", doc(whenDue, r.LookAgain(c.now))))
 		return err
 	}
 	receipt := ads.Receipt{RecordingKey: r.Key(), Campaign: campaign, Zone: r.Zone, Invalid: verdict}
@@ -143,7 +163,7 @@ func (c *adCounting) one(ctx context.Context, r *ads.Recording) error {
 		receipt.Billed, day = c.books.charge(campaign, r)
 		c.counts[adCount{r.Unit, r.Kind}]++
 	case verdict == ads.TooMany && evidence.Burst():
-		err = c.takeBackBurst(ctx, c.books, r)
+		err = c.takeBackBurst(ctx, r)
 	}
 	if err != nil {
 		return err
@@ -164,14 +184,16 @@ func (c *adCounting) settled(ctx context.Context, r *ads.Recording, receipt ads.
 	if r.IsLate(c.now) {
 		c.late = append(c.late, r.At.Truncate(time.Hour))
 	}
-	if r.Kind == ads.Impression {
-		c.shown[r.Choice] = receipt.Invalid == ""
-		c.updates = append(c.updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", r.Choice)).SetUpdate(update))
+	outcome := adOutcome{receipt.Invalid == "", r.At}
+	if r.Kind != ads.Click {
+		c.counted[r.Key()] = outcome
+		c.updates[r.Kind] = append(c.updates[r.Kind], mongo.NewUpdateOneModel().SetFilter(doc("_id", r.Choice)).SetUpdate(update))
 		c.receipts = append(c.receipts, receipt)
 		return nil
 	}
 	result, err := c.clicks.UpdateOne(ctx, stillWaiting(r.Choice), update)
 	if err == nil && result.MatchedCount > 0 {
+		c.counted[r.Key()] = outcome
 		c.receipts = append(c.receipts, receipt)
 	}
 	return err
@@ -184,8 +206,8 @@ func stillWaiting(choice ads.ChoiceID) bson.D {
 
 // end stores what was added up.
 func (c *adCounting) end(ctx context.Context) error {
-	if len(c.updates) > 0 {
-		if _, err := c.impressions.BulkWrite(ctx, c.updates, options.BulkWrite().SetOrdered(false)); err != nil {
+	for kind, updates := range c.updates {
+		if _, err := c.recordings(kind).BulkWrite(ctx, updates, options.BulkWrite().SetOrdered(false)); err != nil {
 			return err
 		}
 	}
@@ -202,12 +224,11 @@ func (c *adCounting) end(ctx context.Context) error {
 	return c.books.close(ctx)
 }
 
-// evidence is what a click is judged by.
+// evidence is what a recording is judged by.
 func (c *adCounting) evidence(ctx context.Context, r *ads.Recording) (e ads.Evidence, err error) {
-	if r.Kind != ads.Click {
-		return e, nil
-	}
-	if e.Shown, e.Arrived = c.shown[r.Choice]; !e.Shown {
+	outcome, arrived := c.counted[ads.RecordingKey{Kind: r.Kind.Before(), Choice: r.Choice}]
+	e.Arrived, e.Valid, e.At = arrived, outcome.valid, outcome.at
+	if !e.Valid || r.Kind != ads.Click {
 		return e, nil
 	}
 	if e.PersonClicks, err = c.recentClicks(ctx, "profile", r.Profile, r, ads.MaxPersonClicks); err != nil {

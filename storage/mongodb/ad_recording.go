@@ -12,7 +12,7 @@ import (
 	"plaza/ads"
 )
 
-// adRecordingDoc is a document of adImpressions or adClicks. Its _id, the choice, is the shard key: each counts once.
+// adRecordingDoc is a document of adImpressions, adClicks or adConversions. Its _id, the choice, is the shard key: each counts once.
 type adRecordingDoc struct {
 	Choice    ads.ChoiceID   `bson:"_id"`
 	Version   int            `bson:"v"`
@@ -29,30 +29,31 @@ type adRecordingDoc struct {
 	Keywords  []string       `bson:"keywords,omitempty"`
 	Waiting   *adWaitingDoc  `bson:"waiting,omitempty"` // nil: it has been counted
 
-	Profile *ads.ProfileID `bson:"profile,omitempty"` // of clicks, for their rate
-	Address *ads.ProfileID `bson:"address,omitempty"` // the same
+	Profile *ads.ProfileID `bson:"profile,omitempty"` // of clicks, for their rate, and of conversions
+	Address *ads.ProfileID `bson:"address,omitempty"` // of clicks
 }
 
 // adWaitingDoc is what it takes to count a recording.
 type adWaitingDoc struct {
 	Due     time.Time      `bson:"due"`
-	ShownBy *time.Time     `bson:"shownBy,omitempty"`
-	Cost    ads.Micros     `bson:"cost"`
-	Lease   *ads.LeaseID   `bson:"lease,omitempty"`
-	Viewer  *ads.ProfileID `bson:"viewer,omitempty"` // of an impression
-	Staff   bool           `bson:"staff,omitempty"`
+	Until  *time.Time     `bson:"shownBy,omitempty"` // how long a click or a conversion waits for what it follows
+	Cost   ads.Micros     `bson:"cost"`
+	Lease  *ads.LeaseID   `bson:"lease,omitempty"`
+	Viewer *ads.ProfileID `bson:"viewer,omitempty"` // of an impression
+	Staff  bool           `bson:"staff,omitempty"`
+	Days   int            `bson:"days,omitempty"` // of a conversion
 }
 
 func newAdRecordingDoc(r *ads.Recording, v int) adRecordingDoc {
 	d := adRecordingDoc{
 		Choice: r.Choice, Version: v, Zone: r.Zone.String(), Unit: r.Unit, Campaign: r.Campaign, At: r.At, KeepUntil: r.KeepUntil, Keywords: r.Keywords,
-		Waiting: &adWaitingDoc{Due: r.At, Cost: r.Cost, Lease: orNil(r.Lease), Staff: r.Staff},
+		Waiting: &adWaitingDoc{Due: r.At, Cost: r.Cost, Lease: orNil(r.Lease), Staff: r.Staff, Days: r.Days},
 	}
 	if r.Kind == ads.Impression {
 		d.Waiting.Viewer = orNil(r.Profile)
 		return d
 	}
-	d.Profile, d.Address, d.Waiting.ShownBy = orNil(r.Profile), orNil(r.Address), orNil(r.ShownBy)
+	d.Profile, d.Address, d.Waiting.Until = orNil(r.Profile), orNil(r.Address), orNil(r.WaitUntil)
 	return d
 }
 
@@ -61,7 +62,7 @@ func (d *adRecordingDoc) recording(kind ads.Kind) (ads.Recording, error) {
 	zone, err := ads.ParseZoneID(d.Zone)
 	r := ads.Recording{
 		Kind: kind, Choice: d.Choice, Unit: d.Unit, Campaign: d.Campaign, Zone: zone, At: utc(d.At), KeepUntil: utc(d.KeepUntil), Keywords: d.Keywords,
-		ShownBy: utc(orZero(d.Waiting.ShownBy)), Cost: d.Waiting.Cost, Lease: orZero(d.Waiting.Lease), Staff: d.Waiting.Staff,
+		WaitUntil: utc(orZero(d.Waiting.Until)), Cost: d.Waiting.Cost, Lease: orZero(d.Waiting.Lease), Staff: d.Waiting.Staff, Days: d.Waiting.Days,
 		Profile: orZero(d.Profile), Address: orZero(d.Address),
 	}
 	if kind == ads.Impression {
@@ -71,10 +72,14 @@ func (d *adRecordingDoc) recording(kind ads.Kind) (ads.Recording, error) {
 }
 
 func (a *adStore) recordings(kind ads.Kind) *mongo.Collection {
-	if kind == ads.Click {
+	switch kind {
+	case ads.Conversion:
+		return a.conversions
+	case ads.Click:
 		return a.clicks
+	default:
+		return a.impressions
 	}
-	return a.impressions
 }
 
 // Record implements ads.Recorder.
@@ -103,7 +108,7 @@ func (a *adStore) Waiting(ctx context.Context, due time.Time) (list []ads.Waitin
 	}
 	err = a.db.read(ctx, "waiting ads", func(ctx context.Context) error {
 		var all []dueDoc
-		for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+		for _, kind := range ads.Kinds() {
 			some, err := findAll[dueDoc](ctx, a.recordings(kind), doc(whenDue, doc("$lte", due)), ads.MaxCounted,
 				options.Find().SetSort(doc(whenDue, 1)).SetHint(byDue).SetLimit(ads.MaxCounted).SetProjection(doc("campaign", 1, whenDue, 1)))
 			if err != nil {
@@ -125,21 +130,15 @@ func (a *adStore) Waiting(ctx context.Context, due time.Time) (list []ads.Waitin
 
 // countBy adds to one of a unit's counters, and moves the unit in its zones.
 func (a *adStore) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, by int64) error {
-	counter := "impressions"
-	if kind == ads.Click {
-		counter = "clicks"
-	}
 	var before adUnitDoc
+	counter, _ := before.counter(kind)
 	err := found(a.units.FindOneAndUpdate(ctx, doc("_id", unit), doc("$inc", doc(counter, by))).Decode(&before))
 	if err != nil {
 		return err
 	}
 	after := before
-	if kind == ads.Click {
-		after.Clicks += by
-	} else {
-		after.Impressions += by
-	}
+	_, count := after.counter(kind)
+	*count += by
 	if after.ecpm() == before.ecpm() {
 		return nil
 	}

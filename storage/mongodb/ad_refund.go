@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -256,25 +257,38 @@ func (a *adStore) uncount(ctx context.Context, kind ads.Kind, some []adRecording
 	return nil
 }
 
-// takeBackBurst refunds the clicks that a person has made just before one that shows what they were. Those that wait need not be judged any more.
-func (a *adStore) takeBackBurst(ctx context.Context, books *adBooks, r *ads.Recording) error {
-	some, err := findAll[adRecordingDoc](ctx, a.clicks, clicksBefore("profile", r.Profile, r), ads.MaxPersonClicks, options.Find().SetHint(byPerson))
+// takeBackBurst refunds the clicks that a person has made just before one that shows what they were, and their conversions. Those that wait need not be
+// judged any more.
+func (c *adCounting) takeBackBurst(ctx context.Context, r *ads.Recording) error {
+	some, err := findAll[adRecordingDoc](ctx, c.clicks, clicksBefore("profile", r.Profile, r), ads.MaxPersonClicks, options.Find().SetHint(byPerson))
 	if err != nil {
 		return err
 	}
-	var billed, waiting []adRecordingDoc
+	var valid, waiting []adRecordingDoc
 	for _, d := range some {
 		switch {
 		case d.Waiting != nil:
 			waiting = append(waiting, d)
-		case d.Billed > 0:
-			billed = append(billed, d)
+		case d.Invalid == "":
+			valid = append(valid, d)
+		default:
+			continue
 		}
+		c.counted[ads.RecordingKey{Kind: ads.Click, Choice: d.Choice}] = adOutcome{false, utc(d.At)}
 	}
-	if err := a.endWaiting(ctx, waiting, ads.TooMany); err != nil {
+	if err := c.endWaiting(ctx, waiting, ads.TooMany); err != nil {
 		return err
 	}
-	_, err = a.takeBack(ctx, books, ads.Click, billed, ads.TooMany, ads.RefundID{}, r.At)
+	if _, err := c.takeBack(ctx, c.books, ads.Click, valid, ads.TooMany, ads.RefundID{}, r.At); err != nil || len(valid) == 0 {
+		return err
+	}
+	choices := each(valid, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+	converted, err := findIn[adRecordingDoc](ctx, c.conversions, "_id", choices)
+	if err != nil {
+		return err
+	}
+	converted = slices.DeleteFunc(converted, func(d adRecordingDoc) bool { return d.Waiting != nil || d.Invalid != "" })
+	_, err = c.takeBack(ctx, c.books, ads.Conversion, converted, ads.TooMany, ads.RefundID{}, r.At)
 	return err
 }
 

@@ -25,6 +25,7 @@ type adTallyDoc struct {
 	Currency    ads.Currency   `bson:"currency"`
 	Impressions int64          `bson:"impressions"`
 	Clicks      int64          `bson:"clicks"`
+	Conversions int64          `bson:"conversions"`
 	Invalid     int64          `bson:"invalid"`
 	Spend       ads.Micros     `bson:"spend"`
 	Refunded    ads.Micros     `bson:"refunded,omitempty"`
@@ -102,7 +103,7 @@ func (a *adStore) markStale(ctx context.Context, hours []time.Time) error {
 // tally adds up what was recorded.
 func (a *adStore) tally(ctx context.Context, from, to time.Time) ([]*adTallyDoc, error) {
 	tallies := map[adTallyKey]*adTallyDoc{}
-	for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+	for _, kind := range ads.Kinds() {
 		for _, byKeyword := range []bool{false, true} {
 			sums, err := a.sums(ctx, kind, byKeyword, from, to)
 			if err != nil {
@@ -132,12 +133,15 @@ func addTally(tallies map[adTallyKey]*adTallyDoc, kind ads.Kind, sum adSumDoc) {
 	k := sum.Key
 	t := tallies[k]
 	if t == nil {
-		t = &adTallyDoc{Version: version, Hour: k.Hour, Campaign: k.Campaign, Unit: k.Unit, Zone: k.Zone, Keyword: k.Keyword}
+		t = &adTallyDoc{Version: adsVersion, Hour: k.Hour, Campaign: k.Campaign, Unit: k.Unit, Zone: k.Zone, Keyword: k.Keyword}
 		tallies[k] = t
 	}
-	if kind == ads.Click {
+	switch kind {
+	case ads.Conversion:
+		t.Conversions += sum.Valid
+	case ads.Click:
 		t.Clicks += sum.Valid
-	} else {
+	default:
 		t.Impressions += sum.Valid
 	}
 	t.Invalid += sum.Invalid
@@ -183,8 +187,8 @@ func (a *adStore) RolledUp(ctx context.Context) (until time.Time, stale []time.T
 func (a *adStore) Oldest(ctx context.Context) (oldest time.Time, err error) {
 	err = a.db.read(ctx, "oldest recording", func(ctx context.Context) error {
 		oldest = time.Time{}
-		for _, c := range []*mongo.Collection{a.impressions, a.clicks} {
-			first, err := findAll[adRecordingDoc](ctx, c, doc(), 1, options.Find().SetSort(doc("at", 1)).SetHint("at").SetLimit(1))
+		for _, kind := range ads.Kinds() {
+			first, err := findAll[adRecordingDoc](ctx, a.recordings(kind), doc(), 1, options.Find().SetSort(doc("at", 1)).SetHint("at").SetLimit(1))
 			if err != nil {
 				return err
 			}
@@ -209,6 +213,7 @@ type adReportDoc struct {
 	} `bson:"_id"`
 	Impressions int64      `bson:"impressions"`
 	Clicks      int64      `bson:"clicks"`
+	Conversions int64      `bson:"conversions"`
 	Invalid     int64      `bson:"invalid"`
 	Spend       ads.Micros `bson:"spend"`
 	Refunded    ads.Micros `bson:"refunded"`
@@ -216,7 +221,8 @@ type adReportDoc struct {
 
 func (d *adReportDoc) row(by ads.Dimension) ads.ReportRow {
 	row := ads.ReportRow{
-		Currency: d.Key.Currency, Impressions: d.Impressions, Clicks: d.Clicks, Invalid: d.Invalid, Spend: d.Spend, Refunded: d.Refunded,
+		Currency: d.Key.Currency, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions, Invalid: d.Invalid, Spend: d.Spend,
+		Refunded: d.Refunded,
 	}
 	switch by {
 	case ads.PerHour, ads.PerDay:
@@ -254,7 +260,7 @@ func (a *adStore) Report(ctx context.Context, r ads.ReportRequest) (rows []ads.R
 	}
 	sum := func(field string) bson.D { return doc("$sum", "$"+field) }
 	group := doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}},
-		"impressions", sum("impressions"), "clicks", sum("clicks"), "invalid", sum("invalid"), "spend", sum("spend"), "refunded", sum("refunded"))
+		"impressions", sum("impressions"), "clicks", sum("clicks"), "conversions", sum("conversions"), "invalid", sum("invalid"), "spend", sum("spend"), "refunded", sum("refunded"))
 	err = a.db.read(ctx, "ad report", func(ctx context.Context) error {
 		cursor, err := a.tallies.Aggregate(ctx, mongo.Pipeline{doc("$match", match), doc("$group", group)})
 		if err != nil {

@@ -15,6 +15,7 @@ type adUnitDoc struct {
 	Details     adUnitDetails  `bson:",inline"`
 	Impressions int64          `bson:"impressions"`
 	Clicks      int64          `bson:"clicks"`
+	Conversions int64          `bson:"conversions"`
 	Changes     int64          `bson:"changes"` // by saving its campaign; see adSaving.refresh
 }
 
@@ -43,7 +44,7 @@ type adBidDoc struct {
 }
 
 func newAdUnitDoc(u *ads.Unit) adUnitDoc {
-	return adUnitDoc{ID: u.ID, Version: version, Revision: 1, Campaign: u.Campaign, Details: newAdUnitDetails(u)}
+	return adUnitDoc{ID: u.ID, Version: adsVersion, Revision: 1, Campaign: u.Campaign, Details: newAdUnitDetails(u)}
 }
 
 func newAdUnitDetails(u *ads.Unit) adUnitDetails {
@@ -56,7 +57,7 @@ func newAdUnitDetails(u *ads.Unit) adUnitDetails {
 func (d *adUnitDoc) unit() (*ads.Unit, error) {
 	u := &ads.Unit{
 		ID: d.ID, Campaign: d.Campaign, Creative: ads.Creative(d.Details.Creative), State: d.Details.State, Bid: ads.Bid(d.Details.Bid), Keywords: d.Details.Keywords,
-		Weight: d.Details.Weight, Caps: adCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks,
+		Weight: d.Details.Weight, Caps: adCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions,
 	}
 	for _, key := range d.Details.Zones {
 		zone, err := ads.ParseZoneID(key)
@@ -70,6 +71,18 @@ func (d *adUnitDoc) unit() (*ads.Unit, error) {
 
 func (d *adUnitDoc) ecpm() ads.Micros {
 	return ads.ECPM(ads.Bid(d.Details.Bid), d.Impressions, d.Clicks)
+}
+
+// counter is where a unit counts recordings of a kind.
+func (d *adUnitDoc) counter(kind ads.Kind) (field string, count *int64) {
+	switch kind {
+	case ads.Conversion:
+		return "conversions", &d.Conversions
+	case ads.Click:
+		return "clicks", &d.Clicks
+	default:
+		return "impressions", &d.Impressions
+	}
 }
 
 // placed is what a unit adds to the number of units in its zones.

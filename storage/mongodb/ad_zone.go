@@ -1,6 +1,7 @@
 package mongodb
 
 import (
+	"cmp"
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
@@ -35,6 +36,7 @@ type adRunningDoc struct {
 	Schedule     adScheduleDoc    `bson:"schedule,omitempty"`
 	House        bool             `bson:"house,omitempty"`
 	Limited      bool             `bson:"limited,omitempty"`
+	Attribution  int              `bson:"attribution,omitempty"` // absent where a server has written it that knew of no conversions
 }
 
 func (d *adZoneDoc) set(r *reading, field []byte, v bsoncore.Value) {
@@ -82,6 +84,8 @@ func (d *adRunningDoc) set(r *reading, field []byte, v bsoncore.Value) {
 		r.bool(v, &d.House)
 	case "limited":
 		r.bool(v, &d.Limited)
+	case "attribution":
+		r.int(v, &d.Attribution)
 	default:
 		d.Creative.set(r, field, v)
 	}
@@ -143,7 +147,7 @@ func (d *adScheduleDoc) set(r *reading, field []byte, v bsoncore.Value) {
 var adOrder = doc("ecpm", -1, "unit", 1)
 
 func newAdZoneDoc(z *ads.Zone) adZoneDoc {
-	return adZoneDoc{ID: z.ID.String(), Version: version, Revision: 1, Currency: z.Currency, Design: z.Design, Units: []adRunningDoc{}}
+	return adZoneDoc{ID: z.ID.String(), Version: adsVersion, Revision: 1, Currency: z.Currency, Design: z.Design, Units: []adRunningDoc{}}
 }
 
 func (d *adZoneDoc) zone() (*ads.Zone, error) {
@@ -159,7 +163,7 @@ func newAdRunningDoc(r ads.RunningUnit) adRunningDoc {
 	return adRunningDoc{
 		Unit: r.Unit, Campaign: r.Campaign, AdvertiserID: r.AdvertiserID, Advertiser: r.Advertiser, Creative: adCreativeDoc(r.Creative),
 		Bid: adBidDoc(r.Bid), ECPM: r.ECPM, Keywords: r.Keywords, Weight: r.Weight, Caps: adScopeCapDocs(r.Caps),
-		Schedule: newAdScheduleDoc(r.Schedule), House: r.House, Limited: r.Limited,
+		Schedule: newAdScheduleDoc(r.Schedule), House: r.House, Limited: r.Limited, Attribution: r.Attribution,
 	}
 }
 
@@ -167,7 +171,7 @@ func (d *adRunningDoc) running() ads.RunningUnit {
 	return ads.RunningUnit{
 		Unit: d.Unit, Campaign: d.Campaign, AdvertiserID: d.AdvertiserID, Advertiser: d.Advertiser, Creative: ads.Creative(d.Creative),
 		Bid: ads.Bid(d.Bid), ECPM: d.ECPM, Keywords: d.Keywords, Weight: d.Weight, Caps: adScopeCaps(d.Caps),
-		Schedule: d.Schedule.schedule(), House: d.House, Limited: d.Limited,
+		Schedule: d.Schedule.schedule(), House: d.House, Limited: d.Limited, Attribution: cmp.Or(d.Attribution, ads.DefaultAttribution),
 	}
 }
 

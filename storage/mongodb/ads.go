@@ -28,6 +28,7 @@ type adStore struct {
 	profiles    *mongo.Collection
 	impressions *mongo.Collection
 	clicks      *mongo.Collection
+	conversions *mongo.Collection
 	refunds     *mongo.Collection
 	tallies     *mongo.Collection
 	traffic     *mongo.Collection
@@ -46,7 +47,7 @@ func (s *Store) ads() *adStore {
 		ledgers: db.Collection("adLedgers", withIDs), leases: db.Collection("adLeases", withIDs),
 		profiles:    db.Collection("adProfiles", withIDs),
 		impressions: db.Collection("adImpressions", withIDs), clicks: db.Collection("adClicks", withIDs),
-		refunds: db.Collection("adRefunds", withIDs),
+		conversions: db.Collection("adConversions", withIDs), refunds: db.Collection("adRefunds", withIDs),
 		tallies: db.Collection("adTallies", withIDs), traffic: db.Collection("adTraffic", withIDs),
 		keys: db.Collection("adKeys", withIDs),
 	}
@@ -94,6 +95,13 @@ func (s *Store) adIndexes() map[*mongo.Collection][]mongo.IndexModel {
 			index("at", doc("at", 1)),
 			having("profile", byPerson, doc("profile", 1, "at", 1)),
 			having("address", byAddress, doc("address", 1, "at", 1)),
+			having(whenDue, byDue, doc(whenDue, 1)),
+			billed(),
+		},
+		a.conversions: {
+			expiring("keepUntil", 0),
+			index("at", doc("at", 1)),
+			having("profile", byPerson, doc("profile", 1, "at", 1)),
 			having(whenDue, byDue, doc(whenDue, 1)),
 			billed(),
 		},

@@ -291,7 +291,7 @@ func TestRecordingAnAdIsOneInsertion(t *testing.T) {
 	var log sent
 	store := open(t, log.monitor()).Ads()
 	f := placeAds(t, store)
-	for kind, want := range map[ads.Kind]string{ads.Impression: "insert adImpressions", ads.Click: "insert adClicks"} {
+	for kind, want := range map[ads.Kind]string{ads.Impression: "insert adImpressions", ads.Click: "insert adClicks", ads.Conversion: "insert adConversions"} {
 		r := ads.Recording{Kind: kind, Choice: ads.ChoiceID{ID: id.New()}, Unit: f.cpc, Zone: f.zone}
 		for _, first := range []bool{true, false} {
 			_, names := log.during(func() {
@@ -317,7 +317,7 @@ func TestCountingManyAdsCostsAsMuchAsOne(t *testing.T) {
 		t.Helper()
 		for i := range n {
 			r := ads.Recording{Kind: kind, Choice: ads.ChoiceID{ID: id.New()}, Unit: unit, Campaign: f.campaign, Zone: f.zone, At: now, Cost: 7}
-			if kind == ads.Click {
+			if kind != ads.Impression {
 				r.Choice = of[i].Choice
 			}
 			if _, err := store.Record(t.Context(), r); err != nil {
@@ -346,8 +346,11 @@ func TestCountingManyAdsCostsAsMuchAsOne(t *testing.T) {
 	counting("nothing", []ads.RecordingKey{{Kind: ads.Click, Choice: ads.ChoiceID{ID: id.New()}}}, read)
 	shown := recorded(2, ads.Impression, f.cpc)
 	counting("impressions of a unit that moves", shown, read, read, books, []string{"update adImpressions", "findAndModify adUnits", "update adZones", "update adLedgers"})
-	counting("clicks", recorded(2, ads.Click, f.cpc, shown...), read, read, books,
+	withConversions := slices.Concat(read, []string{"find adConversions"})
+	counting("clicks", recorded(2, ads.Click, f.cpc, shown...), withConversions, withConversions, books,
 		[]string{"update adClicks", "update adClicks", "findAndModify adUnits", "update adZones", "update adLedgers"})
+	counting("conversions", recorded(2, ads.Conversion, f.cpc, shown...), withConversions, withConversions, books,
+		[]string{"update adConversions", "findAndModify adUnits", "update adLedgers"})
 }
 
 // TestEveryAdQueryUsesAnIndex runs the suite, and asks the server how it runs each kind of command that it has sent.
@@ -374,7 +377,7 @@ func TestOldRecordingsAndProfilesExpire(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = opened.Close() })
-	for _, collection := range []string{"adImpressions", "adClicks", "adProfiles"} {
+	for _, collection := range []string{"adImpressions", "adClicks", "adConversions", "adProfiles"} {
 		indexes, err := db.Collection(collection).Indexes().ListSpecifications(t.Context())
 		if err != nil {
 			t.Fatal(err)

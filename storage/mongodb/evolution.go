@@ -23,8 +23,11 @@ const (
 	postsVersion = 2
 	// reactions, votes and threadMutes: version 2 has the user, by whom they are found when the account is deleted.
 	marksVersion = 2
-	// adImpressions and adClicks: those of version 2 may be waiting to be counted; those of version 1 have been.
+	// adImpressions, adClicks and adConversions: those of version 2 may be waiting to be counted; those of version 1 have been.
 	recordingsVersion = 2
+	// adCampaigns, adUnits, adZones and adTallies: in version 2 ads have conversions: campaigns, and their units in zones, say for how many days after a click
+	// they count, and units and tallies have their number. Absent, that is 0: the default, and none.
+	adsVersion = 2
 )
 
 // newestVersions are the newest versions that this package reads and writes, of collections that have had several.
@@ -32,7 +35,8 @@ func newestVersions() versions {
 	return versions{
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
 		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
-		"adImpressions": recordingsVersion, "adClicks": recordingsVersion,
+		"adImpressions": recordingsVersion, "adClicks": recordingsVersion, "adConversions": recordingsVersion,
+		"adCampaigns": adsVersion, "adUnits": adsVersion, "adZones": adsVersion, "adTallies": adsVersion,
 	}
 }
 

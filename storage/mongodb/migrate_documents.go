@@ -96,7 +96,13 @@ var upgrades = map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, err
 		return upgrade(raw, doc("v", to, "detail", d.Detail)), nil
 	},
 	"reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
-	"adImpressions": upgradeRecording, "adClicks": upgradeRecording,
+	"adImpressions": upgradeRecording, "adClicks": upgradeRecording, "adConversions": upgradeRecording,
+	"adCampaigns": upgradeAd, "adUnits": upgradeAd, "adZones": upgradeAd, "adTallies": upgradeAd,
+}
+
+// upgradeAd changes nothing else: what is absent in version 1 means what it says in version 2.
+func upgradeAd(raw bson.Raw) (*mongo.UpdateOneModel, error) {
+	return upgrade(raw, doc("v", adsVersion)), nil
 }
 
 // upgradeRecording changes nothing else: what has no waiting has been counted, in both versions.

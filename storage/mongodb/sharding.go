@@ -44,6 +44,7 @@ func ShardKeys() map[string]bson.D {
 		"adZones":       own, // site and zone
 		"adImpressions": own, // the choice
 		"adClicks":      own, // the choice
+		"adConversions": own, // the choice
 		"adLedgers":     own, // the campaign
 		"adLeases":      own,
 		"adProfiles":    own, // the person

@@ -7,14 +7,14 @@ import (
 )
 
 const campaignColumns = `id, advertiser, name, state, house, schedule,
-	budget_currency, budget_total, budget_daily, budget_even, caps, revision`
+	budget_currency, budget_total, budget_daily, budget_even, caps, attribution, revision`
 
 var (
 	insertCampaign = define(`INSERT INTO ad_campaigns (name, state, house, schedule,
-		budget_currency, budget_total, budget_daily, budget_even, caps, id, advertiser)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+		budget_currency, budget_total, budget_daily, budget_even, caps, attribution, id, advertiser)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
 	replaceCampaign = define(`UPDATE ad_campaigns SET name = ?, state = ?, house = ?, schedule = ?,
-		budget_currency = ?, budget_total = ?, budget_daily = ?, budget_even = ?, caps = ?, revision = revision + 1
+		budget_currency = ?, budget_total = ?, budget_daily = ?, budget_even = ?, caps = ?, attribution = ?, revision = revision + 1
 		WHERE id = ? AND revision = ?`)
 	campaignsByID = define(`SELECT ` + campaignColumns + ` FROM ad_campaigns WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	campaignsPage = defineDirected(`SELECT ` + campaignColumns + ` FROM ad_campaigns
@@ -27,7 +27,7 @@ var (
 func (w *work) saveCampaign(c *ads.Campaign) (saved bool, err error) {
 	values := []any{
 		c.Name, string(c.State), c.House, scheduleText(c.Schedule),
-		string(c.Budget.Currency), int64(c.Budget.Total), int64(c.Budget.Daily), c.Budget.Even, capRows(c.Caps), c.ID.Bytes(),
+		string(c.Budget.Currency), int64(c.Budget.Total), int64(c.Budget.Daily), c.Budget.Even, capRows(c.Caps), c.Attribution, c.ID.Bytes(),
 	}
 	if c.Revision == 0 {
 		return w.insertAd(insertCampaign, append(values, c.Advertiser.Bytes())...)
@@ -71,7 +71,7 @@ func (s adStore) ListCampaigns(ctx context.Context, of ads.AdvertiserID, p ads.P
 func scanCampaign(scan scan) (*ads.Campaign, error) {
 	c, schedule, caps := &ads.Campaign{}, "", ""
 	err := scan(into(&c.ID.ID), into(&c.Advertiser.ID), &c.Name, &c.State, &c.House, &schedule,
-		&c.Budget.Currency, &c.Budget.Total, &c.Budget.Daily, &c.Budget.Even, &caps, &c.Revision)
+		&c.Budget.Currency, &c.Budget.Total, &c.Budget.Daily, &c.Budget.Even, &caps, &c.Attribution, &c.Revision)
 	if err != nil {
 		return c, err
 	}

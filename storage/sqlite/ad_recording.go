@@ -11,19 +11,19 @@ import (
 
 var (
 	insertRecording = define(`INSERT INTO ad_recordings (choice, kind, unit, campaign, zone, at, keep_until, keywords, profile, address,
-		due, cost, lease, viewer, staff, shown_by) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+		due, cost, lease, viewer, staff, shown_by, days) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
 	waitingRecordings = define(`SELECT kind, choice, campaign FROM ad_recordings WHERE due <= ? ORDER BY due LIMIT ?`)
-	recordingsToCount = define(`SELECT choice, kind, unit, zone, at, profile, address, cost, lease, viewer, staff, shown_by
+	recordingsToCount = define(`SELECT choice, kind, unit, zone, at, profile, address, cost, lease, viewer, staff, shown_by, coalesce(days, 0)
 		FROM ad_recordings WHERE choice IN (SELECT unhex(value) FROM json_each(?)) AND kind = ? AND due IS NOT NULL`)
 	putOff          = define(`UPDATE ad_recordings SET due = ? WHERE choice = ? AND kind = ?`)
 	countRecording  = define(`UPDATE ad_recordings SET campaign = ?, billed = ?, day = ?, invalid = ?, ` + noLongerWaiting + ` WHERE choice = ? AND kind = ?`)
 	isWaiting       = define(`SELECT 1 FROM ad_recordings WHERE choice = ? AND kind = ? AND due IS NOT NULL`)
 	dropRecording   = define(`DELETE FROM ad_recordings WHERE choice = ? AND kind = ?`)
-	impressionOf    = define(`SELECT invalid FROM ad_recordings WHERE choice = ? AND kind = 'IMPRESSION' AND due IS NULL`)
+	countedOf       = define(`SELECT invalid, at FROM ad_recordings WHERE choice = ? AND kind = ? AND due IS NULL`)
 	clicksByProfile = define(`SELECT count(*) FROM ad_recordings WHERE profile = ?1 AND ` + clickBefore)
 	clicksByAddress = define(`SELECT count(*) FROM ad_recordings WHERE address = ?1 AND ` + clickBefore)
-	countUnit       = define(`UPDATE ad_units SET impressions = impressions + ?, clicks = clicks + ? WHERE id = ?
-		RETURNING bid_model, bid_price, bid_currency, impressions, clicks`)
+	countUnit       = define(`UPDATE ad_units SET impressions = impressions + ?, clicks = clicks + ?, conversions = conversions + ? WHERE id = ?
+		RETURNING bid_model, bid_price, bid_currency, impressions, clicks, conversions`)
 	movePlacements = define(`UPDATE ad_placements SET ecpm = ?1 WHERE unit = ?2 AND ecpm <> ?1`)
 	campaignOfUnit = define(`SELECT campaign FROM ad_units WHERE id = ?`)
 	// Each recording takes two old ones along, so that they never pile up.
@@ -32,9 +32,9 @@ var (
 )
 
 const (
-	noLongerWaiting = `due = NULL, cost = NULL, lease = NULL, viewer = NULL, staff = NULL, shown_by = NULL`
+	noLongerWaiting = `due = NULL, cost = NULL, lease = NULL, viewer = NULL, staff = NULL, shown_by = NULL, days = NULL`
 	// clickBefore is what counts for the rate of a click: earlier ones, and those of its moment that have been counted.
-	clickBefore = `at > ?2 AND at <= ?3 AND (at < ?3 OR due IS NULL) AND choice <> ?4`
+	clickBefore = `kind = 'CLICK' AND at > ?2 AND at <= ?3 AND (at < ?3 OR due IS NULL) AND choice <> ?4`
 )
 
 // Record implements ads.Recorder.
@@ -51,14 +51,14 @@ func (w *work) record(r *ads.Recording) (bool, error) {
 		return false, err
 	}
 	var profile, address, viewer any
-	if r.Kind == ads.Click {
-		profile, address = orNull(r.Profile.ID), orNull(r.Address.ID)
-	} else {
+	if r.Kind == ads.Impression {
 		viewer = orNull(r.Profile.ID)
+	} else {
+		profile, address = orNull(r.Profile.ID), orNull(r.Address.ID)
 	}
 	rows, err := w.exec(insertRecording, r.Choice.Bytes(), string(r.Kind), r.Unit.Bytes(), r.Campaign.Bytes(), r.Zone.String(),
 		moment(r.At), moment(r.KeepUntil), asJSON(append([]string{}, r.Keywords...)), profile, address,
-		moment(r.At), int64(r.Cost), orNull(r.Lease.ID), viewer, r.Staff, moment(r.ShownBy))
+		moment(r.At), int64(r.Cost), orNull(r.Lease.ID), viewer, r.Staff, moment(r.WaitUntil), r.Days)
 	return rows == 1, err
 }
 
@@ -80,7 +80,7 @@ func (s adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.Ti
 	}
 	err = s.file.update(ctx, func(w *work) error {
 		receipts = nil
-		for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+		for _, kind := range ads.Kinds() {
 			waiting, err := all(w, recordingsToCount, scanRecording, hexList(choices), string(kind))
 			if err != nil {
 				return err
@@ -105,7 +105,7 @@ func scanRecording(scan scan) (r ads.Recording, err error) {
 	var zone string
 	var viewer ads.ProfileID
 	err = scan(into(&r.Choice.ID), &r.Kind, into(&r.Unit.ID), &zone, scanTime{&r.At}, into(&r.Profile.ID), into(&r.Address.ID),
-		&r.Cost, into(&r.Lease.ID), into(&viewer.ID), &r.Staff, scanTime{&r.ShownBy})
+		&r.Cost, into(&r.Lease.ID), into(&viewer.ID), &r.Staff, scanTime{&r.WaitUntil}, &r.Days)
 	if err == nil {
 		r.Zone, err = ads.ParseZoneID(zone)
 	}
@@ -126,7 +126,7 @@ func (w *work) countOne(r *ads.Recording, now time.Time, receipts *[]ads.Receipt
 	}
 	verdict, waits := r.Judge(evidence, now)
 	if waits {
-		_, err := w.exec(putOff, moment(r.ShownBy), r.Choice.Bytes(), string(r.Kind))
+		_, err := w.exec(putOff, moment(r.LookAgain(now)), r.Choice.Bytes(), string(r.Kind))
 		return err
 	}
 	there, err := w.row(campaignOfUnit, []any{into(&r.Campaign.ID)}, r.Unit.Bytes())
@@ -165,16 +165,20 @@ func (w *work) settleRecording(r *ads.Recording, receipt *ads.Receipt, burst boo
 	return err
 }
 
-// evidence is what a click is judged by.
+// evidence is what a recording is judged by.
 func (w *work) evidence(r *ads.Recording) (e ads.Evidence, err error) {
-	if r.Kind != ads.Click {
+	before := r.Kind.Before()
+	if before == "" {
 		return e, nil
 	}
 	var invalid ads.Invalid
-	if e.Arrived, err = w.row(impressionOf, []any{&invalid}, r.Choice.Bytes()); err != nil || !e.Arrived || invalid != "" {
+	if e.Arrived, err = w.row(countedOf, []any{&invalid, scanTime{&e.At}}, r.Choice.Bytes(), string(before)); err != nil {
 		return e, err
 	}
-	e.Shown = true
+	e.Valid = e.Arrived && invalid == ""
+	if !e.Valid || r.Kind != ads.Click {
+		return e, nil
+	}
 	since, at, own := forgotten(r.At), moment(r.At), r.Choice.Bytes()
 	if _, err := w.row(clicksByProfile, []any{&e.PersonClicks}, orNull(r.Profile.ID), since, at, own); err != nil {
 		return e, err
@@ -196,13 +200,10 @@ func (w *work) count(r *ads.Recording) error {
 
 // countBy adds to one of a unit's counters, and moves the unit in its zones.
 func (w *work) countBy(unit ads.UnitID, kind ads.Kind, by int) error {
-	impressions, clicks := by, 0
-	if kind == ads.Click {
-		impressions, clicks = 0, by
-	}
+	more := map[ads.Kind]int{kind: by}
 	var u ads.Unit
-	counted := []any{&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.Impressions, &u.Clicks}
-	if err := known(w.row(countUnit, counted, impressions, clicks, unit.Bytes())); err != nil {
+	counted := []any{&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.Impressions, &u.Clicks, &u.Conversions}
+	if err := known(w.row(countUnit, counted, more[ads.Impression], more[ads.Click], more[ads.Conversion], unit.Bytes())); err != nil {
 		return err
 	}
 	_, err := w.exec(movePlacements, int64(u.ECPM()), unit.Bytes())

@@ -32,7 +32,9 @@ var (
 
 var (
 	refundRecording = define(`UPDATE ad_recordings SET refunded = billed, billed = 0, invalid = ?, refund = ? WHERE choice = ? AND kind = ?`)
-	burstOf         = define(`SELECT ` + chargedColumns + ` FROM ad_recordings WHERE profile = ?1 AND ` + clickBefore + ` AND billed > 0 ORDER BY at`)
+	burstOf         = define(`SELECT ` + chargedColumns + ` FROM ad_recordings WHERE profile = ?1 AND ` + clickBefore + ` AND due IS NULL AND invalid = '' ORDER BY at`)
+	conversionsOf   = define(`SELECT ` + chargedColumns + ` FROM ad_recordings WHERE choice IN (SELECT unhex(value) FROM json_each(?))
+		AND kind = 'CONVERSION' AND due IS NULL AND invalid = ''`)
 	burstWaiting    = define(`UPDATE ad_recordings SET invalid = 'TOO_MANY', ` + noLongerWaiting + ` WHERE profile = ?1 AND ` + clickBefore + ` AND due IS NOT NULL
 		RETURNING at / 3600000000 * 3600000000`)
 	staleHour = define(`INSERT INTO ad_stale_hours (hour) VALUES (?) ON CONFLICT DO NOTHING`)
@@ -174,6 +176,9 @@ func (w *work) takeBack(some []charged, why ads.Invalid, refund ads.RefundID, no
 }
 
 func (w *work) giveBack(c *charged, now time.Time) error {
+	if c.Amount == 0 {
+		return nil
+	}
 	campaigns, err := w.campaigns([]ads.CampaignID{c.campaign})
 	if err != nil {
 		return err
@@ -186,7 +191,8 @@ func (w *work) giveBack(c *charged, now time.Time) error {
 	return w.putLedger(c.campaign, ledger)
 }
 
-// takeBackBurst refunds the clicks that a person has made just before one that shows what they were. Those that wait need not be judged any more.
+// takeBackBurst refunds the clicks that a person has made just before one that shows what they were, and their conversions. Those that wait need not be
+// judged any more.
 func (w *work) takeBackBurst(r *ads.Recording) error {
 	before := []any{orNull(r.Profile.ID), forgotten(r.At), moment(r.At), r.Choice.Bytes()}
 	some, err := all(w, burstOf, scanCharged, before...)
@@ -205,7 +211,15 @@ func (w *work) takeBackBurst(r *ads.Recording) error {
 			return err
 		}
 	}
-	return w.takeBack(some, ads.TooMany, ads.RefundID{}, r.At)
+	choices := make([]ads.ChoiceID, len(some))
+	for i := range some {
+		choices[i] = some[i].Choice
+	}
+	converted, err := all(w, conversionsOf, scanCharged, hexList(choices))
+	if err != nil {
+		return err
+	}
+	return w.takeBack(append(some, converted...), ads.TooMany, ads.RefundID{}, r.At)
 }
 
 // Unfinished implements ads.Refunds.

@@ -10,7 +10,8 @@ import (
 	"plaza/id"
 )
 
-const tallied = `sum(r.kind = 'IMPRESSION' AND r.invalid = ''), sum(r.kind = 'CLICK' AND r.invalid = ''), sum(r.invalid <> ''), sum(r.billed), sum(r.refunded)`
+const tallied = `sum(r.kind = 'IMPRESSION' AND r.invalid = ''), sum(r.kind = 'CLICK' AND r.invalid = ''), sum(r.invalid <> ''), sum(r.billed), sum(r.refunded),
+	sum(r.kind = 'CONVERSION' AND r.invalid = '')`
 
 var (
 	deleteTallies = define(`DELETE FROM ad_tallies WHERE hour >= ? AND hour < ?`)
@@ -28,7 +29,7 @@ var (
 	oldestRecording = define(`SELECT at FROM ad_recordings WHERE at > 0 ORDER BY at LIMIT 1`)
 	adReport        = define(`SELECT CASE ?1 WHEN 'HOUR' THEN hour WHEN 'DAY' THEN hour / 86400000000 * 86400000000
 		WHEN 'CAMPAIGN' THEN hex(campaign) WHEN 'UNIT' THEN hex(unit) WHEN 'ZONE' THEN zone ELSE keyword END,
-		currency, sum(impressions), sum(clicks), sum(invalid), sum(spend), sum(refunded)
+		currency, sum(impressions), sum(clicks), sum(invalid), sum(spend), sum(refunded), sum(conversions)
 		FROM ad_tallies WHERE hour >= ?2 AND hour < ?3 AND (?4 IS NULL OR campaign = ?4) AND (keyword <> '') = (?1 = 'KEYWORD')
 		GROUP BY 1, 2`)
 )
@@ -73,7 +74,7 @@ func (s adStore) Oldest(ctx context.Context) (time.Time, error) {
 func (s adStore) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportRow, error) {
 	return read(ctx, s.file, func(w *work) ([]ads.ReportRow, error) {
 		return all(w, adReport, func(scan scan) (row ads.ReportRow, err error) {
-			err = scan(&row.Key, &row.Currency, &row.Impressions, &row.Clicks, &row.Invalid, &row.Spend, &row.Refunded)
+			err = scan(&row.Key, &row.Currency, &row.Impressions, &row.Clicks, &row.Invalid, &row.Spend, &row.Refunded, &row.Conversions)
 			if err == nil {
 				row.Key, err = reportKey(r.By, row.Key)
 			}

@@ -7,7 +7,7 @@ import (
 )
 
 const adUnitColumns = `id, campaign, headline, body, image_url, landing_url, bid_model, bid_price, bid_currency,
-	state, keywords, weight, caps, revision, impressions, clicks`
+	state, keywords, weight, caps, revision, impressions, clicks, conversions`
 
 var (
 	insertAdUnit = define(`INSERT INTO ad_units (headline, body, image_url, landing_url, bid_model, bid_price, bid_currency,
@@ -132,7 +132,7 @@ func (s adStore) ListUnits(ctx context.Context, of ads.CampaignID, p ads.Page) (
 func scanAdUnit(scan scan) (*ads.Unit, error) {
 	u, keywords, caps := &ads.Unit{}, "", ""
 	err := scan(into(&u.ID.ID), into(&u.Campaign.ID), &u.Headline, &u.Body, &u.ImageURL, &u.LandingURL,
-		&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.State, &keywords, &u.Weight, &caps, &u.Revision, &u.Impressions, &u.Clicks)
+		&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.State, &keywords, &u.Weight, &caps, &u.Revision, &u.Impressions, &u.Clicks, &u.Conversions)
 	if err != nil {
 		return u, err
 	}

@@ -30,6 +30,7 @@ func Run(t *testing.T, open Open) {
 		{"Reports", reportCases},
 		{"Traffic", trafficCases},
 		{"Recorder", recorderCases},
+		{"Conversions", conversionCases},
 		{"Keys", keyCases},
 	} {
 		t.Run(noun.name, func(t *testing.T) {

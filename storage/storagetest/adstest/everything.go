@@ -38,7 +38,7 @@ func CallEverything(t *testing.T, store ads.Store) {
 	lease := w.lease(leaseOf(c, 1_000, noon))
 	person := somebody()
 	w.reserve(ads.Reservation{Profile: person, Count: 1, Now: noon, Candidates: []ads.Candidate{candidate(anAdvertiser(), capOf(id.New(), 1, ads.Day))}}, 0)
-	for _, kind := range []ads.Kind{ads.Impression, ads.Click} {
+	for _, kind := range ads.Kinds() {
 		r := recording(kind, u, zone)
 		r.Profile, r.Address, r.Lease, r.Cost, r.At = person, somebody(), lease.ID, 10, noon
 		w.record(r)
@@ -46,13 +46,15 @@ func CallEverything(t *testing.T, store ads.Store) {
 	r := recording(ads.Impression, u, zone)
 	r.Profile, r.Address, r.Lease, r.Cost, r.At = person, somebody(), lease.ID, 10, noon
 	w.record(r)
-	r.Kind = ads.Click
-	w.record(r)
-	for _, kind := range []ads.Kind{ads.Impression, ads.Click} { // these stay as they are
+	for _, kind := range []ads.Kind{ads.Click, ads.Conversion} {
+		r.Kind = kind
+		w.record(r)
+	}
+	for _, kind := range ads.Kinds() { // these stay as they are
 		r := recording(kind, u, zone)
-		r.Profile, r.Address, r.Lease, r.Cost, r.At, r.ShownBy = person, somebody(), lease.ID, 10, noon, noon.Add(time.Hour)
+		r.Profile, r.Address, r.Lease, r.Cost, r.At, r.WaitUntil = person, somebody(), lease.ID, 10, noon, noon.Add(time.Hour)
 		w.take(r)
-		if kind == ads.Click {
+		if kind != ads.Impression {
 			w.count(noon, r)
 		}
 	}
@@ -91,7 +93,9 @@ func CallEverything(t *testing.T, store ads.Store) {
 func (w *world) callRefunds(c ads.Campaign, u ads.UnitID, zone ads.ZoneID) {
 	person := somebody()
 	for range ads.MaxPersonClicks + 1 {
-		w.click(u, zone, 10, func(r *ads.Recording) { r.Profile = person })
+		r := w.click(u, zone, 10, func(r *ads.Recording) { r.Profile = person })
+		r.Kind = ads.Conversion
+		w.record(r)
 	}
 	for _, change := range []func(*ads.Selection, *ads.Recording){
 		func(*ads.Selection, *ads.Recording) {},

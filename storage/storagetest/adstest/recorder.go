@@ -201,7 +201,7 @@ func clicksComeFirst(w *world) {
 		shown = recording(ads.Impression, u, zone)
 		shown.At, shown.Campaign = noon.Add(time.Minute), c.ID
 		clicked = shown
-		clicked.Kind, clicked.At, clicked.Cost, clicked.ShownBy = ads.Click, noon, 200, noon.Add(time.Hour)
+		clicked.Kind, clicked.At, clicked.Cost, clicked.WaitUntil = ads.Click, noon, 200, noon.Add(time.Hour)
 		return shown, clicked
 	}
 	shown, clicked := pair()
