@@ -20,6 +20,7 @@ type BidModel string
 const (
 	CPM BidModel = "CPM" // cost per mille: for a thousand impressions
 	CPC BidModel = "CPC" // cost per click
+	CPA BidModel = "CPA" // cost per action: for a conversion
 )
 
 // mille is how many impressions a CPM pays for.
@@ -28,7 +29,7 @@ const mille = 1000
 // Bid is what an advertiser offers.
 type Bid struct {
 	Model BidModel
-	// Price is 1 to MaxBid, for a thousand impressions or for a click. A CPM is a multiple of 1,000, so that an impression
+	// Price is 1 to MaxBid, for a thousand impressions, for a click or for a conversion. A CPM is a multiple of 1,000, so that an impression
 	// costs whole micros.
 	Price    Micros
 	Currency Currency
@@ -36,8 +37,8 @@ type Bid struct {
 
 func (b *Bid) check(field string) error {
 	var model error
-	if b.Model != CPM && b.Model != CPC {
-		model = fault.Invalidf(at(field, "model"), "A bid is a CPM or a CPC.")
+	if b.Model != CPM && b.Model != CPC && b.Model != CPA {
+		model = fault.Invalidf(at(field, "model"), "A bid is a CPM, a CPC or a CPA.")
 	}
 	return fault.All(model, b.checkPrice(at(field, "price")), b.Currency.Check(at(field, "currency")))
 }
@@ -57,7 +58,7 @@ func (b *Bid) Cost(k Kind) Micros {
 	switch {
 	case b.Model == CPM && k == Impression:
 		return b.Price / mille
-	case b.Model == CPC && k == Click:
+	case b.Model == CPC && k == Click, b.Model == CPA && k == Conversion:
 		return b.Price
 	default:
 		return 0

@@ -14,8 +14,10 @@ const (
 	SettleAfter = ImpressionLife + time.Minute
 	// portions says how much one server takes at a time: a 200th of what is there, or what it needs just now.
 	portions = 200
-	// fading is the part of the expected clicks that is given up each minute: 1/fading.
-	fading = 10
+	// clickFading is the part of the expected clicks that is given up each minute, and conversionFading the part of the expected conversions that is given
+	// up each hour: 1/fading. So clicks are expected for 10 minutes on average, and conversions for a day.
+	clickFading      = 10
+	conversionFading = 24
 )
 
 // Budget bounds what a campaign spends. The zero value is: no bound.
@@ -68,6 +70,9 @@ type Ledger struct {
 	// the minute, counted from 1970, of which it is the value.
 	Expected Micros
 	Faded    int64
+	// Awaited is the same of conversions, and AwaitedHour the hour, counted from 1970, of which it is the value.
+	Awaited     Micros
+	AwaitedHour int64
 }
 
 // turn begins another day. It never goes back to an earlier one, whose counts are gone: clocks of servers differ.
@@ -77,14 +82,18 @@ func (l *Ledger) turn(day string) {
 	}
 }
 
-// fade gives up a tenth of the expected clicks for each minute: they come within 10 minutes on average, or not at all. It
-// never goes back to an earlier minute, as turn.
+// fade gives up a part of what is expected for each minute or hour: clicks come within 10 minutes on average, or not at all, and conversions within a day.
+// It never goes back to an earlier one, as turn.
 func (l *Ledger) fade(now time.Time) {
-	minute := now.Unix() / 60
-	for ; l.Expected > 0 && l.Faded < minute; l.Faded++ {
-		l.Expected -= (l.Expected + fading - 1) / fading
+	fade(&l.Expected, &l.Faded, now.Unix()/60, clickFading)
+	fade(&l.Awaited, &l.AwaitedHour, now.Unix()/3600, conversionFading)
+}
+
+func fade(sum *Micros, of *int64, present int64, fading Micros) {
+	for ; *sum > 0 && *of < present; *of++ {
+		*sum -= (*sum + fading - 1) / fading
 	}
-	l.Faded = max(l.Faded, minute)
+	*of = max(*of, present)
 }
 
 // free is how much can be taken now.
@@ -145,34 +154,54 @@ func portion(of, piece Micros, count int) Micros {
 	return min(all, max(all/portions, Micros(count))) * piece
 }
 
-// Expectation asks to choose ads that are paid for by the click.
+// Expectation asks to choose ads that are paid for by the click, or by the conversion.
 type Expectation struct {
 	Campaign CampaignID
-	Click    Micros // the price of a click
-	Each     Micros // what one choice is expected to cost: the price × the click-through rate; 1 to Click
+	Kind     Kind   // Click or Conversion: what they are paid for by
+	Price    Micros // of one click or conversion
+	Each     Micros // what one choice is expected to cost: the price × the rate at which choices lead to one; 1 to Price
 	Count    int    // how many choices wait; 0 to give back only
 	Return   Micros // what was expected before of choices that were not made
 	Now      time.Time
 }
 
-// Expect adds to the ledger what the clicks on a number of choices are expected to cost, and returns it; that number is found as Grant does.
-// 0: there is less than one click left, or that is expected to come from earlier choices, just now.
+// Expect adds to the ledger what the clicks or conversions of a number of choices are expected to cost, and returns it; that number is found as Grant does.
+// 0: there is less than the price of one left, or all of it is expected to be spent on earlier choices.
 //
 // It takes nothing: each choice costs a hundredth of a click or so, and a lease of that would pay for no click at all.
+//
+// What is expected of clicks is compared with what can be spent now, for they come within minutes. Conversions come within about a day, so that is compared with
+// what can be spent within a day from now.
 func (c *Campaign) Expect(l *Ledger, e Expectation) Micros {
 	l.turn(c.Schedule.Day(e.Now))
 	l.fade(e.Now)
-	l.Expected = max(l.Expected-e.Return, 0)
+	expected := &l.Expected
+	if e.Kind == Conversion {
+		expected = &l.Awaited
+	}
+	*expected = max(*expected-e.Return, 0)
 	if e.Count == 0 {
 		return 0
 	}
-	room := c.room(l, e.Click, e.Now)
-	if room < e.Click {
+	room := c.room(l, e.Price, e.Now)
+	if room < e.Price {
 		return 0
 	}
-	amount := portion(room-l.Expected, e.Each, e.Count)
-	l.Expected += amount
+	if e.Kind == Conversion {
+		room = c.roomWithinADay(l, e.Price, e.Now)
+	}
+	amount := portion(room-*expected, e.Each, e.Count)
+	*expected += amount
 	return amount
+}
+
+// roomWithinADay is how much can be spent within a day from now: of a daily budget a day's amount, which is as much on any day.
+func (c *Campaign) roomWithinADay(l *Ledger, price Micros, now time.Time) Micros {
+	if c.Budget.Daily == 0 {
+		return min(l.free(&c.Budget), c.paced(l, price, now.Add(24*time.Hour)))
+	}
+	all := Budget{Total: c.Budget.Total}
+	return min(l.free(&all), c.Budget.Daily)
 }
 
 // room is how much can be taken for things of a price.
@@ -205,9 +234,10 @@ func (c *Campaign) paced(l *Ledger, price Micros, now time.Time) Micros {
 // part is a share of an amount: how far along the plan is, no one's money.
 func part(amount Micros, share float64) Micros { return Micros(float64(amount) * share) }
 
-// Charge spends a cost: from the lease while it has enough, else, as all clicks do, from what is free in the budget. It returns the day whose
-// budget that was. billed is false where neither has it, and then nothing has changed. lease may be nil.
-func (c *Campaign) Charge(l *Ledger, lease *Lease, cost Micros, now time.Time) (day string, billed bool) {
+// Charge spends the cost of a recording: from the lease while it has enough, else, as all clicks and conversions do, from what is free in the budget. It
+// returns the day whose budget that was. billed is false where neither has it, and then nothing has changed. lease may be nil.
+func (c *Campaign) Charge(l *Ledger, lease *Lease, r *Recording) (day string, billed bool) {
+	cost, now := r.Cost, r.At
 	l.turn(c.Schedule.Day(now))
 	day = l.Day
 	switch {
@@ -217,7 +247,9 @@ func (c *Campaign) Charge(l *Ledger, lease *Lease, cost Micros, now time.Time) (
 	case cost <= l.free(&c.Budget):
 		l.Taken += cost
 		l.DayTaken += cost
-		l.Expected = max(l.Expected-cost, 0)
+		if r.Kind == Click {
+			l.Expected = max(l.Expected-cost, 0)
+		}
 	default:
 		return "", false
 	}

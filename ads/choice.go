@@ -143,7 +143,7 @@ type award struct {
 
 func (c *contender) chosen(place ZoneID, profile ProfileID, staff bool, now time.Time) *award {
 	t := token{Choice: c.choice, Unit: c.Unit, Campaign: c.Campaign, Profile: profile, Zone: place, Matched: matchedText(c.matched)}
-	if c.grant != nil && c.grant.key.click == 0 {
+	if c.grant != nil && c.grant.key.kind == Impression {
 		t.Lease = c.grant.ID
 	}
 	if staff {

@@ -125,14 +125,14 @@ func (c *counting) countDue(ctx context.Context, due time.Time) error {
 	}
 }
 
-// told counts traffic of what was counted, and looks at budgets that have paid for clicks.
+// told counts traffic of what was counted, and looks at budgets that have paid for clicks or conversions.
 func (s *Service) told(receipts []Receipt) {
 	for i := range receipts {
 		switch r := &receipts[i]; {
-		case r.Kind == Click:
-			s.wallet.clicked(r.Campaign)
 		case r.Kind == Impression && r.Invalid == "":
 			s.counter.shown(r.Zone)
+		case r.Kind != Impression && r.Billed > 0:
+			s.wallet.spent(r.Campaign)
 		}
 	}
 }

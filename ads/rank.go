@@ -206,13 +206,17 @@ func (w *wallet) affords(ctx context.Context, c *contender) bool {
 	return ok
 }
 
-// price is what choosing a unit is expected to cost, and the purse that pays it: of a CPM, the impression; of a CPC, the click by its probability.
+// price is what choosing a unit is expected to cost, and the purse that pays it: of a CPM, the impression; of a CPC or CPA, the click or conversion by its
+// probability.
 func (r *RunningUnit) price() (purseKey, Micros) {
-	click := r.Bid.Cost(Click)
-	if click == 0 {
-		return purseKey{campaign: r.Campaign}, r.Bid.Cost(Impression)
+	key := purseKey{r.Campaign, Click, r.Bid.Price}
+	switch r.Bid.Model {
+	case CPM:
+		return purseKey{campaign: r.Campaign, kind: Impression}, r.Bid.Cost(Impression)
+	case CPA:
+		key.kind = Conversion
 	}
-	return purseKey{r.Campaign, click}, min(max((r.ECPM+mille-1)/mille, 1), click) // an ECPM is rounded, up as well
+	return key, min(max((r.ECPM+mille-1)/mille, 1), key.price) // an ECPM is rounded, up as well
 }
 
 // reservation asks for the best of the contenders.

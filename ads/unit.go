@@ -57,7 +57,7 @@ type Unit struct {
 }
 
 // ECPM is what a thousand impressions of the unit are expected to earn, as the function ECPM has it.
-func (u *Unit) ECPM() Micros { return ECPM(u.Bid, u.Impressions, u.Clicks) }
+func (u *Unit) ECPM() Micros { return ECPM(u.Bid, u.Impressions, u.Clicks, u.Conversions) }
 
 func (u *Unit) check(field string) error {
 	if u.ID.IsZero() {

@@ -37,8 +37,12 @@ type wallet struct {
 // purseKey says what a purse pays for.
 type purseKey struct {
 	campaign CampaignID
-	click    Micros // clicks of this price; 0: impressions of any price
+	kind     Kind
+	price    Micros // of a click or a conversion; 0: impressions of any price
 }
+
+// expects says whether a purse has what is likely to be spent, and no money.
+func (k *purseKey) expects() bool { return k.kind != Impression }
 
 // purse is one balance.
 type purse struct {
@@ -152,8 +156,10 @@ func (w *wallet) fetch(key purseKey, p *purse, cost Micros, now time.Time) {
 func (w *wallet) ask(next *grant, r LeaseRequest, left Micros) (Micros, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), leaseTimeout)
 	defer cancel()
-	if click := next.key.click; click > 0 {
-		return w.till.Expect(ctx, Expectation{Campaign: r.Campaign, Click: click, Each: r.Price, Count: r.Count, Return: left, Now: r.Now})
+	if key := next.key; key.expects() {
+		return w.till.Expect(ctx, Expectation{
+			Campaign: r.Campaign, Kind: key.kind, Price: key.price, Each: r.Price, Count: r.Count, Return: left, Now: r.Now,
+		})
 	}
 	lease, err := w.till.Lease(ctx, r)
 	if err != nil || lease == nil {
@@ -184,19 +190,19 @@ func (w *wallet) back(g *grant, cost Micros) {
 	w.giveBack(g)
 }
 
-// giveBack has what is left of a grant returned, soon. What was expected of clicks fades by itself.
+// giveBack has what is left of a grant returned, soon. What was expected fades by itself.
 func (w *wallet) giveBack(g *grant) {
-	if g != nil && g.key.click == 0 {
+	if g != nil && !g.key.expects() {
 		w.returns = append(w.returns, g)
 	}
 }
 
-// clicked has the campaign's ledger read again before another ad of it is chosen that is paid for by the click.
-func (w *wallet) clicked(campaign CampaignID) {
+// spent has the campaign's ledger read again before another ad of it is chosen that is paid for by the click or the conversion.
+func (w *wallet) spent(campaign CampaignID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for key, p := range w.purses {
-		if key.campaign == campaign && key.click > 0 {
+		if key.campaign == campaign && key.expects() {
 			p.until = time.Time{}
 		}
 	}
@@ -239,8 +245,8 @@ func (w *wallet) ended(all bool) (unused []Expectation) {
 		}
 		switch {
 		case p.left == 0:
-		case key.click > 0:
-			unused = append(unused, Expectation{Campaign: key.campaign, Return: p.left, Now: now})
+		case key.expects():
+			unused = append(unused, Expectation{Campaign: key.campaign, Kind: key.kind, Return: p.left, Now: now})
 		default:
 			w.giveBack(p.grant)
 		}

@@ -529,7 +529,7 @@ func (m *Store) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, s
 	if lease, ok := m.leases[r.Lease]; ok {
 		from = &lease
 	}
-	day, billed := c.Charge(&ledger, from, r.Cost, r.At)
+	day, billed := c.Charge(&ledger, from, r)
 	if !billed {
 		return 0, ""
 	}

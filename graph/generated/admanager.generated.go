@@ -10045,10 +10045,12 @@ var (
 	unmarshalNAdBidModel2plazaᚋadsᚐBidModel = map[string]ads.BidModel{
 		"CPM": ads.CPM,
 		"CPC": ads.CPC,
+		"CPA": ads.CPA,
 	}
 	marshalNAdBidModel2plazaᚋadsᚐBidModel = map[ads.BidModel]string{
 		ads.CPM: "CPM",
 		ads.CPC: "CPC",
+		ads.CPA: "CPA",
 	}
 )
 

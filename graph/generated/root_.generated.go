@@ -582,7 +582,7 @@ type AdZone {
 type AdBid {
   "For what it is paid."
   model: AdBidModel!
-  "For a thousand impressions, or for a click."
+  "For a thousand impressions, for a click, or for a conversion."
   price: Micros!
   "An ISO 4217 code."
   currency: String!
@@ -865,6 +865,8 @@ enum AdBidModel {
   CPM
   "A click."
   CPC
+  "A conversion."
+  CPA
 }
 
 "A span of time that ends now."

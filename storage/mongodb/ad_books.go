@@ -61,7 +61,7 @@ func (b *adBooks) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros,
 		return 0, ""
 	}
 	ledger, lease := b.ledgers[campaign], b.leases[r.Lease]
-	day, billed := c.Charge(&ledger, lease, r.Cost, r.At)
+	day, billed := c.Charge(&ledger, lease, r)
 	if !billed {
 		return 0, ""
 	}

@@ -23,6 +23,9 @@ type adLedgerDoc struct {
 	DaySpent ads.Micros     `bson:"daySpent"`
 	Expected ads.Micros     `bson:"expected,omitempty"` // of clicks
 	Faded    int64          `bson:"faded,omitempty"`    // the minute of which that is the value
+	// Since version 2: the same of conversions, with the hour.
+	Awaited     ads.Micros `bson:"awaited,omitempty"`
+	AwaitedHour int64      `bson:"awaitedHour,omitempty"`
 }
 
 // adLeaseDoc is a document of adLeases.
@@ -37,7 +40,10 @@ type adLeaseDoc struct {
 }
 
 func (d *adLedgerDoc) ledger() ads.Ledger {
-	return ads.Ledger{Taken: d.Taken, Spent: d.Spent, Day: d.Day, DayTaken: d.DayTaken, DaySpent: d.DaySpent, Expected: d.Expected, Faded: d.Faded}
+	return ads.Ledger{
+		Taken: d.Taken, Spent: d.Spent, Day: d.Day, DayTaken: d.DayTaken, DaySpent: d.DaySpent, Expected: d.Expected, Faded: d.Faded,
+		Awaited: d.Awaited, AwaitedHour: d.AwaitedHour,
+	}
 }
 
 // lease is what charging and settling need.
@@ -144,8 +150,8 @@ func (a *adStore) expect(ctx context.Context, e ads.Expectation) (ads.Micros, er
 
 func (a *adStore) putLedger(ctx context.Context, campaign ads.CampaignID, l ads.Ledger) error {
 	_, err := a.ledgers.ReplaceOne(ctx, doc("_id", campaign), adLedgerDoc{
-		Campaign: campaign, Version: version, Taken: l.Taken, Spent: l.Spent, Day: l.Day, DayTaken: l.DayTaken, DaySpent: l.DaySpent,
-		Expected: l.Expected, Faded: l.Faded,
+		Campaign: campaign, Version: adsVersion, Taken: l.Taken, Spent: l.Spent, Day: l.Day, DayTaken: l.DayTaken, DaySpent: l.DaySpent,
+		Expected: l.Expected, Faded: l.Faded, Awaited: l.Awaited, AwaitedHour: l.AwaitedHour,
 	}, options.Replace().SetUpsert(true))
 	return upserted(err)
 }

@@ -70,7 +70,7 @@ func (d *adUnitDoc) unit() (*ads.Unit, error) {
 }
 
 func (d *adUnitDoc) ecpm() ads.Micros {
-	return ads.ECPM(ads.Bid(d.Details.Bid), d.Impressions, d.Clicks)
+	return ads.ECPM(ads.Bid(d.Details.Bid), d.Impressions, d.Clicks, d.Conversions)
 }
 
 // counter is where a unit counts recordings of a kind.

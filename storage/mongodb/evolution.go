@@ -25,8 +25,8 @@ const (
 	marksVersion = 2
 	// adImpressions, adClicks and adConversions: those of version 2 may be waiting to be counted; those of version 1 have been.
 	recordingsVersion = 2
-	// adCampaigns, adUnits, adZones and adTallies: in version 2 ads have conversions: campaigns, and their units in zones, say for how many days after a click
-	// they count, and units and tallies have their number. Absent, that is 0: the default, and none.
+	// adCampaigns, adUnits, adZones, adTallies and adLedgers: in version 2 ads have conversions. Campaigns, and their units in zones, say for how many days after
+	// a click they count; units and tallies have their number; ledgers say what is expected of them. Absent, all of these are 0: the default, and none.
 	adsVersion = 2
 )
 
@@ -36,7 +36,7 @@ func newestVersions() versions {
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
 		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
 		"adImpressions": recordingsVersion, "adClicks": recordingsVersion, "adConversions": recordingsVersion,
-		"adCampaigns": adsVersion, "adUnits": adsVersion, "adZones": adsVersion, "adTallies": adsVersion,
+		"adCampaigns": adsVersion, "adUnits": adsVersion, "adZones": adsVersion, "adTallies": adsVersion, "adLedgers": adsVersion,
 	}
 }
 

@@ -97,7 +97,7 @@ var upgrades = map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, err
 	},
 	"reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
 	"adImpressions": upgradeRecording, "adClicks": upgradeRecording, "adConversions": upgradeRecording,
-	"adCampaigns": upgradeAd, "adUnits": upgradeAd, "adZones": upgradeAd, "adTallies": upgradeAd,
+	"adCampaigns": upgradeAd, "adUnits": upgradeAd, "adZones": upgradeAd, "adTallies": upgradeAd, "adLedgers": upgradeAd,
 }
 
 // upgradeAd changes nothing else: what is absent in version 1 means what it says in version 2.

@@ -8,12 +8,13 @@ import (
 )
 
 var (
-	adLedgersByID = define(`SELECT campaign, taken, spent, day, day_taken, day_spent, expected, faded FROM ad_ledgers
+	adLedgersByID = define(`SELECT campaign, taken, spent, day, day_taken, day_spent, expected, faded, awaited, awaited_hour FROM ad_ledgers
 		WHERE campaign IN (SELECT unhex(value) FROM json_each(?))`)
-	putAdLedger = define(`INSERT INTO ad_ledgers (campaign, taken, spent, day, day_taken, day_spent, expected, faded)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+	putAdLedger = define(`INSERT INTO ad_ledgers (campaign, taken, spent, day, day_taken, day_spent, expected, faded, awaited, awaited_hour)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 		ON CONFLICT DO UPDATE SET taken = excluded.taken, spent = excluded.spent, day = excluded.day,
-		day_taken = excluded.day_taken, day_spent = excluded.day_spent, expected = excluded.expected, faded = excluded.faded`)
+		day_taken = excluded.day_taken, day_spent = excluded.day_spent, expected = excluded.expected, faded = excluded.faded,
+		awaited = excluded.awaited, awaited_hour = excluded.awaited_hour`)
 
 	insertAdLease = define(`INSERT INTO ad_leases (id, campaign, amount, spent, day, use_until, settle_at) VALUES (?, ?, ?, ?, ?, ?, ?)`)
 	adLeaseByID   = define(`SELECT id, campaign, amount, spent, day FROM ad_leases WHERE id = ?`)
@@ -115,7 +116,8 @@ func (w *work) ledger(campaign ads.CampaignID) (ads.Ledger, error) {
 }
 
 func (w *work) putLedger(campaign ads.CampaignID, l ads.Ledger) error {
-	_, err := w.exec(putAdLedger, campaign.Bytes(), int64(l.Taken), int64(l.Spent), l.Day, int64(l.DayTaken), int64(l.DaySpent), int64(l.Expected), l.Faded)
+	_, err := w.exec(putAdLedger, campaign.Bytes(), int64(l.Taken), int64(l.Spent), l.Day, int64(l.DayTaken), int64(l.DaySpent),
+		int64(l.Expected), l.Faded, int64(l.Awaited), l.AwaitedHour)
 	return err
 }
 
@@ -126,7 +128,7 @@ func (s adStore) Ledgers(ctx context.Context, ids []ads.CampaignID) (map[ads.Cam
 
 func (w *work) ledgers(ids []ads.CampaignID) (map[ads.CampaignID]ads.Ledger, error) {
 	return byKey(w, adLedgersByID, func(scan scan) (campaign ads.CampaignID, l ads.Ledger, err error) {
-		err = scan(into(&campaign.ID), &l.Taken, &l.Spent, &l.Day, &l.DayTaken, &l.DaySpent, &l.Expected, &l.Faded)
+		err = scan(into(&campaign.ID), &l.Taken, &l.Spent, &l.Day, &l.DayTaken, &l.DaySpent, &l.Expected, &l.Faded, &l.Awaited, &l.AwaitedHour)
 		return campaign, l, err
 	}, hexList(ids))
 }
@@ -189,7 +191,7 @@ func (w *work) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, st
 	if len(leases) > 0 {
 		lease = &leases[0]
 	}
-	day, billed := campaigns[campaign].Charge(&ledger, lease, r.Cost, r.At)
+	day, billed := campaigns[campaign].Charge(&ledger, lease, r)
 	if !billed {
 		return 0, "", nil
 	}

@@ -31,6 +31,7 @@ func Run(t *testing.T, open Open) {
 		{"Traffic", trafficCases},
 		{"Recorder", recorderCases},
 		{"Conversions", conversionCases},
+		{"Actions", actionCases},
 		{"Keys", keyCases},
 	} {
 		t.Run(noun.name, func(t *testing.T) {

@@ -60,8 +60,10 @@ func CallEverything(t *testing.T, store ads.Store) {
 	}
 	_, err := w.Waiting(w.ctx, noon)
 	w.ok(err, "Waiting")
-	_, err = w.Expect(w.ctx, ads.Expectation{Campaign: c.ID, Click: 1_000, Each: 10, Count: 1, Now: noon})
-	w.ok(err, "Expect")
+	for _, kind := range []ads.Kind{ads.Click, ads.Conversion} {
+		_, err = w.Expect(w.ctx, ads.Expectation{Campaign: c.ID, Kind: kind, Price: 1_000, Each: 10, Count: 1, Now: noon})
+		w.ok(err, "Expect")
+	}
 	w.ok(w.Return(w.ctx, ads.Return{Lease: *lease, Used: 500}), "Return")
 	_, err = w.Settle(w.ctx, lease.SettleAt)
 	w.ok(err, "Settle")
