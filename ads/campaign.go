@@ -34,7 +34,7 @@ type Campaign struct {
 	Caps     []Cap // over all of its units
 	// Attribution is how many days after its click a conversion counts, 1 to MaxAttribution; 0: DefaultAttribution. A choice goes by what it is then.
 	Attribution int
-	Revision int   // as Advertiser.Revision
+	Revision    int // as Advertiser.Revision
 }
 
 func (c *Campaign) check(field string) error {

@@ -150,7 +150,7 @@ func (a *adStore) expect(ctx context.Context, e ads.Expectation) (ads.Micros, er
 
 func (a *adStore) putLedger(ctx context.Context, campaign ads.CampaignID, l ads.Ledger) error {
 	_, err := a.ledgers.ReplaceOne(ctx, doc("_id", campaign), adLedgerDoc{
-		Campaign: campaign, Version: adsVersion, Taken: l.Taken, Spent: l.Spent, Day: l.Day, DayTaken: l.DayTaken, DaySpent: l.DaySpent,
+		Campaign: campaign, Version: a.db.writes("adLedgers"), Taken: l.Taken, Spent: l.Spent, Day: l.Day, DayTaken: l.DayTaken, DaySpent: l.DaySpent,
 		Expected: l.Expected, Faded: l.Faded, Awaited: l.Awaited, AwaitedHour: l.AwaitedHour,
 	}, options.Replace().SetUpsert(true))
 	return upserted(err)

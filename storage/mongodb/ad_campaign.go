@@ -63,8 +63,8 @@ func (d *adScheduleDoc) schedule() ads.Schedule {
 	}
 }
 
-func newAdCampaignDoc(c *ads.Campaign) adCampaignDoc {
-	return adCampaignDoc{ID: c.ID, Version: adsVersion, Revision: 1, Advertiser: c.Advertiser, Details: newAdCampaignDetails(c)}
+func newAdCampaignDoc(c *ads.Campaign, v int) adCampaignDoc {
+	return adCampaignDoc{ID: c.ID, Version: v, Revision: 1, Advertiser: c.Advertiser, Details: newAdCampaignDetails(c)}
 }
 
 func (d *adCampaignDoc) campaign() *ads.Campaign {
@@ -77,7 +77,8 @@ func (d *adCampaignDoc) campaign() *ads.Campaign {
 
 func (s *adSaving) saveCampaigns(ctx context.Context, b *ads.Batch) (int, error) {
 	added, err := insertNew(ctx, s.adStore.campaigns, b.Campaigns,
-		func(c *ads.Campaign) ads.CampaignID { return c.ID }, func(c *ads.Campaign) int { return c.Revision }, newAdCampaignDoc)
+		func(c *ads.Campaign) ads.CampaignID { return c.ID }, func(c *ads.Campaign) int { return c.Revision },
+		func(c *ads.Campaign) adCampaignDoc { return newAdCampaignDoc(c, s.db.writes("adCampaigns")) })
 	if err != nil {
 		return 0, err
 	}

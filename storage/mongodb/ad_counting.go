@@ -96,7 +96,7 @@ type adCounting struct {
 	books     *adBooks
 	counts    map[adCount]int64
 	updates   map[ads.Kind][]mongo.WriteModel // of impressions and conversions
-	late      []time.Time        // hours
+	late      []time.Time                     // hours
 	receipts  []ads.Receipt
 }
 

@@ -35,7 +35,7 @@ type adRecordingDoc struct {
 
 // adWaitingDoc is what it takes to count a recording.
 type adWaitingDoc struct {
-	Due     time.Time      `bson:"due"`
+	Due    time.Time      `bson:"due"`
 	Until  *time.Time     `bson:"shownBy,omitempty"` // how long a click or a conversion waits for what it follows
 	Cost   ads.Micros     `bson:"cost"`
 	Lease  *ads.LeaseID   `bson:"lease,omitempty"`

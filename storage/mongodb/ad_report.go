@@ -110,7 +110,7 @@ func (a *adStore) tally(ctx context.Context, from, to time.Time) ([]*adTallyDoc,
 				return nil, err
 			}
 			for _, sum := range sums {
-				addTally(tallies, kind, sum)
+				addTally(tallies, kind, sum, a.db.writes("adTallies"))
 			}
 		}
 	}
@@ -129,11 +129,11 @@ func (a *adStore) tally(ctx context.Context, from, to time.Time) ([]*adTallyDoc,
 	return list, err
 }
 
-func addTally(tallies map[adTallyKey]*adTallyDoc, kind ads.Kind, sum adSumDoc) {
+func addTally(tallies map[adTallyKey]*adTallyDoc, kind ads.Kind, sum adSumDoc, v int) {
 	k := sum.Key
 	t := tallies[k]
 	if t == nil {
-		t = &adTallyDoc{Version: adsVersion, Hour: k.Hour, Campaign: k.Campaign, Unit: k.Unit, Zone: k.Zone, Keyword: k.Keyword}
+		t = &adTallyDoc{Version: v, Hour: k.Hour, Campaign: k.Campaign, Unit: k.Unit, Zone: k.Zone, Keyword: k.Keyword}
 		tallies[k] = t
 	}
 	switch kind {

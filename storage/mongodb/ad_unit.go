@@ -43,8 +43,8 @@ type adBidDoc struct {
 	Currency ads.Currency `bson:"currency"`
 }
 
-func newAdUnitDoc(u *ads.Unit) adUnitDoc {
-	return adUnitDoc{ID: u.ID, Version: adsVersion, Revision: 1, Campaign: u.Campaign, Details: newAdUnitDetails(u)}
+func newAdUnitDoc(u *ads.Unit, v int) adUnitDoc {
+	return adUnitDoc{ID: u.ID, Version: v, Revision: 1, Campaign: u.Campaign, Details: newAdUnitDetails(u)}
 }
 
 func newAdUnitDetails(u *ads.Unit) adUnitDetails {
@@ -97,12 +97,13 @@ func (s *adSaving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
 	if len(b.Units) == 0 {
 		return 0, nil
 	}
+	document := func(u *ads.Unit) adUnitDoc { return newAdUnitDoc(u, s.db.writes("adUnits")) }
 	added, err := insertNew(ctx, s.adStore.units, b.Units,
-		func(u *ads.Unit) ads.UnitID { return u.ID }, func(u *ads.Unit) int { return u.Revision }, newAdUnitDoc)
+		func(u *ads.Unit) ads.UnitID { return u.ID }, func(u *ads.Unit) int { return u.Revision }, document)
 	if err != nil {
 		return 0, err
 	}
-	docs := each(added, newAdUnitDoc)
+	docs := each(added, document)
 	for i := range docs {
 		s.place(&docs[i])
 	}

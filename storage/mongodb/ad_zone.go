@@ -146,8 +146,8 @@ func (d *adScheduleDoc) set(r *reading, field []byte, v bsoncore.Value) {
 // adOrder is the order of a zone's units: that of ads.RunningUnit.Compare.
 var adOrder = doc("ecpm", -1, "unit", 1)
 
-func newAdZoneDoc(z *ads.Zone) adZoneDoc {
-	return adZoneDoc{ID: z.ID.String(), Version: adsVersion, Revision: 1, Currency: z.Currency, Design: z.Design, Units: []adRunningDoc{}}
+func newAdZoneDoc(z *ads.Zone, v int) adZoneDoc {
+	return adZoneDoc{ID: z.ID.String(), Version: v, Revision: 1, Currency: z.Currency, Design: z.Design, Units: []adRunningDoc{}}
 }
 
 func (d *adZoneDoc) zone() (*ads.Zone, error) {
@@ -180,7 +180,8 @@ func (s *adSaving) saveZones(ctx context.Context, b *ads.Batch) (int, error) {
 		return 0, nil
 	}
 	added, err := insertNew(ctx, s.adStore.zones, b.Zones,
-		func(z *ads.Zone) string { return z.ID.String() }, func(z *ads.Zone) int { return z.Revision }, newAdZoneDoc)
+		func(z *ads.Zone) string { return z.ID.String() }, func(z *ads.Zone) int { return z.Revision },
+		func(z *ads.Zone) adZoneDoc { return newAdZoneDoc(z, s.db.writes("adZones")) })
 	if err != nil {
 		return 0, err
 	}

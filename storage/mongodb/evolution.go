@@ -44,7 +44,7 @@ func newestVersions() versions {
 // is named here with the version before it; when a release is made, the list is emptied.
 func previousVersions() versions {
 	previous := newestVersions()
-	maps.Copy(previous, versions{})
+	maps.Copy(previous, versions{"adConversions": version, "adCampaigns": version, "adUnits": version, "adZones": version, "adTallies": version, "adLedgers": version})
 	return previous
 }
 

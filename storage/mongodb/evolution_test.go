@@ -35,7 +35,7 @@ var readers = map[string]func() any{
 	"adProfiles": func() any { return &adProfileDoc{} }, "adTallies": func() any { return &adTallyDoc{} },
 	"adImpressions": func() any { return &adRecordingDoc{} }, "adClicks": func() any { return &adRecordingDoc{} },
 	"adConversions": func() any { return &adRecordingDoc{} },
-	"adRefunds": func() any { return &adRefundDoc{} }, "adTraffic": func() any { return &adTrafficDoc{} },
+	"adRefunds":     func() any { return &adRefundDoc{} }, "adTraffic": func() any { return &adTrafficDoc{} },
 	"adKeys": func() any { return &adKeyDoc{} }, "sequences": func() any { return &serialDoc{} },
 }
 

@@ -101,8 +101,8 @@ var upgrades = map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, err
 }
 
 // upgradeAd changes nothing else: what is absent in version 1 means what it says in version 2.
-func upgradeAd(raw bson.Raw) (*mongo.UpdateOneModel, error) {
-	return upgrade(raw, doc("v", adsVersion)), nil
+func upgradeAd(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+	return upgrade(raw, doc("v", to)), nil
 }
 
 // upgradeRecording changes nothing else: what has no waiting has been counted, in both versions.

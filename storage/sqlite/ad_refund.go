@@ -35,7 +35,7 @@ var (
 	burstOf         = define(`SELECT ` + chargedColumns + ` FROM ad_recordings WHERE profile = ?1 AND ` + clickBefore + ` AND due IS NULL AND invalid = '' ORDER BY at`)
 	conversionsOf   = define(`SELECT ` + chargedColumns + ` FROM ad_recordings WHERE choice IN (SELECT unhex(value) FROM json_each(?))
 		AND kind = 'CONVERSION' AND due IS NULL AND invalid = ''`)
-	burstWaiting    = define(`UPDATE ad_recordings SET invalid = 'TOO_MANY', ` + noLongerWaiting + ` WHERE profile = ?1 AND ` + clickBefore + ` AND due IS NOT NULL
+	burstWaiting = define(`UPDATE ad_recordings SET invalid = 'TOO_MANY', ` + noLongerWaiting + ` WHERE profile = ?1 AND ` + clickBefore + ` AND due IS NOT NULL
 		RETURNING at / 3600000000 * 3600000000`)
 	staleHour = define(`INSERT INTO ad_stale_hours (hour) VALUES (?) ON CONFLICT DO NOTHING`)
 
