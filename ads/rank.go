@@ -209,11 +209,11 @@ func (w *wallet) affords(ctx context.Context, c *contender) bool {
 // price is what choosing a unit is expected to cost, and the purse that pays it: of a CPM, the impression; of a CPC or CPA, the click or conversion by its
 // probability.
 func (r *RunningUnit) price() (purseKey, Micros) {
-	key := purseKey{r.Campaign, Click, r.Bid.Price}
-	switch r.Bid.Model {
-	case CPM:
+	if r.Bid.Model == CPM {
 		return purseKey{campaign: r.Campaign, kind: Impression}, r.Bid.Cost(Impression)
-	case CPA:
+	}
+	key := purseKey{r.Campaign, Click, r.Bid.Price}
+	if r.Bid.Model == CPA {
 		key.kind = Conversion
 	}
 	return key, min(max((r.ECPM+mille-1)/mille, 1), key.price) // an ECPM is rounded, up as well

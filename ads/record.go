@@ -95,7 +95,10 @@ func (s *Service) follow(ctx context.Context, text string) (token, string, error
 		landing = units[t.Unit].LandingURL
 	}
 	key, err := s.signingKey(ctx)
-	return t, t.page(key, landing), err
+	if err != nil {
+		return token{}, "", err
+	}
+	return t, t.page(key, landing), nil
 }
 
 // recording is what a token stands for, if that happens now.
