@@ -20,7 +20,7 @@ func TestAFullDisk(t *testing.T) {
 	url := s.url(t)
 	waitFor(t, "readiness", func() bool { return readiness(t, url) == http.StatusOK })
 	c := newTalker(t, url+"/graphql")
-	filler := filepath.Join("/proc", fmt.Sprint(s.command.Process.Pid), "root", folder, "filler")
+	filler := filepath.Join(fmt.Sprintf("/proc/%d/root", s.command.Process.Pid), folder, "filler")
 	_ = os.WriteFile(filler, make([]byte, 16<<20), 0o600) // as much as there is room for
 	var refusal error
 	for range 100_000 { // what is free in the log of writes is used first

@@ -298,10 +298,10 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 
 // unlessEnded is err, or nothing where it comes from ctx, which has ended as it was asked to.
 func unlessEnded(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return nil
+	if ctx.Err() == nil {
+		return err
 	}
-	return err
+	return nil
 }
 
 // server is the API with everything around it.

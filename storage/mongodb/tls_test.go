@@ -33,7 +33,8 @@ func TestOpenNamesFaultsOfTLS(t *testing.T) {
 	}{
 		"an unknown authority": {good.config(tls.NoClientCert), url.Values{"tls": {"true"}}, []string{"authority", "tlsCAFile"}},
 		"another host": {
-			elsewhere.config(tls.NoClientCert), url.Values{"tls": {"true"}, "tlsCAFile": {elsewhere.file}},
+			elsewhere.config(tls.NoClientCert),
+			url.Values{"tls": {"true"}, "tlsCAFile": {elsewhere.file}},
 			[]string{"is not for the host 127.0.0.1, but for 192.0.2.1"},
 		},
 		"an old certificate": {old.config(tls.NoClientCert), url.Values{"tls": {"true"}, "tlsCAFile": {old.file}}, []string{"not valid", "clock"}},

@@ -31,13 +31,13 @@ var postCases = []testCase{
 // contents are one or more of each type, with all fields and with as few as can be.
 func contents() map[string]social.Content {
 	return map[string]social.Content{
-		"status":        {Status: &social.Status{Text: "Hello."}},
-		"empty status":  {Status: &social.Status{}},
-		"photo":         {Photo: &social.Photo{URL: "https://example.org/p.jpg", Caption: "Us", Width: 4032, Height: 3024}},
-		"bare photo":    {Photo: &social.Photo{URL: "https://example.org/p.jpg"}},
-		"link":          {Link: &social.Link{URL: "https://example.org/?q=a&b=%20#c", Title: "A page", Text: "Read this"}},
-		"bare link":     {Link: &social.Link{URL: "https://example.org"}},
-		"checkin":       {Checkin: &social.Checkin{Place: "Plaza", Latitude: 52.520008, Longitude: -13.404954, Text: "Here"}},
+		"status":       {Status: &social.Status{Text: "Hello."}},
+		"empty status": {Status: &social.Status{}},
+		"photo":        {Photo: &social.Photo{URL: "https://example.org/p.jpg", Caption: "Us", Width: 4032, Height: 3024}},
+		"bare photo":   {Photo: &social.Photo{URL: "https://example.org/p.jpg"}},
+		"link":         {Link: &social.Link{URL: "https://example.org/?q=a&b=%20#c", Title: "A page", Text: "Read this"}},
+		"bare link":    {Link: &social.Link{URL: "https://example.org"}},
+		"checkin":      {Checkin: &social.Checkin{Place: "Plaza", Latitude: 52.520008, Longitude: -13.404954, Text: "Here"}},
 		"checkin with a photo": {Checkin: &social.Checkin{
 			Place: "Plaza", Text: "Seen", Photo: &social.Picture{URL: "https://example.org/plaza.jpg", Alt: "a plaza", Width: 640, Height: 427},
 		}},

@@ -137,7 +137,6 @@ func TestChangeStream(t *testing.T) {
 	}
 }
 
-//nolint:tparallel // the inner test has to end before the outer one looks
 func TestDatabaseIsFreshAndDropped(t *testing.T) {
 	t.Parallel()
 
