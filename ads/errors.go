@@ -16,6 +16,8 @@ var (
 	ErrConflict = fault.Refusal("conflict")
 	// ErrFull: a zone would have more than MaxZoneUnits units.
 	ErrFull = fault.Refusal("zone full")
+	// ErrUpgrading: the previous version of Plaza may still use the database, and does not know this kind of bid.
+	ErrUpgrading = fault.Refusal("upgrade not finished")
 	// ErrUnavailable: the database did not answer in time, or not at all; nothing is known to be stored.
 	ErrUnavailable = fault.ErrUnavailable
 )
@@ -35,6 +37,8 @@ func present(err error) error {
 		told = fault.Errorf(fault.CodeConflict, "", "Somebody else has changed this at the same time.")
 	case errors.Is(err, ErrFull):
 		told = fault.Errorf(fault.CodeLimitReached, "", "A zone holds at most %d units.", MaxZoneUnits)
+	case errors.Is(err, ErrUpgrading):
+		told = fault.Errorf(fault.CodeNotAllowed, "", "A bid can be a CPA when the operator has finished the upgrade of Plaza.")
 	case errors.Is(err, ErrUnavailable):
 		told = fault.Errorf(fault.CodeUnavailable, "", "The database does not answer just now. Try again.")
 	default:

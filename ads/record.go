@@ -98,7 +98,8 @@ func (s *Service) follow(ctx context.Context, text string) (token, string, error
 	if err != nil {
 		return token{}, "", err
 	}
-	return t, t.page(key, landing), nil
+	page := t.page(key, landing)
+	return t, page, nil
 }
 
 // recording is what a token stands for, if that happens now.

@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"slices"
 
 	"plaza/ads"
 )
@@ -96,6 +97,10 @@ func (d *adUnitDetails) placed() int {
 func (s *adSaving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
 	if len(b.Units) == 0 {
 		return 0, nil
+	}
+	isCPA := func(u ads.Unit) bool { return u.Bid.Model == ads.CPA }
+	if s.db.writes("adUnits") < adsVersion && slices.ContainsFunc(b.Units, isCPA) {
+		return 0, ads.ErrUpgrading
 	}
 	document := func(u *ads.Unit) adUnitDoc { return newAdUnitDoc(u, s.db.writes("adUnits")) }
 	added, err := insertNew(ctx, s.adStore.units, b.Units,

@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"plaza/ads"
+	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb"
@@ -221,4 +223,29 @@ func TestOldDocumentsAreUpgradedInTheBackground(t *testing.T) {
 			})
 		})
 	})
+}
+
+// TestNoCPAUntilTheUpgradeIsFinished: a server of the previous version would rank it as a CPC, and charge nothing.
+func TestNoCPAUntilTheUpgradeIsFinished(t *testing.T) {
+	t.Parallel()
+	w := newTownAlone(t, nil, mongodb.Options{})
+	advertiser, campaign, zone := ads.AdvertiserID{ID: id.New()}, ads.CampaignID{ID: id.New()}, ads.ZoneID{Site: "example.org", Name: "top"}
+	batch := ads.Batch{
+		Advertisers: []ads.Advertiser{{ID: advertiser, Name: "Acme"}},
+		Campaigns:   []ads.Campaign{{ID: campaign, Advertiser: advertiser, Name: "Spring", State: ads.Active}},
+		Zones:       []ads.Zone{{ID: zone, Currency: "EUR", Design: ads.ByKeywords}},
+		Units: []ads.Unit{{
+			ID: ads.UnitID{ID: id.New()}, State: ads.Active, Campaign: campaign, Zones: []ads.ZoneID{zone}, Bid: ads.Bid{Model: ads.CPA, Price: 1e6, Currency: "EUR"},
+			Creative: ads.Creative{Headline: "Buy", LandingURL: "https://acme.example/"},
+		}},
+	}
+	w.ok(w.Change(t.Context(), "settings", bson.D{{Key: "_id", Value: "documents"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "newest.adUnits", Value: 1}}}}))
+	during := openAt(t, w.uri, mongodb.Options{})
+	if _, err := during.Ads().Save(t.Context(), batch); !errors.Is(err, ads.ErrUpgrading) {
+		t.Errorf("a CPA is saved for servers that do not know it: %v", err)
+	}
+	w.ok(during.FinishUpgrade(t.Context(), nil))
+	if saved, err := during.Ads().Save(t.Context(), batch); err != nil || saved != 4 {
+		t.Errorf("after the upgrade: %d saved, %v", saved, err)
+	}
 }

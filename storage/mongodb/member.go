@@ -41,6 +41,7 @@ type serverDoc struct {
 	User    string         `bson:"user"`    // the MongoDB user; "" without access control
 	Adopted map[string]int `bson:"adopted"` // by setting: the oldest generation that calls still work by
 	Knows   versions       `bson:"knows"`   // the newest versions of documents that it reads; none before servers told
+	Writes  versions       `bson:"writes"`  // the versions in which it wrote documents at its last heartbeat
 	Lease   int64          `bson:"lease"`   // in ms: how long after At it may still do something
 	At      time.Time      `bson:"at"`      // the last heartbeat, by the database's clock
 	Silence int64          `bson:"silence"` // in ms: the time since then; only when it is read
@@ -79,7 +80,7 @@ type member struct {
 	stopped          chan struct{}
 	logger           *slog.Logger
 	settings         map[string]*settingDoc   // as the last heartbeat has read them; none before the first
-	versions         atomic.Pointer[versions] // in which documents are written; nil before the first heartbeat
+	versions         atomic.Pointer[versions] // in which documents are written; nil until the database is open
 	outdated         func(error)
 
 	mu          sync.Mutex
@@ -268,9 +269,13 @@ func (m *member) tell(ctx context.Context, before, now *settingDoc) {
 
 func (m *member) renew(ctx context.Context) error {
 	d := doc("v", version, "process", m.process, "app", appName(m.id), "user", m.user,
-		"adopted", m.adopted(), "knows", m.store.edition.newest, "lease", m.lease.Milliseconds())
-	_, err := m.servers.UpdateOne(ctx, doc("_id", m.id), doc("$set", d, "$currentDate", doc("at", true)),
-		options.UpdateOne().SetUpsert(true))
+		"adopted", m.adopted(), "knows", m.store.edition.newest, "writes", m.store.written(), "lease", m.lease.Milliseconds())
+	update := doc("$set", d, "$currentDate", doc("at", true))
+	renewed, err := m.servers.UpdateOne(ctx, doc("_id", m.id), update)
+	if err == nil && renewed.MatchedCount == 0 {
+		// Only now an upsert: a heartbeat that leave has cancelled may still arrive, after the document was removed.
+		_, err = m.servers.UpdateOne(ctx, doc("_id", m.id), update, options.UpdateOne().SetUpsert(true))
+	}
 	return err
 }
 

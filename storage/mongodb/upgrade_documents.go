@@ -37,7 +37,7 @@ func (u *documentUpgrade) step(ctx context.Context) error {
 	if u.done != nil && u.done.reach(written) {
 		return nil
 	}
-	older, err := u.s.serversBefore(ctx, written)
+	older, err := u.s.serversBefore(ctx, written, writes)
 	if err != nil {
 		return err
 	}

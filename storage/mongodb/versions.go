@@ -91,7 +91,14 @@ func (s *Store) claimVersions(ctx context.Context) error {
 			least = s.edition.newest
 		}
 	}
-	return translate(ctx, "settings", s.raiseVersions(ctx, "newest", least))
+	if err := s.raiseVersions(ctx, "newest", least); err != nil {
+		return translate(ctx, "settings", err)
+	}
+	if recorded, err = s.readVersions(ctx); err != nil {
+		return translate(ctx, "settings", err)
+	}
+	s.member.versions.Store(&recorded.Newest) // the first heartbeat says what this server writes
+	return nil
 }
 
 // raiseVersions raises the recorded versions to at least these. The field is "newest" or "next".
@@ -149,15 +156,19 @@ func (s *Store) Upgrade(ctx context.Context) (state UpgradeState, err error) {
 			state.Pending = append(state.Pending, fmt.Sprintf("%s: %d, not yet %d", collection, have, want))
 		}
 	}
-	state.Older, err = s.serversBefore(ctx, s.edition.newest)
+	state.Older, err = s.serversBefore(ctx, s.edition.newest, reads)
 	return state, err
 }
 
-// serversBefore are the living servers that do not know these versions.
-func (s *Store) serversBefore(ctx context.Context, v versions) (older []string, err error) {
+// What a server does with versions of documents.
+func reads(d *serverDoc) versions  { return d.Knows }
+func writes(d *serverDoc) versions { return d.Writes }
+
+// serversBefore are the living servers that do not read, or do not write, these versions yet.
+func (s *Store) serversBefore(ctx context.Context, v versions, of func(*serverDoc) versions) (older []string, err error) {
 	all, err := s.servers(ctx)
 	for i := range all {
-		if !all[i].Knows.reach(v) && !s.isGone(ctx, &all[i]) {
+		if !of(&all[i]).reach(v) && !s.isGone(ctx, &all[i]) {
 			older = append(older, all[i].describe())
 		}
 	}
@@ -165,7 +176,7 @@ func (s *Store) serversBefore(ctx context.Context, v versions) (older []string, 
 }
 
 // FinishUpgrade lets servers write documents of the newest versions. Servers of earlier versions refuse the database from then on:
-// while some run, it names them and changes nothing. Those that start at the same time stop; waiting (optional) is told of them.
+// while some run, it names them and changes nothing. Those that start at the same time stop; waiting (optional) is told of them. When it returns, all servers write the newest versions.
 // Its errors are for people.
 func (s *Store) FinishUpgrade(ctx context.Context, waiting func(processes []string)) error {
 	state, err := s.Upgrade(ctx)
@@ -179,22 +190,31 @@ func (s *Store) FinishUpgrade(ctx context.Context, waiting func(processes []stri
 	if err != nil {
 		return err
 	}
+	if err := s.awaitServers(ctx, reads, waiting); err != nil {
+		return err
+	}
+	err = s.read(ctx, "settings", func(ctx context.Context) error { return s.raiseVersions(ctx, "newest", s.edition.newest) })
+	if err != nil {
+		return err
+	}
+	return s.awaitServers(ctx, writes, nil) // at their next heartbeats
+}
+
+// awaitServers waits until all living servers read, or write, the newest versions.
+func (s *Store) awaitServers(ctx context.Context, of func(*serverDoc) versions, waiting func(processes []string)) error {
 	for {
-		older, err := s.serversBefore(ctx, s.edition.newest)
-		if err != nil {
+		older, err := s.serversBefore(ctx, s.edition.newest, of)
+		if err != nil || len(older) == 0 {
 			return err
-		}
-		if len(older) == 0 {
-			break
 		}
 		if waiting != nil {
 			waiting(older)
 		}
+		s.member.hurry()
 		if err := s.pause(ctx); err != nil {
 			return err
 		}
 	}
-	return s.read(ctx, "settings", func(ctx context.Context) error { return s.raiseVersions(ctx, "newest", s.edition.newest) })
 }
 
 // OlderServersError says that servers of an earlier version run, which would not know what is written from now on.
