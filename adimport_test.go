@@ -29,7 +29,7 @@ func docsFile(t *testing.T, language string) string {
 func TestAdsImportCommandRefuses(t *testing.T) {
 	data := t.TempDir()
 	for _, c := range []struct{ name, language, old, replaced, says string }{
-		{"ads.yaml", "yaml", "[example.org/sidebar]", "[other.org/sidebar]", `line 21: units.0.zones.0: There is no zone "other.org/sidebar".`},
+		{"ads.yaml", "yaml", "[example.org/sidebar]", "[other.org/sidebar]", `line 22: units.0.zones.0: There is no zone "other.org/sidebar".`},
 		{"ads.csv", "csv", "2.50,example.org/sidebar", "2.50,other.org/sidebar", `line 5: zones: There is no zone "other.org/sidebar".`},
 		{"ads.yaml", "yaml", "", "", ""},
 	} {
@@ -66,10 +66,10 @@ func TestAdsImportChecksFirstOnAllEngines(t *testing.T) {
 				t.Errorf("%s: %v, want %s", replaced, err, says)
 			}
 		}
-		refuse("[example.org/sidebar]", "[other.org/sidebar]", `line 21: units.0.zones.0: There is no zone "other.org/sidebar".`)
-		refuse("campaign: acme-spring", "campaign: autumn", `line 17: units.0.campaign: There is no campaign "autumn".`)
+		refuse("[example.org/sidebar]", "[other.org/sidebar]", `line 22: units.0.zones.0: There is no zone "other.org/sidebar".`)
+		refuse("campaign: acme-spring", "campaign: autumn", `line 18: units.0.campaign: There is no campaign "autumn".`)
 		refuse("advertiser: acme", "advertiser: bolt", `line 9: campaigns.0.advertiser: There is no advertiser "bolt".`)
-		refuse("2500000, currency: EUR", "2500000, currency: USD", `line 20: units.0.bid.currency: The zone "example.org/sidebar" has the currency EUR, and the bid USD.`)
+		refuse("2500000, currency: EUR", "2500000, currency: USD", `line 21: units.0.bid.currency: The zone "example.org/sidebar" has the currency EUR, and the bid USD.`)
 		if sum, err := load(good); err != nil || sum != (adfile.Summary{Added: 4}) {
 			t.Fatalf("after refusals: %+v, %v", sum, err)
 		}

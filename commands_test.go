@@ -152,7 +152,7 @@ func TestCommandCountsOfAds(t *testing.T) {
 		"campaigns": {`query($first: Int!, $id: ID!) { adManager { campaigns(advertiserId: $id, first: $first) { nodes { name spent budget { total } } pageInfo { hasNextPage } } } }`, 5},
 		"units":     {`query($first: Int!, $of: ID!) { adManager { units(campaignId: $of, first: $first) { nodes { headline preview { headline why } } } } }`, 6},
 		"refunds":   {`query($first: Int!, $of: ID!) { adManager { refunds(campaignId: $of, first: $first) { nodes { count } } } }`, 4},
-		"charges":   {`query($first: Int!, $of: ID!) { adManager { charges(campaignId: $of) { count newest { at } } zones(first: $first) { nodes { zone } } } }`, 10},
+		"charges":   {`query($first: Int!, $of: ID!) { adManager { charges(campaignId: $of) { count newest { at } } zones(first: $first) { nodes { zone } } } }`, 13},
 		"forecast":  {`query($first: Int!) { adManager { forecast(site: "acme.example", zone: "top") { booked } zones(first: $first) { nodes { zone } } } }`, 8},
 	} {
 		variables := map[string]any{"first": 5, "id": advertiser.ID.String(), "of": batch.Campaigns[0].ID.String()}

@@ -316,7 +316,7 @@ func TestCountingManyAdsCostsAsMuchAsOne(t *testing.T) {
 	recorded := func(n int, kind ads.Kind, unit ads.UnitID, of ...ads.RecordingKey) (keys []ads.RecordingKey) {
 		t.Helper()
 		for i := range n {
-			r := ads.Recording{Kind: kind, Choice: ads.ChoiceID{ID: id.New()}, Unit: unit, Campaign: f.campaign, Zone: f.zone, At: now, Cost: 7}
+			r := ads.Recording{Kind: kind, Choice: ads.ChoiceID{ID: id.New()}, Unit: unit, Campaign: f.campaign, Zone: f.zone, At: now, KeepUntil: now.Add(ads.EventLife), Cost: 7}
 			if kind != ads.Impression {
 				r.Choice = of[i].Choice
 			}

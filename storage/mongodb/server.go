@@ -71,7 +71,7 @@ func checkServer(ctx context.Context, client *mongo.Client, a address, timeout t
 	asked := make(chan struct{})
 	go func() {
 		defer close(asked)
-		h, err = askHello(connecting, client)
+		h, err = awaitHello(connecting, client)
 	}()
 	select {
 	case <-asked:
@@ -95,6 +95,16 @@ func checkServer(ctx context.Context, client *mongo.Client, a address, timeout t
 			"or its authSource", a.hosts)
 	}
 	return h, a.explain(ctx, err)
+}
+
+// awaitHello asks until a primary answers or ctx ends: the driver gives up sooner, after electionTime.
+func awaitHello(ctx context.Context, client *mongo.Client) (hello, error) {
+	for {
+		h, err := askHello(ctx, client)
+		if ctx.Err() != nil || !hasNoPrimary(err) {
+			return h, err
+		}
+	}
 }
 
 // explain says why no primary has answered.
