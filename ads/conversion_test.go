@@ -48,7 +48,7 @@ func TestConversionTokens(t *testing.T) {
 	w.place(1_000_000)
 	choice := w.choose(1)[0]
 	for name, token := range map[string]string{
-		"an impression's": choice.ImpressionToken, "edited": choice.ClickToken[:40] + "A" + choice.ClickToken[41:], "none": "", "something else": "AAAA",
+		"an impression's": choice.ImpressionToken, "edited": choice.ClickToken[:40] + flip(choice.ClickToken[40:41]) + choice.ClickToken[41:], "none": "", "something else": "AAAA",
 	} {
 		_, err := w.RecordConversion(w.ctx, token)
 		refused(t, err, fault.CodeInvalid, "token", name)
