@@ -63,6 +63,9 @@ func (d *serverDoc) silent() time.Duration {
 	return time.Duration(d.Silence) * time.Millisecond
 }
 
+// errStaleBeat: another heartbeat has counted since this one began.
+var errStaleBeat = errors.New("a later heartbeat has overtaken this one")
+
 // errLeaseOver: other servers may have gone on without this one.
 var errLeaseOver = fmt.Errorf("%w: this server could not renew its lease in the database", social.ErrUnavailable)
 
@@ -79,18 +82,20 @@ type member struct {
 	stop             context.CancelFunc
 	stopped          chan struct{}
 	logger           *slog.Logger
-	settings         map[string]*settingDoc   // as the last heartbeat has read them; none before the first
 	versions         atomic.Pointer[versions] // in which documents are written; nil until the database is open
 	outdated         func(error)
 
 	mu          sync.Mutex
-	eras        []*era // those that have calls; the last is the current one
+	settings    map[string]*settingDoc // as the last heartbeat that counted has read them; none before the first
+	counted     time.Time              // when that heartbeat ended
+	eras        []*era                 // those that have calls; the last is the current one
 	writesUntil time.Time
 	readsUntil  time.Time
 	renewed     chan struct{} // closed by the next heartbeat that succeeds
 	left        bool
 
-	full atomic.Bool // the last heartbeat had no room on the database's disk
+	full    atomic.Bool // the last heartbeat had no room on the database's disk
+	failing atomic.Bool // the log says that heartbeats fail
 }
 
 func newMember(s *Store, servers *mongo.Collection, self string, o Options) *member {
@@ -164,26 +169,43 @@ func (m *member) end() []*era {
 	return before
 }
 
+// run renews the lease until ctx ends. A heartbeat that hangs, on a dead connection for example, does not delay the next ones: each
+// takes another connection.
 func (m *member) run(ctx context.Context) {
-	failing := false
+	var beats sync.WaitGroup
+	defer beats.Wait()
 	for ctx.Err() == nil {
 		rest(ctx, m.heartbeat, m.changed)
-		err := m.beat(ctx, m.lease/2) // so that there is time for another
+		ended := make(chan struct{})
+		beats.Go(func() {
+			defer close(ended)
+			m.tryBeat(ctx)
+		})
+		rest(ctx, m.lease/8, ended) // a beat has half a lease, so at most five run at once
+	}
+}
+
+func (m *member) tryBeat(ctx context.Context) {
+	err := m.beat(ctx, m.lease/2) // so that there is time for another
+	switch {
+	case errors.Is(err, errTooNew):
+		m.retire(ctx, err)
+		m.stop()
+	case errors.Is(err, errStaleBeat) || ctx.Err() != nil:
+	default:
 		m.noteRoom(ctx, err)
-		switch {
-		case ctx.Err() != nil:
-			return
-		case errors.Is(err, errTooNew):
-			m.retire(ctx, err)
-			return
-		case isNoRoom(err): // it is logged
-		case err != nil && !failing:
-			failing = true
-			slog.WarnContext(ctx, "the server's heartbeat fails", "error", err)
-		case err == nil && failing:
-			failing = false
-			slog.InfoContext(ctx, "the server's heartbeat is back")
-		}
+		m.noteFailure(ctx, err)
+	}
+}
+
+// noteFailure logs when heartbeats begin to fail, and when they succeed again. A full disk has its own message.
+func (m *member) noteFailure(ctx context.Context, err error) {
+	switch {
+	case isNoRoom(err):
+	case err != nil && !m.failing.Swap(true):
+		slog.WarnContext(ctx, "the server's heartbeat fails", "error", err)
+	case err == nil && m.failing.Swap(false):
+		slog.InfoContext(ctx, "the server's heartbeat is back")
 	}
 }
 
@@ -205,40 +227,66 @@ func (m *member) hurry() {
 	}
 }
 
+// findings are what one heartbeat has read.
+type findings struct {
+	versions versions // in which servers write documents
+	settings map[string]*settingDoc
+	era      *era // that the settings stand for
+}
+
 // beat renews the leases and adopts what has changed. The server says that it is there before it reads the settings: who changes
-// one afterwards waits for it.
+// one afterwards waits for it. errStaleBeat: a later heartbeat knows better.
 func (m *member) beat(ctx context.Context, within time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
 	began := time.Now()
 	notRenewed := m.renew(ctx)
+	found, err := m.find(ctx)
+	switch {
+	case errors.Is(err, errTooNew):
+		return err
+	case m.isStale(began):
+		return errStaleBeat
+	case err != nil:
+		return cmp.Or(notRenewed, err)
+	}
+	if !m.adopt(ctx, found, began, notRenewed == nil) {
+		return errStaleBeat
+	}
+	return notRenewed
+}
+
+// find reads what servers agree on.
+func (m *member) find(ctx context.Context) (found findings, err error) {
 	recorded, err := m.store.readVersions(ctx)
 	if err != nil {
-		return cmp.Or(notRenewed, err)
+		return found, err
 	}
 	if err := m.store.edition.admits(recorded); err != nil {
-		return err
+		return found, err
 	}
-	settings, err := m.store.readSettings(ctx)
-	if err != nil {
-		return cmp.Or(notRenewed, err)
+	found.versions = recorded.Newest
+	if found.settings, err = m.store.readSettings(ctx); err != nil {
+		return found, err
 	}
-	m.versions.Store(&recorded.Newest)
-	e, err := m.store.newEra(settings)
-	if err != nil {
-		return err
-	}
-	m.adopt(e, began.Add(m.lease), notRenewed == nil)
-	for name, before := range m.settings {
-		m.tell(ctx, before, settings[name])
-	}
-	m.settings = settings
-	return notRenewed
+	found.era, err = m.store.newEra(found.settings)
+	return found, err
+}
+
+// isStale says whether another heartbeat has counted since this one began.
+func (m *member) isStale(began time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !began.After(m.counted)
 }
 
 // retire ends the server's part for good: it knows too little of what the others write. Calls under way do not write any more.
 func (m *member) retire(ctx context.Context, why error) {
 	m.mu.Lock()
+	if m.left {
+		m.mu.Unlock()
+		return
+	}
 	for _, e := range m.eras {
 		e.ended = true
 	}
@@ -252,8 +300,15 @@ func (m *member) retire(ctx context.Context, why error) {
 	}
 }
 
-// tell logs what a changed setting means for whoever runs the server. It may have missed phases.
-func (m *member) tell(ctx context.Context, before, now *settingDoc) {
+// tell logs what changed settings mean.
+func (m *member) tell(ctx context.Context, before, now map[string]*settingDoc) {
+	for name, d := range before {
+		m.tellChange(ctx, d, now[name])
+	}
+}
+
+// tellChange logs what a changed setting means for whoever runs the server. It may have missed phases.
+func (m *member) tellChange(ctx context.Context, before, now *settingDoc) {
 	logger := m.logger.With("of", now.Name, "layout", now.Value)
 	if before.Value != now.Value {
 		logger.InfoContext(ctx, "another layout is read now", "before", before.Value)
@@ -289,10 +344,30 @@ func (m *member) adopted() map[string]int {
 	return m.eras[0].generations
 }
 
-// adopt begins a new era if a setting has changed, or if the lease was over: what began before that must end.
-func (m *member) adopt(e *era, until time.Time, renewed bool) {
+// adopt lets a heartbeat count, unless another one has counted since it began: then what it found may be older, and it says
+// false. So heartbeats that count follow each other, whatever the order in which they end.
+func (m *member) adopt(ctx context.Context, found findings, began time.Time, renewed bool) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.left || !began.After(m.counted) {
+		return false
+	}
+	m.counted = time.Now()
+	m.versions.Store(&found.versions)
+	m.enterEra(found.era, renewed)
+	m.readsUntil = began.Add(m.lease)
+	if renewed {
+		m.writesUntil = m.readsUntil
+	}
+	m.tell(ctx, m.settings, found.settings)
+	m.settings = found.settings
+	close(m.renewed)
+	m.renewed = make(chan struct{})
+	return true
+}
+
+// enterEra begins a new era if a setting has changed, or if the lease was over: what began before that must end. m.mu is held.
+func (m *member) enterEra(e *era, renewed bool) {
 	first := len(m.eras) == 0
 	lapsed := !first && renewed && isOver(m.writesUntil)
 	for _, old := range m.eras {
@@ -301,12 +376,6 @@ func (m *member) adopt(e *era, until time.Time, renewed bool) {
 	if first || lapsed || !maps.Equal(e.generations, m.eras[len(m.eras)-1].generations) {
 		m.begin(e)
 	}
-	m.readsUntil = until
-	if renewed {
-		m.writesUntil = until
-	}
-	close(m.renewed)
-	m.renewed = make(chan struct{})
 }
 
 // begin makes an era the current one; those before it are forgotten when their calls have ended. m.mu is held.
