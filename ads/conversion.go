@@ -45,8 +45,12 @@ func (c *Campaign) checkAttribution(field string) error {
 	return CheckAttribution(field, c.Attribution)
 }
 
-// checkLanding checks a page that a click leads to. ClickMacro may stand in its path, its query and its fragment, but not in its host.
+// checkLanding checks a page that a click leads to. ClickMacro may appear once, in its path, its query or its fragment: a token has hundreds of
+// characters, and browsers and proxies limit addresses.
 func checkLanding(field, text string) error {
+	if strings.Count(strings.ToLower(strings.ReplaceAll(text, ClickMacro, escapedMacro)), strings.ToLower(escapedMacro)) > 1 {
+		return fault.Invalidf(field, "A landing page contains %s at most once.", ClickMacro)
+	}
 	return fault.CheckURL(field, strings.ReplaceAll(text, ClickMacro, escapedMacro))
 }
 

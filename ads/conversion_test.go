@@ -72,7 +72,10 @@ func TestAttributionIsChecked(t *testing.T) {
 		err := w.UpdateCampaign(w.ctx, w.campaign.ID, func(c *ads.Campaign) error { c.Attribution = days; return nil })
 		refused(t, err, fault.CodeInvalid, "attributionDays", "days")
 	}
-	for _, page := range []string{"https://{click_token}/", "https://acme.example:{click_token}/", "https://{click_token}@acme.example/", "{click_token}", "https://acme.example/{click_id}"} {
+	for _, page := range []string{
+		"https://{click_token}/", "https://acme.example:{click_token}/", "https://{click_token}@acme.example/", "{click_token}", "https://acme.example/{click_id}",
+		"https://acme.example/{click_token}?t=%7bclick_token%7d",
+	} {
 		u := w.unit(1_000_000)
 		u.LandingURL = page
 		_, err := w.Add(w.ctx, ads.Batch{Units: []ads.Unit{u}})

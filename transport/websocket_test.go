@@ -653,7 +653,9 @@ func TestShutdownClosesSockets(t *testing.T) {
 }
 
 func TestShutdownDoesNotWaitForEver(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.FinishTimeout, o.CloseTimeout = 20*time.Millisecond, 20*time.Millisecond })
+	s := newTestServer(t, func(o *Options) {
+		o.FinishTimeout, o.CloseTimeout = 20*time.Millisecond, testtime.Scale(500*time.Millisecond)
+	})
 	c := s.open(t)
 	c.subscribe("1", `mutation{holds}`) // never released
 	receive(t, s.resolver.Started)

@@ -144,8 +144,6 @@ func (m *member) leave() {
 	}()
 	select {
 	case <-idle:
-		ctx, cancel := context.WithTimeout(ctx, abortTimeout) // the database may be down
-		defer cancel()
 		_, _ = m.servers.DeleteOne(ctx, doc("_id", m.id))
 	case <-ctx.Done(): // others will find out
 	}

@@ -173,7 +173,7 @@ func TestShardingNeedsACluster(t *testing.T) {
 	w := newTownOf(t, nil, mongodb.Options{Graph: mongodb.GraphTwo})
 	err := w.Shard(w.ctx, func(collection string) { t.Errorf("%s was sharded", collection) })
 	refusedFor(t, err, "replica set", "mongos", "--print")
-	commands := strings.Join(w.ShardCommands(), "\n")
+	commands := strings.ReplaceAll(strings.Join(w.ShardCommands(), "\n"), databaseOf(t, w.uri), "plaza") // its name is random
 	for _, want := range []string{
 		`sh.enableSharding("`, `.getCollection("followers").createIndex({"other": "hashed", "owner": 1})`,
 		`.users", {"_id": "hashed"})`, `.comments", {"post": "hashed", "slug": 1})`,

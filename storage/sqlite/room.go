@@ -30,7 +30,7 @@ func isNoRoom(err error) bool {
 // note makes ErrNoRoom of the error of a write where the disk is full, and logs that once. SQLite mostly calls it an I/O error and keeps
 // the cause for itself, so the disk is looked at.
 func (s *Store) note(ctx context.Context, err error) error {
-	if errors.Is(err, sqlite3.IOERR) && !errors.Is(err, social.ErrNoRoom) && (s.full.Load() || isNoRoom(hasRoom(s.path+".room"))) {
+	if errors.Is(err, sqlite3.IOERR) && !errors.Is(err, social.ErrNoRoom) && (s.full.Load() || isNoRoom(s.tryRoom())) {
 		err = fmt.Errorf("%w: %w", social.ErrNoRoom, err)
 	}
 	if errors.Is(err, social.ErrNoRoom) && !s.full.Swap(true) {
@@ -49,15 +49,18 @@ func (s *Store) watchRoom(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		if s.full.Load() && hasRoom(s.path+".room") == nil {
+		if s.full.Load() && s.tryRoom() == nil {
 			s.full.Store(false)
 			slog.InfoContext(ctx, "the disk has room again", "database", s.path)
 		}
 	}
 }
 
-// hasRoom writes a file of enoughRoom, and removes it. What lies in it cannot be compressed.
-func hasRoom(path string) error {
+// tryRoom writes enoughRoom bytes to a file next to the database, and removes it. The bytes are random: a file system cannot compress them.
+func (s *Store) tryRoom() error {
+	s.roomMu.Lock() // one caller must not remove the other's file
+	defer s.roomMu.Unlock()
+	path := s.path + ".room"
 	content := make([]byte, enoughRoom)
 	_, _ = rand.Read(content) // it never fails
 	err := os.WriteFile(path, content, 0o600)

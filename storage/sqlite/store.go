@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -47,6 +48,7 @@ type Store struct {
 
 	reservations *reservations
 	full         atomic.Bool // the disk was, at the last write that found out
+	roomMu       sync.Mutex  // held by tryRoom
 }
 
 // Open opens the database file, makes it (and its folder) where it is absent, and brings its tables up to date.

@@ -2,6 +2,7 @@ package mongotest
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -73,7 +74,7 @@ func Standalone() Option {
 	return func(c *config) { c.standalone = true }
 }
 
-// WithParentFolder puts the temporary data folder under this one instead of under [os.TempDir].
+// WithParentFolder puts the temporary data folder under this one, instead of into memory or under [os.TempDir].
 func WithParentFolder(folder string) Option {
 	return func(c *config) { c.folder = folder }
 }
@@ -123,7 +124,7 @@ func start(ctx context.Context, program string, cfg config) (*Server, error) {
 		return nil, err
 	}
 
-	folder, err := os.MkdirTemp(cfg.folder, "plaza-mongod-")
+	folder, err := os.MkdirTemp(cmp.Or(cfg.folder, memoryFolder()), "plaza-mongod-")
 	if err != nil {
 		return nil, fmt.Errorf("data folder: %w", err)
 	}
@@ -158,11 +159,13 @@ func arguments(port int, folder string, cfg config) []string {
 		"--bind_ip", host,
 		"--nounixsocket",
 		"--logpath", logPath(folder),
-		"--wiredTigerCacheSizeGB", "0.5",
+		"--wiredTigerCacheSizeGB", "1.5",
 		"--setParameter", "diagnosticDataCollectionEnabled=false",
 		// Files of dropped databases stay open until a checkpoint behind this window (seconds): hundreds of tests would run out of
 		// them. Snapshot reads need some of it.
 		"--setParameter", "minSnapshotHistoryWindowInSeconds=15",
+		// Tests have clocks of their own. What is old for the server's clock must not vanish while they run.
+		"--setParameter", "ttlMonitorEnabled=false",
 		"--syncdelay", "5",
 		"--journalCommitInterval", "500",
 	}

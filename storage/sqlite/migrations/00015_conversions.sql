@@ -14,7 +14,11 @@ ALTER TABLE ad_ledgers ADD COLUMN awaited_hour INTEGER NOT NULL DEFAULT 0;
 
 ALTER TABLE ad_ledgers DROP COLUMN awaited_hour;
 ALTER TABLE ad_ledgers DROP COLUMN awaited;
-DELETE FROM ad_recordings WHERE kind = 'CONVERSION';
+-- Those that were charged stay: after the next upgrade, the same token must not be charged again.
+DELETE FROM ad_recordings WHERE kind = 'CONVERSION' AND due IS NOT NULL;
+-- The version before would show ads that are paid for by the conversion at no cost, ahead of those that pay.
+UPDATE ad_units SET state = 'PAUSED' WHERE bid_model = 'CPA' AND state = 'ACTIVE';
+UPDATE ad_placements SET running = 0 WHERE unit IN (SELECT id FROM ad_units WHERE bid_model = 'CPA');
 ALTER TABLE ad_tallies DROP COLUMN conversions;
 ALTER TABLE ad_recordings DROP COLUMN days;
 ALTER TABLE ad_units DROP COLUMN conversions;
