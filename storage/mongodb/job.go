@@ -79,6 +79,7 @@ const (
 // jobQueue is the durable queue: documents of the collection jobs.
 type jobQueue struct {
 	jobs  *mongo.Collection
+	kinds []jobKind     // those that this server can do; a newer one may add others, and does them
 	made  atomic.Int64  // by this process, so far
 	added chan struct{} // tells an idle worker of this process; other processes poll
 }
@@ -130,10 +131,10 @@ func (q *jobQueue) wake() {
 	}
 }
 
-// claim leases the job that has been due for longest: nil where none is.
+// claim leases the job of a known kind that has been due for longest: nil where none is.
 func (q *jobQueue) claim(ctx context.Context, now time.Time) (*jobDoc, error) {
 	var j jobDoc
-	err := q.jobs.FindOneAndUpdate(ctx, doc("due", doc("$lte", now)),
+	err := q.jobs.FindOneAndUpdate(ctx, doc("due", doc("$lte", now), "kind", doc("$in", q.kinds)),
 		doc("$set", doc("due", now.Add(jobLease), "lease", jobID{id.New()}), "$inc", doc("attempts", 1)),
 		options.FindOneAndUpdate().SetSort(doc("due", 1)).SetHint(byDue).SetReturnDocument(options.After)).Decode(&j)
 	if errors.Is(err, mongo.ErrNoDocuments) {

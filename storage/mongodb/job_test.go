@@ -71,7 +71,7 @@ func ok(t *testing.T, err error) {
 func TestAJobIsLeasedToOneAtATime(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
-	ok(t, s.jobs.add(ctx, jobDoc{Kind: "test"}))
+	ok(t, s.jobs.add(ctx, jobDoc{Kind: jobPush}))
 	now := time.Now().Add(time.Minute)
 	first := must(s.jobs.claim(ctx, now))(t)
 	if first == nil || first.Attempts != 1 {
@@ -97,6 +97,7 @@ func TestAJobIsLeasedToOneAtATime(t *testing.T) {
 func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
+	s.jobs.kinds = append(s.jobs.kinds, "nonsense") // which no layout can do
 	ok(t, s.jobs.add(ctx, jobDoc{Kind: "nonsense"}))
 	if did, err := s.workOnce(ctx); !did || err != nil {
 		t.Fatal(did, err)
@@ -124,6 +125,28 @@ func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 	}
 	if j := must(s.jobs.claim(ctx, time.Now().Add(time.Second)))(t); j == nil || j.Attempts != 1 {
 		t.Fatalf("after its revival: %+v", j)
+	}
+}
+
+// TestAJobOfANewerServerIsLeftToIt: a server that does not know the kind of a job neither attempts it nor gives it up, and does what
+// is due behind it.
+func TestAJobOfANewerServerIsLeftToIt(t *testing.T) {
+	t.Parallel()
+	s, ctx := openInside(t, Options{}), t.Context()
+	ok(t, s.jobs.add(ctx, jobDoc{Kind: "of a newer server"}))
+	ok(t, s.jobs.add(ctx, jobDoc{Kind: jobPush}))
+	if did := must(s.workOnce(ctx))(t); !did {
+		t.Error("a known job is not done because one that is not known is due")
+	}
+	if did := must(s.workOnce(ctx))(t); did {
+		t.Error("a job of an unknown kind was attempted")
+	}
+	if b := must(s.Backlog(ctx))(t); b.Waiting != 1 || b.Dead != 0 || len(b.Faults) != 0 {
+		t.Errorf("the job does not wait: %+v", b)
+	}
+	s.jobs.kinds = append(s.jobs.kinds, "of a newer server")
+	if j := must(s.jobs.claim(ctx, time.Now()))(t); j == nil || j.Attempts != 1 {
+		t.Errorf("the newer server does not get the job as it was made: %+v", j)
 	}
 }
 

@@ -274,6 +274,7 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 	for name, layout := range feedLayouts {
 		s.feedLayouts[name] = layout(s, o)
 	}
+	s.jobs.kinds = s.jobKinds()
 	for name, layout := range graphLayouts {
 		s.graphLayouts[name] = layout(s.edges)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"time"
 
@@ -103,6 +104,16 @@ func (s *Store) attemptJob(ctx context.Context, j *jobDoc) error {
 	default:
 		return s.feeds.do(ctx, j)
 	}
+}
+
+// jobKinds are the kinds of jobs that attemptJob can do, in any layout.
+func (s *Store) jobKinds() []jobKind {
+	kinds := []jobKind{jobErase, jobForget, jobDelete, jobSweep}
+	for _, layout := range s.feedLayouts {
+		kinds = append(kinds, layout.jobKinds()...)
+	}
+	slices.Sort(kinds)
+	return slices.Compact(kinds)
 }
 
 // Backlog implements social.Worker.
