@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"plaza/ads"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adAdvertiserDoc is a document of adAdvertisers.
@@ -34,7 +35,7 @@ func (s *adSaving) saveAdvertisers(ctx context.Context, b *ads.Batch) (int, erro
 		if a.Revision == 0 {
 			continue
 		}
-		err := replaceAd(ctx, s.advertisers, a.ID, a.Revision, doc("name", a.Name, "caps", adCapDocs(a.Caps)))
+		err := replaceAd(ctx, s.advertisers, a.ID, a.Revision, mdb.Doc("name", a.Name, "caps", adCapDocs(a.Caps)))
 		if err != nil {
 			return 0, err
 		}
@@ -43,7 +44,7 @@ func (s *adSaving) saveAdvertisers(ctx context.Context, b *ads.Batch) (int, erro
 	if len(replaced) == 0 {
 		return len(added), nil
 	}
-	campaigns, err := findIn[adCampaignDoc](ctx, s.adStore.campaigns, "advertiser", replaced)
+	campaigns, err := mdb.FindIn[adCampaignDoc](ctx, s.adStore.campaigns, "advertiser", replaced)
 	for _, c := range campaigns {
 		s.campaigns[c.ID] = true
 	}
@@ -52,7 +53,7 @@ func (s *adSaving) saveAdvertisers(ctx context.Context, b *ads.Batch) (int, erro
 
 // Advertisers implements ads.Catalogue.
 func (a *adStore) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (all map[ads.AdvertiserID]*ads.Advertiser, err error) {
-	err = a.db.read(ctx, "advertisers", func(ctx context.Context) error {
+	err = a.db.db.Read(ctx, "advertisers", func(ctx context.Context) error {
 		all, err = a.readAdvertisers(ctx, ids)
 		return err
 	})
@@ -61,7 +62,7 @@ func (a *adStore) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (all 
 
 // readAdvertisers is Advertisers within a call: errors are the driver's, so that a transaction knows when to run again.
 func (a *adStore) readAdvertisers(ctx context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
-	docs, err := findIn[adAdvertiserDoc](ctx, a.advertisers, "_id", ids)
+	docs, err := mdb.FindIn[adAdvertiserDoc](ctx, a.advertisers, "_id", ids)
 	all := make(map[ads.AdvertiserID]*ads.Advertiser, len(docs))
 	for _, d := range docs {
 		all[d.ID] = d.advertiser()
@@ -71,9 +72,9 @@ func (a *adStore) readAdvertisers(ctx context.Context, ids []ads.AdvertiserID) (
 
 // ListAdvertisers implements ads.Catalogue.
 func (a *adStore) ListAdvertisers(ctx context.Context, p ads.Page) (list []*ads.Advertiser, err error) {
-	err = a.db.read(ctx, "list advertisers", func(ctx context.Context) error {
-		docs, err := listAds[adAdvertiserDoc](ctx, a.advertisers, doc(), "_id_", p, adIDKey)
-		list = each(docs, (*adAdvertiserDoc).advertiser)
+	err = a.db.db.Read(ctx, "list advertisers", func(ctx context.Context) error {
+		docs, err := listAds[adAdvertiserDoc](ctx, a.advertisers, mdb.Doc(), "_id_", p, adIDKey)
+		list = mdb.Map(docs, (*adAdvertiserDoc).advertiser)
 		return err
 	})
 	return list, err

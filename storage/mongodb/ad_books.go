@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/ads"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adBooks are the ledgers and leases that a transaction changes: each is read once, and written once.
@@ -30,7 +31,7 @@ func (a *adStore) openBooks(ctx context.Context, campaigns []ads.CampaignID, lea
 	if err := b.add(ctx, campaigns); err != nil {
 		return nil, err
 	}
-	docs, err := findIn[adLeaseDoc](ctx, a.leases, "_id", leases)
+	docs, err := mdb.FindIn[adLeaseDoc](ctx, a.leases, "_id", leases)
 	for i := range docs {
 		b.leases[docs[i].ID] = docs[i].lease()
 	}
@@ -99,7 +100,7 @@ func (b *adBooks) close(ctx context.Context) error {
 	}
 	var updates []mongo.WriteModel
 	for lease := range b.spent {
-		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", lease)).SetUpdate(doc("$set", doc("spent", b.leases[lease].Spent))))
+		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", lease)).SetUpdate(mdb.Doc("$set", mdb.Doc("spent", b.leases[lease].Spent))))
 	}
 	_, err := b.store.leases.BulkWrite(ctx, updates, options.BulkWrite().SetOrdered(false))
 	return err

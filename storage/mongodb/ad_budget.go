@@ -10,6 +10,7 @@ import (
 	"plaza/ads"
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adLedgerDoc is a document of adLedgers.
@@ -53,13 +54,13 @@ func (d *adLeaseDoc) lease() *ads.Lease {
 
 // Lease implements ads.Budgets.
 func (a *adStore) Lease(ctx context.Context, r ads.LeaseRequest) (lease *ads.Lease, err error) {
-	err = a.db.write(ctx, "lease budget", []id.ID{r.Campaign.ID}, func(ctx context.Context) error {
+	err = a.db.db.Write(ctx, "lease budget", []id.ID{r.Campaign.ID}, func(ctx context.Context) error {
 		lease = nil
 		if err := a.returnLease(ctx, r.Return); err != nil {
 			return err
 		}
 		var c adCampaignDoc
-		err := found(a.campaigns.FindOne(ctx, doc("_id", r.Campaign)).Decode(&c))
+		err := mdb.OrNotFound(a.campaigns.FindOne(ctx, mdb.Doc("_id", r.Campaign)).Decode(&c))
 		if errors.Is(err, social.ErrNotFound) {
 			return nil
 		}
@@ -96,7 +97,7 @@ func (a *adStore) grant(ctx context.Context, c *ads.Campaign, r ads.LeaseRequest
 
 // Return implements ads.Budgets.
 func (a *adStore) Return(ctx context.Context, r ads.Return) error {
-	return a.db.write(ctx, "return budget", []id.ID{r.Lease.Campaign.ID}, func(ctx context.Context) error {
+	return a.db.db.Write(ctx, "return budget", []id.ID{r.Lease.Campaign.ID}, func(ctx context.Context) error {
 		return a.returnLease(ctx, r)
 	})
 }
@@ -105,7 +106,7 @@ func (a *adStore) returnLease(ctx context.Context, r ads.Return) error {
 	if r.Lease.ID.IsZero() {
 		return nil
 	}
-	leases, err := findIn[adLeaseDoc](ctx, a.leases, "_id", []ads.LeaseID{r.Lease.ID})
+	leases, err := mdb.FindIn[adLeaseDoc](ctx, a.leases, "_id", []ads.LeaseID{r.Lease.ID})
 	if err != nil || len(leases) == 0 {
 		return err
 	}
@@ -116,7 +117,7 @@ func (a *adStore) returnLease(ctx context.Context, r ads.Return) error {
 	}
 	ledger := ledgers[lease.Campaign]
 	ledger.GiveBack(lease, r.Used)
-	if _, err := a.leases.UpdateOne(ctx, doc("_id", lease.ID), doc("$set", doc("amount", lease.Amount))); err != nil {
+	if _, err := a.leases.UpdateOne(ctx, mdb.Doc("_id", lease.ID), mdb.Doc("$set", mdb.Doc("amount", lease.Amount))); err != nil {
 		return err
 	}
 	return a.putLedger(ctx, lease.Campaign, ledger)
@@ -124,7 +125,7 @@ func (a *adStore) returnLease(ctx context.Context, r ads.Return) error {
 
 // Expect implements ads.Budgets.
 func (a *adStore) Expect(ctx context.Context, e ads.Expectation) (amount ads.Micros, err error) {
-	err = a.db.write(ctx, "expect clicks", []id.ID{e.Campaign.ID}, func(ctx context.Context) error {
+	err = a.db.db.Write(ctx, "expect clicks", []id.ID{e.Campaign.ID}, func(ctx context.Context) error {
 		amount, err = a.expect(ctx, e)
 		return err
 	})
@@ -135,7 +136,7 @@ func (a *adStore) Expect(ctx context.Context, e ads.Expectation) (amount ads.Mic
 }
 
 func (a *adStore) expect(ctx context.Context, e ads.Expectation) (ads.Micros, error) {
-	campaigns, err := findIn[adCampaignDoc](ctx, a.campaigns, "_id", []ads.CampaignID{e.Campaign})
+	campaigns, err := mdb.FindIn[adCampaignDoc](ctx, a.campaigns, "_id", []ads.CampaignID{e.Campaign})
 	if err != nil || len(campaigns) == 0 {
 		return 0, err
 	}
@@ -149,15 +150,15 @@ func (a *adStore) expect(ctx context.Context, e ads.Expectation) (ads.Micros, er
 }
 
 func (a *adStore) putLedger(ctx context.Context, campaign ads.CampaignID, l ads.Ledger) error {
-	_, err := a.ledgers.ReplaceOne(ctx, doc("_id", campaign), adLedgerDoc{
+	_, err := a.ledgers.ReplaceOne(ctx, mdb.Doc("_id", campaign), adLedgerDoc{
 		Campaign: campaign, Version: a.db.writes("adLedgers"), Taken: l.Taken, Spent: l.Spent, Day: l.Day, DayTaken: l.DayTaken, DaySpent: l.DaySpent,
 		Expected: l.Expected, Faded: l.Faded, Awaited: l.Awaited, AwaitedHour: l.AwaitedHour,
 	}, options.Replace().SetUpsert(true))
-	return upserted(err)
+	return mdb.OrRetry(err)
 }
 
 func (a *adStore) readLedgers(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]ads.Ledger, error) {
-	docs, err := findIn[adLedgerDoc](ctx, a.ledgers, "_id", ids)
+	docs, err := mdb.FindIn[adLedgerDoc](ctx, a.ledgers, "_id", ids)
 	all := make(map[ads.CampaignID]ads.Ledger, len(docs))
 	for _, d := range docs {
 		all[d.Campaign] = d.ledger()
@@ -167,7 +168,7 @@ func (a *adStore) readLedgers(ctx context.Context, ids []ads.CampaignID) (map[ad
 
 // Ledgers implements ads.Budgets.
 func (a *adStore) Ledgers(ctx context.Context, ids []ads.CampaignID) (all map[ads.CampaignID]ads.Ledger, err error) {
-	err = a.db.read(ctx, "ledgers", func(ctx context.Context) error {
+	err = a.db.db.Read(ctx, "ledgers", func(ctx context.Context) error {
 		all, err = a.readLedgers(ctx, ids)
 		return err
 	})
@@ -179,9 +180,9 @@ var hotSettling = id.Derive(time.Time{}, "settling")
 
 // Settle implements ads.Budgets.
 func (a *adStore) Settle(ctx context.Context, now time.Time) (settled int, err error) {
-	err = a.db.write(ctx, "settle leases", []id.ID{hotSettling}, func(ctx context.Context) error {
-		due, err := findAll[adLeaseDoc](ctx, a.leases, doc("settleAt", doc("$lte", now)), ads.MaxSettled,
-			options.Find().SetSort(doc("settleAt", 1)).SetLimit(ads.MaxSettled))
+	err = a.db.db.Write(ctx, "settle leases", []id.ID{hotSettling}, func(ctx context.Context) error {
+		due, err := mdb.FindAll[adLeaseDoc](ctx, a.leases, mdb.Doc("settleAt", mdb.Doc("$lte", now)), ads.MaxSettled,
+			options.Find().SetSort(mdb.Doc("settleAt", 1)).SetLimit(ads.MaxSettled))
 		settled = len(due)
 		if err != nil || settled == 0 {
 			return err
@@ -209,7 +210,7 @@ func (a *adStore) settle(ctx context.Context, due []adLeaseDoc) error {
 			return err
 		}
 	}
-	ids := each(due, func(d *adLeaseDoc) ads.LeaseID { return d.ID })
-	_, err = a.leases.DeleteMany(ctx, doc("_id", doc("$in", ids)))
+	ids := mdb.Map(due, func(d *adLeaseDoc) ads.LeaseID { return d.ID })
+	_, err = a.leases.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids)))
 	return err
 }

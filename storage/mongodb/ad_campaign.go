@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"plaza/ads"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adCampaignDoc is a document of adCampaigns. Whoever places its units changes it, so that no two of them commit without
@@ -59,7 +60,7 @@ func newAdScheduleDoc(s ads.Schedule) adScheduleDoc {
 
 func (d *adScheduleDoc) schedule() ads.Schedule {
 	return ads.Schedule{
-		Start: utc(d.Start), End: utc(d.End), TimeZone: d.TimeZone, Weekdays: ads.Weekdays(d.Weekdays), FromHour: d.FromHour, ToHour: d.ToHour,
+		Start: mdb.UTC(d.Start), End: mdb.UTC(d.End), TimeZone: d.TimeZone, Weekdays: ads.Weekdays(d.Weekdays), FromHour: d.FromHour, ToHour: d.ToHour,
 	}
 }
 
@@ -111,7 +112,7 @@ func (s *adSaving) replaceCampaign(ctx context.Context, c *ads.Campaign) error {
 	if !c.Budget.Limited() {
 		return nil
 	}
-	other, err := s.adStore.units.CountDocuments(ctx, doc("campaign", c.ID, "bid.currency", doc("$ne", c.Budget.Currency)))
+	other, err := s.adStore.units.CountDocuments(ctx, mdb.Doc("campaign", c.ID, "bid.currency", mdb.Doc("$ne", c.Budget.Currency)))
 	if err == nil && other > 0 {
 		return ads.ErrCurrency
 	}
@@ -120,7 +121,7 @@ func (s *adSaving) replaceCampaign(ctx context.Context, c *ads.Campaign) error {
 
 // Campaigns implements ads.Catalogue.
 func (a *adStore) Campaigns(ctx context.Context, ids []ads.CampaignID) (all map[ads.CampaignID]*ads.Campaign, err error) {
-	err = a.db.read(ctx, "campaigns", func(ctx context.Context) error {
+	err = a.db.db.Read(ctx, "campaigns", func(ctx context.Context) error {
 		all, err = a.readCampaigns(ctx, ids)
 		return err
 	})
@@ -129,7 +130,7 @@ func (a *adStore) Campaigns(ctx context.Context, ids []ads.CampaignID) (all map[
 
 // readCampaigns is Campaigns within a call: errors are the driver's, so that a transaction knows when to run again.
 func (a *adStore) readCampaigns(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
-	docs, err := findIn[adCampaignDoc](ctx, a.campaigns, "_id", ids)
+	docs, err := mdb.FindIn[adCampaignDoc](ctx, a.campaigns, "_id", ids)
 	all := make(map[ads.CampaignID]*ads.Campaign, len(docs))
 	for _, d := range docs {
 		all[d.ID] = d.campaign()
@@ -139,9 +140,9 @@ func (a *adStore) readCampaigns(ctx context.Context, ids []ads.CampaignID) (map[
 
 // ListCampaigns implements ads.Catalogue.
 func (a *adStore) ListCampaigns(ctx context.Context, of ads.AdvertiserID, p ads.Page) (list []*ads.Campaign, err error) {
-	err = a.db.read(ctx, "list campaigns", func(ctx context.Context) error {
-		docs, err := listAds[adCampaignDoc](ctx, a.campaigns, doc("advertiser", of), byAdvertiser, p, adIDKey)
-		list = each(docs, (*adCampaignDoc).campaign)
+	err = a.db.db.Read(ctx, "list campaigns", func(ctx context.Context) error {
+		docs, err := listAds[adCampaignDoc](ctx, a.campaigns, mdb.Doc("advertiser", of), byAdvertiser, p, adIDKey)
+		list = mdb.Map(docs, (*adCampaignDoc).campaign)
 		return err
 	})
 	return list, err

@@ -11,13 +11,14 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // Count implements ads.Recorder. It confirms impressions in profiles before, and not in the transaction: a person's next ad would have to wait for it, and
 // each profile that changes meanwhile would make all of it run again. What ends in between is counted, and confirmed, another time.
 func (a *adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.Time) (receipts []ads.Receipt, err error) {
 	var waiting []ads.Recording
-	err = a.db.read(ctx, "ads to count", func(ctx context.Context) error {
+	err = a.db.db.Read(ctx, "ads to count", func(ctx context.Context) error {
 		if waiting, _, err = a.waitingOf(ctx, keys); err != nil {
 			return err
 		}
@@ -27,7 +28,7 @@ func (a *adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.T
 		return nil, err
 	}
 	hot := distinct(waiting, func(r *ads.Recording) []id.ID { return []id.ID{r.Unit.ID, r.Campaign.ID, hotZone(r.Zone)} })
-	err = a.db.write(ctx, "count ads", hot, func(ctx context.Context) error {
+	err = a.db.db.Write(ctx, "count ads", hot, func(ctx context.Context) error {
 		receipts, err = a.count(ctx, keys, now)
 		return err
 	})
@@ -49,7 +50,7 @@ func (a *adStore) waitingOf(ctx context.Context, keys []ads.RecordingKey) (waiti
 	counted = map[ads.RecordingKey]adOutcome{}
 	choices := distinct(keys, func(k *ads.RecordingKey) []ads.ChoiceID { return []ads.ChoiceID{k.Choice} })
 	for _, kind := range ads.Kinds() {
-		docs, err := findIn[adRecordingDoc](ctx, a.recordings(kind), "_id", choices)
+		docs, err := mdb.FindIn[adRecordingDoc](ctx, a.recordings(kind), "_id", choices)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -60,7 +61,7 @@ func (a *adStore) waitingOf(ctx context.Context, keys []ads.RecordingKey) (waiti
 		for i := range docs {
 			d := &docs[i]
 			if d.Waiting == nil {
-				counted[ads.RecordingKey{Kind: kind, Choice: d.Choice}] = adOutcome{d.Invalid == "", utc(d.At)}
+				counted[ads.RecordingKey{Kind: kind, Choice: d.Choice}] = adOutcome{d.Invalid == "", mdb.UTC(d.At)}
 				continue
 			}
 			r, err := d.recording(kind)
@@ -77,7 +78,7 @@ func (a *adStore) waitingOf(ctx context.Context, keys []ads.RecordingKey) (waiti
 
 // mayHaveConverted are the choices that were clicked, and those of which a conversion is to be counted.
 func mayHaveConverted(keys []ads.RecordingKey, clicks []adRecordingDoc) []ads.ChoiceID {
-	choices := each(clicks, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+	choices := mdb.Map(clicks, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
 	for _, k := range keys {
 		if k.Kind == ads.Conversion {
 			choices = append(choices, k.Choice)
@@ -111,7 +112,7 @@ func (a *adStore) count(ctx context.Context, keys []ads.RecordingKey, now time.T
 	if err != nil || len(waiting) == 0 {
 		return nil, err
 	}
-	units, err := findIn[adUnitDoc](ctx, a.units, "_id", distinct(waiting, func(r *ads.Recording) []ads.UnitID { return []ads.UnitID{r.Unit} }))
+	units, err := mdb.FindIn[adUnitDoc](ctx, a.units, "_id", distinct(waiting, func(r *ads.Recording) []ads.UnitID { return []ads.UnitID{r.Unit} }))
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func (c *adCounting) open(ctx context.Context, waiting []ads.Recording) (*adBook
 func (c *adCounting) one(ctx context.Context, r *ads.Recording) error {
 	campaign, ok := c.campaigns[r.Unit]
 	if !ok {
-		_, err := c.recordings(r.Kind).DeleteOne(ctx, doc("_id", r.Choice))
+		_, err := c.recordings(r.Kind).DeleteOne(ctx, mdb.Doc("_id", r.Choice))
 		return err
 	}
 	evidence, err := c.evidence(ctx, r)
@@ -153,7 +154,7 @@ func (c *adCounting) one(ctx context.Context, r *ads.Recording) error {
 	}
 	verdict, waits := r.Judge(evidence, c.now)
 	if waits {
-		_, err := c.recordings(r.Kind).UpdateOne(ctx, stillWaiting(r.Choice), doc("$set", doc(whenDue, r.LookAgain(c.now))))
+		_, err := c.recordings(r.Kind).UpdateOne(ctx, stillWaiting(r.Choice), mdb.Doc("$set", mdb.Doc(whenDue, r.LookAgain(c.now))))
 		return err
 	}
 	receipt := ads.Receipt{RecordingKey: r.Key(), Campaign: campaign, Zone: r.Zone, Invalid: verdict}
@@ -173,21 +174,21 @@ func (c *adCounting) one(ctx context.Context, r *ads.Recording) error {
 
 // settled stores how a recording was counted: at once for clicks, by which the next ones are judged.
 func (c *adCounting) settled(ctx context.Context, r *ads.Recording, receipt ads.Receipt, day string) error {
-	set := doc("campaign", receipt.Campaign, "billed", receipt.Billed, "v", c.db.writes(c.recordings(r.Kind).Name()))
+	set := mdb.Doc("campaign", receipt.Campaign, "billed", receipt.Billed, "v", c.db.writes(c.recordings(r.Kind).Name()))
 	if day != "" {
 		set = append(set, bson.E{Key: "day", Value: day})
 	}
 	if receipt.Invalid != "" {
 		set = append(set, bson.E{Key: "invalid", Value: receipt.Invalid})
 	}
-	update := doc("$set", set, "$unset", doc("waiting", ""))
+	update := mdb.Doc("$set", set, "$unset", mdb.Doc("waiting", ""))
 	if r.IsLate(c.now) {
 		c.late = append(c.late, r.At.Truncate(time.Hour))
 	}
 	outcome := adOutcome{receipt.Invalid == "", r.At}
 	if r.Kind != ads.Click {
 		c.counted[r.Key()] = outcome
-		c.updates[r.Kind] = append(c.updates[r.Kind], mongo.NewUpdateOneModel().SetFilter(doc("_id", r.Choice)).SetUpdate(update))
+		c.updates[r.Kind] = append(c.updates[r.Kind], mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", r.Choice)).SetUpdate(update))
 		c.receipts = append(c.receipts, receipt)
 		return nil
 	}
@@ -201,7 +202,7 @@ func (c *adCounting) settled(ctx context.Context, r *ads.Recording, receipt ads.
 
 // stillWaiting finds a recording until it has been counted.
 func stillWaiting(choice ads.ChoiceID) bson.D {
-	return doc("_id", choice, "waiting", doc("$exists", true))
+	return mdb.Doc("_id", choice, "waiting", mdb.Doc("$exists", true))
 }
 
 // end stores what was added up.
@@ -248,8 +249,8 @@ func (a *adStore) recentClicks(ctx context.Context, field string, of ads.Profile
 
 // clicksBefore are the clicks that count for the rate of another one: earlier ones, and those of its moment that have been counted.
 func clicksBefore(field string, of ads.ProfileID, r *ads.Recording) bson.D {
-	return doc(
-		field, of, "at", doc("$gt", r.At.Add(-ads.ClickWindow), "$lte", r.At), "_id", doc("$ne", r.Choice),
-		"$or", bson.A{doc("at", doc("$lt", r.At)), doc("waiting", doc("$exists", false))},
+	return mdb.Doc(
+		field, of, "at", mdb.Doc("$gt", r.At.Add(-ads.ClickWindow), "$lte", r.At), "_id", mdb.Doc("$ne", r.Choice),
+		"$or", bson.A{mdb.Doc("at", mdb.Doc("$lt", r.At)), mdb.Doc("waiting", mdb.Doc("$exists", false))},
 	)
 }

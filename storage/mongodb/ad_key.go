@@ -4,6 +4,8 @@ import (
 	"context"
 
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adKeyDoc is a document of adKeys.
@@ -16,9 +18,9 @@ type adKeyDoc struct {
 // SigningKey implements ads.Keys.
 func (a *adStore) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
 	var d adKeyDoc
-	err := a.db.read(ctx, "signing key", func(ctx context.Context) error {
-		return retry(ctx, func() error {
-			return upserted(a.keys.FindOneAndUpdate(ctx, doc("_id", "signing"), doc("$setOnInsert", doc("v", version, "key", fresh)),
+	err := a.db.db.Read(ctx, "signing key", func(ctx context.Context) error {
+		return mdb.Retry(ctx, func() error {
+			return mdb.OrRetry(a.keys.FindOneAndUpdate(ctx, mdb.Doc("_id", "signing"), mdb.Doc("$setOnInsert", mdb.Doc("v", version, "key", fresh)),
 				options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d))
 		})
 	})

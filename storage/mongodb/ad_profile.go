@@ -13,6 +13,7 @@ import (
 	"plaza/ads"
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adScope is the id of a unit, a campaign or an advertiser.
@@ -24,14 +25,14 @@ type adCapDoc struct {
 }
 
 func adCapDocs(caps []ads.Cap) []adCapDoc {
-	return each(caps, func(c *ads.Cap) adCapDoc { return adCapDoc(*c) })
+	return mdb.Map(caps, func(c *ads.Cap) adCapDoc { return adCapDoc(*c) })
 }
 
 func adCaps(docs []adCapDoc) []ads.Cap {
 	if len(docs) == 0 {
 		return nil
 	}
-	return each(docs, func(d *adCapDoc) ads.Cap { return ads.Cap(*d) })
+	return mdb.Map(docs, func(d *adCapDoc) ads.Cap { return ads.Cap(*d) })
 }
 
 type adScopeCapDoc struct {
@@ -40,14 +41,14 @@ type adScopeCapDoc struct {
 }
 
 func adScopeCapDocs(caps []ads.ScopeCap) []adScopeCapDoc {
-	return each(caps, func(c *ads.ScopeCap) adScopeCapDoc { return adScopeCapDoc{adScope{c.Scope}, adCapDoc(c.Cap)} })
+	return mdb.Map(caps, func(c *ads.ScopeCap) adScopeCapDoc { return adScopeCapDoc{adScope{c.Scope}, adCapDoc(c.Cap)} })
 }
 
 func adScopeCaps(docs []adScopeCapDoc) []ads.ScopeCap {
 	if len(docs) == 0 {
 		return nil
 	}
-	return each(docs, func(d *adScopeCapDoc) ads.ScopeCap { return ads.ScopeCap{Scope: d.Scope.ID, Cap: ads.Cap(d.Cap)} })
+	return mdb.Map(docs, func(d *adScopeCapDoc) ads.ScopeCap { return ads.ScopeCap{Scope: d.Scope.ID, Cap: ads.Cap(d.Cap)} })
 }
 
 // adProfileDoc is a document of adProfiles.
@@ -67,89 +68,89 @@ type adSightingDoc struct {
 	Keep   time.Time    `bson:"keep"`
 }
 
-func (d *adProfileDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *adProfileDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "_id":
-		r.id(v, &d.ID.ID)
+		r.ID(v, &d.ID.ID)
 	case "v":
-		r.int(v, &d.Version)
+		r.Int(v, &d.Version)
 	case "seen":
-		readDocuments(r, v, &d.Seen)
+		mdb.ReadDocuments(r, v, &d.Seen)
 	case "chosen":
-		readArray(r, v, &d.Chosen, (*reading).int)
+		mdb.ReadArray(r, v, &d.Chosen, (*mdb.Reader).Int)
 	case "keepUntil":
-		r.time(v, &d.KeepUntil)
+		r.Time(v, &d.KeepUntil)
 	}
 }
 
-func (d *adSightingDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *adSightingDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "scope":
-		r.id(v, &d.Scope.ID)
+		r.ID(v, &d.Scope.ID)
 	case "choice":
-		r.id(v, &d.Choice.ID)
+		r.ID(v, &d.Choice.ID)
 	case "at":
-		r.time(v, &d.At)
+		r.Time(v, &d.At)
 	case "until":
-		r.time(v, &d.Until)
+		r.Time(v, &d.Until)
 	case "keep":
-		r.time(v, &d.Keep)
+		r.Time(v, &d.Keep)
 	}
 }
 
 // Reserve implements ads.Profiles, in one command.
 func (a *adStore) Reserve(ctx context.Context, r ads.Reservation) ([]int, error) {
 	var d adProfileDoc
-	err := a.db.read(ctx, "reserve ads", func(ctx context.Context) error {
-		return retry(ctx, func() error {
-			raw, err := a.profiles.FindOneAndUpdate(ctx, doc("_id", r.Profile), reserving, options.FindOneAndUpdate().SetLet(reservation(&r)).
-				SetUpsert(true).SetReturnDocument(options.After).SetProjection(doc("chosen", 1))).Raw()
+	err := a.db.db.Read(ctx, "reserve ads", func(ctx context.Context) error {
+		return mdb.Retry(ctx, func() error {
+			raw, err := a.profiles.FindOneAndUpdate(ctx, mdb.Doc("_id", r.Profile), reserving, options.FindOneAndUpdate().SetLet(reservation(&r)).
+				SetUpsert(true).SetReturnDocument(options.After).SetProjection(mdb.Doc("chosen", 1))).Raw()
 			if err != nil {
-				return upserted(err)
+				return mdb.OrRetry(err)
 			}
-			return readDocument(raw, &d)
+			return mdb.ReadDocument(raw, &d)
 		})
 	})
 	return d.Chosen, err
 }
 
 // reserving is ads.Profile.Reserve as an update; reservation has its variables.
-var reserving = func() stages {
-	living := doc("$filter", doc("input", doc("$ifNull", bson.A{"$seen", bson.A{}}), "as", "s", "cond", doc("$gt", bson.A{"$$s.until", "$$now"})))
-	choosing := doc("$reduce", doc(
+var reserving = func() mdb.Stages {
+	living := mdb.Doc("$filter", mdb.Doc("input", mdb.Doc("$ifNull", bson.A{"$seen", bson.A{}}), "as", "s", "cond", mdb.Doc("$gt", bson.A{"$$s.until", "$$now"})))
+	choosing := mdb.Doc("$reduce", mdb.Doc(
 		"input", "$$tries",
-		"initialValue", doc("chosen", bson.A{}, "advertisers", bson.A{}, "seen", "$seen"),
-		"in", doc("$let", doc(
-			"vars", doc("c", doc("$arrayElemAt", bson.A{"$$candidates", "$$this.candidate"})),
-			"in", doc("$cond", bson.A{mayBeChosen, doc(
-				"chosen", doc("$concatArrays", bson.A{"$$value.chosen", bson.A{"$$this.candidate"}}),
-				"advertisers", doc("$concatArrays", bson.A{"$$value.advertisers", bson.A{"$$c.advertiser"}}),
-				"seen", doc("$concatArrays", bson.A{"$$value.seen", "$$c.seen"}),
+		"initialValue", mdb.Doc("chosen", bson.A{}, "advertisers", bson.A{}, "seen", "$seen"),
+		"in", mdb.Doc("$let", mdb.Doc(
+			"vars", mdb.Doc("c", mdb.Doc("$arrayElemAt", bson.A{"$$candidates", "$$this.candidate"})),
+			"in", mdb.Doc("$cond", bson.A{mayBeChosen, mdb.Doc(
+				"chosen", mdb.Doc("$concatArrays", bson.A{"$$value.chosen", bson.A{"$$this.candidate"}}),
+				"advertisers", mdb.Doc("$concatArrays", bson.A{"$$value.advertisers", bson.A{"$$c.advertiser"}}),
+				"seen", mdb.Doc("$concatArrays", bson.A{"$$value.seen", "$$c.seen"}),
 			), "$$value"}),
 		)),
 	))
-	return mustWrite(bson.A{
-		doc("$set", doc("seen", living)),
-		doc("$set", doc("now", choosing)),
-		doc("$set", doc(
+	return mdb.MustWritePipeline(bson.A{
+		mdb.Doc("$set", mdb.Doc("seen", living)),
+		mdb.Doc("$set", mdb.Doc("now", choosing)),
+		mdb.Doc("$set", mdb.Doc(
 			"v", version, "chosen", "$now.chosen", "seen", "$now.seen",
-			"keepUntil", doc("$max", bson.A{"$$now", doc("$max", "$now.seen.keep")}),
+			"keepUntil", mdb.Doc("$max", bson.A{"$$now", mdb.Doc("$max", "$now.seen.keep")}),
 		)),
-		doc("$unset", "now"),
+		mdb.Doc("$unset", "now"),
 	})
 }()
 
 // mayBeChosen says of the candidate $$c whether the reservation still needs it, and no cap is used up.
 var mayBeChosen = func() bson.D {
-	counted := doc("$filter", doc("input", "$$value.seen", "as", "s", "cond", doc("$and", bson.A{
-		doc("$eq", bson.A{"$$s.scope", "$$limit.scope"}), doc("$gt", bson.A{"$$s.at", "$$limit.since"}),
+	counted := mdb.Doc("$filter", mdb.Doc("input", "$$value.seen", "as", "s", "cond", mdb.Doc("$and", bson.A{
+		mdb.Doc("$eq", bson.A{"$$s.scope", "$$limit.scope"}), mdb.Doc("$gt", bson.A{"$$s.at", "$$limit.since"}),
 	})))
-	below := doc("$map", doc("input", "$$c.caps", "as", "limit", "in", doc("$lt", bson.A{doc("$size", counted), "$$limit.count"})))
-	return doc("$and", bson.A{
-		doc("$lt", bson.A{doc("$size", "$$value.chosen"), "$$count"}),
-		doc("$not", doc("$in", bson.A{"$$this.candidate", "$$value.chosen"})),
-		doc("$or", bson.A{"$$this.again", doc("$not", doc("$in", bson.A{"$$c.advertiser", "$$value.advertisers"}))}),
-		doc("$allElementsTrue", bson.A{below}),
+	below := mdb.Doc("$map", mdb.Doc("input", "$$c.caps", "as", "limit", "in", mdb.Doc("$lt", bson.A{mdb.Doc("$size", counted), "$$limit.count"})))
+	return mdb.Doc("$and", bson.A{
+		mdb.Doc("$lt", bson.A{mdb.Doc("$size", "$$value.chosen"), "$$count"}),
+		mdb.Doc("$not", mdb.Doc("$in", bson.A{"$$this.candidate", "$$value.chosen"})),
+		mdb.Doc("$or", bson.A{"$$this.again", mdb.Doc("$not", mdb.Doc("$in", bson.A{"$$c.advertiser", "$$value.advertisers"}))}),
+		mdb.Doc("$allElementsTrue", bson.A{below}),
 	})
 }()
 
@@ -190,8 +191,8 @@ func newCandidate(c *ads.Candidate, now time.Time) bsoncore.Document {
 
 // ForgetProfile implements ads.Profiles.
 func (a *adStore) ForgetProfile(ctx context.Context, id ads.ProfileID) error {
-	return a.db.read(ctx, "forget ad profile", func(ctx context.Context) error {
-		_, err := a.profiles.DeleteOne(ctx, doc("_id", id))
+	return a.db.db.Read(ctx, "forget ad profile", func(ctx context.Context) error {
+		_, err := a.profiles.DeleteOne(ctx, mdb.Doc("_id", id))
 		return err
 	})
 }
@@ -199,12 +200,12 @@ func (a *adStore) ForgetProfile(ctx context.Context, id ads.ProfileID) error {
 // Profile implements ads.Profiles.
 func (a *adStore) Profile(ctx context.Context, id ads.ProfileID) (*ads.Profile, error) {
 	var d adProfileDoc
-	err := a.db.read(ctx, "ad profile", func(ctx context.Context) error {
-		raw, err := a.profiles.FindOne(ctx, doc("_id", id)).Raw()
+	err := a.db.db.Read(ctx, "ad profile", func(ctx context.Context) error {
+		raw, err := a.profiles.FindOne(ctx, mdb.Doc("_id", id)).Raw()
 		if err != nil {
-			return found(err)
+			return mdb.OrNotFound(err)
 		}
-		return readDocument(raw, &d)
+		return mdb.ReadDocument(raw, &d)
 	})
 	if errors.Is(err, social.ErrNotFound) {
 		err = nil
@@ -224,10 +225,10 @@ func (a *adStore) confirm(ctx context.Context, waiting []ads.Recording) error {
 		if r.Kind != ads.Impression || r.Staff || r.Profile.IsZero() {
 			continue
 		}
-		isChoice := doc("$eq", bson.A{"$$s.choice", r.Choice})
-		kept := doc("$mergeObjects", bson.A{"$$s", doc("until", "$$s.keep")})
-		seen := doc("$map", doc("input", "$seen", "as", "s", "in", doc("$cond", bson.A{isChoice, kept, "$$s"})))
-		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", r.Profile)).SetUpdate(bson.A{doc("$set", doc("seen", seen))}))
+		isChoice := mdb.Doc("$eq", bson.A{"$$s.choice", r.Choice})
+		kept := mdb.Doc("$mergeObjects", bson.A{"$$s", mdb.Doc("until", "$$s.keep")})
+		seen := mdb.Doc("$map", mdb.Doc("input", "$seen", "as", "s", "in", mdb.Doc("$cond", bson.A{isChoice, kept, "$$s"})))
+		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", r.Profile)).SetUpdate(bson.A{mdb.Doc("$set", mdb.Doc("seen", seen))}))
 	}
 	if len(updates) == 0 {
 		return nil

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/ads"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adRecordingDoc is a document of adImpressions, adClicks or adConversions. Its _id, the choice, is the shard key: each counts once.
@@ -61,8 +62,8 @@ func newAdRecordingDoc(r *ads.Recording, v int) adRecordingDoc {
 func (d *adRecordingDoc) recording(kind ads.Kind) (ads.Recording, error) {
 	zone, err := ads.ParseZoneID(d.Zone)
 	r := ads.Recording{
-		Kind: kind, Choice: d.Choice, Unit: d.Unit, Campaign: d.Campaign, Zone: zone, At: utc(d.At), KeepUntil: utc(d.KeepUntil), Keywords: d.Keywords,
-		WaitUntil: utc(orZero(d.Waiting.Until)), Cost: d.Waiting.Cost, Lease: orZero(d.Waiting.Lease), Staff: d.Waiting.Staff, Days: d.Waiting.Days,
+		Kind: kind, Choice: d.Choice, Unit: d.Unit, Campaign: d.Campaign, Zone: zone, At: mdb.UTC(d.At), KeepUntil: mdb.UTC(d.KeepUntil), Keywords: d.Keywords,
+		WaitUntil: mdb.UTC(orZero(d.Waiting.Until)), Cost: d.Waiting.Cost, Lease: orZero(d.Waiting.Lease), Staff: d.Waiting.Staff, Days: d.Waiting.Days,
 		Profile: orZero(d.Profile), Address: orZero(d.Address),
 	}
 	if kind == ads.Impression {
@@ -84,7 +85,7 @@ func (a *adStore) recordings(kind ads.Kind) *mongo.Collection {
 
 // Record implements ads.Recorder.
 func (a *adStore) Record(ctx context.Context, r ads.Recording) (recorded bool, err error) {
-	err = a.db.read(ctx, "record ad", func(ctx context.Context) error {
+	err = a.db.db.Read(ctx, "record ad", func(ctx context.Context) error {
 		recordings := a.recordings(r.Kind)
 		_, err := recordings.InsertOne(ctx, newAdRecordingDoc(&r, a.db.writes(recordings.Name())))
 		recorded = err == nil
@@ -106,11 +107,11 @@ func (a *adStore) Waiting(ctx context.Context, due time.Time) (list []ads.Waitin
 		} `bson:"waiting"`
 		kind ads.Kind
 	}
-	err = a.db.read(ctx, "waiting ads", func(ctx context.Context) error {
+	err = a.db.db.Read(ctx, "waiting ads", func(ctx context.Context) error {
 		var all []dueDoc
 		for _, kind := range ads.Kinds() {
-			some, err := findAll[dueDoc](ctx, a.recordings(kind), doc(whenDue, doc("$lte", due)), ads.MaxCounted,
-				options.Find().SetSort(doc(whenDue, 1)).SetHint(byDue).SetLimit(ads.MaxCounted).SetProjection(doc("campaign", 1, whenDue, 1)))
+			some, err := mdb.FindAll[dueDoc](ctx, a.recordings(kind), mdb.Doc(whenDue, mdb.Doc("$lte", due)), ads.MaxCounted,
+				options.Find().SetSort(mdb.Doc(whenDue, 1)).SetHint(byDue).SetLimit(ads.MaxCounted).SetProjection(mdb.Doc("campaign", 1, whenDue, 1)))
 			if err != nil {
 				return err
 			}
@@ -120,7 +121,7 @@ func (a *adStore) Waiting(ctx context.Context, due time.Time) (list []ads.Waitin
 			all = append(all, some...)
 		}
 		slices.SortStableFunc(all, func(a, b dueDoc) int { return a.Waiting.Due.Compare(b.Waiting.Due) })
-		list = each(all[:min(len(all), ads.MaxCounted)], func(d *dueDoc) ads.Waiting {
+		list = mdb.Map(all[:min(len(all), ads.MaxCounted)], func(d *dueDoc) ads.Waiting {
 			return ads.Waiting{RecordingKey: ads.RecordingKey{Kind: d.kind, Choice: d.Choice}, Campaign: d.Campaign}
 		})
 		return nil
@@ -132,7 +133,7 @@ func (a *adStore) Waiting(ctx context.Context, due time.Time) (list []ads.Waitin
 func (a *adStore) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, by int64) error {
 	var before adUnitDoc
 	counter, _ := before.counter(kind)
-	err := found(a.units.FindOneAndUpdate(ctx, doc("_id", unit), doc("$inc", doc(counter, by))).Decode(&before))
+	err := mdb.OrNotFound(a.units.FindOneAndUpdate(ctx, mdb.Doc("_id", unit), mdb.Doc("$inc", mdb.Doc(counter, by))).Decode(&before))
 	if err != nil {
 		return err
 	}
@@ -147,10 +148,10 @@ func (a *adStore) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, b
 
 // move gives a unit its rank in the zones where it runs.
 func (a *adStore) move(ctx context.Context, unit *adUnitDoc) error {
-	isUnit := doc("$eq", bson.A{"$$each.unit", unit.ID})
-	ranked := doc("$mergeObjects", bson.A{"$$each", doc("ecpm", unit.ecpm())})
-	units := doc("$map", doc("input", "$units", "as", "each", "in", doc("$cond", bson.A{isUnit, ranked, "$$each"})))
-	_, err := a.zones.UpdateMany(ctx, doc("_id", doc("$in", unit.Details.Zones), "units.unit", unit.ID),
-		mongo.Pipeline{doc("$set", doc("units", doc("$sortArray", doc("input", units, "sortBy", adOrder))))})
+	isUnit := mdb.Doc("$eq", bson.A{"$$each.unit", unit.ID})
+	ranked := mdb.Doc("$mergeObjects", bson.A{"$$each", mdb.Doc("ecpm", unit.ecpm())})
+	units := mdb.Doc("$map", mdb.Doc("input", "$units", "as", "each", "in", mdb.Doc("$cond", bson.A{isUnit, ranked, "$$each"})))
+	_, err := a.zones.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", unit.Details.Zones), "units.unit", unit.ID),
+		mongo.Pipeline{mdb.Doc("$set", mdb.Doc("units", mdb.Doc("$sortArray", mdb.Doc("input", units, "sortBy", adOrder))))})
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adRefundDoc is a document of adRefunds.
@@ -45,9 +46,9 @@ func (d *adRefundDoc) refund() *ads.Refund {
 	return &ads.Refund{
 		ID: d.ID,
 		Selection: ads.Selection{
-			Campaign: d.Campaign, Unit: orZero(d.Unit), Choice: orZero(d.Choice), Kind: d.Kind, From: utc(d.From), To: utc(d.To), Person: orZero(d.Person), Address: orZero(d.Address),
+			Campaign: d.Campaign, Unit: orZero(d.Unit), Choice: orZero(d.Choice), Kind: d.Kind, From: mdb.UTC(d.From), To: mdb.UTC(d.To), Person: orZero(d.Person), Address: orZero(d.Address),
 		},
-		Most: d.Most, By: d.By, Reason: d.Reason, Begun: utc(d.Begun), Count: d.Count, Amount: d.Amount, Done: !d.Open,
+		Most: d.Most, By: d.By, Reason: d.Reason, Begun: mdb.UTC(d.Begun), Count: d.Count, Amount: d.Amount, Done: !d.Open,
 	}
 }
 
@@ -71,7 +72,7 @@ func orZero[ID any](i *ID) ID {
 
 // charged is what finds a selection, and the index that it is found by.
 func charged(s *ads.Selection) (filter bson.D, hint string) {
-	filter = doc("campaign", s.Campaign, "at", doc("$gte", s.From, "$lt", s.To), "billed", doc("$gt", 0))
+	filter = mdb.Doc("campaign", s.Campaign, "at", mdb.Doc("$gte", s.From, "$lt", s.To), "billed", mdb.Doc("$gt", 0))
 	hint = byBilling
 	if !s.Unit.IsZero() {
 		filter = append(filter, bson.E{Key: "unit", Value: s.Unit})
@@ -93,9 +94,9 @@ func (a *adStore) findCharged(ctx context.Context, s *ads.Selection, kind ads.Ki
 	filter, hint := charged(s)
 	find := options.Find().SetHint(hint).SetLimit(int64(limit))
 	if s.Choice.IsZero() { // else there is one at most
-		find.SetSort(doc("at", order))
+		find.SetSort(mdb.Doc("at", order))
 	}
-	return findAll[adRecordingDoc](ctx, a.recordings(kind), filter, limit, find)
+	return mdb.FindAll[adRecordingDoc](ctx, a.recordings(kind), filter, limit, find)
 }
 
 // adChargesDoc is a sum of recordings.
@@ -106,7 +107,7 @@ type adChargesDoc struct {
 
 // Charged implements ads.Refunds.
 func (a *adStore) Charged(ctx context.Context, s ads.Selection) (c ads.Charges, err error) {
-	err = a.db.read(ctx, "charges", func(ctx context.Context) error {
+	err = a.db.db.Read(ctx, "charges", func(ctx context.Context) error {
 		c = ads.Charges{}
 		for _, kind := range s.Kinds() {
 			sum, err := a.sumCharged(ctx, &s, kind, ads.MaxRefund+1-c.Count)
@@ -137,12 +138,12 @@ func (a *adStore) sumCharged(ctx context.Context, s *ads.Selection, kind ads.Kin
 		return sum, nil
 	}
 	filter, hint := charged(s)
-	total := doc("_id", nil, "count", doc("$sum", 1), "amount", doc("$sum", "$billed"))
-	cursor, err := a.recordings(kind).Aggregate(ctx, mongo.Pipeline{doc("$match", filter), doc("$limit", limit), doc("$group", total)}, options.Aggregate().SetHint(hint))
+	total := mdb.Doc("_id", nil, "count", mdb.Doc("$sum", 1), "amount", mdb.Doc("$sum", "$billed"))
+	cursor, err := a.recordings(kind).Aggregate(ctx, mongo.Pipeline{mdb.Doc("$match", filter), mdb.Doc("$limit", limit), mdb.Doc("$group", total)}, options.Aggregate().SetHint(hint))
 	if err != nil {
 		return sum, err
 	}
-	sums, err := readAll[adChargesDoc](ctx, cursor, 1)
+	sums, err := mdb.ReadAll[adChargesDoc](ctx, cursor, 1)
 	if len(sums) > 0 {
 		sum = sums[0]
 	}
@@ -151,12 +152,12 @@ func (a *adStore) sumCharged(ctx context.Context, s *ads.Selection, kind ads.Kin
 
 func (d *adRecordingDoc) charge(kind ads.Kind) (ads.Charge, error) {
 	zone, err := ads.ParseZoneID(d.Zone)
-	return ads.Charge{Choice: d.Choice, Kind: kind, Unit: d.Unit, Zone: zone, At: utc(d.At), Amount: d.Billed, Person: orZero(d.Profile)}, err
+	return ads.Charge{Choice: d.Choice, Kind: kind, Unit: d.Unit, Zone: zone, At: mdb.UTC(d.At), Amount: d.Billed, Person: orZero(d.Profile)}, err
 }
 
 // Begin implements ads.Refunds.
 func (a *adStore) Begin(ctx context.Context, r ads.Refund) error {
-	return a.db.write(ctx, "begin refund", []id.ID{r.ID.ID}, func(ctx context.Context) error {
+	return a.db.db.Write(ctx, "begin refund", []id.ID{r.ID.ID}, func(ctx context.Context) error {
 		_, err := a.refunds.InsertOne(ctx, newAdRefundDoc(&r))
 		return err
 	})
@@ -165,8 +166,8 @@ func (a *adStore) Begin(ctx context.Context, r ads.Refund) error {
 // Continue implements ads.Refunds. It first asks which campaign it is about, so that it waits for those who record its ads.
 func (a *adStore) Continue(ctx context.Context, refund ads.RefundID, now time.Time) (r *ads.Refund, err error) {
 	var d adRefundDoc
-	err = a.db.read(ctx, "refund", func(ctx context.Context) error {
-		return found(a.refunds.FindOne(ctx, doc("_id", refund)).Decode(&d))
+	err = a.db.db.Read(ctx, "refund", func(ctx context.Context) error {
+		return mdb.OrNotFound(a.refunds.FindOne(ctx, mdb.Doc("_id", refund)).Decode(&d))
 	})
 	switch {
 	case err != nil:
@@ -174,7 +175,7 @@ func (a *adStore) Continue(ctx context.Context, refund ads.RefundID, now time.Ti
 	case !d.Open:
 		return d.refund(), nil
 	}
-	err = a.db.write(ctx, "refund ads", []id.ID{refund.ID, d.Campaign.ID}, func(ctx context.Context) error {
+	err = a.db.db.Write(ctx, "refund ads", []id.ID{refund.ID, d.Campaign.ID}, func(ctx context.Context) error {
 		r, err = a.continueRefund(ctx, refund, now)
 		return err
 	})
@@ -186,7 +187,7 @@ func (a *adStore) Continue(ctx context.Context, refund ads.RefundID, now time.Ti
 
 func (a *adStore) continueRefund(ctx context.Context, refund ads.RefundID, now time.Time) (*ads.Refund, error) {
 	var d adRefundDoc
-	if err := found(a.refunds.FindOne(ctx, doc("_id", refund)).Decode(&d)); err != nil || !d.Open {
+	if err := mdb.OrNotFound(a.refunds.FindOne(ctx, mdb.Doc("_id", refund)).Decode(&d)); err != nil || !d.Open {
 		return d.refund(), err
 	}
 	r := d.refund()
@@ -217,7 +218,7 @@ func (a *adStore) continueRefund(ctx context.Context, refund ads.RefundID, now t
 	if err := books.close(ctx); err != nil {
 		return nil, err
 	}
-	_, err = a.refunds.ReplaceOne(ctx, doc("_id", r.ID), newAdRefundDoc(r))
+	_, err = a.refunds.ReplaceOne(ctx, mdb.Doc("_id", r.ID), newAdRefundDoc(r))
 	return r, err
 }
 
@@ -226,12 +227,12 @@ func (a *adStore) takeBack(ctx context.Context, books *adBooks, kind ads.Kind, s
 	if len(some) == 0 {
 		return 0, nil
 	}
-	set := doc("refunded", "$billed", "billed", int64(0), "invalid", why)
+	set := mdb.Doc("refunded", "$billed", "billed", int64(0), "invalid", why)
 	if !refund.IsZero() {
 		set = append(set, bson.E{Key: "refund", Value: refund})
 	}
-	ids := each(some, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
-	if _, err := a.recordings(kind).UpdateMany(ctx, doc("_id", doc("$in", ids)), mongo.Pipeline{doc("$set", set)}); err != nil {
+	ids := mdb.Map(some, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+	if _, err := a.recordings(kind).UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids)), mongo.Pipeline{mdb.Doc("$set", set)}); err != nil {
 		return 0, err
 	}
 	if err := a.uncount(ctx, kind, some); err != nil {
@@ -260,7 +261,7 @@ func (a *adStore) uncount(ctx context.Context, kind ads.Kind, some []adRecording
 // takeBackBurst refunds the clicks that a person has made just before one that shows what they were, and their conversions. Those that wait need not be
 // judged any more.
 func (c *adCounting) takeBackBurst(ctx context.Context, r *ads.Recording) error {
-	some, err := findAll[adRecordingDoc](ctx, c.clicks, clicksBefore("profile", r.Profile, r), ads.MaxPersonClicks, options.Find().SetHint(byPerson))
+	some, err := mdb.FindAll[adRecordingDoc](ctx, c.clicks, clicksBefore("profile", r.Profile, r), ads.MaxPersonClicks, options.Find().SetHint(byPerson))
 	if err != nil {
 		return err
 	}
@@ -274,7 +275,7 @@ func (c *adCounting) takeBackBurst(ctx context.Context, r *ads.Recording) error 
 		default:
 			continue
 		}
-		c.counted[ads.RecordingKey{Kind: ads.Click, Choice: d.Choice}] = adOutcome{false, utc(d.At)}
+		c.counted[ads.RecordingKey{Kind: ads.Click, Choice: d.Choice}] = adOutcome{false, mdb.UTC(d.At)}
 	}
 	if err := c.endWaiting(ctx, waiting, ads.TooMany); err != nil {
 		return err
@@ -282,8 +283,8 @@ func (c *adCounting) takeBackBurst(ctx context.Context, r *ads.Recording) error 
 	if _, err := c.takeBack(ctx, c.books, ads.Click, valid, ads.TooMany, ads.RefundID{}, r.At); err != nil || len(valid) == 0 {
 		return err
 	}
-	choices := each(valid, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
-	converted, err := findIn[adRecordingDoc](ctx, c.conversions, "_id", choices)
+	choices := mdb.Map(valid, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+	converted, err := mdb.FindIn[adRecordingDoc](ctx, c.conversions, "_id", choices)
 	if err != nil {
 		return err
 	}
@@ -297,8 +298,8 @@ func (a *adStore) endWaiting(ctx context.Context, clicks []adRecordingDoc, why a
 	if len(clicks) == 0 {
 		return nil
 	}
-	ids := each(clicks, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
-	if _, err := a.clicks.UpdateMany(ctx, doc("_id", doc("$in", ids)), doc("$set", doc("invalid", why), "$unset", doc("waiting", ""))); err != nil {
+	ids := mdb.Map(clicks, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+	if _, err := a.clicks.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids)), mdb.Doc("$set", mdb.Doc("invalid", why), "$unset", mdb.Doc("waiting", ""))); err != nil {
 		return err
 	}
 	return a.markStale(ctx, hoursOf(clicks))
@@ -306,16 +307,16 @@ func (a *adStore) endWaiting(ctx context.Context, clicks []adRecordingDoc, why a
 
 // hoursOf are the hours that recordings count for.
 func hoursOf(some []adRecordingDoc) []time.Time {
-	return distinct(some, func(d *adRecordingDoc) []time.Time { return []time.Time{utc(d.At).Truncate(time.Hour)} })
+	return distinct(some, func(d *adRecordingDoc) []time.Time { return []time.Time{mdb.UTC(d.At).Truncate(time.Hour)} })
 }
 
 // Unfinished implements ads.Refunds.
 func (a *adStore) Unfinished(ctx context.Context) (open []ads.RefundID, err error) {
 	const most = 100
-	err = a.db.read(ctx, "open refunds", func(ctx context.Context) error {
-		docs, err := findAll[adRefundDoc](ctx, a.refunds, doc("open", true), most,
-			options.Find().SetSort(doc("_id", 1)).SetHint(byOpen).SetLimit(most).SetProjection(doc("_id", 1)))
-		open = each(docs, func(d *adRefundDoc) ads.RefundID { return d.ID })
+	err = a.db.db.Read(ctx, "open refunds", func(ctx context.Context) error {
+		docs, err := mdb.FindAll[adRefundDoc](ctx, a.refunds, mdb.Doc("open", true), most,
+			options.Find().SetSort(mdb.Doc("_id", 1)).SetHint(byOpen).SetLimit(most).SetProjection(mdb.Doc("_id", 1)))
+		open = mdb.Map(docs, func(d *adRefundDoc) ads.RefundID { return d.ID })
 		return err
 	})
 	return open, err
@@ -323,9 +324,9 @@ func (a *adStore) Unfinished(ctx context.Context) (open []ads.RefundID, err erro
 
 // ListRefunds implements ads.Refunds.
 func (a *adStore) ListRefunds(ctx context.Context, of ads.CampaignID, p ads.Page) (list []*ads.Refund, err error) {
-	err = a.db.read(ctx, "list refunds", func(ctx context.Context) error {
-		docs, err := listAds[adRefundDoc](ctx, a.refunds, doc("campaign", of), byCampaign, p, adIDKey)
-		list = each(docs, (*adRefundDoc).refund)
+	err = a.db.db.Read(ctx, "list refunds", func(ctx context.Context) error {
+		docs, err := listAds[adRefundDoc](ctx, a.refunds, mdb.Doc("campaign", of), byCampaign, p, adIDKey)
+		list = mdb.Map(docs, (*adRefundDoc).refund)
 		return err
 	})
 	return list, err

@@ -12,6 +12,7 @@ import (
 	"plaza/ads"
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adTallyDoc is a document of adTallies: what was recorded in an hour, of a unit in a zone, or, with a keyword, of a unit.
@@ -64,12 +65,12 @@ var hotRollup = id.Derive(time.Time{}, "rollup")
 
 // RollUp implements ads.Reports.
 func (a *adStore) RollUp(ctx context.Context, from, to, until time.Time) error {
-	return a.db.write(ctx, "roll up", []id.ID{hotRollup}, func(ctx context.Context) error {
+	return a.db.db.Write(ctx, "roll up", []id.ID{hotRollup}, func(ctx context.Context) error {
 		tallies, err := a.tally(ctx, from, to)
 		if err != nil {
 			return err
 		}
-		if _, err := a.tallies.DeleteMany(ctx, doc("hour", doc("$gte", from, "$lt", to))); err != nil {
+		if _, err := a.tallies.DeleteMany(ctx, mdb.Doc("hour", mdb.Doc("$gte", from, "$lt", to))); err != nil {
 			return err
 		}
 		if len(tallies) > 0 {
@@ -77,27 +78,27 @@ func (a *adStore) RollUp(ctx context.Context, from, to, until time.Time) error {
 				return err
 			}
 		}
-		return a.putRollup(ctx, doc("$max", doc("until", until), "$pull", doc("stale", doc("$gte", from, "$lt", to))))
+		return a.putRollup(ctx, mdb.Doc("$max", mdb.Doc("until", until), "$pull", mdb.Doc("stale", mdb.Doc("$gte", from, "$lt", to))))
 	})
 }
 
 // putRollup changes what is known of the tallies.
 func (a *adStore) putRollup(ctx context.Context, change bson.D) error {
-	change = append(change, bson.E{Key: "$setOnInsert", Value: doc("v", version)})
-	_, err := a.keys.UpdateOne(ctx, doc("_id", rollupName), change, options.UpdateOne().SetUpsert(true))
-	return upserted(err)
+	change = append(change, bson.E{Key: "$setOnInsert", Value: mdb.Doc("v", version)})
+	_, err := a.keys.UpdateOne(ctx, mdb.Doc("_id", rollupName), change, options.UpdateOne().SetUpsert(true))
+	return mdb.OrRetry(err)
 }
 
 // markStale has hours added up again. It takes their marks away first: to set one that is there would change nothing, so that it would not be
 // in conflict with whoever adds up the hour just now, and takes the mark away.
 func (a *adStore) markStale(ctx context.Context, hours []time.Time) error {
-	own := doc("_id", rollupName)
+	own := mdb.Doc("_id", rollupName)
 	_, err := a.keys.BulkWrite(ctx, []mongo.WriteModel{
-		mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(doc("$pull", doc("stale", doc("$in", hours)))),
+		mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(mdb.Doc("$pull", mdb.Doc("stale", mdb.Doc("$in", hours)))),
 		mongo.NewUpdateOneModel().SetFilter(own).SetUpsert(true).
-			SetUpdate(doc("$addToSet", doc("stale", doc("$each", hours)), "$setOnInsert", doc("v", version))),
+			SetUpdate(mdb.Doc("$addToSet", mdb.Doc("stale", mdb.Doc("$each", hours)), "$setOnInsert", mdb.Doc("v", version))),
 	})
-	return upserted(err)
+	return mdb.OrRetry(err)
 }
 
 // tally adds up what was recorded.
@@ -118,7 +119,7 @@ func (a *adStore) tally(ctx context.Context, from, to time.Time) ([]*adTallyDoc,
 	for _, t := range tallies {
 		list = append(list, t)
 	}
-	units, err := findIn[adUnitDoc](ctx, a.units, "_id", distinct(list, func(t **adTallyDoc) []ads.UnitID { return []ads.UnitID{(*t).Unit} }))
+	units, err := mdb.FindIn[adUnitDoc](ctx, a.units, "_id", distinct(list, func(t **adTallyDoc) []ads.UnitID { return []ads.UnitID{(*t).Unit} }))
 	currencies := make(map[ads.UnitID]ads.Currency, len(units))
 	for _, u := range units {
 		currencies[u.ID] = u.Details.Bid.Currency
@@ -151,49 +152,49 @@ func addTally(tallies map[adTallyKey]*adTallyDoc, kind ads.Kind, sum adSumDoc, v
 
 // sums are the groups of recordings of a kind, of all that have a keyword or of all.
 func (a *adStore) sums(ctx context.Context, kind ads.Kind, byKeyword bool, from, to time.Time) ([]adSumDoc, error) {
-	pipeline := mongo.Pipeline{doc("$match", doc("at", doc("$gte", from, "$lt", to), "waiting", doc("$exists", false)))}
-	key := doc("hour", doc("$dateTrunc", doc("date", "$at", "unit", "hour")), "campaign", "$campaign", "unit", "$unit")
+	pipeline := mongo.Pipeline{mdb.Doc("$match", mdb.Doc("at", mdb.Doc("$gte", from, "$lt", to), "waiting", mdb.Doc("$exists", false)))}
+	key := mdb.Doc("hour", mdb.Doc("$dateTrunc", mdb.Doc("date", "$at", "unit", "hour")), "campaign", "$campaign", "unit", "$unit")
 	if byKeyword {
-		pipeline = append(pipeline, doc("$unwind", "$keywords"))
+		pipeline = append(pipeline, mdb.Doc("$unwind", "$keywords"))
 		key = append(key, bson.E{Key: "keyword", Value: "$keywords"})
 	} else {
 		key = append(key, bson.E{Key: "zone", Value: "$zone"})
 	}
-	isInvalid := doc("$gt", bson.A{"$invalid", ""})
-	pipeline = append(pipeline, doc("$group", doc(
-		"_id", key, "valid", doc("$sum", doc("$cond", bson.A{isInvalid, 0, 1})), "invalid", doc("$sum", doc("$cond", bson.A{isInvalid, 1, 0})),
-		"spend", doc("$sum", "$billed"), "refunded", doc("$sum", "$refunded"),
+	isInvalid := mdb.Doc("$gt", bson.A{"$invalid", ""})
+	pipeline = append(pipeline, mdb.Doc("$group", mdb.Doc(
+		"_id", key, "valid", mdb.Doc("$sum", mdb.Doc("$cond", bson.A{isInvalid, 0, 1})), "invalid", mdb.Doc("$sum", mdb.Doc("$cond", bson.A{isInvalid, 1, 0})),
+		"spend", mdb.Doc("$sum", "$billed"), "refunded", mdb.Doc("$sum", "$refunded"),
 	)))
 	cursor, err := a.recordings(kind).Aggregate(ctx, pipeline)
 	if err != nil {
 		return nil, err
 	}
-	return readAll[adSumDoc](ctx, cursor, inBatch)
+	return mdb.ReadAll[adSumDoc](ctx, cursor, mdb.InBatch)
 }
 
 // RolledUp implements ads.Reports.
 func (a *adStore) RolledUp(ctx context.Context) (until time.Time, stale []time.Time, err error) {
 	var d adRollupDoc
-	err = a.db.read(ctx, "rolled up", func(ctx context.Context) error {
-		return found(a.keys.FindOne(ctx, doc("_id", rollupName)).Decode(&d))
+	err = a.db.db.Read(ctx, "rolled up", func(ctx context.Context) error {
+		return mdb.OrNotFound(a.keys.FindOne(ctx, mdb.Doc("_id", rollupName)).Decode(&d))
 	})
 	if errors.Is(err, social.ErrNotFound) {
 		err = nil
 	}
-	return utc(d.Until), each(d.Stale, func(hour *time.Time) time.Time { return utc(*hour) }), err
+	return mdb.UTC(d.Until), mdb.Map(d.Stale, func(hour *time.Time) time.Time { return mdb.UTC(*hour) }), err
 }
 
 // Oldest implements ads.Reports.
 func (a *adStore) Oldest(ctx context.Context) (oldest time.Time, err error) {
-	err = a.db.read(ctx, "oldest recording", func(ctx context.Context) error {
+	err = a.db.db.Read(ctx, "oldest recording", func(ctx context.Context) error {
 		oldest = time.Time{}
 		for _, kind := range ads.Kinds() {
-			first, err := findAll[adRecordingDoc](ctx, a.recordings(kind), doc(), 1, options.Find().SetSort(doc("at", 1)).SetHint("at").SetLimit(1))
+			first, err := mdb.FindAll[adRecordingDoc](ctx, a.recordings(kind), mdb.Doc(), 1, options.Find().SetSort(mdb.Doc("at", 1)).SetHint("at").SetLimit(1))
 			if err != nil {
 				return err
 			}
 			if len(first) > 0 && (oldest.IsZero() || first[0].At.Before(oldest)) {
-				oldest = utc(first[0].At)
+				oldest = mdb.UTC(first[0].At)
 			}
 		}
 		return nil
@@ -242,7 +243,7 @@ func (d *adReportDoc) row(by ads.Dimension) ads.ReportRow {
 // reportKeys are what rows are grouped by.
 var reportKeys = map[ads.Dimension]bson.E{
 	ads.PerHour:     {Key: "hour", Value: "$hour"},
-	ads.PerDay:      {Key: "hour", Value: doc("$dateTrunc", doc("date", "$hour", "unit", "day"))},
+	ads.PerDay:      {Key: "hour", Value: mdb.Doc("$dateTrunc", mdb.Doc("date", "$hour", "unit", "day"))},
 	ads.PerCampaign: {Key: "campaign", Value: "$campaign"},
 	ads.PerUnit:     {Key: "unit", Value: "$unit"},
 	ads.PerZone:     {Key: "zone", Value: "$zone"},
@@ -251,23 +252,23 @@ var reportKeys = map[ads.Dimension]bson.E{
 
 // Report implements ads.Reports.
 func (a *adStore) Report(ctx context.Context, r ads.ReportRequest) (rows []ads.ReportRow, err error) {
-	match := doc("hour", doc("$gte", r.From, "$lt", r.To), "keyword", "")
+	match := mdb.Doc("hour", mdb.Doc("$gte", r.From, "$lt", r.To), "keyword", "")
 	if r.By == ads.PerKeyword {
-		match = doc("hour", doc("$gte", r.From, "$lt", r.To), "keyword", doc("$gt", ""))
+		match = mdb.Doc("hour", mdb.Doc("$gte", r.From, "$lt", r.To), "keyword", mdb.Doc("$gt", ""))
 	}
 	if !r.Campaign.IsZero() {
 		match = append(match, bson.E{Key: "campaign", Value: r.Campaign})
 	}
-	sum := func(field string) bson.D { return doc("$sum", "$"+field) }
-	group := doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}},
+	sum := func(field string) bson.D { return mdb.Doc("$sum", "$"+field) }
+	group := mdb.Doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}},
 		"impressions", sum("impressions"), "clicks", sum("clicks"), "conversions", sum("conversions"), "invalid", sum("invalid"), "spend", sum("spend"), "refunded", sum("refunded"))
-	err = a.db.read(ctx, "ad report", func(ctx context.Context) error {
-		cursor, err := a.tallies.Aggregate(ctx, mongo.Pipeline{doc("$match", match), doc("$group", group)})
+	err = a.db.db.Read(ctx, "ad report", func(ctx context.Context) error {
+		cursor, err := a.tallies.Aggregate(ctx, mongo.Pipeline{mdb.Doc("$match", match), mdb.Doc("$group", group)})
 		if err != nil {
 			return err
 		}
-		docs, err := readAll[adReportDoc](ctx, cursor, inBatch)
-		rows = each(docs, func(d *adReportDoc) ads.ReportRow { return d.row(r.By) })
+		docs, err := mdb.ReadAll[adReportDoc](ctx, cursor, mdb.InBatch)
+		rows = mdb.Map(docs, func(d *adReportDoc) ads.ReportRow { return d.row(r.By) })
 		return err
 	})
 	return rows, err

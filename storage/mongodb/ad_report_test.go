@@ -11,6 +11,7 @@ import (
 	"plaza/ads"
 	"plaza/id"
 	"plaza/internal/testtime"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // TestAddingUpMeetsRefunds refunds something before each of the commands with which an hour is added up that was stale already: the
@@ -69,7 +70,7 @@ func TestAddingUpMeetsRefunds(t *testing.T) {
 		}
 		rows := must(store.Report(t.Context(), ads.ReportRequest{From: hour, To: hour.Add(time.Hour), By: ads.PerHour}))(t)
 		var open adRefundDoc
-		ok(t, other.ads().refunds.FindOne(t.Context(), doc("_id", meanwhile.ID)).Decode(&open))
+		ok(t, other.ads().refunds.FindOne(t.Context(), mdb.Doc("_id", meanwhile.ID)).Decode(&open))
 		want := refunded + open.Amount
 		if len(rows) != 1 || rows[0].Refunded != want {
 			t.Errorf("a refund before command %d: the report is %+v, and nothing is stale; %d were refunded", command, rows, want)

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/ads"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adTrafficDoc is a document of adTraffic: what one server has counted of a zone in an hour.
@@ -31,12 +32,12 @@ func (a *adStore) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
 	puts := make([]mongo.WriteModel, len(counts))
 	for i, t := range counts {
 		d := adTrafficDoc{ID: t.ID, Version: version, Zone: t.Zone.String(), Currency: t.Currency, Hour: t.Hour, Asked: t.Asked, Filled: t.Filled, Shown: t.Shown}
-		puts[i] = mongo.NewReplaceOneModel().SetFilter(doc("_id", t.ID, "zone", d.Zone, "hour", t.Hour)).SetReplacement(d).SetUpsert(true)
+		puts[i] = mongo.NewReplaceOneModel().SetFilter(mdb.Doc("_id", t.ID, "zone", d.Zone, "hour", t.Hour)).SetReplacement(d).SetUpsert(true)
 	}
-	return a.db.read(ctx, "put traffic", func(ctx context.Context) error {
-		return retry(ctx, func() error {
+	return a.db.db.Read(ctx, "put traffic", func(ctx context.Context) error {
+		return mdb.Retry(ctx, func() error {
 			_, err := a.traffic.BulkWrite(ctx, puts, options.BulkWrite().SetOrdered(false))
-			return upserted(err)
+			return mdb.OrRetry(err)
 		})
 	})
 }
@@ -63,19 +64,19 @@ func (d *adTrafficSumDoc) row(by ads.Dimension) ads.TrafficRow {
 
 // Traffic implements ads.Traffics.
 func (a *adStore) Traffic(ctx context.Context, r ads.TrafficRequest) (rows []ads.TrafficRow, err error) {
-	match, hint := doc("hour", doc("$gte", r.From, "$lt", r.To)), "hour"
+	match, hint := mdb.Doc("hour", mdb.Doc("$gte", r.From, "$lt", r.To)), "hour"
 	if len(r.Zones) > 0 {
-		match, hint = append(doc("zone", doc("$in", zoneKeys(r.Zones))), match...), byZone
+		match, hint = append(mdb.Doc("zone", mdb.Doc("$in", zoneKeys(r.Zones))), match...), byZone
 	}
-	sum := func(field string) bson.D { return doc("$sum", "$"+field) }
-	group := doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}}, "asked", sum("asked"), "filled", sum("filled"), "shown", sum("shown"))
-	err = a.db.read(ctx, "ad traffic", func(ctx context.Context) error {
-		cursor, err := a.traffic.Aggregate(ctx, mongo.Pipeline{doc("$match", match), doc("$group", group)}, options.Aggregate().SetHint(hint))
+	sum := func(field string) bson.D { return mdb.Doc("$sum", "$"+field) }
+	group := mdb.Doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}}, "asked", sum("asked"), "filled", sum("filled"), "shown", sum("shown"))
+	err = a.db.db.Read(ctx, "ad traffic", func(ctx context.Context) error {
+		cursor, err := a.traffic.Aggregate(ctx, mongo.Pipeline{mdb.Doc("$match", match), mdb.Doc("$group", group)}, options.Aggregate().SetHint(hint))
 		if err != nil {
 			return err
 		}
-		docs, err := readAll[adTrafficSumDoc](ctx, cursor, inBatch)
-		rows = each(docs, func(d *adTrafficSumDoc) ads.TrafficRow { return d.row(r.By) })
+		docs, err := mdb.ReadAll[adTrafficSumDoc](ctx, cursor, mdb.InBatch)
+		rows = mdb.Map(docs, func(d *adTrafficSumDoc) ads.TrafficRow { return d.row(r.By) })
 		return err
 	})
 	return rows, err

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"plaza/ads"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adUnitDoc is a document of adUnits: the truth about a unit, of which zones have copies.
@@ -108,7 +109,7 @@ func (s *adSaving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	docs := each(added, document)
+	docs := mdb.Map(added, document)
 	for i := range docs {
 		s.place(&docs[i])
 	}
@@ -140,7 +141,7 @@ func (s *adSaving) replaceUnits(ctx context.Context, b *ads.Batch) (replaced int
 	if len(given) == 0 {
 		return 0, nil
 	}
-	stored, err := findIn[adUnitDoc](ctx, s.adStore.units, "_id", distinct(b.Units, func(u *ads.Unit) []ads.UnitID { return []ads.UnitID{u.ID} }))
+	stored, err := mdb.FindIn[adUnitDoc](ctx, s.adStore.units, "_id", distinct(b.Units, func(u *ads.Unit) []ads.UnitID { return []ads.UnitID{u.ID} }))
 	if err != nil {
 		return 0, err
 	}
@@ -180,7 +181,7 @@ func (s *adSaving) joinCampaigns(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	result, err := s.adStore.campaigns.UpdateMany(ctx, doc("_id", doc("$in", ids)), doc("$inc", doc("changes", 1)))
+	result, err := s.adStore.campaigns.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids)), mdb.Doc("$inc", mdb.Doc("changes", 1)))
 	if err != nil {
 		return err
 	}
@@ -231,8 +232,8 @@ func (s *adSaving) checkPlaces(ctx context.Context) error {
 // Units implements ads.Catalogue.
 func (a *adStore) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ads.Unit, error) {
 	all := make(map[ads.UnitID]*ads.Unit, len(ids))
-	err := a.db.read(ctx, "ad units", func(ctx context.Context) error {
-		docs, err := findIn[adUnitDoc](ctx, a.units, "_id", ids)
+	err := a.db.db.Read(ctx, "ad units", func(ctx context.Context) error {
+		docs, err := mdb.FindIn[adUnitDoc](ctx, a.units, "_id", ids)
 		if err != nil {
 			return err
 		}
@@ -248,8 +249,8 @@ func (a *adStore) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*
 
 // ListUnits implements ads.Catalogue.
 func (a *adStore) ListUnits(ctx context.Context, of ads.CampaignID, p ads.Page) (list []*ads.Unit, err error) {
-	err = a.db.read(ctx, "list ad units", func(ctx context.Context) error {
-		docs, err := listAds[adUnitDoc](ctx, a.units, doc("campaign", of), byCampaign, p, adIDKey)
+	err = a.db.db.Read(ctx, "list ad units", func(ctx context.Context) error {
+		docs, err := listAds[adUnitDoc](ctx, a.units, mdb.Doc("campaign", of), byCampaign, p, adIDKey)
 		if err != nil {
 			return err
 		}

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/ads"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adZoneDoc is a document of adZones: all that a choice reads, with a thousand values and more, so that it reads itself. Its _id, site and name, is the shard key.
@@ -39,112 +40,112 @@ type adRunningDoc struct {
 	Attribution  int              `bson:"attribution,omitempty"` // absent where a server has written it that knew of no conversions
 }
 
-func (d *adZoneDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *adZoneDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "_id":
-		r.text(v, &d.ID)
+		r.Text(v, &d.ID)
 	case "v":
-		r.int(v, &d.Version)
+		r.Int(v, &d.Version)
 	case "revision":
-		r.int(v, &d.Revision)
+		r.Int(v, &d.Revision)
 	case "currency":
-		readText(r, v, &d.Currency)
+		mdb.ReadText(r, v, &d.Currency)
 	case "design":
-		readText(r, v, &d.Design)
+		mdb.ReadText(r, v, &d.Design)
 	case "placed":
-		r.int(v, &d.Placed)
+		r.Int(v, &d.Placed)
 	case "units":
-		readDocuments(r, v, &d.Units)
+		mdb.ReadDocuments(r, v, &d.Units)
 	}
 }
 
-func (d *adRunningDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *adRunningDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "unit":
-		r.id(v, &d.Unit.ID)
+		r.ID(v, &d.Unit.ID)
 	case "campaign":
-		r.id(v, &d.Campaign.ID)
+		r.ID(v, &d.Campaign.ID)
 	case "advertiserId":
-		r.id(v, &d.AdvertiserID.ID)
+		r.ID(v, &d.AdvertiserID.ID)
 	case "advertiser":
-		r.text(v, &d.Advertiser)
+		r.Text(v, &d.Advertiser)
 	case "bid":
-		r.inner(v, &d.Bid)
+		r.Inner(v, &d.Bid)
 	case "ecpm":
-		r.micros(v, &d.ECPM)
+		readMicros(r, v, &d.ECPM)
 	case "keywords":
-		readArray(r, v, &d.Keywords, (*reading).text)
+		mdb.ReadArray(r, v, &d.Keywords, (*mdb.Reader).Text)
 	case "weight":
-		r.int(v, &d.Weight)
+		r.Int(v, &d.Weight)
 	case "caps":
-		readDocuments(r, v, &d.Caps)
+		mdb.ReadDocuments(r, v, &d.Caps)
 	case "schedule":
-		r.inner(v, &d.Schedule)
+		r.Inner(v, &d.Schedule)
 	case "house":
-		r.bool(v, &d.House)
+		r.Bool(v, &d.House)
 	case "limited":
-		r.bool(v, &d.Limited)
+		r.Bool(v, &d.Limited)
 	case "attribution":
-		r.int(v, &d.Attribution)
+		r.Int(v, &d.Attribution)
 	default:
-		d.Creative.set(r, field, v)
+		d.Creative.SetField(r, field, v)
 	}
 }
 
-func (d *adCreativeDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *adCreativeDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "headline":
-		r.text(v, &d.Headline)
+		r.Text(v, &d.Headline)
 	case "body":
-		r.text(v, &d.Body)
+		r.Text(v, &d.Body)
 	case "imageUrl":
-		r.text(v, &d.ImageURL)
+		r.Text(v, &d.ImageURL)
 	case "landingUrl":
-		r.text(v, &d.LandingURL)
+		r.Text(v, &d.LandingURL)
 	}
 }
 
-func (d *adBidDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *adBidDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "model":
-		readText(r, v, &d.Model)
+		mdb.ReadText(r, v, &d.Model)
 	case "price":
-		r.micros(v, &d.Price)
+		readMicros(r, v, &d.Price)
 	case "currency":
-		readText(r, v, &d.Currency)
+		mdb.ReadText(r, v, &d.Currency)
 	}
 }
 
-func (d *adScopeCapDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *adScopeCapDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "scope":
-		r.id(v, &d.Scope.ID)
+		r.ID(v, &d.Scope.ID)
 	case "count":
-		r.int(v, &d.Cap.Count)
+		r.Int(v, &d.Cap.Count)
 	case "per":
-		readText(r, v, &d.Cap.Per)
+		mdb.ReadText(r, v, &d.Cap.Per)
 	}
 }
 
-func (d *adScheduleDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *adScheduleDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "start":
-		r.time(v, &d.Start)
+		r.Time(v, &d.Start)
 	case "end":
-		r.time(v, &d.End)
+		r.Time(v, &d.End)
 	case "timeZone":
-		r.text(v, &d.TimeZone)
+		r.Text(v, &d.TimeZone)
 	case "weekdays":
-		r.int(v, &d.Weekdays)
+		r.Int(v, &d.Weekdays)
 	case "fromHour":
-		r.int(v, &d.FromHour)
+		r.Int(v, &d.FromHour)
 	case "toHour":
-		r.int(v, &d.ToHour)
+		r.Int(v, &d.ToHour)
 	}
 }
 
 // adOrder is the order of a zone's units: that of ads.RunningUnit.Compare.
-var adOrder = doc("ecpm", -1, "unit", 1)
+var adOrder = mdb.Doc("ecpm", -1, "unit", 1)
 
 func newAdZoneDoc(z *ads.Zone, v int) adZoneDoc {
 	return adZoneDoc{ID: z.ID.String(), Version: v, Revision: 1, Currency: z.Currency, Design: z.Design, Units: []adRunningDoc{}}
@@ -190,12 +191,12 @@ func (s *adSaving) saveZones(ctx context.Context, b *ads.Batch) (int, error) {
 		if z.Revision == 0 {
 			continue
 		}
-		if err := replaceAd(ctx, s.adStore.zones, z.ID.String(), z.Revision, doc("design", z.Design)); err != nil {
+		if err := replaceAd(ctx, s.adStore.zones, z.ID.String(), z.Revision, mdb.Doc("design", z.Design)); err != nil {
 			return 0, err
 		}
 		replaced++
 	}
-	zones, err := s.zoneHeads(ctx, each(b.Zones, func(z *ads.Zone) string { return z.ID.String() }))
+	zones, err := s.zoneHeads(ctx, mdb.Map(b.Zones, func(z *ads.Zone) string { return z.ID.String() }))
 	if err != nil {
 		return 0, err
 	}
@@ -209,7 +210,7 @@ func (s *adSaving) saveZones(ctx context.Context, b *ads.Batch) (int, error) {
 
 // zoneHeads reads zones without their units; absent zones are missing.
 func (a *adStore) zoneHeads(ctx context.Context, keys []string) (map[string]adZoneDoc, error) {
-	docs, err := findIn[adZoneDoc](ctx, a.zones, "_id", keys, options.Find().SetProjection(doc("units", 0)))
+	docs, err := mdb.FindIn[adZoneDoc](ctx, a.zones, "_id", keys, options.Find().SetProjection(mdb.Doc("units", 0)))
 	heads := make(map[string]adZoneDoc, len(docs))
 	for _, d := range docs {
 		heads[d.ID] = d
@@ -220,12 +221,12 @@ func (a *adStore) zoneHeads(ctx context.Context, keys []string) (map[string]adZo
 // Zone implements ads.Zones.
 func (a *adStore) Zone(ctx context.Context, id ads.ZoneID) (*ads.Zone, error) {
 	var d adZoneDoc
-	err := a.db.read(ctx, "ad zone", func(ctx context.Context) error {
-		raw, err := a.zones.FindOne(ctx, doc("_id", id.String())).Raw()
+	err := a.db.db.Read(ctx, "ad zone", func(ctx context.Context) error {
+		raw, err := a.zones.FindOne(ctx, mdb.Doc("_id", id.String())).Raw()
 		if err != nil {
-			return found(err)
+			return mdb.OrNotFound(err)
 		}
-		return readDocument(raw, &d)
+		return mdb.ReadDocument(raw, &d)
 	})
 	if err != nil {
 		return nil, err
@@ -235,8 +236,8 @@ func (a *adStore) Zone(ctx context.Context, id ads.ZoneID) (*ads.Zone, error) {
 
 // ListZones implements ads.Catalogue.
 func (a *adStore) ListZones(ctx context.Context, p ads.Page) (list []*ads.Zone, err error) {
-	err = a.db.read(ctx, "list zones", func(ctx context.Context) error {
-		docs, err := listAds[adZoneDoc](ctx, a.zones, doc(), "_id_", p, adTextKey)
+	err = a.db.db.Read(ctx, "list zones", func(ctx context.Context) error {
+		docs, err := listAds[adZoneDoc](ctx, a.zones, mdb.Doc(), "_id_", p, adTextKey)
 		if err != nil {
 			return err
 		}
@@ -249,4 +250,11 @@ func (a *adStore) ListZones(ctx context.Context, p ads.Page) (list []*ads.Zone, 
 		return nil
 	})
 	return list, err
+}
+
+func readMicros(r *mdb.Reader, v bsoncore.Value, to *ads.Micros) {
+	n, ok := v.AsInt64OK()
+	if r.Check(ok, v) {
+		*to = ads.Micros(n)
+	}
 }

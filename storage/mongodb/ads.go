@@ -3,7 +3,6 @@ package mongodb
 import (
 	"context"
 	"maps"
-	"reflect"
 	"slices"
 	"time"
 
@@ -13,6 +12,7 @@ import (
 
 	"plaza/ads"
 	"plaza/id"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // adStore is the database as an ads.Store.
@@ -39,32 +39,18 @@ type adStore struct {
 func (s *Store) Ads() ads.Store { return s.ads() }
 
 func (s *Store) ads() *adStore {
-	db, withIDs := s.users.Database(), options.Collection().SetRegistry(adRegistry())
+	db := s.users.Database()
 	return &adStore{
 		db:          s,
-		advertisers: db.Collection("adAdvertisers", withIDs), campaigns: db.Collection("adCampaigns", withIDs),
-		units: db.Collection("adUnits", withIDs), zones: db.Collection("adZones", withIDs),
-		ledgers: db.Collection("adLedgers", withIDs), leases: db.Collection("adLeases", withIDs),
-		profiles:    db.Collection("adProfiles", withIDs),
-		impressions: db.Collection("adImpressions", withIDs), clicks: db.Collection("adClicks", withIDs),
-		conversions: db.Collection("adConversions", withIDs), refunds: db.Collection("adRefunds", withIDs),
-		tallies: db.Collection("adTallies", withIDs), traffic: db.Collection("adTraffic", withIDs),
-		keys: db.Collection("adKeys", withIDs),
+		advertisers: db.Collection("adAdvertisers"), campaigns: db.Collection("adCampaigns"),
+		units: db.Collection("adUnits"), zones: db.Collection("adZones"),
+		ledgers: db.Collection("adLedgers"), leases: db.Collection("adLeases"),
+		profiles:    db.Collection("adProfiles"),
+		impressions: db.Collection("adImpressions"), clicks: db.Collection("adClicks"),
+		conversions: db.Collection("adConversions"), refunds: db.Collection("adRefunds"),
+		tallies: db.Collection("adTallies"), traffic: db.Collection("adTraffic"),
+		keys: db.Collection("adKeys"),
 	}
-}
-
-// adRegistry is registry with the ad domain's ids.
-func adRegistry() *bson.Registry {
-	r := registry()
-	for _, t := range []reflect.Type{
-		reflect.TypeFor[ads.AdvertiserID](), reflect.TypeFor[ads.CampaignID](), reflect.TypeFor[ads.UnitID](),
-		reflect.TypeFor[ads.ChoiceID](), reflect.TypeFor[ads.LeaseID](), reflect.TypeFor[ads.ProfileID](), reflect.TypeFor[adScope](),
-		reflect.TypeFor[ads.RefundID](), reflect.TypeFor[ads.TrafficID](),
-	} {
-		r.RegisterTypeEncoder(t, bson.ValueEncoderFunc(encodeID))
-		r.RegisterTypeDecoder(t, bson.ValueDecoderFunc(decodeID))
-	}
-	return r
 }
 
 // The indexes that queries of ads name as hints.
@@ -83,31 +69,31 @@ func (s *Store) adIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	a := s.ads()
 	return map[*mongo.Collection][]mongo.IndexModel{
 		a.advertisers: nil,
-		a.campaigns:   {index(byAdvertiser, doc("advertiser", 1, "_id", 1))},
-		a.units:       {index(byCampaign, doc("campaign", 1, "_id", 1))}, // pausing, too
-		a.zones:       nil,                                               // choosing needs only _id
+		a.campaigns:   {index(byAdvertiser, mdb.Doc("advertiser", 1, "_id", 1))},
+		a.units:       {index(byCampaign, mdb.Doc("campaign", 1, "_id", 1))}, // pausing, too
+		a.zones:       nil,                                                   // choosing needs only _id
 		a.ledgers:     nil,
-		a.leases:      {index("settleAt", doc("settleAt", 1))},
+		a.leases:      {index("settleAt", mdb.Doc("settleAt", 1))},
 		a.profiles:    {expiring("keepUntil", 0)},
-		a.impressions: {expiring("keepUntil", 0), index("at", doc("at", 1)), having(whenDue, byDue, doc(whenDue, 1)), billed()},
+		a.impressions: {expiring("keepUntil", 0), index("at", mdb.Doc("at", 1)), having(whenDue, byDue, mdb.Doc(whenDue, 1)), billed()},
 		a.clicks: {
 			expiring("keepUntil", 0),
-			index("at", doc("at", 1)),
-			having("profile", byPerson, doc("profile", 1, "at", 1)),
-			having("address", byAddress, doc("address", 1, "at", 1)),
-			having(whenDue, byDue, doc(whenDue, 1)),
+			index("at", mdb.Doc("at", 1)),
+			having("profile", byPerson, mdb.Doc("profile", 1, "at", 1)),
+			having("address", byAddress, mdb.Doc("address", 1, "at", 1)),
+			having(whenDue, byDue, mdb.Doc(whenDue, 1)),
 			billed(),
 		},
 		a.conversions: {
 			expiring("keepUntil", 0),
-			index("at", doc("at", 1)),
-			having("profile", byPerson, doc("profile", 1, "at", 1)),
-			having(whenDue, byDue, doc(whenDue, 1)),
+			index("at", mdb.Doc("at", 1)),
+			having("profile", byPerson, mdb.Doc("profile", 1, "at", 1)),
+			having(whenDue, byDue, mdb.Doc(whenDue, 1)),
 			billed(),
 		},
-		a.refunds: {index(byCampaign, doc("campaign", 1, "_id", 1)), having("open", byOpen, doc("open", 1, "_id", 1))},
-		a.tallies: {index("hour", doc("hour", 1))},
-		a.traffic: {index("hour", doc("hour", 1)), index(byZone, doc("zone", 1, "hour", 1))},
+		a.refunds: {index(byCampaign, mdb.Doc("campaign", 1, "_id", 1)), having("open", byOpen, mdb.Doc("open", 1, "_id", 1))},
+		a.tallies: {index("hour", mdb.Doc("hour", 1))},
+		a.traffic: {index("hour", mdb.Doc("hour", 1)), index(byZone, mdb.Doc("zone", 1, "hour", 1))},
 		a.keys:    nil,
 	}
 }
@@ -115,7 +101,7 @@ func (s *Store) adIndexes() map[*mongo.Collection][]mongo.IndexModel {
 // billed is an index over recordings that cost something.
 func billed() mongo.IndexModel {
 	return mongo.IndexModel{
-		Keys:    doc("campaign", 1, "at", 1),
+		Keys:    mdb.Doc("campaign", 1, "at", 1),
 		Options: options.Index().SetName(byBilling).SetPartialFilterExpression(wasBilled),
 	}
 }
@@ -123,7 +109,7 @@ func billed() mongo.IndexModel {
 // whenDue is when a recording that waits is due.
 const whenDue = "waiting.due"
 
-var wasBilled = doc("billed", doc("$gt", 0))
+var wasBilled = mdb.Doc("billed", mdb.Doc("$gt", 0))
 
 // hotZone is the id under which writers of one zone wait for one another.
 func hotZone(zone ads.ZoneID) id.ID { return id.Derive(time.Time{}, zone.String()) }
@@ -138,7 +124,7 @@ func zoneKeys(zones []ads.ZoneID) []string {
 
 // Save implements ads.Catalogue.
 func (a *adStore) Save(ctx context.Context, b ads.Batch) (saved int, err error) {
-	err = a.db.write(ctx, "save ads", hotAds(&b), func(ctx context.Context) error {
+	err = a.db.db.Write(ctx, "save ads", hotAds(&b), func(ctx context.Context) error {
 		s := adSaving{adStore: a, campaigns: map[ads.CampaignID]bool{}, units: map[ads.UnitID]*adUnitDoc{}, zones: map[string]int{}}
 		saved, err = s.save(ctx, &b)
 		return err
@@ -198,13 +184,13 @@ func insertNew[T any, K comparable, D any](ctx context.Context, c *mongo.Collect
 	if err != nil || len(added) == 0 {
 		return nil, err
 	}
-	_, err = c.InsertMany(ctx, each(added, document), options.InsertMany().SetOrdered(false))
-	return added, upserted(err) // where another transaction was first, this one runs again
+	_, err = c.InsertMany(ctx, mdb.Map(added, document), options.InsertMany().SetOrdered(false))
+	return added, mdb.OrRetry(err) // where another transaction was first, this one runs again
 }
 
 // notStored are the entries whose key is not in the collection, the first of each key.
 func notStored[T any, K comparable](ctx context.Context, c *mongo.Collection, entries []T, key func(*T) K) ([]T, error) {
-	known, err := existing(ctx, c, each(entries, key))
+	known, err := existing(ctx, c, mdb.Map(entries, key))
 	if err != nil {
 		return nil, err
 	}
@@ -220,7 +206,7 @@ func notStored[T any, K comparable](ctx context.Context, c *mongo.Collection, en
 
 // replaceAd changes a document that has this revision. Error: ErrConflict.
 func replaceAd(ctx context.Context, c *mongo.Collection, key any, revision int, set any) error {
-	result, err := c.UpdateOne(ctx, doc("_id", key, "revision", revision), doc("$set", set, "$inc", doc("revision", 1)))
+	result, err := c.UpdateOne(ctx, mdb.Doc("_id", key, "revision", revision), mdb.Doc("$set", set, "$inc", mdb.Doc("revision", 1)))
 	if err == nil && result.MatchedCount == 0 {
 		return ads.ErrConflict
 	}
@@ -244,7 +230,7 @@ func (s *adSaving) refresh(ctx context.Context) error {
 	ids := distinct(units, func(d **adUnitDoc) []ads.UnitID { return []ads.UnitID{(*d).ID} })
 	var updates []mongo.WriteModel
 	for key, placed := range s.zones {
-		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", key)).SetUpdate(exchange(ids, arrivals[key], placed)))
+		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", key)).SetUpdate(exchange(ids, arrivals[key], placed)))
 	}
 	if len(updates) == 0 {
 		return nil
@@ -258,11 +244,11 @@ func exchange(leaving []ads.UnitID, arriving []adRunningDoc, placed int) mongo.P
 	if arriving == nil {
 		arriving = []adRunningDoc{}
 	}
-	stay := doc("$filter", doc("input", "$units", "as", "each", "cond", doc("$not", doc("$in", bson.A{"$$each.unit", leaving}))))
-	units := doc("$concatArrays", bson.A{stay, doc("$literal", arriving)})
-	return mongo.Pipeline{doc("$set", doc(
-		"placed", doc("$add", bson.A{"$placed", placed}),
-		"units", doc("$sortArray", doc("input", units, "sortBy", adOrder)),
+	stay := mdb.Doc("$filter", mdb.Doc("input", "$units", "as", "each", "cond", mdb.Doc("$not", mdb.Doc("$in", bson.A{"$$each.unit", leaving}))))
+	units := mdb.Doc("$concatArrays", bson.A{stay, mdb.Doc("$literal", arriving)})
+	return mongo.Pipeline{mdb.Doc("$set", mdb.Doc(
+		"placed", mdb.Doc("$add", bson.A{"$placed", placed}),
+		"units", mdb.Doc("$sortArray", mdb.Doc("input", units, "sortBy", adOrder)),
 	))}
 }
 
@@ -270,11 +256,11 @@ func (s *adSaving) unitsOfCampaigns(ctx context.Context) error {
 	if len(s.campaigns) == 0 {
 		return nil
 	}
-	theirs := doc("campaign", doc("$in", slices.Collect(maps.Keys(s.campaigns))))
-	if _, err := s.adStore.units.UpdateMany(ctx, theirs, doc("$inc", doc("changes", 1))); err != nil {
+	theirs := mdb.Doc("campaign", mdb.Doc("$in", slices.Collect(maps.Keys(s.campaigns))))
+	if _, err := s.adStore.units.UpdateMany(ctx, theirs, mdb.Doc("$inc", mdb.Doc("changes", 1))); err != nil {
 		return err
 	}
-	units, err := findAll[adUnitDoc](ctx, s.adStore.units, theirs, inBatch)
+	units, err := mdb.FindAll[adUnitDoc](ctx, s.adStore.units, theirs, mdb.InBatch)
 	for i := range units {
 		s.units[units[i].ID] = &units[i]
 		for _, key := range units[i].Details.Zones {
@@ -286,7 +272,7 @@ func (s *adSaving) unitsOfCampaigns(ctx context.Context) error {
 
 // arrivals are the units that run, by zone.
 func (s *adSaving) arrivals(ctx context.Context, units []*adUnitDoc) (map[string][]adRunningDoc, error) {
-	campaigns, err := findIn[adCampaignDoc](ctx, s.adStore.campaigns, "_id",
+	campaigns, err := mdb.FindIn[adCampaignDoc](ctx, s.adStore.campaigns, "_id",
 		distinct(units, func(d **adUnitDoc) []ads.CampaignID { return []ads.CampaignID{(*d).Campaign} }))
 	if err != nil {
 		return nil, err
@@ -349,11 +335,11 @@ func listAds[D any, K any](ctx context.Context, c *mongo.Collection, filter bson
 	if p.Last {
 		order = -1
 	}
-	find := options.Find().SetSort(doc("_id", order)).SetLimit(int64(p.Limit)).SetHint(hint)
+	find := options.Find().SetSort(mdb.Doc("_id", order)).SetLimit(int64(p.Limit)).SetHint(hint)
 	if hint == "_id_" {
-		find.SetProjection(doc("units", 0))
+		find.SetProjection(mdb.Doc("units", 0))
 	}
-	found, err := findAll[D](ctx, c, filter, p.Limit, find)
+	found, err := mdb.FindAll[D](ctx, c, filter, p.Limit, find)
 	if p.Last {
 		slices.Reverse(found)
 	}

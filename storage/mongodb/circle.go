@@ -5,9 +5,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // circleDoc is a document of circles. Who is in them stands on the edges.
@@ -20,6 +22,27 @@ type circleDoc struct {
 	IsDefault bool            `bson:"isDefault,omitempty"`
 	Members   int             `bson:"members"`
 }
+
+func (d *circleDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.ID(v, &d.ID.ID)
+	case "v":
+		r.Int(v, &d.Version)
+	case "owner":
+		r.ID(v, &d.Owner.ID)
+	case "name":
+		r.Text(v, &d.Name)
+	case "nameKey":
+		r.Text(v, &d.NameKey)
+	case "isDefault":
+		r.Bool(v, &d.IsDefault)
+	case "members":
+		r.Int(v, &d.Members)
+	}
+}
+
+func (d *circleDoc) Evolve() error { return known("circles", d.Version) }
 
 func newCircleDoc(c *social.Circle) circleDoc {
 	return circleDoc{
@@ -34,9 +57,9 @@ func (d *circleDoc) circle() *social.Circle {
 
 // InsertCircle implements social.Circles.
 func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Event) error {
-	return s.write(ctx, "insert circle", nil, func(ctx context.Context) error {
+	return s.db.Write(ctx, "insert circle", nil, func(ctx context.Context) error {
 		if _, err := s.circles.InsertOne(ctx, newCircleDoc(c)); err != nil {
-			return inserted(err)
+			return mdb.OrTaken(err)
 		}
 		return s.append(ctx, e)
 	})
@@ -44,10 +67,10 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Eve
 
 // RenameCircle implements social.Circles.
 func (s *Store) RenameCircle(ctx context.Context, circle social.CircleID, name string, e social.Event) error {
-	change := doc("$set", doc("name", name, "nameKey", social.NameKey(name)))
-	return s.write(ctx, "rename circle", []id.ID{circle.ID}, func(ctx context.Context) error {
-		if err := updateOne(ctx, s.circles, doc("_id", circle), change); err != nil {
-			return inserted(err)
+	change := mdb.Doc("$set", mdb.Doc("name", name, "nameKey", social.NameKey(name)))
+	return s.db.Write(ctx, "rename circle", []id.ID{circle.ID}, func(ctx context.Context) error {
+		if err := mdb.UpdateOne(ctx, s.circles, mdb.Doc("_id", circle), change); err != nil {
+			return mdb.OrTaken(err)
 		}
 		return s.append(ctx, e)
 	})
@@ -55,13 +78,13 @@ func (s *Store) RenameCircle(ctx context.Context, circle social.CircleID, name s
 
 // DeleteCircle implements social.Circles.
 func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e social.Event) error {
-	return s.write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
+	return s.db.Write(ctx, "delete circle", []id.ID{circle.ID}, func(ctx context.Context) error {
 		var d circleDoc
-		if err := found(s.circles.FindOne(ctx, doc("_id", circle)).Decode(&d)); err != nil {
+		if err := mdb.OrNotFound(s.circles.FindOne(ctx, mdb.Doc("_id", circle)).Decode(&d)); err != nil {
 			return err
 		}
 		// Its owner is the shard key. Whoever else removes or changes the circle meanwhile is in conflict.
-		if _, err := s.circles.DeleteOne(ctx, doc("_id", circle, "owner", d.Owner)); err != nil {
+		if _, err := s.circles.DeleteOne(ctx, mdb.Doc("_id", circle, "owner", d.Owner)); err != nil {
 			return err
 		}
 		if err := s.emptyCircle(ctx, d.Owner, circle); err != nil {
@@ -73,9 +96,9 @@ func (s *Store) DeleteCircle(ctx context.Context, circle social.CircleID, e soci
 
 // emptyCircle takes everybody out of a circle, and ends the follows that rested on it alone.
 func (s *Store) emptyCircle(ctx context.Context, owner social.UserID, circle social.CircleID) error {
-	members := doc("owner", owner, "circles", circle)
-	edges, err := findAll[edgeDoc](ctx, s.edges, members, inBatch,
-		options.Find().SetProjection(doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)).SetHint(byMember))
+	members := mdb.Doc("owner", owner, "circles", circle)
+	edges, err := mdb.FindAll[edgeDoc](ctx, s.edges, members, mdb.InBatch,
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)).SetHint(byMember))
 	if err != nil {
 		return err
 	}
@@ -100,10 +123,10 @@ func (s *Store) endFollows(ctx context.Context, owner social.UserID, others []so
 	if len(others) == 0 {
 		return nil
 	}
-	if err := updateOne(ctx, s.users, doc("_id", owner), doc("$inc", doc("following", -len(others)))); err != nil {
+	if err := mdb.UpdateOne(ctx, s.users, mdb.Doc("_id", owner), mdb.Doc("$inc", mdb.Doc("following", -len(others)))); err != nil {
 		return err
 	}
-	if _, err := s.users.UpdateMany(ctx, doc("_id", doc("$in", others)), doc("$inc", doc("followers", -1))); err != nil {
+	if _, err := s.users.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", others)), mdb.Doc("$inc", mdb.Doc("followers", -1))); err != nil {
 		return err
 	}
 	return s.feeds.followsChanged(ctx, owner)
@@ -112,8 +135,8 @@ func (s *Store) endFollows(ctx context.Context, owner social.UserID, others []so
 // Circles implements social.Circles.
 func (s *Store) Circles(ctx context.Context, ids []social.CircleID) (map[social.CircleID]*social.Circle, error) {
 	all := make(map[social.CircleID]*social.Circle, len(ids))
-	err := s.read(ctx, "circles", func(ctx context.Context) error {
-		docs, err := findIn[circleDoc](ctx, s.circles, "_id", ids)
+	err := s.db.Read(ctx, "circles", func(ctx context.Context) error {
+		docs, err := mdb.FindIn[circleDoc](ctx, s.circles, "_id", ids)
 		for i := range docs {
 			all[docs[i].ID] = docs[i].circle()
 		}
@@ -124,10 +147,10 @@ func (s *Store) Circles(ctx context.Context, ids []social.CircleID) (map[social.
 
 // CirclesOf implements social.Circles.
 func (s *Store) CirclesOf(ctx context.Context, owner social.UserID, p social.Page) (circles []*social.Circle, err error) {
-	q := listQuery{filter: doc("owner", owner), key: "_id", value: idKey, hint: byOwnerID, page: p}
-	err = s.read(ctx, "circles of", func(ctx context.Context) error {
-		docs, err := readList[circleDoc](ctx, s.circles, q)
-		circles = each(docs, (*circleDoc).circle)
+	q := mdb.ListQuery{Filter: mdb.Doc("owner", owner), Key: "_id", Value: mdb.IDKey, Hint: byOwnerID, Page: p}
+	err = s.db.Read(ctx, "circles of", func(ctx context.Context) error {
+		docs, err := mdb.ReadList[circleDoc](ctx, s.circles, q)
+		circles = mdb.Map(docs, (*circleDoc).circle)
 		return err
 	})
 	return circles, err
@@ -135,14 +158,14 @@ func (s *Store) CirclesOf(ctx context.Context, owner social.UserID, p social.Pag
 
 // Members implements social.Circles.
 func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID]) (members map[social.List[social.CircleID]][]social.UserID, err error) {
-	query := func(list social.List[social.CircleID]) listQuery {
-		return listQuery{
-			filter: doc("circles", list.Of), key: "other", value: idKey,
-			project: doc("_id", 0, "other", 1), hint: byMember,
+	query := func(list social.List[social.CircleID]) mdb.ListQuery {
+		return mdb.ListQuery{
+			Filter: mdb.Doc("circles", list.Of), Key: "other", Value: mdb.IDKey,
+			Project: mdb.Doc("_id", 0, "other", 1), Hint: byMember,
 		}
 	}
-	err = s.read(ctx, "members", func(ctx context.Context) error {
-		members, err = pagesOf(ctx, s.edges, lists, query, func(d *edgeDoc) social.UserID { return d.Other })
+	err = s.db.Read(ctx, "members", func(ctx context.Context) error {
+		members, err = mdb.Pages(ctx, s.edges, lists, query, func(d *edgeDoc) social.UserID { return d.Other })
 		return err
 	})
 	return members, err
@@ -151,7 +174,7 @@ func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID
 // AddToCircle implements social.Circles.
 func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge social.EdgeID, e social.Event) (added bool, err error) {
 	hot := []id.ID{m.Owner.ID, m.Member.ID}
-	err = s.write(ctx, "add to circle", hot, func(ctx context.Context) error {
+	err = s.db.Write(ctx, "add to circle", hot, func(ctx context.Context) error {
 		added = false
 		before, err := s.changeEdge(ctx, m.Owner, m.Member, withCircle(m.Circle, edge))
 		switch {
@@ -173,8 +196,8 @@ func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge socia
 
 // countMember counts a new membership, and the follow if that is new too.
 func (s *Store) countMember(ctx context.Context, m social.Membership, isFollow bool, e social.Event) error {
-	filter := doc("_id", m.Circle, "owner", m.Owner)
-	if err := updateOne(ctx, s.circles, filter, doc("$inc", doc("members", 1))); err != nil {
+	filter := mdb.Doc("_id", m.Circle, "owner", m.Owner)
+	if err := mdb.UpdateOne(ctx, s.circles, filter, mdb.Doc("$inc", mdb.Doc("members", 1))); err != nil {
 		return err
 	}
 	if isFollow {
@@ -187,7 +210,7 @@ func (s *Store) countMember(ctx context.Context, m social.Membership, isFollow b
 
 // countFollow adds n to what the two users count, and changes the owner's feed. ErrNotFound: there is no such user.
 func (s *Store) countFollow(ctx context.Context, owner, other social.UserID, n int) error {
-	err := count(ctx, s.users, map[social.UserID]bson.D{owner: doc("following", n), other: doc("followers", n)})
+	err := mdb.Increment(ctx, s.users, map[social.UserID]bson.D{owner: mdb.Doc("following", n), other: mdb.Doc("followers", n)})
 	if err != nil {
 		return err
 	}
@@ -197,7 +220,7 @@ func (s *Store) countFollow(ctx context.Context, owner, other social.UserID, n i
 // RemoveFromCircle implements social.Circles.
 func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e social.Event) (removed bool, err error) {
 	hot := []id.ID{m.Owner.ID, m.Member.ID}
-	err = s.write(ctx, "remove from circle", hot, func(ctx context.Context) error {
+	err = s.db.Write(ctx, "remove from circle", hot, func(ctx context.Context) error {
 		filter := append(edgeKey(m.Owner, m.Member), bson.E{Key: "circles", Value: m.Circle})
 		before, err := s.updateEdge(ctx, filter, withoutCircle(m.Circle))
 		if removed = before != nil; err != nil || !removed {
@@ -215,9 +238,9 @@ func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e soc
 
 // Unfollow implements social.Circles.
 func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e social.Event) (unfollowed bool, err error) {
-	err = s.write(ctx, "unfollow", []id.ID{owner.ID, member.ID}, func(ctx context.Context) error {
-		filter := append(edgeKey(owner, member), bson.E{Key: "follow", Value: doc("$exists", true)})
-		before, err := s.updateEdge(ctx, filter, doc("$unset", doc("follow", 1, "circles", 1)))
+	err = s.db.Write(ctx, "unfollow", []id.ID{owner.ID, member.ID}, func(ctx context.Context) error {
+		filter := append(edgeKey(owner, member), bson.E{Key: "follow", Value: mdb.Doc("$exists", true)})
+		before, err := s.updateEdge(ctx, filter, mdb.Doc("$unset", mdb.Doc("follow", 1, "circles", 1)))
 		if unfollowed = before != nil; err != nil || !unfollowed {
 			return err
 		}
@@ -231,7 +254,7 @@ func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e soc
 
 // uncountMembers counts a member less in each of the circles, which are the owners'.
 func (s *Store) uncountMembers(ctx context.Context, circles []social.CircleID, owners ...social.UserID) error {
-	_, err := s.circles.UpdateMany(ctx, doc("_id", doc("$in", circles), "owner", doc("$in", owners)), doc("$inc", doc("members", -1)))
+	_, err := s.circles.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", circles), "owner", mdb.Doc("$in", owners)), mdb.Doc("$inc", mdb.Doc("members", -1)))
 	return err
 }
 

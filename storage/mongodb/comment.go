@@ -8,9 +8,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // Every change of a thread writes its post's document, if only by threadRevision. So two changes of one thread always
@@ -33,6 +35,39 @@ type commentDoc struct {
 	Deleted  bool             `bson:"deleted,omitempty"`
 }
 
+func (d *commentDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.ID(v, &d.ID.ID)
+	case "v":
+		r.Int(v, &d.Version)
+	case "seq":
+		r.ID(v, &d.Seq.ID)
+	case "post":
+		r.ID(v, &d.Post.ID)
+	case "parent":
+		r.ID(v, &d.Parent.ID)
+	case "slug":
+		r.Text(v, &d.Slug)
+	case "path":
+		r.Text(v, &d.Path)
+	case "treePath":
+		r.Text(v, &d.TreePath)
+	case "author":
+		r.ID(v, &d.Author.ID)
+	case "text":
+		r.Text(v, &d.Text)
+	case "editedAt":
+		r.Time(v, &d.EditedAt)
+	case "replies":
+		r.Int(v, &d.Replies)
+	case "deleted":
+		r.Bool(v, &d.Deleted)
+	}
+}
+
+func (d *commentDoc) Evolve() error { return known("comments", d.Version) }
+
 // newCommentDoc is the copy in a post: the document itself has Seq as well.
 func newCommentDoc(c *social.Comment) commentDoc {
 	return commentDoc{
@@ -53,13 +88,13 @@ func newCommentDocs(comments []*social.Comment) []commentDoc {
 func (d *commentDoc) comment() *social.Comment {
 	return &social.Comment{
 		ID: d.ID, Post: d.Post, Parent: d.Parent, Slug: d.Slug, Path: d.Path, TreePath: social.Key(d.TreePath),
-		Author: d.Author, Text: d.Text, EditedAt: utc(d.EditedAt), Replies: d.Replies, Deleted: d.Deleted,
+		Author: d.Author, Text: d.Text, EditedAt: mdb.UTC(d.EditedAt), Replies: d.Replies, Deleted: d.Deleted,
 	}
 }
 
 // live matches comments that are no tombstones.
 func live(filter bson.D) bson.D {
-	return append(filter, bson.E{Key: "deleted", Value: doc("$exists", false)})
+	return append(filter, bson.E{Key: "deleted", Value: mdb.Doc("$exists", false)})
 }
 
 // newComment is a comment on its way into the database.
@@ -74,8 +109,8 @@ func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.E
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	own := &newComment{given: *c, event: e}
-	if err := s.newComments.do(limited, c.Post, own); err != nil {
-		return translate(ctx, "insert comment", err)
+	if err := s.newComments.Do(limited, c.Post, own); err != nil {
+		return mdb.Translate(ctx, "insert comment", err)
 	}
 	c.ID, c.TreePath = own.stored.ID, own.stored.TreePath
 	return nil
@@ -83,12 +118,12 @@ func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.E
 
 // insertComments stores comments on one post in one transaction.
 func (s *Store) insertComments(ctx context.Context, post social.PostID, batch []*newComment) error {
-	return s.write(ctx, "insert comment", []id.ID{post.ID}, func(ctx context.Context) error {
+	return s.db.Write(ctx, "insert comment", []id.ID{post.ID}, func(ctx context.Context) error {
 		events, err := s.numberComments(ctx, post, batch)
 		if err != nil {
 			return err
 		}
-		comments := each(batch, func(c **newComment) *social.Comment { return (*c).stored })
+		comments := mdb.Map(batch, func(c **newComment) *social.Comment { return (*c).stored })
 		if err := s.countComments(ctx, comments); err != nil {
 			return err
 		}
@@ -133,15 +168,15 @@ func (s *Store) numberComments(ctx context.Context, post social.PostID, batch []
 // whatever the order of the commits), and to those of their parents that are among these.
 func (s *Store) countComments(ctx context.Context, comments []*social.Comment) error {
 	docs := newCommentDocs(comments)
-	own := doc("_id", docs[0].Post)
+	own := mdb.Doc("_id", docs[0].Post)
 	var models []mongo.WriteModel
 	if counts := repliesOf(docs); len(counts) > 0 {
-		parents := each(counts, func(c *replyCount) social.CommentID { return c.parent })
-		models = append(models, addReplies(doc("_id", docs[0].Post, "latest._id", doc("$in", parents)), "latest", counts))
+		parents := mdb.Map(counts, func(c *replyCount) social.CommentID { return c.parent })
+		models = append(models, addReplies(mdb.Doc("_id", docs[0].Post, "latest._id", mdb.Doc("$in", parents)), "latest", counts))
 	}
-	push := doc("$each", docs, "$sort", doc("_id", 1), "$slice", -social.PreviewSize)
-	models = append(models, mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(doc(
-		"$inc", doc("commentCount", len(docs), "changes", 1, "threadRevision", 1), "$push", doc("latest", push))))
+	push := mdb.Doc("$each", docs, "$sort", mdb.Doc("_id", 1), "$slice", -social.PreviewSize)
+	models = append(models, mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(mdb.Doc(
+		"$inc", mdb.Doc("commentCount", len(docs), "changes", 1, "threadRevision", 1), "$push", mdb.Doc("latest", push))))
 	result, err := s.posts.BulkWrite(ctx, models)
 	if err == nil && result.MatchedCount == 0 {
 		return social.ErrNotFound
@@ -155,11 +190,11 @@ func (s *Store) EditComment(ctx context.Context, comment social.CommentID, text 
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, "edit comment", []id.ID{post.ID}, func(ctx context.Context) error {
-		copies := options.UpdateOne().SetArrayFilters([]any{doc("c._id", comment)})
-		result, err := s.posts.UpdateOne(ctx, doc("_id", post), doc(
-			"$inc", doc("changes", 1, "threadRevision", 1),
-			"$set", doc("latest.$[c].text", text, "latest.$[c].editedAt", at)), copies)
+	return s.db.Write(ctx, "edit comment", []id.ID{post.ID}, func(ctx context.Context) error {
+		copies := options.UpdateOne().SetArrayFilters([]any{mdb.Doc("c._id", comment)})
+		result, err := s.posts.UpdateOne(ctx, mdb.Doc("_id", post), mdb.Doc(
+			"$inc", mdb.Doc("changes", 1, "threadRevision", 1),
+			"$set", mdb.Doc("latest.$[c].text", text, "latest.$[c].editedAt", at)), copies)
 		if err != nil {
 			return err
 		}
@@ -178,7 +213,7 @@ func (s *Store) EditComment(ctx context.Context, comment social.CommentID, text 
 
 // threadOf reads which post a comment belongs to; that never changes.
 func (s *Store) threadOf(ctx context.Context, comment social.CommentID) (post social.PostID, err error) {
-	err = s.read(ctx, "post of comment", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "post of comment", func(ctx context.Context) error {
 		post, err = s.threads.postOf(ctx, comment)
 		return err
 	})
@@ -191,9 +226,9 @@ func (s *Store) DeleteComment(ctx context.Context, comment social.CommentID, e s
 	if err != nil {
 		return err
 	}
-	return s.write(ctx, "delete comment", []id.ID{post.ID}, func(ctx context.Context) error {
+	return s.db.Write(ctx, "delete comment", []id.ID{post.ID}, func(ctx context.Context) error {
 		// The post first: whoever else changes the thread waits or runs again from here on.
-		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("commentCount", -1, "changes", 1, "threadRevision", 1))); err != nil {
+		if err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", post), mdb.Doc("$inc", mdb.Doc("commentCount", -1, "changes", 1, "threadRevision", 1))); err != nil {
 			return err
 		}
 		if err := s.threads.remove(ctx, post, comment); err != nil {
@@ -220,13 +255,13 @@ func (s *Store) refreshLatest(ctx context.Context, post social.PostID) error {
 		d.Seq = social.CommentID{}
 		latest[len(latest)-1-i] = d
 	}
-	return updateOne(ctx, s.posts, doc("_id", post), doc("$set", doc("latest", latest)))
+	return mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", post), mdb.Doc("$set", mdb.Doc("latest", latest)))
 }
 
 // Comments implements social.Comments.
 func (s *Store) Comments(ctx context.Context, ids []social.CommentID) (map[social.CommentID]*social.Comment, error) {
 	all := make(map[social.CommentID]*social.Comment, len(ids))
-	err := s.read(ctx, "comments", func(ctx context.Context) error {
+	err := s.db.Read(ctx, "comments", func(ctx context.Context) error {
 		docs, err := s.threads.byID(ctx, ids)
 		for i := range docs {
 			all[docs[i].ID] = docs[i].comment()
@@ -239,7 +274,7 @@ func (s *Store) Comments(ctx context.Context, ids []social.CommentID) (map[socia
 // CommentsBySlug implements social.Comments.
 func (s *Store) CommentsBySlug(ctx context.Context, links []social.Permalink) (map[social.Permalink]*social.Comment, error) {
 	all := make(map[social.Permalink]*social.Comment, len(links))
-	err := s.read(ctx, "comments by slug", func(ctx context.Context) error {
+	err := s.db.Read(ctx, "comments by slug", func(ctx context.Context) error {
 		docs, err := s.threads.bySlug(ctx, links)
 		for i := range docs {
 			all[social.Permalink{Post: docs[i].Post, Slug: docs[i].Slug}] = docs[i].comment()
@@ -251,7 +286,7 @@ func (s *Store) CommentsBySlug(ctx context.Context, links []social.Permalink) (m
 
 // Thread implements social.Comments.
 func (s *Store) Thread(ctx context.Context, lists []social.List[social.Thread]) (threads map[social.List[social.Thread]][]*social.Comment, err error) {
-	err = s.read(ctx, "thread", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "thread", func(ctx context.Context) error {
 		threads, err = s.threads.pages(ctx, lists)
 		return err
 	})
@@ -260,7 +295,7 @@ func (s *Store) Thread(ctx context.Context, lists []social.List[social.Thread]) 
 
 // CommentsBy implements social.Comments.
 func (s *Store) CommentsBy(ctx context.Context, lists []social.List[social.UserID]) (comments map[social.List[social.UserID]][]*social.Comment, err error) {
-	err = s.read(ctx, "comments by", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "comments by", func(ctx context.Context) error {
 		comments, err = s.threads.by(ctx, lists)
 		return err
 	})
@@ -273,11 +308,11 @@ func (s *Store) LatestComments(ctx context.Context, posts []social.PostID, witho
 	if len(posts) == 0 || n <= 0 {
 		return all, nil
 	}
-	err := s.read(ctx, "latest comments", func(ctx context.Context) error {
+	err := s.db.Read(ctx, "latest comments", func(ctx context.Context) error {
 		newest, err := s.threads.newest(ctx, posts, without, n)
 		for i, docs := range newest {
 			slices.Reverse(docs)
-			all[posts[i]] = each(docs, (*commentDoc).comment)
+			all[posts[i]] = mdb.Map(docs, (*commentDoc).comment)
 		}
 		return err
 	})

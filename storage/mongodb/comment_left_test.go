@@ -30,16 +30,13 @@ func TestACommentWhoseCallerHasLeftIsNotStoredLater(t *testing.T) {
 		again := time.NewTicker(time.Millisecond)
 		defer again.Stop()
 		for {
-			s.newComments.mu.Lock()
-			waiting, running := s.newComments.waiting[p.ID]
-			s.newComments.mu.Unlock()
-			if running && len(waiting) == n {
+			if running, waiting := s.newComments.State(p.ID); running && waiting == n {
 				return
 			}
 			<-again.C
 		}
 	}
-	release := must(s.hot.acquire(t.Context(), []id.ID{p.ID.ID}))(t)
+	release := must(s.db.Hold(t.Context(), []id.ID{p.ID.ID}))(t)
 	first := insert(t.Context())
 	waits(0)
 	leaving, leave := context.WithCancel(t.Context())

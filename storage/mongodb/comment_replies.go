@@ -7,6 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // replyCount is how many of some new comments reply to one.
@@ -38,8 +39,8 @@ func addReplies(match bson.D, array string, counts []replyCount) *mongo.UpdateOn
 	add, filters := bson.D{}, make([]any, len(counts))
 	for i, c := range counts {
 		name := fmt.Sprint("p", i)
-		filters[i] = doc(name+"._id", c.parent)
+		filters[i] = mdb.Doc(name+"._id", c.parent)
 		add = append(add, bson.E{Key: fmt.Sprintf("%s.$[%s].replies", array, name), Value: c.n})
 	}
-	return mongo.NewUpdateOneModel().SetFilter(match).SetUpdate(doc("$inc", add)).SetArrayFilters(filters)
+	return mongo.NewUpdateOneModel().SetFilter(match).SetUpdate(mdb.Doc("$inc", add)).SetArrayFilters(filters)
 }

@@ -11,19 +11,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/id"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // TestDocumentsReadThemselves writes each kind of document with every field set, by its struct tags, and reads it back by
 // hand: a field that one of the two forgets shows.
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
-	for _, d := range []document{
+	for _, d := range []mdb.Document{
 		&userDoc{}, &circleDoc{}, &edgeDoc{}, &postDoc{}, &versionDoc{}, &commentDoc{}, &markDoc{}, &seqDoc{}, &otherDoc{}, &adZoneDoc{}, &adProfileDoc{}, &sessionDoc{},
 	} {
 		fill(t, reflect.ValueOf(d).Elem())
 		raw := encode(t, d)
-		read := reflect.New(reflect.TypeOf(d).Elem()).Interface().(document)
-		if err := readDocument(raw, read); err != nil {
+		read := reflect.New(reflect.TypeOf(d).Elem()).Interface().(mdb.Document)
+		if err := mdb.ReadDocument(raw, read); err != nil {
 			t.Fatalf("%T: %v", d, err)
 		}
 		if diff := cmp.Diff(d, read); diff != "" {
@@ -39,18 +40,18 @@ func TestDamagedDocumentsAreErrors(t *testing.T) {
 	fill(t, reflect.ValueOf(whole).Elem())
 	raw := encode(t, whole)
 	for n := range raw {
-		if err := readDocument(raw[:n], &postDoc{}); err == nil {
+		if err := mdb.ReadDocument(raw[:n], &postDoc{}); err == nil {
 			t.Errorf("%d of %d bytes were read without an error", n, len(raw))
 		}
 		changed := slices.Clone(raw)
 		changed[n] ^= 0x15
-		_ = readDocument(changed, &postDoc{})
+		_ = mdb.ReadDocument(changed, &postDoc{})
 	}
-	wrong, err := bson.Marshal(doc("author", "nobody"))
+	wrong, err := bson.Marshal(mdb.Doc("author", "nobody"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := readDocument(wrong, &postDoc{}); err == nil {
+	if err := mdb.ReadDocument(wrong, &postDoc{}); err == nil {
 		t.Error("a text was read as an id")
 	}
 }
@@ -59,7 +60,7 @@ func encode(t testing.TB, d any) []byte {
 	t.Helper()
 	var b bytes.Buffer
 	e := bson.NewEncoder(bson.NewDocumentWriter(&b))
-	e.SetRegistry(adRegistry())
+	e.SetRegistry(mdb.Registry)
 	if err := e.Encode(d); err != nil {
 		t.Fatal(err)
 	}
@@ -97,7 +98,7 @@ func fill(t testing.TB, v reflect.Value) {
 		v.Set(reflect.ValueOf(id.New()))
 		return
 	case bson.Binary:
-		v.Set(reflect.ValueOf(pairKey(id.New(), id.New())))
+		v.Set(reflect.ValueOf(mdb.PairKey(id.New(), id.New())))
 		return
 	}
 	switch v.Kind() {
@@ -136,18 +137,17 @@ func BenchmarkReadDocument(b *testing.B) {
 	fill(b, reflect.ValueOf(post).Elem())
 	fill(b, reflect.ValueOf(user).Elem())
 	post.Detail.Options = nil
-	registry := adRegistry()
-	for _, d := range []document{post, user} {
+	for _, d := range []mdb.Document{post, user} {
 		raw := encode(b, d)
 		name := reflect.TypeOf(d).Elem().Name()
-		read := func(read document) error { return readDocument(raw, read) }
-		decode := func(decoded document) error { return unmarshal(registry, raw, decoded) }
-		for by, decode := range map[string]func(document) error{"by hand": read, "by the driver": decode} {
+		read := func(read mdb.Document) error { return mdb.ReadDocument(raw, read) }
+		decode := func(decoded mdb.Document) error { return unmarshal(mdb.Registry, raw, decoded) }
+		for by, decode := range map[string]func(mdb.Document) error{"by hand": read, "by the driver": decode} {
 			b.Run(name+"/"+by, func(b *testing.B) {
 				b.ReportAllocs()
 				b.SetBytes(int64(len(raw)))
 				for b.Loop() {
-					if err := decode(reflect.New(reflect.TypeOf(d).Elem()).Interface().(document)); err != nil {
+					if err := decode(reflect.New(reflect.TypeOf(d).Elem()).Interface().(mdb.Document)); err != nil {
 						b.Fatal(err)
 					}
 				}

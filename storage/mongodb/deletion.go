@@ -12,6 +12,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // The jobs that remove what Author, who has deleted their account, has left behind, some at each attempt.
@@ -41,17 +42,17 @@ func deletionID(user social.UserID) jobID {
 
 // DeleteUser implements social.Users.
 func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Event) error {
-	return s.write(ctx, "delete user", []id.ID{user.ID}, func(ctx context.Context) error {
+	return s.db.Write(ctx, "delete user", []id.ID{user.ID}, func(ctx context.Context) error {
 		var d userDoc
-		if err := found(s.users.FindOneAndDelete(ctx, doc("_id", user)).Decode(&d)); err != nil {
+		if err := mdb.OrNotFound(s.users.FindOneAndDelete(ctx, mdb.Doc("_id", user)).Decode(&d)); err != nil {
 			return err
 		}
-		if _, err := s.handles.DeleteOne(ctx, doc("_id", d.Handle, "user", user)); err != nil {
+		if _, err := s.handles.DeleteOne(ctx, mdb.Doc("_id", d.Handle, "user", user)); err != nil {
 			return err
 		}
-		mark := doc("$set", doc("v", version, "gone", true))
+		mark := mdb.Doc("$set", mdb.Doc("v", version, "gone", true))
 		if _, err := s.edges.UpdateOne(ctx, goneKey(user), mark, options.UpdateOne().SetUpsert(true)); err != nil {
-			return upserted(err)
+			return mdb.OrRetry(err)
 		}
 		if err := s.endSessions(ctx, user); err != nil {
 			return err
@@ -68,17 +69,17 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 
 // endSessions removes all of a user's sessions, each with its event.
 func (s *Store) endSessions(ctx context.Context, user social.UserID) error {
-	sessions, err := findAll[sessionDoc](ctx, s.sessions, doc("user", user), inBatch, options.Find().SetHint(byUser))
+	sessions, err := mdb.FindAll[sessionDoc](ctx, s.sessions, mdb.Doc("user", user), mdb.InBatch, options.Find().SetHint(byUser))
 	if err != nil || len(sessions) == 0 {
 		return err
 	}
-	events := each(sessions, func(d *sessionDoc) any {
+	events := mdb.Map(sessions, func(d *sessionDoc) any {
 		e := newEventDoc(&social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user})
 		e.Session = &d.TokenHash
 		return e
 	})
-	tokens := each(sessions, func(d *sessionDoc) bson.Binary { return d.TokenHash })
-	if _, err := s.sessions.DeleteMany(ctx, doc("_id", doc("$in", tokens))); err != nil {
+	tokens := mdb.Map(sessions, func(d *sessionDoc) bson.Binary { return d.TokenHash })
+	if _, err := s.sessions.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", tokens))); err != nil {
 		return err
 	}
 	_, err = s.events.InsertMany(ctx, events)
@@ -87,8 +88,8 @@ func (s *Store) endSessions(ctx context.Context, user social.UserID) error {
 
 // IsDeleting implements social.Users.
 func (s *Store) IsDeleting(ctx context.Context, user social.UserID) (deleting bool, err error) {
-	err = s.read(ctx, "is user being deleted", func(ctx context.Context) error {
-		err := s.jobs.jobs.FindOne(ctx, doc("_id", deletionID(user)), options.FindOne().SetProjection(doc("_id", 1))).Err()
+	err = s.db.Read(ctx, "is user being deleted", func(ctx context.Context) error {
+		err := s.jobs.jobs.FindOne(ctx, mdb.Doc("_id", deletionID(user)), options.FindOne().SetProjection(mdb.Doc("_id", 1))).Err()
 		deleting = err == nil
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return nil
@@ -100,12 +101,12 @@ func (s *Store) IsDeleting(ctx context.Context, user social.UserID) (deleting bo
 
 // gone are those of the users who have deleted their accounts.
 func (s *Store) gone(ctx context.Context, users []social.UserID) (map[social.UserID]bool, error) {
-	keys := each(users, func(user *social.UserID) bson.Binary { return pairKey(user.ID, user.ID) })
+	keys := mdb.Map(users, func(user *social.UserID) bson.Binary { return mdb.PairKey(user.ID, user.ID) })
 	gone := map[social.UserID]bool{}
-	for i := 0; i < len(keys); i += inBatch {
-		some := min(i+inBatch, len(keys))
-		filter := doc("_id", doc("$in", valueList(keys[i:some])), "owner", doc("$in", valueList(users[i:some])))
-		docs, err := findAll[edgeDoc](ctx, s.edges, filter, 1, options.Find().SetHint(doc("_id", 1)))
+	for i := 0; i < len(keys); i += mdb.InBatch {
+		some := min(i+mdb.InBatch, len(keys))
+		filter := mdb.Doc("_id", mdb.Doc("$in", mdb.Values(keys[i:some])), "owner", mdb.Doc("$in", mdb.Values(users[i:some])))
+		docs, err := mdb.FindAll[edgeDoc](ctx, s.edges, filter, 1, options.Find().SetHint(mdb.Doc("_id", 1)))
 		if err != nil {
 			return nil, err
 		}
@@ -181,8 +182,8 @@ func (q *jobQueue) addSweep(ctx context.Context, from *jobDoc, after time.Durati
 
 // cutEdgesTo removes some of the edges that lead to the user, follows with all counts.
 func (d deletion) cutEdgesTo(ctx context.Context) (did bool, err error) {
-	return d.cutEdges(ctx, doc("other", d.user, "owner", doc("$ne", d.user)), byOther, func(ctx context.Context, follows []edgeDoc) error {
-		owners := each(follows, func(e *edgeDoc) social.UserID { return e.Owner })
+	return d.cutEdges(ctx, mdb.Doc("other", d.user, "owner", mdb.Doc("$ne", d.user)), byOther, func(ctx context.Context, follows []edgeDoc) error {
+		owners := mdb.Map(follows, func(e *edgeDoc) social.UserID { return e.Owner })
 		if err := d.countMany(ctx, owners, "following"); err != nil {
 			return err
 		}
@@ -199,21 +200,21 @@ func (d deletion) cutEdgesTo(ctx context.Context) (did bool, err error) {
 
 // cutEdgesOf removes some of the user's own edges. Their circles and feeds go as a whole.
 func (d deletion) cutEdgesOf(ctx context.Context) (did bool, err error) {
-	own := doc("_id", pairRange(d.user.ID), "owner", d.user, "other", doc("$ne", d.user))
+	own := mdb.Doc("_id", mdb.PairRange(d.user.ID), "owner", d.user, "other", mdb.Doc("$ne", d.user))
 	return d.cutEdges(ctx, own, "_id_", func(ctx context.Context, follows []edgeDoc) error {
-		return d.countMany(ctx, each(follows, func(e *edgeDoc) social.UserID { return e.Other }), "followers")
+		return d.countMany(ctx, mdb.Map(follows, func(e *edgeDoc) social.UserID { return e.Other }), "followers")
 	})
 }
 
 func (d deletion) cutEdges(ctx context.Context, which bson.D, hint string, uncount func(context.Context, []edgeDoc) error) (did bool, err error) {
-	err = d.write(ctx, "cut edges", nil, func(ctx context.Context) error {
-		edges, err := findAll[edgeDoc](ctx, d.edges, which, d.together, options.Find().SetLimit(int64(d.together)).SetHint(hint))
+	err = d.db.Write(ctx, "cut edges", nil, func(ctx context.Context) error {
+		edges, err := mdb.FindAll[edgeDoc](ctx, d.edges, which, d.together, options.Find().SetLimit(int64(d.together)).SetHint(hint))
 		if did = len(edges) > 0; err != nil || !did {
 			return err
 		}
-		keys := each(edges, func(e *edgeDoc) bson.Binary { return e.ID })
-		owners := each(edges, func(e *edgeDoc) social.UserID { return e.Owner })
-		if _, err := d.edges.DeleteMany(ctx, doc("_id", doc("$in", valueList(keys)), "owner", doc("$in", valueList(owners)))); err != nil {
+		keys := mdb.Map(edges, func(e *edgeDoc) bson.Binary { return e.ID })
+		owners := mdb.Map(edges, func(e *edgeDoc) social.UserID { return e.Owner })
+		if _, err := d.edges.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(keys)), "owner", mdb.Doc("$in", mdb.Values(owners)))); err != nil {
 			return err
 		}
 		if err := d.graph.followsChanged(ctx, ended(edges...)...); err != nil {
@@ -230,16 +231,16 @@ func (d deletion) cutEdges(ctx context.Context, which bson.D, hint string, uncou
 
 // countMany counts one less for each of the users who are there.
 func (d deletion) countMany(ctx context.Context, users []social.UserID, field string) error {
-	_, err := d.users.UpdateMany(ctx, doc("_id", doc("$in", valueList(users))), doc("$inc", doc(field, -1)))
+	_, err := d.users.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(users))), mdb.Doc("$inc", mdb.Doc(field, -1)))
 	return err
 }
 
 // deletePost removes one of the user's posts. Nobody sees it any more, so what hangs on it may go in parts, if it is much.
 func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 	var p postDoc
-	err = d.read(ctx, "post of a deleted user", func(ctx context.Context) error {
-		one := options.FindOne().SetHint(byAuthor).SetProjection(doc("commentCount", 1, "reactions", 1, "votes", 1, "muters", 1, "wallOwner", 1))
-		return found(d.posts.FindOne(ctx, doc("author", d.user), one).Decode(&p))
+	err = d.db.Read(ctx, "post of a deleted user", func(ctx context.Context) error {
+		one := options.FindOne().SetHint(byAuthor).SetProjection(mdb.Doc("commentCount", 1, "reactions", 1, "votes", 1, "muters", 1, "wallOwner", 1))
+		return mdb.OrNotFound(d.posts.FindOne(ctx, mdb.Doc("author", d.user), one).Decode(&p))
 	})
 	if errors.Is(err, social.ErrNotFound) {
 		return false, nil
@@ -248,7 +249,7 @@ func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 		return false, err
 	}
 	if p.hangingOn() > fullPost {
-		err = d.read(ctx, "empty post", func(ctx context.Context) error {
+		err = d.db.Read(ctx, "empty post", func(ctx context.Context) error {
 			did, err = d.emptyPost(ctx, p.ID)
 			return err
 		})
@@ -282,7 +283,7 @@ func (d *postDoc) hangingOn() int {
 // emptyPost removes a part of what hangs on a post that nobody sees any more.
 func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, err error) {
 	for _, c := range []*mongo.Collection{d.reactions, d.votes, d.threadMutes} {
-		marks, err := findAll[markDoc](ctx, c, doc("_id", pairRange(post.ID)), emptiedTogether, options.Find().SetLimit(emptiedTogether).SetHint("_id_"))
+		marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("_id", mdb.PairRange(post.ID)), emptiedTogether, options.Find().SetLimit(emptiedTogether).SetHint("_id_"))
 		if err != nil {
 			return did, err
 		}
@@ -290,7 +291,7 @@ func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, 
 			continue
 		}
 		did = true
-		if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", valueList(each(marks, func(m *markDoc) bson.Binary { return m.ID }))))); err != nil {
+		if _, err := c.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(mdb.Map(marks, func(m *markDoc) bson.Binary { return m.ID }))))); err != nil {
 			return did, err
 		}
 	}
@@ -300,16 +301,16 @@ func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, 
 
 // movePosts moves some of the posts by others on the user's wall to their authors' walls. An edit that is under way meets another revision.
 func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
-	err = d.write(ctx, "move posts", nil, func(ctx context.Context) error {
+	err = d.db.Write(ctx, "move posts", nil, func(ctx context.Context) error {
 		few := min(moveTogether, d.together)
-		posts, err := findAll[postDoc](ctx, d.posts, doc("wallOwner", d.user, "author", doc("$ne", d.user)), few,
-			options.Find().SetLimit(int64(few)).SetHint(byWall).SetProjection(doc("author", 1)))
+		posts, err := mdb.FindAll[postDoc](ctx, d.posts, mdb.Doc("wallOwner", d.user, "author", mdb.Doc("$ne", d.user)), few,
+			options.Find().SetLimit(int64(few)).SetHint(byWall).SetProjection(mdb.Doc("author", 1)))
 		if did = len(posts) > 0; err != nil || !did {
 			return err
 		}
-		models := each(posts, func(p *postDoc) mongo.WriteModel {
-			return mongo.NewUpdateOneModel().SetFilter(doc("_id", p.ID)).SetUpdate(doc(
-				"$set", doc("wallOwner", p.Author), "$inc", doc("revision", 1, "changes", 1), "$pull", doc("inbox", inboxKey('w', d.user.ID))))
+		models := mdb.Map(posts, func(p *postDoc) mongo.WriteModel {
+			return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", p.ID)).SetUpdate(mdb.Doc(
+				"$set", mdb.Doc("wallOwner", p.Author), "$inc", mdb.Doc("revision", 1, "changes", 1), "$pull", mdb.Doc("inbox", inboxKey('w', d.user.ID))))
 		})
 		if _, err := d.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
 			return err
@@ -342,9 +343,9 @@ func (d deletion) takeBackMarks(ctx context.Context) (did bool, err error) {
 		if did, err = d.nameMarks(ctx, c); did || err != nil {
 			return did, err
 		}
-		err = d.write(ctx, "take marks back", nil, func(ctx context.Context) error {
+		err = d.db.Write(ctx, "take marks back", nil, func(ctx context.Context) error {
 			few := min(moveTogether, d.together)
-			marks, err := findAll[markDoc](ctx, c, doc("user", d.user), few, options.Find().SetLimit(int64(few)).SetHint(byUser))
+			marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("user", d.user), few, options.Find().SetLimit(int64(few)).SetHint(byUser))
 			if did = len(marks) > 0; err != nil || !did {
 				return err
 			}
@@ -368,12 +369,12 @@ func (d deletion) markFields() map[*mongo.Collection]func(*markDoc) string {
 
 // uncountMarks removes marks, and counts them less at their posts.
 func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks []markDoc, field func(*markDoc) string) error {
-	keys := each(marks, func(m *markDoc) bson.Binary { return m.ID })
-	if _, err := c.DeleteMany(ctx, doc("_id", doc("$in", valueList(keys)))); err != nil {
+	keys := mdb.Map(marks, func(m *markDoc) bson.Binary { return m.ID })
+	if _, err := c.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(keys)))); err != nil {
 		return err
 	}
-	models := each(marks, func(m *markDoc) mongo.WriteModel {
-		return mongo.NewUpdateOneModel().SetFilter(doc("_id", m.post())).SetUpdate(doc("$inc", doc(field(m), -1, "changes", 1)))
+	models := mdb.Map(marks, func(m *markDoc) mongo.WriteModel {
+		return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", m.post())).SetUpdate(mdb.Doc("$inc", mdb.Doc(field(m), -1, "changes", 1)))
 	})
 	if _, err := d.posts.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false)); err != nil {
 		return err
@@ -388,13 +389,13 @@ func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks [
 
 // nameMarks gives some marks of version 1 their user, by whom they are found, and says whether there were any.
 func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool, err error) {
-	err = d.read(ctx, "name marks", func(ctx context.Context) error {
-		marks, err := findAll[markDoc](ctx, c, doc("user", nil), cutTogether, options.Find().SetLimit(cutTogether).SetHint(byUser))
+	err = d.db.Read(ctx, "name marks", func(ctx context.Context) error {
+		marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("user", nil), cutTogether, options.Find().SetLimit(cutTogether).SetHint(byUser))
 		if did = len(marks) > 0; err != nil || !did {
 			return err
 		}
-		models := each(marks, func(m *markDoc) mongo.WriteModel {
-			return mongo.NewUpdateOneModel().SetFilter(doc("_id", m.ID)).SetUpdate(doc("$set", doc("v", d.writes(c.Name()), "user", m.User)))
+		models := mdb.Map(marks, func(m *markDoc) mongo.WriteModel {
+			return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", m.ID)).SetUpdate(mdb.Doc("$set", mdb.Doc("v", d.writes(c.Name()), "user", m.User)))
 		})
 		_, err = c.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
 		return err
@@ -404,18 +405,18 @@ func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool,
 
 // deleteOwn removes what nobody else has a part in. A sign-in may have made a session since, and a socket been opened with it.
 func (d deletion) deleteOwn(ctx context.Context) error {
-	err := d.write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.endSessions(ctx, d.user) })
+	err := d.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.endSessions(ctx, d.user) })
 	if err != nil {
 		return err
 	}
-	return d.read(ctx, "delete what is a deleted user's own", func(ctx context.Context) error {
-		if _, err := d.circles.DeleteMany(ctx, doc("owner", d.user), options.DeleteMany().SetHint(byOwnerID)); err != nil {
+	return d.db.Read(ctx, "delete what is a deleted user's own", func(ctx context.Context) error {
+		if _, err := d.circles.DeleteMany(ctx, mdb.Doc("owner", d.user), options.DeleteMany().SetHint(byOwnerID)); err != nil {
 			return err
 		}
-		if _, err := d.profiles.DeleteOne(ctx, doc("_id", d.user)); err != nil {
+		if _, err := d.profiles.DeleteOne(ctx, mdb.Doc("_id", d.user)); err != nil {
 			return err
 		}
-		if _, err := d.jobs.jobs.DeleteOne(ctx, doc("_id", eraseID(d.user))); err != nil {
+		if _, err := d.jobs.jobs.DeleteOne(ctx, mdb.Doc("_id", eraseID(d.user))); err != nil {
 			return err
 		}
 		return d.feeds.forget(ctx, d.user)

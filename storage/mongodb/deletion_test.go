@@ -11,6 +11,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // Sweep does the job that removes what a deleted user has left behind.
@@ -24,11 +25,11 @@ func (s *Store) Sweep(ctx context.Context, user social.UserID) error {
 
 // SweepNow makes due what is to be done only in some minutes.
 func (s *Store) SweepNow(ctx context.Context) error {
-	result, err := s.jobs.jobs.UpdateMany(ctx, doc("kind", jobSweep), doc("$set", doc("due", time.Now())))
+	result, err := s.jobs.jobs.UpdateMany(ctx, mdb.Doc("kind", jobSweep), mdb.Doc("$set", mdb.Doc("due", time.Now())))
 	if err == nil && result.MatchedCount == 0 {
 		err = errors.New("nothing is to be done later")
 	}
-	s.jobs.wake()
+	s.jobs.Wake()
 	return err
 }
 
@@ -103,7 +104,7 @@ func TestDeletionsGoOn(t *testing.T) {
 	if p.CommentCount != 0 || len(p.Latest) != 0 || p.Reactions[social.ReactionLike] != 1 {
 		t.Errorf("%d comments, %d of them there, and %d likes", p.CommentCount, len(p.Latest), p.Reactions[social.ReactionLike])
 	}
-	left := must(s.edges.CountDocuments(t.Context(), doc("other", star)))(t) + must(s.posts.CountDocuments(t.Context(), doc("author", star)))(t)
+	left := must(s.edges.CountDocuments(t.Context(), mdb.Doc("other", star)))(t) + must(s.posts.CountDocuments(t.Context(), mdb.Doc("author", star)))(t)
 	if left != 1 {
 		t.Errorf("%d edges and posts are left, want the marker", left)
 	}
@@ -119,13 +120,13 @@ func TestOldMarksAreFound(t *testing.T) {
 	for _, user := range fans {
 		ok(t, s.PutReaction(t.Context(), p.ID, user, social.ReactionLike, anEvent(social.EventReactionAdded)))
 	}
-	must(s.reactions.UpdateMany(t.Context(), doc("user", fans[1]), doc("$unset", doc("user", 1), "$set", doc("v", 1))))(t)
+	must(s.reactions.UpdateMany(t.Context(), mdb.Doc("user", fans[1]), mdb.Doc("$unset", mdb.Doc("user", 1), "$set", mdb.Doc("v", 1))))(t)
 	ok(t, s.DeleteUser(t.Context(), fans[1], anEvent(social.EventUserDeleted)))
 	ok(t, s.Sweep(t.Context(), fans[1]))
 	if n := must(s.Posts(t.Context(), []social.PostID{p.ID}))(t)[p.ID].Reactions[social.ReactionLike]; n != 2 {
 		t.Errorf("%d reactions are counted, want 2", n)
 	}
-	if n := must(s.reactions.CountDocuments(t.Context(), doc()))(t); n != 2 {
+	if n := must(s.reactions.CountDocuments(t.Context(), mdb.Doc()))(t); n != 2 {
 		t.Errorf("%d reactions are there, want 2", n)
 	}
 }
@@ -147,7 +148,7 @@ func TestThreadsOfTheDeletedDoNotStopAMigration(t *testing.T) {
 	must(deletion{Store: s, user: star}.emptyPost(t.Context(), p.ID))(t)
 	ok(t, s.Migrate(t.Context(), Migration{Subject: MigrateComments, To: CommentsEmbedded, Goal: GoalFinish}))
 	ok(t, s.Sweep(t.Context(), star))
-	if n := must(s.posts.CountDocuments(t.Context(), doc()))(t); n != 0 {
+	if n := must(s.posts.CountDocuments(t.Context(), mdb.Doc()))(t); n != 0 {
 		t.Errorf("%d posts are left", n)
 	}
 }
@@ -164,7 +165,7 @@ func TestSessionsOfTheDeletedEnd(t *testing.T) {
 	if _, err := s.Session(t.Context(), token, time.Now()); !errors.Is(err, social.ErrNotFound) {
 		t.Errorf("the session: %v", err)
 	}
-	if n := must(s.events.CountDocuments(t.Context(), doc("kind", social.EventSessionEnded, "session", tokenKey(token))))(t); n != 1 {
+	if n := must(s.events.CountDocuments(t.Context(), mdb.Doc("kind", social.EventSessionEnded, "session", tokenKey(token))))(t); n != 1 {
 		t.Errorf("%d events tell of its end", n)
 	}
 }

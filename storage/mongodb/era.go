@@ -10,6 +10,7 @@ import (
 // era is how a server works for as long as no setting changes. Each call belongs to the era in which it began, and does as
 // that has it to its end; a setting goes on only when the calls of older eras have ended on all servers (member).
 type era struct {
+	member      *member
 	generations map[string]int    // of the settings, by their names
 	layouts     map[string]string // that are read, by the settings' names
 	threads     threadsInUse
@@ -21,7 +22,7 @@ type era struct {
 
 // newEra reads the settings' documents.
 func (s *Store) newEra(settings map[string]*settingDoc) (*era, error) {
-	e := &era{generations: map[string]int{}, layouts: map[string]string{}}
+	e := &era{member: s.member, generations: map[string]int{}, layouts: map[string]string{}}
 	for name, d := range settings {
 		e.generations[name], e.layouts[name] = d.Generation, d.Value
 	}
@@ -43,6 +44,15 @@ func checkKnown[L any](known map[string]L, d *settingDoc) error {
 	}
 	return nil
 }
+
+// MayRead implements mdb.Call.
+func (e *era) MayRead() error { return e.member.mayRead(e) }
+
+// MayWrite implements mdb.Call.
+func (e *era) MayWrite() error { return e.member.mayWrite(e) }
+
+// Leave implements mdb.Call.
+func (e *era) Leave() { e.calls.Done() }
 
 type eraKey struct{}
 

@@ -11,6 +11,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // jobErase deletes the comments of Author up to UpTo, some at each attempt. A user has one such job at most.
@@ -37,7 +38,7 @@ func eraseID(user social.UserID) jobID {
 
 // EraseComments implements social.Comments.
 func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo social.CommentID, e social.Event) (int, error) {
-	err := s.write(ctx, "begin to erase comments", []id.ID{user.ID}, func(ctx context.Context) error {
+	err := s.db.Write(ctx, "begin to erase comments", []id.ID{user.ID}, func(ctx context.Context) error {
 		if err := s.addErasure(ctx, user, upTo); err != nil {
 			return err
 		}
@@ -63,29 +64,29 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 // addErasure stores the job, or lets the one that is there go further. A worker takes it when this call should be over.
 func (s *Store) addErasure(ctx context.Context, user social.UserID, upTo social.CommentID) error {
 	now := time.Now()
-	_, err := s.jobs.jobs.UpdateOne(ctx, doc("_id", eraseID(user)), doc(
-		"$max", doc("upTo", upTo),
-		"$set", doc("due", now.Add(s.erasing.inCall+time.Second), "attempts", 0),
-		"$unset", doc("lease", 1), // whoever holds it knows of less
-		"$setOnInsert", doc("v", version, "kind", jobErase, "author", user, "madeAt", now),
+	_, err := s.jobs.jobs.UpdateOne(ctx, mdb.Doc("_id", eraseID(user)), mdb.Doc(
+		"$max", mdb.Doc("upTo", upTo),
+		"$set", mdb.Doc("due", now.Add(s.erasing.inCall+time.Second), "attempts", 0),
+		"$unset", mdb.Doc("lease", 1), // whoever holds it knows of less
+		"$setOnInsert", mdb.Doc("v", version, "kind", jobErase, "author", user, "madeAt", now),
 	), options.UpdateOne().SetUpsert(true))
-	return upserted(err)
+	return mdb.OrRetry(err)
 }
 
 // hastenErasure lets a worker take the job now.
 func (s *Store) hastenErasure(ctx context.Context, user social.UserID) error {
-	err := s.read(ctx, "hasten erasing comments", func(ctx context.Context) error {
-		_, err := s.jobs.jobs.UpdateOne(ctx, doc("_id", eraseID(user), "lease", doc("$exists", false)), doc("$set", doc("due", time.Now())))
+	err := s.db.Read(ctx, "hasten erasing comments", func(ctx context.Context) error {
+		_, err := s.jobs.jobs.UpdateOne(ctx, mdb.Doc("_id", eraseID(user), "lease", mdb.Doc("$exists", false)), mdb.Doc("$set", mdb.Doc("due", time.Now())))
 		return err
 	})
-	s.jobs.wake()
+	s.jobs.Wake()
 	return err
 }
 
 // endErasure removes the job, unless it is about more by now.
 func (s *Store) endErasure(ctx context.Context, user social.UserID, upTo social.CommentID) error {
-	return s.read(ctx, "end erasing comments", func(ctx context.Context) error {
-		_, err := s.jobs.jobs.DeleteOne(ctx, doc("_id", eraseID(user), "upTo", doc("$lte", upTo)))
+	return s.db.Read(ctx, "end erasing comments", func(ctx context.Context) error {
+		_, err := s.jobs.jobs.DeleteOne(ctx, mdb.Doc("_id", eraseID(user), "upTo", mdb.Doc("$lte", upTo)))
 		return err
 	})
 }
@@ -153,9 +154,9 @@ func byThread(comments []*social.Comment) [][]*social.Comment {
 // post is gone.
 func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments []*social.Comment) error {
 	post := comments[0].Post
-	err := s.write(ctx, "erase comments", []id.ID{post.ID}, func(ctx context.Context) error {
+	err := s.db.Write(ctx, "erase comments", []id.ID{post.ID}, func(ctx context.Context) error {
 		// The post first, as in DeleteComment.
-		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("changes", 1, "threadRevision", 1))); err != nil {
+		if err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", post), mdb.Doc("$inc", mdb.Doc("changes", 1, "threadRevision", 1))); err != nil {
 			return err
 		}
 		var events []any
@@ -174,7 +175,7 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 		if len(events) == 0 {
 			return social.ErrNotFound // nor has the post changed: no copy of it is old
 		}
-		if err := updateOne(ctx, s.posts, doc("_id", post), doc("$inc", doc("commentCount", -len(events)))); err != nil {
+		if err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", post), mdb.Doc("$inc", mdb.Doc("commentCount", -len(events)))); err != nil {
 			return err
 		}
 		if err := s.refreshLatest(ctx, post); err != nil {
@@ -195,19 +196,19 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 // CommentErasure implements social.Comments.
 func (s *Store) CommentErasure(ctx context.Context, user social.UserID) (e social.Erasure, err error) {
 	var j jobDoc
-	err = s.read(ctx, "comment erasure", func(ctx context.Context) error {
-		return found(s.jobs.jobs.FindOne(ctx, doc("_id", eraseID(user))).Decode(&j))
+	err = s.db.Read(ctx, "comment erasure", func(ctx context.Context) error {
+		return mdb.OrNotFound(s.jobs.jobs.FindOne(ctx, mdb.Doc("_id", eraseID(user))).Decode(&j))
 	})
 	if err != nil {
 		return e, err
 	}
-	e.StartedAt = utc(j.MadeAt)
+	e.StartedAt = mdb.UTC(j.MadeAt)
 	e.RemainingCount, err = s.leftToErase(ctx, user, j.UpTo)
 	return e, err
 }
 
 func (s *Store) leftToErase(ctx context.Context, user social.UserID, upTo social.CommentID) (n int, err error) {
-	err = s.read(ctx, "comments left to erase", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "comments left to erase", func(ctx context.Context) error {
 		n, err = s.threads.countBy(ctx, user, upTo)
 		return err
 	})

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // eventDoc is a document of events: the log, in which nothing changes.
@@ -60,7 +61,7 @@ func (s *Store) append(ctx context.Context, events ...social.Event) error {
 
 // KeepEvents implements social.EventLog: it changes the index by which the database itself removes events.
 func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
-	return s.read(ctx, "keep events", func(ctx context.Context) error {
+	return s.db.Read(ctx, "keep events", func(ctx context.Context) error {
 		diff, err := ensure(ctx, s.events, []mongo.IndexModel{expiring("at", retention)})
 		for _, model := range diff.expires {
 			s.member.logger.InfoContext(ctx, "events are kept for another time", "retention", retention.String())
@@ -73,9 +74,9 @@ func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
 // Tail implements social.EventLog, by a change stream.
 func (s *Store) Tail(ctx context.Context) (social.EventStream, error) {
 	var changes *mongo.ChangeStream
-	err := s.read(ctx, "tail", func(ctx context.Context) error {
+	err := s.db.Read(ctx, "tail", func(ctx context.Context) error {
 		var err error
-		changes, err = s.events.Watch(ctx, bson.A{doc("$match", doc("operationType", "insert"))})
+		changes, err = s.events.Watch(ctx, bson.A{mdb.Doc("$match", mdb.Doc("operationType", "insert"))})
 		return err
 	})
 	if err != nil {
@@ -109,7 +110,7 @@ func (t *tail) pump(ctx context.Context) {
 	for t.changes.Next(ctx) {
 		e, err := readChange(t.changes)
 		if err != nil {
-			t.err = translate(ctx, "event stream", err)
+			t.err = mdb.Translate(ctx, "event stream", err)
 			return
 		}
 		select {
@@ -128,7 +129,7 @@ func (t *tail) reason(ctx context.Context) error {
 		return errClosed
 	}
 	if err := t.changes.Err(); err != nil {
-		return translate(ctx, "event stream", err)
+		return mdb.Translate(ctx, "event stream", err)
 	}
 	return errors.New("mongodb: event stream: the log was dropped")
 }
@@ -172,7 +173,7 @@ func (t *tail) Close() error {
 		<-t.done
 		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
-		err = translate(ctx, "close event stream", t.changes.Close(ctx))
+		err = mdb.Translate(ctx, "close event stream", t.changes.Close(ctx))
 	})
 	return err
 }

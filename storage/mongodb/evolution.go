@@ -4,12 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-
-	"plaza/social"
 )
 
 // Every document has a version, v. This file says what changed from each version to the next, by collection. Readers take
-// all versions, and upgrade what is older (evolve, which readDocument calls); MigrateDocuments upgrades the stored ones. Writers write
+// all versions, and upgrade what is older (evolve, which mdb.ReadDocument calls); MigrateDocuments upgrades the stored ones. Writers write
 // the version that Store.writes says: the newest, once the operator has finished the upgrade. A collection that is not named here
 // has only ever had version 1.
 //
@@ -48,9 +46,6 @@ func previousVersions() versions {
 	return previous
 }
 
-// evolving is a document that brings itself to the newest version, once it is read.
-type evolving interface{ evolve() error }
-
 // errTooNew says that a newer Plaza has written a document: to read it without what is new would lose that.
 var errTooNew = errors.New("was written by a newer Plaza: run that one, or a newer one")
 
@@ -61,57 +56,6 @@ var readable = newestVersions()
 func known(collection string, version int) error {
 	if newest := readable.of(collection); version > newest {
 		return fmt.Errorf("a document of %s of version %d (this Plaza knows %d) %w", collection, version, newest, errTooNew)
-	}
-	return nil
-}
-
-func (d *userDoc) evolve() error {
-	if d.Version < 2 {
-		d.NameOrder = social.NameOrder(d.Name, d.ID)
-	}
-	err := known("users", d.Version)
-	d.Version = usersVersion
-	return err
-}
-
-func (d *postDoc) evolve() error {
-	d.Detail.evolve(d.Type)
-	err := known("posts", d.Version)
-	d.Version = postsVersion
-	return err
-}
-
-func (d *versionDoc) evolve() error {
-	d.Detail.evolve(d.Type)
-	err := known("postVersions", d.Version)
-	d.Version = postsVersion
-	return err
-}
-
-func (d *detailDoc) evolve(t social.PostType) {
-	if t == social.TypePhoto && d.Image == nil {
-		d.Image = &imageDoc{URL: d.URL, Width: d.Width, Height: d.Height}
-		d.URL, d.Width, d.Height = "", 0, 0
-	}
-}
-
-func (d *circleDoc) evolve() error  { return known("circles", d.Version) }
-func (d *edgeDoc) evolve() error    { return known("edges", d.Version) }
-func (d *commentDoc) evolve() error { return known("comments", d.Version) }
-func (d *profileDoc) evolve() error { return known("profiles", d.Version) }
-
-func (d *markDoc) evolve() error {
-	if d.User.IsZero() && len(d.ID.Data) == 2*len(d.User.ID) {
-		copy(d.User.ID[:], d.ID.Data[len(d.User.ID):])
-	}
-	err := known("reactions", d.Version)
-	d.Version = marksVersion
-	return err
-}
-
-func (t *tagged[D]) evolve() error {
-	if d, ok := any(&t.doc).(evolving); ok {
-		return d.evolve()
 	}
 	return nil
 }

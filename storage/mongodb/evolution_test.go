@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // readers read a document of each collection that has files in testdata/documents.
@@ -76,10 +77,10 @@ func TestEveryVersionIsRead(t *testing.T) {
 }
 
 func readAny(raw bson.Raw, to any) error {
-	if d, ok := to.(document); ok {
-		return readDocument(raw, d)
+	if d, ok := to.(mdb.Document); ok {
+		return mdb.ReadDocument(raw, d)
 	}
-	return unmarshal(adRegistry(), raw, to)
+	return unmarshal(mdb.Registry, raw, to)
 }
 
 // TestOldDocumentsMeanTheSame: what a reader makes of an old document is what is written of it today.
@@ -88,7 +89,7 @@ func TestOldDocumentsMeanTheSame(t *testing.T) {
 	var photos int
 	for _, raw := range goldenDocuments(t, "testdata/documents/posts.v1.bson") {
 		var old, today postDoc
-		if err := readDocument(raw, &old); err != nil {
+		if err := mdb.ReadDocument(raw, &old); err != nil {
 			t.Fatal(err)
 		}
 		post := old.post()
@@ -99,7 +100,7 @@ func TestOldDocumentsMeanTheSame(t *testing.T) {
 				t.Errorf("the photo is read as %+v", photo)
 			}
 		}
-		if err := readDocument(encode(t, newPostDoc(post, postsVersion)), &today); err != nil {
+		if err := mdb.ReadDocument(encode(t, newPostDoc(post, postsVersion)), &today); err != nil {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(post, today.post(), cmpopts.IgnoreFields(social.Post{}, "Edits")); diff != "" {
@@ -114,7 +115,7 @@ func TestOldDocumentsMeanTheSame(t *testing.T) {
 	}
 	for _, raw := range goldenDocuments(t, "testdata/documents/users.v1.bson") {
 		var old userDoc
-		if err := readDocument(raw, &old); err != nil || old.NameOrder != social.NameOrder(old.Name, old.ID) {
+		if err := mdb.ReadDocument(raw, &old); err != nil || old.NameOrder != social.NameOrder(old.Name, old.ID) {
 			t.Errorf("a user of version 1 is read as %+v, %v", old, err)
 		}
 	}
@@ -124,11 +125,11 @@ func TestOldDocumentsMeanTheSame(t *testing.T) {
 func TestNewerDocumentsAreRefused(t *testing.T) {
 	t.Parallel()
 	for collection, newReader := range readers {
-		d, ok := newReader().(evolving)
+		d, ok := newReader().(mdb.Evolving)
 		if !ok {
 			continue
 		}
-		raw, err := bson.Marshal(doc("v", newestVersions()[collection]+2))
+		raw, err := bson.Marshal(mdb.Doc("v", newestVersions()[collection]+2))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // The layouts of feeds. The choice is recorded in the database.
@@ -63,7 +64,7 @@ var feedLayouts = map[string]func(s *Store, o Options) feeds{
 
 // Wall implements social.Feeds, as the layout has it.
 func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (walls map[social.List[social.UserID]][]*social.Post, err error) {
-	err = s.readAtOnce(ctx, "wall", func(ctx context.Context) error {
+	err = s.db.ReadSnapshot(ctx, "wall", func(ctx context.Context) error {
 		walls, err = s.feeds.walls(ctx, lists)
 		return err
 	})
@@ -72,9 +73,9 @@ func (s *Store) Wall(ctx context.Context, lists []social.List[social.UserID]) (w
 
 // PostsBy implements social.Feeds: ranges of one index, in all layouts.
 func (s *Store) PostsBy(ctx context.Context, lists []social.List[social.UserID]) (posts map[social.List[social.UserID]][]*social.Post, err error) {
-	query := func(list social.List[social.UserID]) listQuery { return postList("author", list.Of, byAuthor) }
-	err = s.readAtOnce(ctx, "posts by", func(ctx context.Context) error {
-		posts, err = pagesOf(ctx, s.posts, lists, query, (*postDoc).post)
+	query := func(list social.List[social.UserID]) mdb.ListQuery { return postList("author", list.Of, byAuthor) }
+	err = s.db.ReadSnapshot(ctx, "posts by", func(ctx context.Context) error {
+		posts, err = mdb.Pages(ctx, s.posts, lists, query, (*postDoc).post)
 		return err
 	})
 	return posts, err
@@ -82,7 +83,7 @@ func (s *Store) PostsBy(ctx context.Context, lists []social.List[social.UserID])
 
 // News implements social.Feeds, as the layout has it.
 func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
-	err = s.readAtOnce(ctx, "news", func(ctx context.Context) error {
+	err = s.db.ReadSnapshot(ctx, "news", func(ctx context.Context) error {
 		posts, err = s.feeds.news(ctx, viewer, p)
 		return err
 	})
@@ -92,7 +93,7 @@ func (s *Store) News(ctx context.Context, viewer social.UserID, p social.Page) (
 // Incoming implements social.Feeds: the circles that hold the viewer, and then the newest posts whose inbox names them
 // or the viewer's wall. Its cost grows with the number of the viewer's followers, as that of News does with the followed.
 func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Page) (posts []*social.Post, err error) {
-	err = s.readAtOnce(ctx, "incoming", func(ctx context.Context) error {
+	err = s.db.ReadSnapshot(ctx, "incoming", func(ctx context.Context) error {
 		keys, err := s.inboxKeys(ctx, viewer)
 		if err != nil {
 			return err
@@ -105,9 +106,9 @@ func (s *Store) Incoming(ctx context.Context, viewer social.UserID, p social.Pag
 
 // inboxKeys are what the inbox of a post names when it is for the viewer.
 func (s *Store) inboxKeys(ctx context.Context, viewer social.UserID) ([]bson.Binary, error) {
-	filter := doc("other", viewer, "follow", doc("$gt", zeroKey))
-	docs, err := findAll[edgeDoc](ctx, s.graph.followers(ctx), filter, listedIDs,
-		options.Find().SetProjection(doc("_id", 0, "owner", 1, "circles", 1)).SetHint(byFollowed))
+	filter := mdb.Doc("other", viewer, "follow", mdb.Doc("$gt", mdb.ZeroKey))
+	docs, err := mdb.FindAll[edgeDoc](ctx, s.graph.followers(ctx), filter, listedIDs,
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1, "circles", 1)).SetHint(byFollowed))
 	keys := []bson.Binary{inboxKey('w', viewer.ID)}
 	for i := range docs {
 		keys = append(keys, inboxKey('a', docs[i].Owner.ID))

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // bucketFeeds is the layout with buckets of ids for everybody (keptFeed). A post is pushed to all followers of its author by jobs,
@@ -77,7 +78,7 @@ func (f *keptFeed) followsChanged(ctx context.Context, build jobKind, owners []s
 	if err := f.stale(ctx, owners); err != nil {
 		return err
 	}
-	return f.jobs.add(ctx, each(owners, func(owner *social.UserID) jobDoc { return jobDoc{Kind: build, Author: *owner} })...)
+	return f.jobs.add(ctx, mdb.Map(owners, func(owner *social.UserID) jobDoc { return jobDoc{Kind: build, Author: *owner} })...)
 }
 
 func (*bucketFeeds) jobKinds() []jobKind {

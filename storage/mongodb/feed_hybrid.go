@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // hybridFeeds is the layout with lists for active users (newsListDoc). A post is pushed to the lists of its author's
@@ -18,7 +19,7 @@ type hybridFeeds struct {
 	readFeeds
 
 	mergeAbove int
-	building   *locks // by user: one reader of this process builds a list
+	building   *mdb.Locks // by user: one reader of this process builds a list
 }
 
 // defaultMergeAbove: pushing a post costs about as much as it saves a few readers, and most of so many do not come.
@@ -28,7 +29,7 @@ func newHybridFeeds(s *Store, o Options) *hybridFeeds {
 	if o.MergeAbove <= 0 {
 		o.MergeAbove = defaultMergeAbove
 	}
-	return &hybridFeeds{readFeeds: readFeeds{s}, mergeAbove: o.MergeAbove, building: newLocks()}
+	return &hybridFeeds{readFeeds: readFeeds{s}, mergeAbove: o.MergeAbove, building: mdb.NewLocks()}
 }
 
 // mergedAuthorDoc is a document of mergedAuthors: an author with very many followers. While it is not Complete, lists
@@ -42,9 +43,9 @@ type mergedAuthorDoc struct {
 
 // mergedOf are those of the authors who are merged at read.
 func (f *hybridFeeds) mergedOf(ctx context.Context, authors []social.UserID) ([]social.UserID, error) {
-	docs, err := findIn[mergedAuthorDoc](ctx, f.mergedAuthors, "_id", authors,
-		options.Find().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1)))
-	return each(docs, func(d *mergedAuthorDoc) social.UserID { return d.Author }), err
+	docs, err := mdb.FindIn[mergedAuthorDoc](ctx, f.mergedAuthors, "_id", authors,
+		options.Find().SetProjection(mdb.Doc("_id", 1)).SetHint(mdb.Doc("_id", 1)))
+	return mdb.Map(docs, func(d *mergedAuthorDoc) social.UserID { return d.Author }), err
 }
 
 // news reads the list, what is on its way to it, the newest posts of merged authors, and then the posts: three or four commands. What lies deeper than
@@ -145,10 +146,10 @@ func (f *hybridFeeds) build(context.Context, social.UserID) error { return nil }
 
 // forget implements feeds.
 func (f *hybridFeeds) forget(ctx context.Context, user social.UserID) error {
-	if _, err := f.newsLists.DeleteOne(ctx, doc("_id", user)); err != nil {
+	if _, err := f.newsLists.DeleteOne(ctx, mdb.Doc("_id", user)); err != nil {
 		return err
 	}
-	_, err := f.mergedAuthors.DeleteOne(ctx, doc("_id", user))
+	_, err := f.mergedAuthors.DeleteOne(ctx, mdb.Doc("_id", user))
 	return err
 }
 
@@ -162,5 +163,5 @@ func (f *hybridFeeds) followsChanged(ctx context.Context, owners ...social.UserI
 		models[i] = dormant(owner)
 	}
 	_, err := f.newsLists.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-	return upserted(err)
+	return mdb.OrRetry(err)
 }

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // The jobs of hybridFeeds.
@@ -75,20 +76,20 @@ func (f *hybridFeeds) spread(ctx context.Context, j *jobDoc) error {
 // followersOf reads the job's followers, newest first, and the oldest one's edge. Whoever follows the author while
 // jobs are under way has a feed that is built anew, with all posts that were there.
 func (s *Store) followersOf(ctx context.Context, j *jobDoc) (followers []social.UserID, last social.EdgeID, err error) {
-	bounds := doc("$gt", zeroKey)
+	bounds := mdb.Doc("$gt", mdb.ZeroKey)
 	if !j.After.IsZero() {
 		bounds = append(bounds, bson.E{Key: "$lt", Value: j.After})
 	}
 	if !j.Until.IsZero() {
 		bounds = append(bounds, bson.E{Key: "$gte", Value: j.Until})
 	}
-	docs, err := findAll[edgeDoc](ctx, s.graph.followers(ctx), doc("other", j.Author, "follow", bounds), jobSize,
-		options.Find().SetSort(doc("follow", -1)).SetLimit(jobSize).SetHint(byFollowed).
-			SetProjection(doc("_id", 0, "owner", 1, "follow", 1)))
+	docs, err := mdb.FindAll[edgeDoc](ctx, s.graph.followers(ctx), mdb.Doc("other", j.Author, "follow", bounds), jobSize,
+		options.Find().SetSort(mdb.Doc("follow", -1)).SetLimit(jobSize).SetHint(byFollowed).
+			SetProjection(mdb.Doc("_id", 0, "owner", 1, "follow", 1)))
 	if len(docs) > 0 {
 		last = docs[len(docs)-1].Follow
 	}
-	return each(docs, func(d *edgeDoc) social.UserID { return d.Owner }), last, err
+	return mdb.Map(docs, func(d *edgeDoc) social.UserID { return d.Owner }), last, err
 }
 
 // split leaves the followers up to last to the job, and the others to a new one. Where the server dies in between, the
@@ -98,28 +99,28 @@ func (s *Store) split(ctx context.Context, j *jobDoc, last social.EdgeID) error 
 	if err != nil {
 		return err
 	}
-	_, err = s.jobs.jobs.UpdateOne(ctx, held(j), doc("$set", doc("until", last)))
+	_, err = s.jobs.jobs.UpdateOne(ctx, held(j), mdb.Doc("$set", mdb.Doc("until", last)))
 	return err
 }
 
 // push puts a post into the lists of users, except into dormant ones, and once. A list that nobody has read for so long
 // that it is full becomes dormant.
 func (f *hybridFeeds) push(ctx context.Context, post social.PostID, users []social.UserID) error {
-	some := doc("$in", valueList(users))
+	some := mdb.Doc("$in", mdb.Values(users))
 	_, err := f.newsLists.BulkWrite(ctx, []mongo.WriteModel{
-		mongo.NewUpdateManyModel().SetFilter(doc("_id", some, "pushed", doc("$lt", maxPushed), "ids", doc("$ne", post))).
-			SetUpdate(doc("$push", doc("ids", post), "$inc", doc("pushed", 1))).SetHint(doc("_id", 1)),
-		mongo.NewUpdateManyModel().SetFilter(doc("_id", some, "pushed", doc("$gte", maxPushed))).
-			SetUpdate(doc("$unset", doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1, "stamp", 1))).
-			SetHint(doc("_id", 1)),
+		mongo.NewUpdateManyModel().SetFilter(mdb.Doc("_id", some, "pushed", mdb.Doc("$lt", maxPushed), "ids", mdb.Doc("$ne", post))).
+			SetUpdate(mdb.Doc("$push", mdb.Doc("ids", post), "$inc", mdb.Doc("pushed", 1))).SetHint(mdb.Doc("_id", 1)),
+		mongo.NewUpdateManyModel().SetFilter(mdb.Doc("_id", some, "pushed", mdb.Doc("$gte", maxPushed))).
+			SetUpdate(mdb.Doc("$unset", mdb.Doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1, "stamp", 1))).
+			SetHint(mdb.Doc("_id", 1)),
 	})
 	return err
 }
 
 // pull takes a post out of the lists of users.
 func (f *hybridFeeds) pull(ctx context.Context, post social.PostID, users []social.UserID) error {
-	_, err := f.newsLists.UpdateMany(ctx, doc("_id", doc("$in", valueList(users)), "ids", post),
-		doc("$pull", doc("ids", post)), options.UpdateMany().SetHint(doc("_id", 1)))
+	_, err := f.newsLists.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(users)), "ids", post),
+		mdb.Doc("$pull", mdb.Doc("ids", post)), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 	return err
 }
 
@@ -127,13 +128,13 @@ func (f *hybridFeeds) pull(ctx context.Context, post social.PostID, users []soci
 // begins to be merged: followers' lists are told of it first.
 func (f *hybridFeeds) isMerged(ctx context.Context, j *jobDoc) (bool, error) {
 	var m mergedAuthorDoc
-	err := f.mergedAuthors.FindOne(ctx, doc("_id", j.Author)).Decode(&m)
+	err := f.mergedAuthors.FindOne(ctx, mdb.Doc("_id", j.Author)).Decode(&m)
 	if !errors.Is(err, mongo.ErrNoDocuments) {
 		return m.Complete, err
 	}
 	var u userDoc
-	few := options.FindOne().SetProjection(doc("followers", 1))
-	err = found(f.users.FindOne(ctx, doc("_id", j.Author), few).Decode(&u))
+	few := options.FindOne().SetProjection(mdb.Doc("followers", 1))
+	err = mdb.OrNotFound(f.users.FindOne(ctx, mdb.Doc("_id", j.Author), few).Decode(&u))
 	if errors.Is(err, social.ErrNotFound) { // the account was deleted
 		return false, nil
 	}
@@ -145,8 +146,8 @@ func (f *hybridFeeds) isMerged(ctx context.Context, j *jobDoc) (bool, error) {
 
 // unmerge takes a merged author out of the lists of users.
 func (f *hybridFeeds) unmerge(ctx context.Context, author social.UserID, users []social.UserID) error {
-	_, err := f.newsLists.UpdateMany(ctx, doc("_id", doc("$in", valueList(users)), "merged", author),
-		doc("$pull", doc("merged", author)), options.UpdateMany().SetHint(doc("_id", 1)))
+	_, err := f.newsLists.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(users)), "merged", author),
+		mdb.Doc("$pull", mdb.Doc("merged", author)), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 	return err
 }
 
@@ -160,8 +161,8 @@ func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.mergedAuthors.UpdateOne(ctx, doc("_id", j.Author),
-		doc("$setOnInsert", doc("v", version, "since", time.Now())), options.UpdateOne().SetUpsert(true))
+	_, err = f.mergedAuthors.UpdateOne(ctx, mdb.Doc("_id", j.Author),
+		mdb.Doc("$setOnInsert", mdb.Doc("v", version, "since", time.Now())), options.UpdateOne().SetUpsert(true))
 	if err != nil {
 		return err
 	}
@@ -169,8 +170,8 @@ func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
 	if err != nil {
 		return err
 	}
-	_, err = f.newsLists.UpdateMany(ctx, doc("_id", doc("$in", valueList(followers)), "ids", doc("$exists", true)),
-		doc("$addToSet", doc("merged", j.Author)), options.UpdateMany().SetHint(doc("_id", 1)))
+	_, err = f.newsLists.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(followers)), "ids", mdb.Doc("$exists", true)),
+		mdb.Doc("$addToSet", mdb.Doc("merged", j.Author)), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 	if err != nil {
 		return err
 	}
@@ -180,6 +181,6 @@ func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
 	if len(followers) == jobSize {
 		return f.jobs.addNext(ctx, *j, jobDoc{Kind: jobPromote, Author: j.Author, After: last})
 	}
-	_, err = f.mergedAuthors.UpdateOne(ctx, doc("_id", j.Author), doc("$set", doc("complete", true)))
+	_, err = f.mergedAuthors.UpdateOne(ctx, mdb.Doc("_id", j.Author), mdb.Doc("$set", mdb.Doc("complete", true)))
 	return err
 }

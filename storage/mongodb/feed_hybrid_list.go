@@ -8,9 +8,11 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // newsListDoc is a document of newsLists: the newest posts in one user's news, by id. It is a cache. A reader who finds none
@@ -35,6 +37,23 @@ type newsListDoc struct {
 	UsedAt  time.Time       `bson:"usedAt"`
 }
 
+func (l *newsListDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "ids":
+		mdb.ReadIDs(r, v, &l.IDs)
+	case "merged":
+		mdb.ReadIDs(r, v, &l.Merged)
+	case "floor":
+		r.ID(v, &l.Floor.ID)
+	case "pushed":
+		r.Int(v, &l.Pushed)
+	case "ready":
+		r.Bool(v, &l.Ready)
+	case "usedAt":
+		r.Time(v, &l.UsedAt)
+	}
+}
+
 const (
 	// listLength is how many ids a list has when it is built or cut, and maxPushed how many are pushed to it in between.
 	// Who does not come back for so many posts has a dormant list.
@@ -51,15 +70,15 @@ const (
 
 // list reads a user's list, and builds it where there is none. It is nil where the user's follows change all the time.
 func (f *hybridFeeds) list(ctx context.Context, user social.UserID) (*newsListDoc, error) {
-	docs, err := findAll[newsListDoc](ctx, f.newsLists, doc("_id", user), 1, options.Find().SetHint(doc("_id", 1)))
+	docs, err := mdb.FindAll[newsListDoc](ctx, f.newsLists, mdb.Doc("_id", user), 1, options.Find().SetHint(mdb.Doc("_id", 1)))
 	if err != nil {
 		return nil, err
 	}
 	if len(docs) == 0 || !docs[0].Ready {
-		return f.buildList(outside(ctx), user)
+		return f.buildList(mdb.Outside(ctx), user)
 	}
 	l := &docs[0]
-	return l, f.upkeep(outside(ctx), user, l)
+	return l, f.upkeep(mdb.Outside(ctx), user, l)
 }
 
 // upkeep cuts a long list, and notes that the list is used.
@@ -68,15 +87,15 @@ func (f *hybridFeeds) upkeep(ctx context.Context, user social.UserID, l *newsLis
 	if l.Pushed < cutAfter && now.Sub(l.UsedAt) < listUse {
 		return nil
 	}
-	sorted := doc("$sortArray", doc("input", doc("$setUnion", bson.A{"$ids"}), "sortBy", 1))
-	_, err := f.newsLists.UpdateOne(ctx, doc("_id", user, "ready", true), pipeline{
-		doc("$set", doc("usedAt", now, "ids", sorted, "pushed", 0)),
-		doc("$set", doc("floor", doc("$cond", bson.A{
-			doc("$gt", bson.A{doc("$size", "$ids"), listLength}),
-			doc("$max", bson.A{"$floor", doc("$arrayElemAt", bson.A{"$ids", -listLength})}),
+	sorted := mdb.Doc("$sortArray", mdb.Doc("input", mdb.Doc("$setUnion", bson.A{"$ids"}), "sortBy", 1))
+	_, err := f.newsLists.UpdateOne(ctx, mdb.Doc("_id", user, "ready", true), mdb.Pipeline{
+		mdb.Doc("$set", mdb.Doc("usedAt", now, "ids", sorted, "pushed", 0)),
+		mdb.Doc("$set", mdb.Doc("floor", mdb.Doc("$cond", bson.A{
+			mdb.Doc("$gt", bson.A{mdb.Doc("$size", "$ids"), listLength}),
+			mdb.Doc("$max", bson.A{"$floor", mdb.Doc("$arrayElemAt", bson.A{"$ids", -listLength})}),
 			"$floor",
 		}))),
-		doc("$set", doc("ids", doc("$slice", bson.A{"$ids", -listLength}))),
+		mdb.Doc("$set", mdb.Doc("ids", mdb.Doc("$slice", bson.A{"$ids", -listLength}))),
 	})
 	return err
 }
@@ -84,7 +103,7 @@ func (f *hybridFeeds) upkeep(ctx context.Context, user social.UserID, l *newsLis
 // buildList makes a list. Readers of one process wait for each other here, and the first one builds for all of them. Readers of
 // several processes build under the same stamp, and the first one stores the list: one that dies delays no other.
 func (f *hybridFeeds) buildList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
-	release, err := f.building.acquire(ctx, []id.ID{user.ID})
+	release, err := f.building.Acquire(ctx, []id.ID{user.ID})
 	if err != nil {
 		return nil, err
 	}
@@ -108,12 +127,12 @@ func (f *hybridFeeds) buildList(ctx context.Context, user social.UserID) (*newsL
 
 // beginList is step 1. It returns the list that is there afterwards, which may be ready by now.
 func (f *hybridFeeds) beginList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
-	begun := doc("_id", user, "v", version, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", jobID{id.New()}, "usedAt", time.Now())
-	update := pipeline{doc("$replaceWith", doc("$cond", bson.A{doc("$isArray", "$ids"), "$$ROOT", doc("$literal", begun)}))}
+	begun := mdb.Doc("_id", user, "v", version, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", jobID{id.New()}, "usedAt", time.Now())
+	update := mdb.Pipeline{mdb.Doc("$replaceWith", mdb.Doc("$cond", bson.A{mdb.Doc("$isArray", "$ids"), "$$ROOT", mdb.Doc("$literal", begun)}))}
 	l := new(newsListDoc)
-	err := retry(ctx, func() error {
+	err := mdb.Retry(ctx, func() error {
 		*l = newsListDoc{}
-		return upserted(f.newsLists.FindOneAndUpdate(ctx, doc("_id", user), update,
+		return mdb.OrRetry(f.newsLists.FindOneAndUpdate(ctx, mdb.Doc("_id", user), update,
 			options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(l))
 	})
 	return l, err
@@ -138,14 +157,14 @@ func (f *hybridFeeds) readTruth(ctx context.Context, user social.UserID) (*newsL
 
 // storeList is step 3. It returns the list as it is stored: nil where another reader has stored it, or where it was taken away.
 func (f *hybridFeeds) storeList(ctx context.Context, truth *newsListDoc, stamp jobID) (*newsListDoc, error) {
-	set := doc(
-		"ready", true, "ids", doc("$setUnion", bson.A{"$ids", idArray(truth.IDs)}),
-		"merged", doc("$setUnion", bson.A{"$merged", idArray(truth.Merged)}))
+	set := mdb.Doc(
+		"ready", true, "ids", mdb.Doc("$setUnion", bson.A{"$ids", idArray(truth.IDs)}),
+		"merged", mdb.Doc("$setUnion", bson.A{"$merged", idArray(truth.Merged)}))
 	if !truth.Floor.IsZero() {
 		set = append(set, bson.E{Key: "floor", Value: truth.Floor})
 	}
 	l := new(newsListDoc)
-	err := f.newsLists.FindOneAndUpdate(ctx, doc("_id", truth.User, "stamp", stamp, "ready", doc("$ne", true)), pipeline{doc("$set", set)},
+	err := f.newsLists.FindOneAndUpdate(ctx, mdb.Doc("_id", truth.User, "stamp", stamp, "ready", mdb.Doc("$ne", true)), mdb.Pipeline{mdb.Doc("$set", set)},
 		options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(l)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return nil, nil
@@ -154,14 +173,14 @@ func (f *hybridFeeds) storeList(ctx context.Context, truth *newsListDoc, stamp j
 }
 
 // idArray is a list of ids as a literal, which is never null.
-func idArray[V ~struct{ id.ID }](ids []V) bson.D { return doc("$literal", idList(ids)) }
+func idArray[V ~struct{ id.ID }](ids []V) bson.D { return mdb.Doc("$literal", mdb.IDs(ids)) }
 
 // dormant takes a user's list away; the next reader builds it again. The new stamp makes it a change in any case, so that it
 // is in conflict with a reader who builds the list at the same time.
 func dormant(user social.UserID) mongo.WriteModel {
-	return mongo.NewUpdateOneModel().SetFilter(doc("_id", user)).SetUpsert(true).SetUpdate(doc(
-		"$set", doc("v", version, "stamp", jobID{id.New()}, "usedAt", time.Now()),
-		"$unset", doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1)))
+	return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", user)).SetUpsert(true).SetUpdate(mdb.Doc(
+		"$set", mdb.Doc("v", version, "stamp", jobID{id.New()}, "usedAt", time.Now()),
+		"$unset", mdb.Doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1)))
 }
 
 // reaches says whether the list alone, with the merged authors, knows all posts of the page's bounds.

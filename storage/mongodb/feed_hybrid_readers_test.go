@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // builder counts how often a store reads what belongs into a list, and how often it has stored one.
@@ -52,7 +53,7 @@ func newReading(t *testing.T) (m *meeting, builders [2]*builder) {
 	return m, builders
 }
 
-// readAll lets readers on each of the stores read the news at the same time.
+// mdb.ReadAll lets readers on each of the stores read the news at the same time.
 func (m *meeting) readAll(readers int, stores ...*Store) {
 	m.t.Helper()
 	var all sync.WaitGroup
@@ -119,7 +120,7 @@ func (m *meeting) dieBuilding() {
 // fallAsleep leaves what is left of a list that nobody has read for many pushes.
 func (m *meeting) fallAsleep() {
 	m.t.Helper()
-	must(m.other.newsLists.InsertOne(m.t.Context(), doc("_id", m.reader, "v", version)))(m.t)
+	must(m.other.newsLists.InsertOne(m.t.Context(), mdb.Doc("_id", m.reader, "v", version)))(m.t)
 }
 
 // posted are the posts that every page must have.
@@ -156,7 +157,7 @@ func (c *crowd) read(s *Store) {
 	if err != nil {
 		c.t.Error(err)
 	}
-	got := each(page, func(p **social.Post) social.PostID { return (*p).ID })
+	got := mdb.Map(page, func(p **social.Post) social.PostID { return (*p).ID })
 	for _, post := range want {
 		if !slices.Contains(got, post) {
 			c.t.Errorf("post %v is missing", post)
@@ -202,7 +203,7 @@ func TestReadersMeetFollowsAndPosts(t *testing.T) {
 	reading.Wait()
 	workers.Wait()
 	m.check("at the end")
-	if l := must(findAll[newsListDoc](t.Context(), m.one.newsLists, doc("_id", m.reader), 1))(t); len(l) != 1 || !l[0].Ready {
+	if l := must(mdb.FindAll[newsListDoc](t.Context(), m.one.newsLists, mdb.Doc("_id", m.reader), 1))(t); len(l) != 1 || !l[0].Ready {
 		t.Errorf("the list is not ready: %+v", l)
 	}
 }

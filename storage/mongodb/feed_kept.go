@@ -12,6 +12,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // keptFeed keeps the newest posts of a feed that everybody has: their ids, and copies of them where that is wanted. It is a
@@ -100,7 +101,7 @@ func (c postCopy) changes() int {
 
 func (c postCopy) post() (*social.Post, error) {
 	var d postDoc
-	if err := readDocument(c, &d); err != nil {
+	if err := mdb.ReadDocument(c, &d); err != nil {
 		return nil, err
 	}
 	return d.post(), nil
@@ -116,11 +117,11 @@ func (c *postCopy) UnmarshalBSON(raw []byte) error {
 }
 
 // notCopied are the fields of a post that only queries need.
-var notCopied = doc("seq", 0, "inbox", 0)
+var notCopied = mdb.Doc("seq", 0, "inbox", 0)
 
 // copiesOf copies posts as they are now. Those that are gone are missing.
 func (f *keptFeed) copiesOf(ctx context.Context, posts []social.PostID) ([]postCopy, error) {
-	return findIn[postCopy](ctx, f.posts, "_id", posts, options.Find().SetProjection(notCopied))
+	return mdb.FindIn[postCopy](ctx, f.posts, "_id", posts, options.Find().SetProjection(notCopied))
 }
 
 // small are the copies that may be kept.
@@ -138,12 +139,12 @@ func nextMonth(post social.PostID) social.PostID {
 }
 
 // openOf matches the open part of a user. It has the user twice, since the closed ones are on the same shard by that field.
-func openOf(user social.UserID) bson.D { return doc("_id", user, "user", user) }
+func openOf(user social.UserID) bson.D { return mdb.Doc("_id", user, "user", user) }
 
 // openOfAll matches the open parts of users.
 func openOfAll(users []social.UserID) bson.D {
-	some := doc("$in", valueList(users))
-	return doc("_id", some, "user", some)
+	some := mdb.Doc("$in", mdb.Values(users))
+	return mdb.Doc("_id", some, "user", some)
 }
 
 // byPart finds the closed parts of users.
@@ -151,71 +152,67 @@ const byPart = "user_upper_lower"
 
 // partIndexes are those of a kept feed's collection.
 func partIndexes() []mongo.IndexModel {
-	return []mongo.IndexModel{having("upper", byPart, doc("user", 1, "upper", 1, "lower", 1))}
+	return []mongo.IndexModel{having("upper", byPart, mdb.Doc("user", 1, "upper", 1, "lower", 1))}
 }
 
-func (d *openPart) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *openPart) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "_id":
-		r.id(v, &d.User.ID)
+		r.ID(v, &d.User.ID)
 	case "v":
-		r.int(v, &d.Version)
+		r.Int(v, &d.Version)
 	case "gen":
-		r.id(v, &d.Gen.ID)
+		r.ID(v, &d.Gen.ID)
 	case "ids":
-		r.posts(v, &d.IDs)
+		mdb.ReadIDs(r, v, &d.IDs)
 	case "posts":
-		r.copies(v, &d.Posts)
+		readCopies(r, v, &d.Posts)
 	case "count":
-		r.int(v, &d.Count)
+		r.Int(v, &d.Count)
 	case "month":
-		r.text(v, &d.Month)
+		r.Text(v, &d.Month)
 	case "from":
-		r.id(v, &d.From.ID)
+		r.ID(v, &d.From.ID)
 	case "floor":
-		r.id(v, &d.Floor.ID)
+		r.ID(v, &d.Floor.ID)
 	case "parts":
-		r.int(v, &d.Parts)
+		r.Int(v, &d.Parts)
 	case "ready":
-		r.bool(v, &d.Ready)
+		r.Bool(v, &d.Ready)
 	case "found":
-		readDocuments(r, v, &d.found)
+		mdb.ReadDocuments(r, v, &d.found)
 	}
 }
 
-func (d *closedPart) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *closedPart) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "_id":
-		r.binary(v, &d.ID)
+		r.Binary(v, &d.ID)
 	case "v":
-		r.int(v, &d.Version)
+		r.Int(v, &d.Version)
 	case "user":
-		r.id(v, &d.User.ID)
+		r.ID(v, &d.User.ID)
 	case "gen":
-		r.id(v, &d.Gen.ID)
+		r.ID(v, &d.Gen.ID)
 	case "lower":
-		r.id(v, &d.Lower.ID)
+		r.ID(v, &d.Lower.ID)
 	case "upper":
-		r.id(v, &d.Upper.ID)
+		r.ID(v, &d.Upper.ID)
 	case "month":
-		r.text(v, &d.Month)
+		r.Text(v, &d.Month)
 	case "ids":
-		r.posts(v, &d.IDs)
+		mdb.ReadIDs(r, v, &d.IDs)
 	case "posts":
-		r.copies(v, &d.Posts)
+		readCopies(r, v, &d.Posts)
 	}
 }
 
-func (r *reading) posts(v bsoncore.Value, to *[]social.PostID) {
-	readArray(r, v, to, func(r *reading, v bsoncore.Value, p *social.PostID) { r.id(v, &p.ID) })
-}
-
-// copies keeps the documents as they are: most are never looked at.
-func (r *reading) copies(v bsoncore.Value, to *[]postCopy) {
+// readCopies keeps the documents as they are: most are never looked at.
+func readCopies(r *mdb.Reader, v bsoncore.Value, to *[]postCopy) {
 	v.Data = slices.Clone(v.Data) // the cursor's memory is used again
-	readArray(r, v, to, func(r *reading, v bsoncore.Value, c *postCopy) {
+	mdb.ReadArray(r, v, to, func(r *mdb.Reader, v bsoncore.Value, c *postCopy) {
 		raw, ok := v.DocumentOK()
-		if r.check(ok, v) {
+		if r.Check(ok, v) {
 			*c = postCopy(raw)
 		}
 	})

@@ -11,6 +11,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // stale makes feeds stale, inside a transaction: the new generation makes it a change in any case, so that it is in conflict with whoever builds a
@@ -18,12 +19,12 @@ import (
 func (f *keptFeed) stale(ctx context.Context, users []social.UserID) error {
 	models := make([]mongo.WriteModel, len(users))
 	for i, user := range users {
-		models[i] = mongo.NewUpdateOneModel().SetFilter(openOf(user)).SetUpsert(true).SetUpdate(doc(
-			"$set", doc("v", version, "gen", stamp{id.New()}, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
-			"$unset", doc("ids", 1, "posts", 1, "count", 1, "month", 1, "ready", 1)))
+		models[i] = mongo.NewUpdateOneModel().SetFilter(openOf(user)).SetUpsert(true).SetUpdate(mdb.Doc(
+			"$set", mdb.Doc("v", version, "gen", stamp{id.New()}, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
+			"$unset", mdb.Doc("ids", 1, "posts", 1, "count", 1, "month", 1, "ready", 1)))
 	}
 	_, err := f.docs.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
-	return upserted(err)
+	return mdb.OrRetry(err)
 }
 
 // forget removes a user's feed.
@@ -31,7 +32,7 @@ func (f *keptFeed) forget(ctx context.Context, user social.UserID) error {
 	if _, err := f.docs.DeleteOne(ctx, openOf(user)); err != nil {
 		return err
 	}
-	_, err := f.docs.DeleteMany(ctx, doc("user", user, "upper", doc("$gt", zeroKey)), options.DeleteMany().SetHint(byPart))
+	_, err := f.docs.DeleteMany(ctx, mdb.Doc("user", user, "upper", mdb.Doc("$gt", mdb.ZeroKey)), options.DeleteMany().SetHint(byPart))
 	return err
 }
 
@@ -45,7 +46,7 @@ func (f *keptFeed) build(ctx context.Context, user social.UserID) error {
 }
 
 func (f *keptFeed) isReady(ctx context.Context, user social.UserID) (bool, error) {
-	err := f.docs.FindOne(ctx, append(openOf(user), bson.E{Key: "ready", Value: true}), options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1))).Err()
+	err := f.docs.FindOne(ctx, append(openOf(user), bson.E{Key: "ready", Value: true}), options.FindOne().SetProjection(mdb.Doc("_id", 1)).SetHint(mdb.Doc("_id", 1))).Err()
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return false, nil
 	}
@@ -97,16 +98,16 @@ func (f *keptFeed) rebuild(ctx context.Context, user social.UserID) error {
 // beginGeneration is step 1. It returns the generation that was there before.
 func (f *keptFeed) beginGeneration(ctx context.Context, user social.UserID, gen stamp) (stamp, error) {
 	var before openPart
-	update := doc(
-		"$set", doc("v", version, "gen", gen, "ids", bson.A{}, "count", 0, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
-		"$unset", doc("posts", 1, "month", 1, "ready", 1))
-	err := retry(ctx, func() error {
+	update := mdb.Doc(
+		"$set", mdb.Doc("v", version, "gen", gen, "ids", bson.A{}, "count", 0, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
+		"$unset", mdb.Doc("posts", 1, "month", 1, "ready", 1))
+	err := mdb.Retry(ctx, func() error {
 		err := f.docs.FindOneAndUpdate(ctx, openOf(user), update,
-			options.FindOneAndUpdate().SetUpsert(true).SetProjection(doc("gen", 1))).Decode(&before)
+			options.FindOneAndUpdate().SetUpsert(true).SetProjection(mdb.Doc("gen", 1))).Decode(&before)
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return nil
 		}
-		return upserted(err)
+		return mdb.OrRetry(err)
 	})
 	return before.Gen, err
 }
@@ -182,32 +183,32 @@ func (f *keptFeed) endGeneration(ctx context.Context, open *openPart, closed []c
 	for i := range closed {
 		known = append(known, closed[i].IDs...)
 	}
-	pushed := doc("$setDifference", bson.A{"$ids", idArray(known)})
-	set := doc(
+	pushed := mdb.Doc("$setDifference", bson.A{"$ids", idArray(known)})
+	set := mdb.Doc(
 		"ready", true, "from", open.From, "floor", open.Floor, "parts", open.Parts,
-		"ids", ascending(doc("$setUnion", bson.A{pushed, idArray(open.IDs)})))
+		"ids", ascending(mdb.Doc("$setUnion", bson.A{pushed, idArray(open.IDs)})))
 	if f.copies {
 		posts := open.Posts
 		if posts == nil {
 			posts = []postCopy{}
 		}
-		set = append(set, bson.E{Key: "posts", Value: doc("$concatArrays", bson.A{doc("$literal", posts), copiesBut(known)})})
+		set = append(set, bson.E{Key: "posts", Value: mdb.Doc("$concatArrays", bson.A{mdb.Doc("$literal", posts), copiesBut(known)})})
 		if len(open.IDs) > 0 {
 			set = append(set, bson.E{Key: "month", Value: monthOf(open.IDs[0])})
 		}
 	}
 	result, err := f.docs.UpdateOne(ctx, append(openOf(open.User), bson.E{Key: "gen", Value: open.Gen}),
-		pipeline{doc("$set", set), doc("$set", doc("count", doc("$size", "$ids")))})
+		mdb.Pipeline{mdb.Doc("$set", set), mdb.Doc("$set", mdb.Doc("count", mdb.Doc("$size", "$ids")))})
 	return err == nil && result.MatchedCount > 0, err
 }
 
 // sweep removes closed parts that nobody reads any more: those of the generation before and of older ones, and this one's where it was
 // not done. What two that build at the same time may leave behind goes with a later generation.
 func (f *keptFeed) sweep(ctx context.Context, user social.UserID, gen, before stamp, done bool) error {
-	gone := bson.A{doc("gen", doc("$lt", gen)), doc("gen", before)}
+	gone := bson.A{mdb.Doc("gen", mdb.Doc("$lt", gen)), mdb.Doc("gen", before)}
 	if !done {
-		gone = append(gone, doc("gen", gen))
+		gone = append(gone, mdb.Doc("gen", gen))
 	}
-	_, err := f.docs.DeleteMany(ctx, doc("user", user, "upper", doc("$gt", zeroKey), "$or", gone), options.DeleteMany().SetHint(byPart))
+	_, err := f.docs.DeleteMany(ctx, mdb.Doc("user", user, "upper", mdb.Doc("$gt", mdb.ZeroKey), "$or", gone), options.DeleteMany().SetHint(byPart))
 	return err
 }

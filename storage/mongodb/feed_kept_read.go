@@ -11,6 +11,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // keptView is what was read of a feed.
@@ -101,7 +102,7 @@ func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID]
 	for _, list := range lists {
 		longest = max(longest, list.Limit)
 	}
-	views, err := f.openViews(ctx, each(lists, func(l *social.List[social.UserID]) social.UserID { return l.Of }), longest)
+	views, err := f.openViews(ctx, mdb.Map(lists, func(l *social.List[social.UserID]) social.UserID { return l.Of }), longest)
 	if err != nil {
 		return nil, err
 	}
@@ -185,16 +186,16 @@ const inOneDocument = 40
 
 // lookUp reads the open part and its newest posts.
 func (f *keptFeed) lookUp(ctx context.Context, user social.UserID, limit int) (*keptView, error) {
-	own := doc("$match", openOf(user))
-	newest := doc("$slice", bson.A{doc("$ifNull", bson.A{"$ids", bson.A{}}), -limit - slack/2})
-	lookup := doc("$lookup", doc("from", f.posts.Name(), "localField", "newest", "foreignField", "_id", "as", "found"))
-	together := bson.A{own, doc("$set", doc("newest", newest)), lookup}
+	own := mdb.Doc("$match", openOf(user))
+	newest := mdb.Doc("$slice", bson.A{mdb.Doc("$ifNull", bson.A{"$ids", bson.A{}}), -limit - slack/2})
+	lookup := mdb.Doc("$lookup", mdb.Doc("from", f.posts.Name(), "localField", "newest", "foreignField", "_id", "as", "found"))
+	together := bson.A{own, mdb.Doc("$set", mdb.Doc("newest", newest)), lookup}
 	if limit+slack/2 > inOneDocument {
-		together = union(f.docs, []bson.A{
-			{own}, {own, doc("$project", doc("_id", 0, "newest", newest)), lookup, doc("$unwind", "$found"), doc("$project", doc("found", bson.A{"$found"}))},
+		together = mdb.Union(f.docs, []bson.A{
+			{own}, {own, mdb.Doc("$project", mdb.Doc("_id", 0, "newest", newest)), lookup, mdb.Doc("$unwind", "$found"), mdb.Doc("$project", mdb.Doc("found", bson.A{"$found"}))},
 		})
 	}
-	rows, err := aggregateAll[openPart](ctx, f.docs, together, 1+limit+slack/2)
+	rows, err := mdb.AggregateAll[openPart](ctx, f.docs, together, 1+limit+slack/2)
 	v := &keptView{posts: map[social.PostID]*social.Post{}}
 	for i := range rows {
 		if i == 0 {
@@ -210,15 +211,15 @@ func (f *keptFeed) lookUp(ctx context.Context, user social.UserID, limit int) (*
 // lookAround reads the open part and the closed ones where the page begins, with copies from there on alone.
 func (f *keptFeed) lookAround(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
 	filter, order := closedNear(user, p)
-	open := bson.A{doc("$match", openOf(user))}
-	closed := bson.A{doc("$match", filter), doc("$sort", order), doc("$limit", f.partsOf(p))}
+	open := bson.A{mdb.Doc("$match", openOf(user))}
+	closed := bson.A{mdb.Doc("$match", filter), mdb.Doc("$sort", order), mdb.Doc("$limit", f.partsOf(p))}
 	if f.copies {
-		near := doc("$set", doc("posts", copiesNear(p)))
+		near := mdb.Doc("$set", mdb.Doc("posts", copiesNear(p)))
 		open, closed = append(open, near), append(closed, near)
 	}
-	rows, err := aggregateAll[keptRow](ctx, f.docs, union(f.docs, []bson.A{
-		append(open, doc("$replaceRoot", doc("newRoot", doc("open", "$$ROOT")))),
-		append(closed, doc("$replaceRoot", doc("newRoot", doc("closed", "$$ROOT")))),
+	rows, err := mdb.AggregateAll[keptRow](ctx, f.docs, mdb.Union(f.docs, []bson.A{
+		append(open, mdb.Doc("$replaceRoot", mdb.Doc("newRoot", mdb.Doc("open", "$$ROOT")))),
+		append(closed, mdb.Doc("$replaceRoot", mdb.Doc("newRoot", mdb.Doc("closed", "$$ROOT")))),
 	}), 1+f.partsOf(p))
 	v := &keptView{}
 	for i := range rows {
@@ -229,12 +230,12 @@ func (f *keptFeed) lookAround(ctx context.Context, user social.UserID, p social.
 
 // copiesNear are a part's copies where a page begins.
 func copiesNear(p social.Page) bson.D {
-	behind, n := doc("$lt", bson.A{"$$this._id", keyID(p.After, lastID)}), -p.Limit-slack
+	behind, n := mdb.Doc("$lt", bson.A{"$$this._id", keyID(p.After, lastID)}), -p.Limit-slack
 	if p.Last {
-		behind, n = doc("$gt", bson.A{"$$this._id", keyID(p.Before, social.PostID{})}), p.Limit+slack
+		behind, n = mdb.Doc("$gt", bson.A{"$$this._id", keyID(p.Before, social.PostID{})}), p.Limit+slack
 	}
-	stored := doc("$ifNull", bson.A{"$posts", bson.A{}})
-	return doc("$slice", bson.A{doc("$filter", doc("input", stored, "cond", behind)), n})
+	stored := mdb.Doc("$ifNull", bson.A{"$posts", bson.A{}})
+	return mdb.Doc("$slice", bson.A{mdb.Doc("$filter", mdb.Doc("input", stored, "cond", behind)), n})
 }
 
 // openViews reads the open parts of users, each with about so many of its newest copies.
@@ -243,8 +244,8 @@ func (f *keptFeed) openViews(ctx context.Context, users []social.UserID, newest 
 	for _, user := range users {
 		views[user] = &keptView{}
 	}
-	docs, err := findAll[openPart](ctx, f.docs, openOfAll(users), len(users),
-		options.Find().SetProjection(doc("posts", doc("$slice", -newest-slack))).SetHint(doc("_id", 1)))
+	docs, err := mdb.FindAll[openPart](ctx, f.docs, openOfAll(users), len(users),
+		options.Find().SetProjection(mdb.Doc("posts", mdb.Doc("$slice", -newest-slack))).SetHint(mdb.Doc("_id", 1)))
 	for i := range docs {
 		views[docs[i].User].open = &docs[i]
 		views[docs[i].User].keep(docs[i].Posts)
@@ -255,9 +256,9 @@ func (f *keptFeed) openViews(ctx context.Context, users []social.UserID, newest 
 // closedNear selects the closed parts where a page begins, and those behind them.
 func closedNear(user social.UserID, p social.Page) (filter, order bson.D) {
 	if p.Last {
-		return doc("user", user, "upper", doc("$gt", keyID(p.Before, social.PostID{}))), doc("upper", 1)
+		return mdb.Doc("user", user, "upper", mdb.Doc("$gt", keyID(p.Before, social.PostID{}))), mdb.Doc("upper", 1)
 	}
-	return doc("user", user, "upper", doc("$gt", zeroKey), "lower", doc("$lt", keyID(p.After, lastID))), doc("upper", -1)
+	return mdb.Doc("user", user, "upper", mdb.Doc("$gt", mdb.ZeroKey), "lower", mdb.Doc("$lt", keyID(p.After, lastID))), mdb.Doc("upper", -1)
 }
 
 // keptRow is an open part or a closed one.
@@ -266,14 +267,14 @@ type keptRow struct {
 	closed *closedPart
 }
 
-func (row *keptRow) set(r *reading, field []byte, v bsoncore.Value) {
+func (row *keptRow) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "open":
 		row.open = &openPart{}
-		r.inner(v, row.open)
+		r.Inner(v, row.open)
 	case "closed":
 		row.closed = &closedPart{}
-		r.inner(v, row.closed)
+		r.Inner(v, row.closed)
 	}
 }
 
@@ -329,7 +330,7 @@ func (f *keptFeed) next(ctx context.Context, s *span) ([]closedPart, error) {
 		p.After = social.Key(s.reach.Bytes())
 	}
 	filter, order := closedNear(s.open.User, p)
-	return findAll[closedPart](ctx, f.docs, append(filter, bson.E{Key: "gen", Value: s.open.Gen}), f.partsOf(p),
+	return mdb.FindAll[closedPart](ctx, f.docs, append(filter, bson.E{Key: "gen", Value: s.open.Gen}), f.partsOf(p),
 		options.Find().SetSort(order).SetLimit(int64(f.partsOf(p))).SetHint(byPart))
 }
 
@@ -434,7 +435,7 @@ func (f *keptFeed) current(ctx context.Context, ids []social.PostID, views ...*k
 	if len(missing) == 0 {
 		return found, nil
 	}
-	docs, err := findIn[postDoc](ctx, f.posts, "_id", missing)
+	docs, err := mdb.FindIn[postDoc](ctx, f.posts, "_id", missing)
 	for i := range docs {
 		found[docs[i].ID] = docs[i].post()
 	}
@@ -447,12 +448,12 @@ type changesDoc struct {
 	Changes int           `bson:"changes"`
 }
 
-func (d *changesDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *changesDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "_id":
-		r.id(v, &d.ID.ID)
+		r.ID(v, &d.ID.ID)
 	case "changes":
-		r.int(v, &d.Changes)
+		r.Int(v, &d.Changes)
 	}
 }
 
@@ -461,7 +462,7 @@ const byChanges = "id_changes"
 
 // changesOf looks up how often posts were changed. There is no hint: a layout that comes to a database later may lack its index.
 func (f *keptFeed) changesOf(ctx context.Context, posts []social.PostID) ([]changesDoc, error) {
-	return findIn[changesDoc](ctx, f.posts, "_id", posts, options.Find().SetProjection(doc("_id", 1, "changes", 1)))
+	return mdb.FindIn[changesDoc](ctx, f.posts, "_id", posts, options.Find().SetProjection(mdb.Doc("_id", 1, "changes", 1)))
 }
 
 // unchanged finds the posts whose copies are as the posts are now, and returns those that are there, but have no such copy.

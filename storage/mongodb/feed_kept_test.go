@@ -15,6 +15,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // feedsOf is the layout that a store reads.
@@ -37,13 +38,13 @@ func keptNews(t *testing.T, s *Store) *keptFeed {
 // the floor, within their limits, and hold their posts alone, and once.
 func storedParts(t *testing.T, f *keptFeed, user social.UserID) (open openPart, closed []closedPart) {
 	t.Helper()
-	docs := must(findAll[openPart](t.Context(), f.docs, doc("_id", user), 1))(t)
+	docs := must(mdb.FindAll[openPart](t.Context(), f.docs, mdb.Doc("_id", user), 1))(t)
 	if len(docs) != 1 || !docs[0].Ready {
 		t.Fatalf("the feed of %v is not ready: %+v", user, docs)
 	}
 	open = docs[0]
-	newestFirst := options.Find().SetSort(doc("upper", -1))
-	closed = must(findAll[closedPart](t.Context(), f.docs, doc("user", user, "gen", open.Gen, "lower", doc("$exists", true)), 100, newestFirst))(t)
+	newestFirst := options.Find().SetSort(mdb.Doc("upper", -1))
+	closed = must(mdb.FindAll[closedPart](t.Context(), f.docs, mdb.Doc("user", user, "gen", open.Gen, "lower", mdb.Doc("$exists", true)), 100, newestFirst))(t)
 	checkIDs(t, f, "the open part", open.IDs, open.Posts)
 	if len(open.IDs) > 2*f.size || open.Count != len(open.IDs) {
 		t.Errorf("the open part has %d posts, and counts %d", len(open.IDs), open.Count)
@@ -103,7 +104,7 @@ func freshCopies(t *testing.T, f *keptFeed, user social.UserID) {
 	for _, c := range closed {
 		copies = slices.Concat(copies, c.Posts)
 	}
-	now := must(f.copiesOf(t.Context(), each(copies, func(c *postCopy) social.PostID { return c.id() })))(t)
+	now := must(f.copiesOf(t.Context(), mdb.Map(copies, func(c *postCopy) social.PostID { return c.id() })))(t)
 	byID := func(a, b postCopy) int { return a.id().Compare(b.id().ID) }
 	slices.SortFunc(copies, byID)
 	slices.SortFunc(now, byID)
@@ -113,7 +114,7 @@ func freshCopies(t *testing.T, f *keptFeed, user social.UserID) {
 }
 
 func texts(copies []postCopy) []string {
-	return each(copies, func(c *postCopy) string {
+	return mdb.Map(copies, func(c *postCopy) string {
 		p, err := c.post()
 		if err != nil {
 			return err.Error()
@@ -148,9 +149,9 @@ func sameAsRead(t *testing.T, s *Store, user social.UserID, what string) {
 // readyFeeds gives users feeds that are ready, and empty, as if their jobs had been done.
 func readyFeeds(t *testing.T, s *Store, users []social.UserID) {
 	t.Helper()
-	must(s.jobs.jobs.DeleteMany(t.Context(), doc()))(t)
-	set := doc("ids", bson.A{}, "posts", bson.A{}, "count", 0, "ready", true)
-	must(keptNews(t, s).docs.UpdateMany(t.Context(), doc("_id", doc("$in", users)), doc("$set", set)))(t)
+	must(s.jobs.jobs.DeleteMany(t.Context(), mdb.Doc()))(t)
+	set := mdb.Doc("ids", bson.A{}, "posts", bson.A{}, "count", 0, "ready", true)
+	must(keptNews(t, s).docs.UpdateMany(t.Context(), mdb.Doc("_id", mdb.Doc("$in", users)), mdb.Doc("$set", set)))(t)
 }
 
 // TestKeptJobsThatAreRepeatedAddNothing is TestJobsThatAreRepeatedAddNothing for feeds that everybody has.
@@ -163,7 +164,7 @@ func TestKeptJobsThatAreRepeatedAddNothing(t *testing.T) {
 			author, followers := fans(t, s, n)
 			readyFeeds(t, s, followers)
 			holding := func(post social.PostID) (n int) {
-				for _, d := range must(findIn[openPart](t.Context(), keptNews(t, s).docs, "_id", followers))(t) {
+				for _, d := range must(mdb.FindIn[openPart](t.Context(), keptNews(t, s).docs, "_id", followers))(t) {
 					checkIDs(t, keptNews(t, s), "an open part", d.IDs, d.Posts)
 					n += len(slices.DeleteFunc(slices.Clone(d.IDs), func(id social.PostID) bool { return id != post }))
 				}
@@ -215,7 +216,7 @@ func TestPartsStayInOrder(t *testing.T) {
 			ok(t, feedsOf(s).build(t.Context(), reader)) // it is there
 			ok(t, keptNews(t, s).rebuild(t.Context(), reader))
 			_, closed := storedParts(t, keptNews(t, s), reader)
-			if n := must(keptNews(t, s).docs.CountDocuments(t.Context(), doc("user", reader, "lower", doc("$exists", true))))(t); int(n) != len(closed) {
+			if n := must(keptNews(t, s).docs.CountDocuments(t.Context(), mdb.Doc("user", reader, "lower", mdb.Doc("$exists", true))))(t); int(n) != len(closed) {
 				t.Errorf("%d closed parts are stored, of which %d are read", n, len(closed))
 			}
 		})
@@ -396,9 +397,9 @@ func TestLongPostsAreNotCopied(t *testing.T) {
 // TestKeptDocumentsReadThemselves is TestDocumentsReadThemselves for what has copies in it.
 func TestKeptDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
-	raw := must(bson.Marshal(doc("_id", 1, "changes", 3)))(t)
+	raw := must(bson.Marshal(mdb.Doc("_id", 1, "changes", 3)))(t)
 	closed := closedPart{
-		ID: pairKey(id.New(), id.New()), Version: 1, User: social.UserID{ID: id.New()}, Gen: stamp{id.New()},
+		ID: mdb.PairKey(id.New(), id.New()), Version: 1, User: social.UserID{ID: id.New()}, Gen: stamp{id.New()},
 		Lower: social.PostID{ID: id.New()}, Upper: social.PostID{ID: id.New()}, Month: "2026-11",
 		IDs: []social.PostID{{ID: id.New()}}, Posts: []postCopy{raw, raw},
 	}
@@ -407,12 +408,12 @@ func TestKeptDocumentsReadThemselves(t *testing.T) {
 		From: closed.Upper, Floor: closed.Lower, Parts: 7, Ready: true,
 	}
 	var readOpen openPart
-	ok(t, readDocument(encode(t, open), &readOpen))
+	ok(t, mdb.ReadDocument(encode(t, open), &readOpen))
 	if diff := cmp.Diff(open, readOpen, cmpopts.IgnoreUnexported(openPart{})); diff != "" {
 		t.Error(diff)
 	}
 	var readClosed closedPart
-	ok(t, readDocument(encode(t, closed), &readClosed))
+	ok(t, mdb.ReadDocument(encode(t, closed), &readClosed))
 	if diff := cmp.Diff(closed, readClosed); diff != "" {
 		t.Error(diff)
 	}

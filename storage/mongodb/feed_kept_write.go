@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // push puts a post into the feeds of users, once, except into stale ones. There is a copy where copies are kept and the post is not gone.
@@ -18,8 +19,8 @@ func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCo
 	if err := f.tidy(ctx, post, users); err != nil {
 		return err
 	}
-	open := slices.Concat(openOfAll(users), doc("count", doc("$gte", 0), "from", doc("$lte", post), "ids", doc("$ne", post)))
-	if _, err := f.docs.UpdateMany(ctx, open, f.pushing(post, copies, true), options.UpdateMany().SetHint(doc("_id", 1))); err != nil {
+	open := slices.Concat(openOfAll(users), mdb.Doc("count", mdb.Doc("$gte", 0), "from", mdb.Doc("$lte", post), "ids", mdb.Doc("$ne", post)))
+	if _, err := f.docs.UpdateMany(ctx, open, f.pushing(post, copies, true), options.UpdateMany().SetHint(mdb.Doc("_id", 1))); err != nil {
 		return err
 	}
 	// A part that is closed in between has the post, or is there by now.
@@ -32,7 +33,7 @@ func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCo
 
 // pushLate puts a post into the closed parts of users where it belongs, and says how many these are.
 func (f *keptFeed) pushLate(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID) (int, error) {
-	closed := doc("user", doc("$in", valueList(users)), "upper", doc("$gt", post), "lower", doc("$lte", post), "ids", doc("$ne", post))
+	closed := mdb.Doc("user", mdb.Doc("$in", mdb.Values(users)), "upper", mdb.Doc("$gt", post), "lower", mdb.Doc("$lte", post), "ids", mdb.Doc("$ne", post))
 	result, err := f.docs.UpdateMany(ctx, closed, f.pushing(post, copies, false), options.UpdateMany().SetHint(byPart))
 	if err != nil {
 		return 0, err
@@ -42,8 +43,8 @@ func (f *keptFeed) pushLate(ctx context.Context, post social.PostID, copies []po
 
 // pushNow puts a post into the feed of one user, without tidying up, unless the open part is very long.
 func (f *keptFeed) pushNow(ctx context.Context, post social.PostID, copies []postCopy, user social.UserID) error {
-	open := slices.Concat(openOf(user), doc("count", doc("$gte", 0, "$lt", 4*f.size), "from", doc("$lte", post), "ids", doc("$ne", post)))
-	result, err := f.docs.UpdateOne(ctx, open, f.pushing(post, copies, true), options.UpdateOne().SetHint(doc("_id", 1)))
+	open := slices.Concat(openOf(user), mdb.Doc("count", mdb.Doc("$gte", 0, "$lt", 4*f.size), "from", mdb.Doc("$lte", post), "ids", mdb.Doc("$ne", post)))
+	result, err := f.docs.UpdateOne(ctx, open, f.pushing(post, copies, true), options.UpdateOne().SetHint(mdb.Doc("_id", 1)))
 	if err == nil && result.MatchedCount == 0 {
 		_, err = f.pushLate(ctx, post, copies, []social.UserID{user})
 	}
@@ -53,14 +54,14 @@ func (f *keptFeed) pushNow(ctx context.Context, post social.PostID, copies []pos
 // pushing is the update that puts a post into a part.
 func (f *keptFeed) pushing(post social.PostID, copies []postCopy, isOpen bool) bson.D {
 	var update bson.D
-	pushed := doc("ids", post)
+	pushed := mdb.Doc("ids", post)
 	if f.copies {
-		pushed = append(pushed, bson.E{Key: "posts", Value: doc("$each", small(copies))})
+		pushed = append(pushed, bson.E{Key: "posts", Value: mdb.Doc("$each", small(copies))})
 	}
 	if isOpen {
-		update = doc("$inc", doc("count", 1))
+		update = mdb.Doc("$inc", mdb.Doc("count", 1))
 		if f.copies {
-			update = append(update, bson.E{Key: "$min", Value: doc("month", monthOf(post))})
+			update = append(update, bson.E{Key: "$min", Value: mdb.Doc("month", monthOf(post))})
 		}
 	}
 	return append(update, bson.E{Key: "$push", Value: pushed})
@@ -68,9 +69,9 @@ func (f *keptFeed) pushing(post social.PostID, copies []postCopy, isOpen bool) b
 
 // thin builds those feeds anew where too many posts have come late into a closed part.
 func (f *keptFeed) thin(ctx context.Context, post social.PostID, users []social.UserID) error {
-	thick := doc("user", doc("$in", valueList(users)), "upper", doc("$gt", post), "lower", doc("$lte", post),
-		fmt.Sprintf("ids.%d", 2*f.size-1), doc("$exists", true))
-	parts, err := findAll[closedPart](ctx, f.docs, thick, len(users), options.Find().SetProjection(doc("_id", 0, "user", 1)).SetHint(byPart))
+	thick := mdb.Doc("user", mdb.Doc("$in", mdb.Values(users)), "upper", mdb.Doc("$gt", post), "lower", mdb.Doc("$lte", post),
+		fmt.Sprintf("ids.%d", 2*f.size-1), mdb.Doc("$exists", true))
+	parts, err := mdb.FindAll[closedPart](ctx, f.docs, thick, len(users), options.Find().SetProjection(mdb.Doc("_id", 0, "user", 1)).SetHint(byPart))
 	for i := 0; i < len(parts) && err == nil; i++ {
 		err = f.rebuild(ctx, parts[i].User)
 	}
@@ -79,20 +80,20 @@ func (f *keptFeed) thin(ctx context.Context, post social.PostID, users []social.
 
 // pull takes a post out of the feeds of users.
 func (f *keptFeed) pull(ctx context.Context, post social.PostID, users []social.UserID) error {
-	pulled := doc("ids", post)
+	pulled := mdb.Doc("ids", post)
 	if f.copies {
-		pulled = append(pulled, bson.E{Key: "posts", Value: doc("_id", post)})
+		pulled = append(pulled, bson.E{Key: "posts", Value: mdb.Doc("_id", post)})
 	}
-	return f.updateParts(ctx, post, users, doc("ids", post), doc("$pull", pulled), doc("$inc", doc("count", -1)))
+	return f.updateParts(ctx, post, users, mdb.Doc("ids", post), mdb.Doc("$pull", pulled), mdb.Doc("$inc", mdb.Doc("count", -1)))
 }
 
 // refresh puts a newer copy in the place of older ones in the feeds of users.
 func (f *keptFeed) refresh(ctx context.Context, c postCopy, users []social.UserID) error {
 	post := c.id()
-	older := doc("posts", doc("$elemMatch", doc("_id", post, "changes", doc("$not", doc("$gte", c.changes())))))
-	update := doc("$set", doc("posts.$", c))
+	older := mdb.Doc("posts", mdb.Doc("$elemMatch", mdb.Doc("_id", post, "changes", mdb.Doc("$not", mdb.Doc("$gte", c.changes())))))
+	update := mdb.Doc("$set", mdb.Doc("posts.$", c))
 	if len(c) > maxCopy {
-		update = doc("$pull", doc("posts", doc("_id", post)))
+		update = mdb.Doc("$pull", mdb.Doc("posts", mdb.Doc("_id", post)))
 	}
 	return f.updateParts(ctx, post, users, older, update, nil)
 }
@@ -100,9 +101,9 @@ func (f *keptFeed) refresh(ctx context.Context, c postCopy, users []social.UserI
 // updateParts changes the parts of users that match and in which the post belongs, and the open ones as openAlso says, too.
 func (f *keptFeed) updateParts(ctx context.Context, post social.PostID, users []social.UserID, match, update, openAlso bson.D) error {
 	open := append(openOfAll(users), match...)
-	closed := append(doc("user", doc("$in", valueList(users)), "upper", doc("$gt", post), "lower", doc("$lte", post)), match...)
+	closed := append(mdb.Doc("user", mdb.Doc("$in", mdb.Values(users)), "upper", mdb.Doc("$gt", post), "lower", mdb.Doc("$lte", post)), match...)
 	_, err := f.docs.BulkWrite(ctx, []mongo.WriteModel{
-		mongo.NewUpdateManyModel().SetFilter(open).SetUpdate(slices.Concat(update, openAlso)).SetHint(doc("_id", 1)),
+		mongo.NewUpdateManyModel().SetFilter(open).SetUpdate(slices.Concat(update, openAlso)).SetHint(mdb.Doc("_id", 1)),
 		mongo.NewUpdateManyModel().SetFilter(closed).SetUpdate(update).SetHint(byPart),
 	}, options.BulkWrite().SetOrdered(false))
 	return err
@@ -114,7 +115,7 @@ func (f *keptFeed) refreshStale(ctx context.Context, user social.UserID, copies 
 	for _, c := range copies {
 		known[c.id()] = c.changes()
 	}
-	states, err := f.changesOf(ctx, each(copies, func(c *postCopy) social.PostID { return c.id() }))
+	states, err := f.changesOf(ctx, mdb.Map(copies, func(c *postCopy) social.PostID { return c.id() }))
 	if err != nil {
 		return err
 	}
@@ -122,7 +123,7 @@ func (f *keptFeed) refreshStale(ctx context.Context, user social.UserID, copies 
 	if len(states) == 0 {
 		return nil
 	}
-	newer, err := f.copiesOf(ctx, each(states, func(d *changesDoc) social.PostID { return d.ID }))
+	newer, err := f.copiesOf(ctx, mdb.Map(states, func(d *changesDoc) social.PostID { return d.ID }))
 	for i := 0; i < len(newer) && err == nil; i++ {
 		err = f.refresh(ctx, newer[i], []social.UserID{user})
 	}
@@ -131,12 +132,12 @@ func (f *keptFeed) refreshStale(ctx context.Context, user social.UserID, copies 
 
 // tidy closes parts where open ones are full, or have posts of an earlier month, before another post comes.
 func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.UserID) error {
-	due := doc("count", doc("$gte", 2*f.size))
+	due := mdb.Doc("count", mdb.Doc("$gte", 2*f.size))
 	if f.copies {
-		due = doc("$or", bson.A{due, doc("month", doc("$lt", monthOf(post)))})
+		due = mdb.Doc("$or", bson.A{due, mdb.Doc("month", mdb.Doc("$lt", monthOf(post)))})
 	}
-	filter := slices.Concat(openOfAll(users), doc("ready", true), due)
-	full, err := findAll[openPart](ctx, f.docs, filter, len(users), options.Find().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1)))
+	filter := slices.Concat(openOfAll(users), mdb.Doc("ready", true), due)
+	full, err := mdb.FindAll[openPart](ctx, f.docs, filter, len(users), options.Find().SetProjection(mdb.Doc("_id", 1)).SetHint(mdb.Doc("_id", 1)))
 	for i := 0; i < len(full) && err == nil; i++ {
 		err = f.closeParts(ctx, full[i].User, monthOf(post))
 	}
@@ -147,7 +148,7 @@ func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.
 // too many posts came while parts were closed over them.
 func (f *keptFeed) closeParts(ctx context.Context, user social.UserID, month string) error {
 	for {
-		docs, err := findAll[openPart](ctx, f.docs, openOf(user), 1, options.Find().SetHint(doc("_id", 1)))
+		docs, err := mdb.FindAll[openPart](ctx, f.docs, openOf(user), 1, options.Find().SetHint(mdb.Doc("_id", 1)))
 		if err != nil || len(docs) == 0 || !docs[0].Ready {
 			return err
 		}
@@ -176,7 +177,7 @@ func (f *keptFeed) label(ctx context.Context, open *openPart, inOrder []social.P
 	if !f.copies || len(inOrder) == 0 || open.Month == monthOf(inOrder[0]) {
 		return nil
 	}
-	_, err := f.docs.UpdateOne(ctx, append(openOf(open.User), doc("gen", open.Gen, "from", open.From)...), doc("$set", doc("month", monthOf(inOrder[0]))))
+	_, err := f.docs.UpdateOne(ctx, append(openOf(open.User), mdb.Doc("gen", open.Gen, "from", open.From)...), mdb.Doc("$set", mdb.Doc("month", monthOf(inOrder[0]))))
 	return err
 }
 
@@ -230,7 +231,7 @@ func (f *keptFeed) closePart(ctx context.Context, open *openPart, inOrder []soci
 	}
 	_, err := f.docs.InsertOne(ctx, c)
 	if mongo.IsDuplicateKeyError(err) {
-		err = f.docs.FindOne(ctx, doc("_id", c.ID, "user", c.User)).Decode(&c)
+		err = f.docs.FindOne(ctx, mdb.Doc("_id", c.ID, "user", c.User)).Decode(&c)
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return nil // the feed is another by now
 		}
@@ -246,41 +247,41 @@ func (f *keptFeed) closePart(ctx context.Context, open *openPart, inOrder []soci
 
 // goOn takes what a closed part has out of the open one.
 func (f *keptFeed) goOn(ctx context.Context, open *openPart, c *closedPart) error {
-	set := doc(
-		"ids", ascending(doc("$setDifference", bson.A{"$ids", idArray(c.IDs)})),
-		"from", c.Upper, "parts", doc("$add", bson.A{"$parts", 1}))
+	set := mdb.Doc(
+		"ids", ascending(mdb.Doc("$setDifference", bson.A{"$ids", idArray(c.IDs)})),
+		"from", c.Upper, "parts", mdb.Doc("$add", bson.A{"$parts", 1}))
 	if f.copies {
 		set = append(set,
 			bson.E{Key: "month", Value: "$$REMOVE"}, // pushes say it anew
 			bson.E{Key: "posts", Value: copiesBut(c.IDs)})
 	}
-	_, err := f.docs.UpdateOne(ctx, append(openOf(open.User), doc("gen", open.Gen, "from", open.From)...),
-		pipeline{doc("$set", set), doc("$set", doc("count", doc("$size", "$ids")))})
+	_, err := f.docs.UpdateOne(ctx, append(openOf(open.User), mdb.Doc("gen", open.Gen, "from", open.From)...),
+		mdb.Pipeline{mdb.Doc("$set", set), mdb.Doc("$set", mdb.Doc("count", mdb.Doc("$size", "$ids")))})
 	return err
 }
 
 // ascending sorts ids. What is pushed afterwards is mostly newer, and keeps the order.
-func ascending(ids any) bson.D { return doc("$sortArray", doc("input", ids, "sortBy", 1)) }
+func ascending(ids any) bson.D { return mdb.Doc("$sortArray", mdb.Doc("input", ids, "sortBy", 1)) }
 
 // copiesBut are a part's copies without those of some posts.
 func copiesBut(posts []social.PostID) bson.D {
-	others := doc("$not", bson.A{doc("$in", bson.A{"$$this._id", idArray(posts)})})
-	return doc("$filter", doc("input", doc("$ifNull", bson.A{"$posts", bson.A{}}), "cond", others))
+	others := mdb.Doc("$not", bson.A{mdb.Doc("$in", bson.A{"$$this._id", idArray(posts)})})
+	return mdb.Doc("$filter", mdb.Doc("input", mdb.Doc("$ifNull", bson.A{"$posts", bson.A{}}), "cond", others))
 }
 
 // trim removes the oldest closed parts.
 func (f *keptFeed) trim(ctx context.Context, open *openPart) error {
-	parts, err := findAll[closedPart](ctx, f.docs, doc("user", open.User, "upper", doc("$gt", zeroKey), "gen", open.Gen), f.kept,
-		options.Find().SetSort(doc("upper", -1)).SetLimit(int64(f.kept)).SetHint(byPart).SetProjection(doc("lower", 1)))
+	parts, err := mdb.FindAll[closedPart](ctx, f.docs, mdb.Doc("user", open.User, "upper", mdb.Doc("$gt", mdb.ZeroKey), "gen", open.Gen), f.kept,
+		options.Find().SetSort(mdb.Doc("upper", -1)).SetLimit(int64(f.kept)).SetHint(byPart).SetProjection(mdb.Doc("lower", 1)))
 	if err != nil || len(parts) < f.kept {
 		return err
 	}
 	floor := parts[f.kept-1].Lower
-	_, err = f.docs.UpdateOne(ctx, append(openOf(open.User), bson.E{Key: "gen", Value: open.Gen}), doc("$max", doc("floor", floor), "$set", doc("parts", f.kept)))
+	_, err = f.docs.UpdateOne(ctx, append(openOf(open.User), bson.E{Key: "gen", Value: open.Gen}), mdb.Doc("$max", mdb.Doc("floor", floor), "$set", mdb.Doc("parts", f.kept)))
 	if err != nil {
 		return err
 	}
-	_, err = f.docs.DeleteMany(ctx, doc("user", open.User, "upper", doc("$gt", zeroKey, "$lte", floor), "gen", open.Gen),
+	_, err = f.docs.DeleteMany(ctx, mdb.Doc("user", open.User, "upper", mdb.Doc("$gt", mdb.ZeroKey, "$lte", floor), "gen", open.Gen),
 		options.DeleteMany().SetHint(byPart))
 	return err
 }

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // monthFeeds is the layout with copies of posts, for everybody's news and walls (keptFeed): mostly a document for each user and
@@ -81,7 +82,7 @@ func (f *monthFeeds) postsAdded(ctx context.Context, posts []*social.Post) error
 func (f *monthFeeds) postStored(ctx context.Context, p *social.Post) {
 	d := newPostDoc(p, f.writes("posts"))
 	d.Inbox = nil
-	raw, err := encoded(d)
+	raw, err := mdb.Marshal(d)
 	if err != nil {
 		return
 	}
@@ -143,7 +144,7 @@ func (f *monthFeeds) copy(ctx context.Context, j *jobDoc) error {
 		return err // the post is gone
 	}
 	var people postDoc
-	if err := readDocument(copies[0], &people); err != nil {
+	if err := mdb.ReadDocument(copies[0], &people); err != nil {
 		return err
 	}
 	j.Author, j.Wall = people.Author, people.WallOwner
@@ -214,5 +215,5 @@ func (f *monthFeeds) collections() []*mongo.Collection {
 
 // indexes implements feeds: copies are compared with an index alone.
 func (f *monthFeeds) indexes() map[*mongo.Collection][]mongo.IndexModel {
-	return map[*mongo.Collection][]mongo.IndexModel{f.posts: {index(byChanges, doc("_id", 1, "changes", 1))}}
+	return map[*mongo.Collection][]mongo.IndexModel{f.posts: {index(byChanges, mdb.Doc("_id", 1, "changes", 1))}}
 }

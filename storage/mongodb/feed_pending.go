@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // A post is pushed to feeds by a job, some time after its commit. A reader who was shown a newer post meanwhile, and goes on from
@@ -25,28 +26,28 @@ type pendingPost struct {
 	Wall   social.UserID `bson:"wall"`
 }
 
-func (p *pendingPost) set(r *reading, field []byte, v bsoncore.Value) {
+func (p *pendingPost) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "post":
-		r.id(v, &p.Post.ID)
+		r.ID(v, &p.Post.ID)
 	case "author":
-		r.id(v, &p.Author.ID)
+		r.ID(v, &p.Author.ID)
 	case "wall":
-		r.id(v, &p.Wall.ID)
+		r.ID(v, &p.Wall.ID)
 	}
 }
 
 // pending are the posts within a page's bounds that jobs of a kind have still to push. Not ok: there are too many.
 func (s *Store) pending(ctx context.Context, kind jobKind, p social.Page) (posts []pendingPost, ok bool, err error) {
-	bounds := doc("$gt", zeroKey)
+	bounds := mdb.Doc("$gt", mdb.ZeroKey)
 	if p.Before != "" {
-		bounds = doc("$gt", idKey(p.Before))
+		bounds = mdb.Doc("$gt", mdb.IDKey(p.Before))
 	}
 	if p.After != "" {
-		bounds = append(bounds, bson.E{Key: "$lt", Value: idKey(p.After)})
+		bounds = append(bounds, bson.E{Key: "$lt", Value: mdb.IDKey(p.After)})
 	}
-	posts, err = findAll[pendingPost](ctx, s.jobs.jobs, doc("kind", kind, "post", bounds), maxPending,
-		options.Find().SetLimit(maxPending).SetHint(byPushed).SetProjection(doc("_id", 0, "post", 1, "author", 1, "wall", 1)))
+	posts, err = mdb.FindAll[pendingPost](ctx, s.jobs.jobs, mdb.Doc("kind", kind, "post", bounds), maxPending,
+		options.Find().SetLimit(maxPending).SetHint(byPushed).SetProjection(mdb.Doc("_id", 0, "post", 1, "author", 1, "wall", 1)))
 	return posts, len(posts) < maxPending, err
 }
 
@@ -56,7 +57,7 @@ func (s *Store) pendingNews(ctx context.Context, kind jobKind, viewer social.Use
 	if err != nil || !ok || len(posts) == 0 {
 		return nil, ok, err
 	}
-	authors := each(posts, func(p *pendingPost) social.UserID { return p.Author })
+	authors := mdb.Map(posts, func(p *pendingPost) social.UserID { return p.Author })
 	followed, err := s.followedAmong(ctx, viewer, authors)
 	if err != nil {
 		return nil, false, err
@@ -71,11 +72,11 @@ func (s *Store) pendingNews(ctx context.Context, kind jobKind, viewer social.Use
 
 // followedAmong are those of some people that the viewer follows.
 func (s *Store) followedAmong(ctx context.Context, viewer social.UserID, people []social.UserID) ([]social.UserID, error) {
-	pairs := each(people, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
-	follows := append(edgesAmong(pairs, []social.UserID{viewer}), bson.E{Key: "follow", Value: doc("$gt", zeroKey)})
-	docs, err := findAll[edgeDoc](ctx, s.edges, follows, len(people),
-		options.Find().SetProjection(doc("_id", 0, "other", 1)).SetHint(doc("_id", 1)))
-	return each(docs, func(d *edgeDoc) social.UserID { return d.Other }), err
+	pairs := mdb.Map(people, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
+	follows := append(edgesAmong(pairs, []social.UserID{viewer}), bson.E{Key: "follow", Value: mdb.Doc("$gt", mdb.ZeroKey)})
+	docs, err := mdb.FindAll[edgeDoc](ctx, s.edges, follows, len(people),
+		options.Find().SetProjection(mdb.Doc("_id", 0, "other", 1)).SetHint(mdb.Doc("_id", 1)))
+	return mdb.Map(docs, func(d *edgeDoc) social.UserID { return d.Other }), err
 }
 
 // pendingOnWalls are the posts on their way to walls, by the walls' owners.

@@ -7,8 +7,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 const (
@@ -24,8 +26,8 @@ const (
 )
 
 // postList lists posts by the indexed field, newest first.
-func postList(field string, value any, hint string) listQuery {
-	return listQuery{filter: doc(field, value), key: "seq", value: idKey, desc: true, hint: hint}
+func postList(field string, value any, hint string) mdb.ListQuery {
+	return mdb.ListQuery{Filter: mdb.Doc(field, value), Key: "seq", Value: mdb.IDKey, Desc: true, Hint: hint}
 }
 
 // readFeeds is the layout that keeps no feeds.
@@ -43,8 +45,8 @@ func (f readFeeds) news(ctx context.Context, viewer social.UserID, p social.Page
 
 // walls are ranges of one index.
 func (f readFeeds) walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
-	query := func(list social.List[social.UserID]) listQuery { return postList("wallOwner", list.Of, byWall) }
-	return pagesOf(ctx, f.posts, lists, query, (*postDoc).post)
+	query := func(list social.List[social.UserID]) mdb.ListQuery { return postList("wallOwner", list.Of, byWall) }
+	return mdb.Pages(ctx, f.posts, lists, query, (*postDoc).post)
 }
 
 func (readFeeds) postsAdded(context.Context, []*social.Post) error       { return nil }
@@ -71,22 +73,28 @@ type otherDoc struct {
 	Other social.UserID `bson:"other"`
 }
 
+func (d *otherDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	if string(field) == "other" {
+		r.ID(v, &d.Other.ID)
+	}
+}
+
 // followed reads the ids of all whom the viewer follows, from the index alone.
 func (s *Store) followed(ctx context.Context, viewer social.UserID) ([]social.UserID, error) {
-	filter := doc("owner", viewer, "follow", doc("$gt", zeroKey))
-	docs, err := findAll[otherDoc](ctx, s.edges, filter, listedIDs,
-		options.Find().SetProjection(doc("_id", 0, "other", 1)).SetHint(byFollower))
-	return each(docs, func(d *otherDoc) social.UserID { return d.Other }), err
+	filter := mdb.Doc("owner", viewer, "follow", mdb.Doc("$gt", mdb.ZeroKey))
+	docs, err := mdb.FindAll[otherDoc](ctx, s.edges, filter, listedIDs,
+		options.Find().SetProjection(mdb.Doc("_id", 0, "other", 1)).SetHint(byFollower))
+	return mdb.Map(docs, func(d *otherDoc) social.UserID { return d.Other }), err
 }
 
 // mergePosts reads the page of all posts that have one of the values. Up to mergeWidth values it is one find; beyond,
 // the ids are merged first, chunk by chunk, so that no post is read that is not on the page.
 func mergePosts[V any](ctx context.Context, s *Store, field string, values []V, hint string, p social.Page) ([]*social.Post, error) {
 	if len(values) <= mergeWidth {
-		q := postList(field, doc("$in", valueList(values)), hint)
-		q.page = p
-		docs, err := readList[postDoc](ctx, s.posts, q)
-		return each(docs, (*postDoc).post), err
+		q := postList(field, mdb.Doc("$in", mdb.Values(values)), hint)
+		q.Page = p
+		docs, err := mdb.ReadList[postDoc](ctx, s.posts, q)
+		return mdb.Map(docs, (*postDoc).post), err
 	}
 	for attempt := 1; ; attempt++ {
 		ids, err := mergeIDs(ctx, s, field, values, p)
@@ -105,6 +113,12 @@ type seqDoc struct {
 	Seq social.PostID `bson:"seq"`
 }
 
+func (d *seqDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	if string(field) == "seq" {
+		r.ID(v, &d.Seq.ID)
+	}
+}
+
 // mergeIDs merges the chunks' first ids, in list order.
 func mergeIDs[V any](ctx context.Context, s *Store, field string, values []V, p social.Page) ([]social.PostID, error) {
 	var ids []social.PostID
@@ -112,18 +126,18 @@ func mergeIDs[V any](ctx context.Context, s *Store, field string, values []V, p 
 	for batch := range slices.Chunk(chunks, mergesInBatch) {
 		pipelines := make([]bson.A, len(batch))
 		for i, chunk := range batch {
-			q := postList(field, doc("$in", valueList(chunk)), "")
-			q.page = p
+			q := postList(field, mdb.Doc("$in", mdb.Values(chunk)), "")
+			q.Page = p
 			pipelines[i] = bson.A{
-				doc("$match", q.match()), doc("$sort", q.sort()), doc("$limit", p.Limit),
-				doc("$project", doc("_id", 0, "seq", 1)),
+				mdb.Doc("$match", q.Match()), mdb.Doc("$sort", q.Sort()), mdb.Doc("$limit", p.Limit),
+				mdb.Doc("$project", mdb.Doc("_id", 0, "seq", 1)),
 			}
 		}
-		docs, err := aggregateAll[seqDoc](ctx, s.posts, union(s.posts, pipelines), len(batch)*p.Limit)
+		docs, err := mdb.AggregateAll[seqDoc](ctx, s.posts, mdb.Union(s.posts, pipelines), len(batch)*p.Limit)
 		if err != nil {
 			return nil, err
 		}
-		ids = firstIDs(append(ids, each(docs, func(d *seqDoc) social.PostID { return d.Seq })...), p)
+		ids = firstIDs(append(ids, mdb.Map(docs, func(d *seqDoc) social.PostID { return d.Seq })...), p)
 	}
 	return ids, nil
 }
@@ -143,8 +157,8 @@ func (s *Store) postsInOrder(ctx context.Context, ids []social.PostID) ([]*socia
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	docs, err := findIn[postDoc](ctx, s.posts, "_id", ids)
-	posts := each(docs, (*postDoc).post)
+	docs, err := mdb.FindIn[postDoc](ctx, s.posts, "_id", ids)
+	posts := mdb.Map(docs, (*postDoc).post)
 	slices.SortFunc(posts, newestFirst)
 	return posts, err
 }

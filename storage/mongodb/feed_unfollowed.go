@@ -22,7 +22,7 @@ func (s *Store) undoUnfollowed(ctx context.Context, j *jobDoc, users []social.Us
 	if err != nil || len(left) == 0 {
 		return err
 	}
-	return s.write(ctx, "undo for the unfollowed", nil, func(ctx context.Context) error {
+	return s.db.Write(ctx, "undo for the unfollowed", nil, func(ctx context.Context) error {
 		still, err := s.notFollowing(ctx, j.Author, left)
 		if err != nil || len(still) == 0 {
 			return err

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // Fill stores a whole thread at once; see FillAll.
@@ -31,8 +32,8 @@ func (s *Store) FillAll(ctx context.Context, threads map[social.PostID][]*social
 		docs := newCommentDocs(comments)
 		countReplies(docs)
 		latest := slices.Clone(docs[max(0, len(docs)-social.PreviewSize):])
-		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(doc("_id", post)).
-			SetUpdate(doc("$set", doc("commentCount", len(docs), "latest", latest), "$inc", doc("changes", 1))))
+		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", post)).
+			SetUpdate(mdb.Doc("$set", mdb.Doc("commentCount", len(docs), "latest", latest), "$inc", mdb.Doc("changes", 1))))
 		collection, some, err := s.filled(ctx, post, docs)
 		if err != nil {
 			return err
@@ -40,7 +41,7 @@ func (s *Store) FillAll(ctx context.Context, threads map[social.PostID][]*social
 		to, all, authors = collection, append(all, some...), append(authors, authorsOf(docs)...)
 	}
 	slices.SortFunc(all, func(a, b filling) int { return a.at.Compare(b.at.ID) })
-	if err := insertMany(ctx, to, each(all, func(f *filling) any { return f.doc }), filledTogether); err != nil {
+	if err := insertMany(ctx, to, mdb.Map(all, func(f *filling) any { return f.doc }), filledTogether); err != nil {
 		return err
 	}
 	if t, ok := s.era(ctx).threads.read.(bucketThreads); ok {
@@ -48,7 +49,7 @@ func (s *Store) FillAll(ctx context.Context, threads map[social.PostID][]*social
 			return err
 		}
 	}
-	for some := range slices.Chunk(updates, inBatch) {
+	for some := range slices.Chunk(updates, mdb.InBatch) {
 		if _, err := s.posts.BulkWrite(ctx, some, options.BulkWrite().SetOrdered(false)); err != nil {
 			return err
 		}
@@ -57,7 +58,7 @@ func (s *Store) FillAll(ctx context.Context, threads map[social.PostID][]*social
 }
 
 // filledTogether is how many documents are stored at once: so many that the write concern's wait stays short beside it.
-const filledTogether = 10 * inBatch
+const filledTogether = 10 * mdb.InBatch
 
 // filling is a document, and the first comment in it.
 type filling struct {
@@ -79,7 +80,7 @@ func countReplies(docs []commentDoc) {
 func (s *Store) filled(ctx context.Context, post social.PostID, docs []commentDoc) (*mongo.Collection, []filling, error) {
 	switch t := s.era(ctx).threads.read.(type) {
 	case documentThreads:
-		return t.comments, each(docs, func(d *commentDoc) filling {
+		return t.comments, mdb.Map(docs, func(d *commentDoc) filling {
 			d.Seq = d.ID
 			return filling{d.ID, *d}
 		}), nil
@@ -87,7 +88,7 @@ func (s *Store) filled(ctx context.Context, post social.PostID, docs []commentDo
 		const grown = 70 // percent of a bucket in the tree, which grows in its middle
 		partly := bucketLimit{max(1, t.page.comments*grown/100), t.page.bytes}
 		buckets, err := t.bucketsOf(post, docs, partly)
-		return t.buckets, each(buckets, func(b *bucketDoc) filling { return filling{b.Comments[0].ID, *b} }), err
+		return t.buckets, mdb.Map(buckets, func(b *bucketDoc) filling { return filling{b.Comments[0].ID, *b} }), err
 	}
 	return nil, nil, fmt.Errorf("no layout is known as %T", s.era(ctx).threads.read)
 }

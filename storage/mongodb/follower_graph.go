@@ -6,6 +6,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // The layouts of the follower graph, for Options.Graph. The choice is recorded in the database.
@@ -54,7 +56,7 @@ func (g reverseGraph) filling() followerGraph { return g }
 func (g reverseGraph) remove(ctx context.Context) error {
 	err := g.edges.Indexes().DropOne(ctx, byFollowed)
 	const indexNotFound, namespaceNotFound = 27, 26
-	if server := mongo.ServerError(nil); asServerError(err, &server) &&
+	if server := mongo.ServerError(nil); mdb.AsServerError(err, &server) &&
 		(server.HasErrorCode(indexNotFound) || server.HasErrorCode(namespaceNotFound)) {
 		return nil
 	}
@@ -62,7 +64,7 @@ func (g reverseGraph) remove(ctx context.Context) error {
 }
 
 // followedKeys find a user's followers, newest first, and cover what a page of them shows.
-var followedKeys = doc("other", 1, "follow", -1, "owner", 1)
+var followedKeys = mdb.Doc("other", 1, "follow", -1, "owner", 1)
 
 // twoGraph keeps a copy of each follow, whose _id begins with the followed.
 type twoGraph struct {
@@ -99,15 +101,15 @@ func (g twoGraph) followsChanged(ctx context.Context, edges ...edgeDoc) error {
 		}
 	}
 	_, err := g.mirror.BulkWrite(ctx, slices.Concat(writes, removals), options.BulkWrite().SetOrdered(true))
-	return upserted(err)
+	return mdb.OrRetry(err)
 }
 
 // copyOf writes an edge's copy.
 func copyOf(d *edgeDoc) mongo.WriteModel {
-	return mongo.NewUpdateOneModel().SetFilter(copyKey(d)).SetUpsert(true).SetUpdate(doc(
-		"$set", doc("v", version, "follow", d.Follow, "circles", d.Circles)))
+	return mongo.NewUpdateOneModel().SetFilter(copyKey(d)).SetUpsert(true).SetUpdate(mdb.Doc(
+		"$set", mdb.Doc("v", version, "follow", d.Follow, "circles", d.Circles)))
 }
 
 func copyKey(d *edgeDoc) any {
-	return doc("_id", pairKey(d.Other.ID, d.Owner.ID), "other", d.Other, "owner", d.Owner)
+	return mdb.Doc("_id", mdb.PairKey(d.Other.ID, d.Owner.ID), "other", d.Other, "owner", d.Owner)
 }

@@ -12,12 +12,13 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // edgeDoc is a document of edges: all that owner does to other, and whether other blocks owner. There is one for each
 // ordered pair, and a block writes both of a pair: whatever else comes at the same time meets it in one of the two.
 type edgeDoc struct {
-	ID        bson.Binary       `bson:"_id"` // pairKey(owner, other)
+	ID        bson.Binary       `bson:"_id"` // mdb.PairKey(owner, other)
 	Version   int               `bson:"v"`
 	Owner     social.UserID     `bson:"owner"`
 	Other     social.UserID     `bson:"other"`
@@ -28,6 +29,33 @@ type edgeDoc struct {
 	BlockedBy bool              `bson:"blockedBy,omitempty"`
 	Gone      bool              `bson:"gone,omitempty"` // on the edge of a user to themselves alone: they have deleted their account
 }
+
+func (d *edgeDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.Binary(v, &d.ID)
+	case "v":
+		r.Int(v, &d.Version)
+	case "owner":
+		r.ID(v, &d.Owner.ID)
+	case "other":
+		r.ID(v, &d.Other.ID)
+	case "follow":
+		r.ID(v, &d.Follow.ID)
+	case "circles":
+		mdb.ReadIDs(r, v, &d.Circles)
+	case "mute":
+		r.ID(v, &d.Mute.ID)
+	case "block":
+		r.ID(v, &d.Block.ID)
+	case "blockedBy":
+		r.Bool(v, &d.BlockedBy)
+	case "gone":
+		r.Bool(v, &d.Gone)
+	}
+}
+
+func (d *edgeDoc) Evolve() error { return known("edges", d.Version) }
 
 // ended are the follows among the edges, without what is over.
 func ended(before ...edgeDoc) []edgeDoc {
@@ -62,51 +90,48 @@ func (d *edgeDoc) leave(circle social.CircleID) {
 
 // edgeKey matches one edge by its _id and its shard key, which writes need.
 func edgeKey(owner, other social.UserID) bson.D {
-	return doc("_id", pairKey(owner.ID, other.ID), "owner", owner, "other", other)
+	return mdb.Doc("_id", mdb.PairKey(owner.ID, other.ID), "owner", owner, "other", other)
 }
 
-// pipeline is an update that computes with what is stored.
-type pipeline = bson.A
-
 // withCircle puts a circle onto an edge, and begins the follow where there is none.
-func withCircle(circle social.CircleID, edge social.EdgeID) pipeline {
-	return pipeline{doc("$set", doc(
-		"follow", doc("$ifNull", bson.A{"$follow", edge}),
-		"circles", doc("$cond", bson.A{
-			doc("$in", bson.A{circle, storedCircles}),
+func withCircle(circle social.CircleID, edge social.EdgeID) mdb.Pipeline {
+	return mdb.Pipeline{mdb.Doc("$set", mdb.Doc(
+		"follow", mdb.Doc("$ifNull", bson.A{"$follow", edge}),
+		"circles", mdb.Doc("$cond", bson.A{
+			mdb.Doc("$in", bson.A{circle, storedCircles}),
 			"$circles",
-			doc("$concatArrays", bson.A{storedCircles, bson.A{circle}}),
+			mdb.Doc("$concatArrays", bson.A{storedCircles, bson.A{circle}}),
 		}),
 	))}
 }
 
-var storedCircles = doc("$ifNull", bson.A{"$circles", bson.A{}})
+var storedCircles = mdb.Doc("$ifNull", bson.A{"$circles", bson.A{}})
 
 // withoutCircle takes a circle off an edge, and ends the follow where it was the last.
-func withoutCircle(circle social.CircleID) pipeline {
-	isLast := doc("$eq", bson.A{"$circles", bson.A{circle}})
-	return pipeline{doc("$set", doc(
-		"follow", doc("$cond", bson.A{isLast, "$$REMOVE", "$follow"}),
-		"circles", doc("$cond", bson.A{isLast, "$$REMOVE", doc("$setDifference", bson.A{"$circles", bson.A{circle}})}),
+func withoutCircle(circle social.CircleID) mdb.Pipeline {
+	isLast := mdb.Doc("$eq", bson.A{"$circles", bson.A{circle}})
+	return mdb.Pipeline{mdb.Doc("$set", mdb.Doc(
+		"follow", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", "$follow"}),
+		"circles", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", mdb.Doc("$setDifference", bson.A{"$circles", bson.A{circle}})}),
 	))}
 }
 
 // begin sets a field to an edge's id, where it has none.
 func begin(field string, edge social.EdgeID) bson.E {
-	return bson.E{Key: field, Value: doc("$ifNull", bson.A{"$" + field, edge})}
+	return bson.E{Key: field, Value: mdb.Doc("$ifNull", bson.A{"$" + field, edge})}
 }
 
 // changeEdge applies the update to the edge, which is made where it is missing, and returns what was before.
-func (s *Store) changeEdge(ctx context.Context, owner, other social.UserID, update pipeline) (edgeDoc, error) {
-	own := doc("$set", doc("v", version))
+func (s *Store) changeEdge(ctx context.Context, owner, other social.UserID, update mdb.Pipeline) (edgeDoc, error) {
+	own := mdb.Doc("$set", mdb.Doc("v", version))
 	filter := edgeKey(owner, other)
 	var before edgeDoc
-	err := s.edges.FindOneAndUpdate(ctx, filter, append(pipeline{own}, update...),
+	err := s.edges.FindOneAndUpdate(ctx, filter, append(mdb.Pipeline{own}, update...),
 		options.FindOneAndUpdate().SetUpsert(true)).Decode(&before)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return edgeDoc{}, nil
 	}
-	return before, upserted(err)
+	return before, mdb.OrRetry(err)
 }
 
 // updateEdge applies the update to the edge that matches, and returns what was before: nil where none does.
@@ -122,9 +147,9 @@ func (s *Store) updateEdge(ctx context.Context, filter bson.D, update any) (*edg
 // Relations implements social.Graph: both edges of all pairs, and who is gone, in one command.
 func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.Pair]social.Relation, error) {
 	edges := edgeMap{}
-	err := s.read(ctx, "relations", func(ctx context.Context) error {
-		for batch := range slices.Chunk(pairs, inBatch/2) {
-			docs, err := findAll[edgeDoc](ctx, s.edges, edgesOf(batch), 4*len(batch), options.Find().SetHint(doc("_id", 1)))
+	err := s.db.Read(ctx, "relations", func(ctx context.Context) error {
+		for batch := range slices.Chunk(pairs, mdb.InBatch/2) {
+			docs, err := mdb.FindAll[edgeDoc](ctx, s.edges, edgesOf(batch), 4*len(batch), options.Find().SetHint(mdb.Doc("_id", 1)))
 			if err != nil {
 				return err
 			}
@@ -146,8 +171,8 @@ func (s *Store) Relations(ctx context.Context, pairs []social.Pair) (map[social.
 // People implements social.Graph: users, the edges between them and the viewer, and who is gone, in one command.
 func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.UserID) (map[social.UserID]social.Person, error) {
 	users, edges := make(map[social.UserID]*social.User, len(ids)), edgeMap{}
-	err := s.read(ctx, "people", func(ctx context.Context) error {
-		for batch := range slices.Chunk(ids, inBatch/2) {
+	err := s.db.Read(ctx, "people", func(ctx context.Context) error {
+		for batch := range slices.Chunk(ids, mdb.InBatch/2) {
 			docs, err := s.usersAndEdges(ctx, viewer, batch)
 			if err != nil {
 				return err
@@ -174,11 +199,11 @@ func (s *Store) People(ctx context.Context, viewer social.UserID, ids []social.U
 
 // usersAndEdges reads users and the edges between them and the viewer.
 func (s *Store) usersAndEdges(ctx context.Context, viewer social.UserID, ids []social.UserID) ([]personDoc, error) {
-	pairs := each(ids, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
-	users := bson.A{doc("$match", doc("_id", doc("$in", valueList(ids))))}
-	return aggregateAll[personDoc](ctx, s.edges, bson.A{
-		doc("$match", edgesOf(pairs)), doc("$unionWith", doc("coll", s.users.Name(), "pipeline", users)),
-	}, 4*len(ids), options.Aggregate().SetHint(doc("_id", 1)))
+	pairs := mdb.Map(ids, func(other *social.UserID) social.Pair { return social.Pair{Viewer: viewer, Other: *other} })
+	users := bson.A{mdb.Doc("$match", mdb.Doc("_id", mdb.Doc("$in", mdb.Values(ids))))}
+	return mdb.AggregateAll[personDoc](ctx, s.edges, bson.A{
+		mdb.Doc("$match", edgesOf(pairs)), mdb.Doc("$unionWith", mdb.Doc("coll", s.users.Name(), "pipeline", users)),
+	}, 4*len(ids), options.Aggregate().SetHint(mdb.Doc("_id", 1)))
 }
 
 // personDoc is a user, or an edge between one and the viewer; the other is nil.
@@ -187,8 +212,8 @@ type personDoc struct {
 	edge *edgeDoc
 }
 
-// set finds out by the _id, with which every document begins, which of the two it is.
-func (d *personDoc) set(r *reading, field []byte, v bsoncore.Value) {
+// SetField finds out by the _id, with which every document begins, which of the two it is.
+func (d *personDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	if subtype, _, ok := v.BinaryOK(); ok && string(field) == "_id" {
 		if subtype == bson.TypeBinaryUUID {
 			d.user = &userDoc{}
@@ -198,18 +223,18 @@ func (d *personDoc) set(r *reading, field []byte, v bsoncore.Value) {
 	}
 	switch {
 	case d.user != nil:
-		d.user.set(r, field, v)
+		d.user.SetField(r, field, v)
 	case d.edge != nil:
-		d.edge.set(r, field, v)
+		d.edge.SetField(r, field, v)
 	}
 }
 
-func (d *personDoc) evolve() error {
+func (d *personDoc) Evolve() error {
 	switch {
 	case d.user != nil:
-		return d.user.evolve()
+		return d.user.Evolve()
 	case d.edge != nil:
-		return d.edge.evolve()
+		return d.edge.Evolve()
 	}
 	return errNoPerson
 }
@@ -258,10 +283,10 @@ func edgesOf(pairs []social.Pair) bson.D {
 
 // edgesAmong matches edges, by their _ids and their owners.
 func edgesAmong(edges []social.Pair, owners []social.UserID) bson.D {
-	keys := binaryList(len(edges), func(list []byte, i int) []byte {
-		return bsoncore.AppendBinary(list, bson.TypeBinaryGeneric, pairKey(edges[i].Viewer.ID, edges[i].Other.ID).Data)
+	keys := mdb.Binaries(len(edges), func(list []byte, i int) []byte {
+		return bsoncore.AppendBinary(list, bson.TypeBinaryGeneric, mdb.PairKey(edges[i].Viewer.ID, edges[i].Other.ID).Data)
 	})
-	return doc("_id", doc("$in", keys), "owner", doc("$in", valueList(owners)))
+	return mdb.Doc("_id", mdb.Doc("$in", keys), "owner", mdb.Doc("$in", mdb.Values(owners)))
 }
 
 // notFollowing are those of the users who do not follow the author, who is none of them.
@@ -270,10 +295,10 @@ func (s *Store) notFollowing(ctx context.Context, author social.UserID, users []
 	if len(others) == 0 {
 		return nil, nil
 	}
-	edges := each(others, func(user *social.UserID) social.Pair { return social.Pair{Viewer: *user, Other: author} })
-	docs, err := findAll[edgeDoc](ctx, s.edges, append(edgesAmong(edges, others), bson.E{Key: "follow", Value: doc("$gt", zeroKey)}), len(others),
-		options.Find().SetProjection(doc("_id", 0, "owner", 1)).SetHint(doc("_id", 1)))
-	return without(others, each(docs, func(d *edgeDoc) social.UserID { return d.Owner })), err
+	edges := mdb.Map(others, func(user *social.UserID) social.Pair { return social.Pair{Viewer: *user, Other: author} })
+	docs, err := mdb.FindAll[edgeDoc](ctx, s.edges, append(edgesAmong(edges, others), bson.E{Key: "follow", Value: mdb.Doc("$gt", mdb.ZeroKey)}), len(others),
+		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1)).SetHint(mdb.Doc("_id", 1)))
+	return without(others, mdb.Map(docs, func(d *edgeDoc) social.UserID { return d.Owner })), err
 }
 
 // without are those users that are none of some others.
@@ -306,10 +331,10 @@ func relation(there, back *edgeDoc) social.Relation {
 }
 
 // edgeList lists the edges with this owner (or other) that have the field, newest first, from the index alone.
-func edgeList(side string, user social.UserID, field, hint string) listQuery {
-	return listQuery{
-		filter: doc(side, user), key: field, value: idKey, bounds: doc("$gt", zeroKey), desc: true,
-		project: doc("_id", 0, "owner", 1, "other", 1, field, 1), hint: hint,
+func edgeList(side string, user social.UserID, field, hint string) mdb.ListQuery {
+	return mdb.ListQuery{
+		Filter: mdb.Doc(side, user), Key: field, Value: mdb.IDKey, Bounds: mdb.Doc("$gt", mdb.ZeroKey), Desc: true,
+		Project: mdb.Doc("_id", 0, "owner", 1, "other", 1, field, 1), Hint: hint,
 	}
 }
 
@@ -336,9 +361,9 @@ func (s *Store) Following(ctx context.Context, lists []social.List[social.UserID
 }
 
 func (s *Store) follows(ctx context.Context, from *mongo.Collection, lists []social.List[social.UserID], side, hint string) (edges map[social.List[social.UserID]][]social.Edge, err error) {
-	query := func(list social.List[social.UserID]) listQuery { return edgeList(side, list.Of, "follow", hint) }
-	err = s.read(ctx, hint, func(ctx context.Context) error {
-		edges, err = pagesOf(ctx, from, lists, query, (*edgeDoc).followEdge)
+	query := func(list social.List[social.UserID]) mdb.ListQuery { return edgeList(side, list.Of, "follow", hint) }
+	err = s.db.Read(ctx, hint, func(ctx context.Context) error {
+		edges, err = mdb.Pages(ctx, from, lists, query, (*edgeDoc).followEdge)
 		return err
 	})
 	return edges, err
@@ -354,11 +379,11 @@ func (s *Store) Muted(ctx context.Context, from social.UserID, p social.Page) ([
 	return s.edgePage(ctx, edgeList("owner", from, "mute", byMute), p, (*edgeDoc).muteEdge)
 }
 
-func (s *Store) edgePage(ctx context.Context, q listQuery, p social.Page, edge func(*edgeDoc) social.Edge) (edges []social.Edge, err error) {
-	q.page = p
-	err = s.read(ctx, q.hint, func(ctx context.Context) error {
-		docs, err := readList[edgeDoc](ctx, s.edges, q)
-		edges = each(docs, edge)
+func (s *Store) edgePage(ctx context.Context, q mdb.ListQuery, p social.Page, edge func(*edgeDoc) social.Edge) (edges []social.Edge, err error) {
+	q.Page = p
+	err = s.db.Read(ctx, q.Hint, func(ctx context.Context) error {
+		docs, err := mdb.ReadList[edgeDoc](ctx, s.edges, q)
+		edges = mdb.Map(docs, edge)
 		return err
 	})
 	return edges, err
@@ -366,9 +391,9 @@ func (s *Store) edgePage(ctx context.Context, q listQuery, p social.Page, edge f
 
 // Block implements social.Graph.
 func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (blocked bool, err error) {
-	there := pipeline{doc("$set", append(doc("follow", "$$REMOVE", "circles", "$$REMOVE"), begin("block", block.ID)))}
-	back := pipeline{doc("$set", doc("follow", "$$REMOVE", "circles", "$$REMOVE", "blockedBy", true))}
-	err = s.write(ctx, "block", []id.ID{block.From.ID, block.To.ID}, func(ctx context.Context) error {
+	there := mdb.Pipeline{mdb.Doc("$set", append(mdb.Doc("follow", "$$REMOVE", "circles", "$$REMOVE"), begin("block", block.ID)))}
+	back := mdb.Pipeline{mdb.Doc("$set", mdb.Doc("follow", "$$REMOVE", "circles", "$$REMOVE", "blockedBy", true))}
+	err = s.db.Write(ctx, "block", []id.ID{block.From.ID, block.To.ID}, func(ctx context.Context) error {
 		blocked = false
 		if err := s.userExists(ctx, block.To); err != nil {
 			return err
@@ -409,9 +434,9 @@ func (s *Store) endBoth(ctx context.Context, block social.Edge, there, back edge
 	if !back.Follow.IsZero() {
 		in = -1
 	}
-	err := count(ctx, s.users, map[social.UserID]bson.D{
-		block.From: doc("following", out, "followers", in),
-		block.To:   doc("followers", out, "following", in),
+	err := mdb.Increment(ctx, s.users, map[social.UserID]bson.D{
+		block.From: mdb.Doc("following", out, "followers", in),
+		block.To:   mdb.Doc("followers", out, "following", in),
 	})
 	if err != nil {
 		return err
@@ -420,18 +445,18 @@ func (s *Store) endBoth(ctx context.Context, block social.Edge, there, back edge
 }
 
 func (s *Store) userExists(ctx context.Context, user social.UserID) error {
-	return found(s.users.FindOne(ctx, doc("_id", user), options.FindOne().SetProjection(doc("_id", 1))).Err())
+	return mdb.OrNotFound(s.users.FindOne(ctx, mdb.Doc("_id", user), options.FindOne().SetProjection(mdb.Doc("_id", 1))).Err())
 }
 
 // Unblock implements social.Graph.
 func (s *Store) Unblock(ctx context.Context, from, to social.UserID, e social.Event) (unblocked bool, err error) {
-	err = s.write(ctx, "unblock", []id.ID{from.ID, to.ID}, func(ctx context.Context) error {
+	err = s.db.Write(ctx, "unblock", []id.ID{from.ID, to.ID}, func(ctx context.Context) error {
 		before, err := s.endEdge(ctx, from, to, "block")
 		if unblocked = before; err != nil || !unblocked {
 			return err
 		}
 		back := edgeKey(to, from)
-		if err := updateOne(ctx, s.edges, back, doc("$unset", doc("blockedBy", 1))); err != nil {
+		if err := mdb.UpdateOne(ctx, s.edges, back, mdb.Doc("$unset", mdb.Doc("blockedBy", 1))); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -441,15 +466,15 @@ func (s *Store) Unblock(ctx context.Context, from, to social.UserID, e social.Ev
 
 // endEdge takes a block or mute off an edge; it says whether there was one.
 func (s *Store) endEdge(ctx context.Context, from, to social.UserID, field string) (bool, error) {
-	filter := append(edgeKey(from, to), bson.E{Key: field, Value: doc("$exists", true)})
-	result, err := s.edges.UpdateOne(ctx, filter, doc("$unset", doc(field, 1)))
+	filter := append(edgeKey(from, to), bson.E{Key: field, Value: mdb.Doc("$exists", true)})
+	result, err := s.edges.UpdateOne(ctx, filter, mdb.Doc("$unset", mdb.Doc(field, 1)))
 	return err == nil && result.ModifiedCount > 0, err
 }
 
 // Mute implements social.Graph.
 func (s *Store) Mute(ctx context.Context, mute social.Edge, e social.Event) (muted bool, err error) {
-	update := pipeline{doc("$set", bson.D{begin("mute", mute.ID)})}
-	err = s.write(ctx, "mute", []id.ID{mute.From.ID, mute.To.ID}, func(ctx context.Context) error {
+	update := mdb.Pipeline{mdb.Doc("$set", bson.D{begin("mute", mute.ID)})}
+	err = s.db.Write(ctx, "mute", []id.ID{mute.From.ID, mute.To.ID}, func(ctx context.Context) error {
 		muted = false
 		if err := s.userExists(ctx, mute.To); err != nil {
 			return err
@@ -466,7 +491,7 @@ func (s *Store) Mute(ctx context.Context, mute social.Edge, e social.Event) (mut
 
 // Unmute implements social.Graph.
 func (s *Store) Unmute(ctx context.Context, from, to social.UserID, e social.Event) (unmuted bool, err error) {
-	err = s.write(ctx, "unmute", []id.ID{from.ID, to.ID}, func(ctx context.Context) error {
+	err = s.db.Write(ctx, "unmute", []id.ID{from.ID, to.ID}, func(ctx context.Context) error {
 		if unmuted, err = s.endEdge(ctx, from, to, "mute"); err != nil || !unmuted {
 			return err
 		}

@@ -11,6 +11,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // FollowersTogether is for tests of what is copied page by page.
@@ -21,9 +22,9 @@ const FollowersTogether = followersTogether
 func (s *Store) SpoilCopies(t *testing.T, followed social.UserID) int {
 	t.Helper()
 	ctx, mirror := t.Context(), s.graphLayouts[GraphTwo].followers()
-	own := doc("other", followed)
+	own := mdb.Doc("other", followed)
 	must(mirror.DeleteOne(ctx, own))(t)
-	must(mirror.UpdateOne(ctx, own, doc("$set", doc("circles", []social.CircleID{{ID: id.New()}}))))(t)
+	must(mirror.UpdateOne(ctx, own, mdb.Doc("$set", mdb.Doc("circles", []social.CircleID{{ID: id.New()}}))))(t)
 	stray := edgeDoc{Owner: social.UserID{ID: id.New()}, Other: followed, Follow: social.EdgeID{ID: id.New()}}
 	ok(t, s.graphLayouts[GraphTwo].followsChanged(ctx, stray))
 	return 3
@@ -43,14 +44,14 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	}
 	ok(t, m.agree(ctx))
 	attempts := 0
-	ok(t, s.write(ctx, "unfollow", nil, func(inside context.Context) error {
+	ok(t, s.db.Write(ctx, "unfollow", nil, func(inside context.Context) error {
 		attempts++
 		ok(t, s.edges.FindOne(inside, edgeKey(followers[0], author)).Err()) // what the transaction sees is fixed from here
 		if attempts == 1 {
 			ok(t, m.mover.copy(ctx, m))
 		}
 		ends := edgeDoc{Owner: followers[0], Other: author}
-		if _, err := s.edges.UpdateOne(inside, edgeKey(followers[0], author), doc("$unset", doc("follow", 1, "circles", 1))); err != nil {
+		if _, err := s.edges.UpdateOne(inside, edgeKey(followers[0], author), mdb.Doc("$unset", mdb.Doc("follow", 1, "circles", 1))); err != nil {
 			return err
 		}
 		return s.graph.followsChanged(inside, ends)
@@ -58,7 +59,7 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	if attempts != 2 {
 		t.Errorf("%d attempts, want 2", attempts)
 	}
-	if n := must(s.graphLayouts[GraphTwo].followers().CountDocuments(ctx, doc("other", author), options.Count()))(t); n != 0 {
+	if n := must(s.graphLayouts[GraphTwo].followers().CountDocuments(ctx, mdb.Doc("other", author), options.Count()))(t); n != 0 {
 		t.Errorf("%d copies of a follow that has ended", n)
 	}
 	ok(t, m.drive(ctx))
@@ -76,7 +77,7 @@ func TestRepairsAreCountedOnce(t *testing.T) {
 	change := func(_ context.Context, e *event.CommandStartedEvent) {
 		collection, _ := e.Command.Lookup(e.CommandName).StringValueOK()
 		if collection == "followers" && e.CommandName == "update" && armed.CompareAndSwap(true, false) {
-			ok(t, s.Change(t.Context(), collection, doc(), doc("$set", doc("touched", true))))
+			ok(t, s.Change(t.Context(), collection, mdb.Doc(), mdb.Doc("$set", mdb.Doc("touched", true))))
 		}
 	}
 	s = openInside(t, Options{Heartbeat: 10 * time.Millisecond, Monitor: &event.CommandMonitor{Started: change}})

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/internal/testtime"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // holder keeps commands on one collection from going on until they are released, whatever their deadlines.
@@ -72,7 +73,7 @@ func TestAHeartbeatThatIsLateChangesNothing(t *testing.T) {
 	reads.hold(1)
 	go func() { late <- s.member.beat(t.Context(), testtime.Patience()) }()
 	testtime.Eventually(t, "a heartbeat that is slow", func() bool { return reads.held.Load() == 1 })
-	_, err := s.settings.UpdateOne(t.Context(), doc("_id", feedsSetting().name), doc("$inc", doc("generation", 1)))
+	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", feedsSetting().name), mdb.Doc("$inc", mdb.Doc("generation", 1)))
 	ok(t, err)
 	ok(t, s.member.beat(t.Context(), testtime.Patience()))
 	until := s.member.writesUntil

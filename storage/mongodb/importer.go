@@ -11,12 +11,13 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // ImportUsers implements social.Importer.
 func (s *Store) ImportUsers(ctx context.Context, users []social.NewUser) (added int, err error) {
-	err = s.write(ctx, "import users", nil, func(ctx context.Context) error {
-		ids := each(users, func(u *social.NewUser) social.UserID { return u.User.ID })
+	err = s.db.Write(ctx, "import users", nil, func(ctx context.Context) error {
+		ids := mdb.Map(users, func(u *social.NewUser) social.UserID { return u.User.ID })
 		known, err := existing(ctx, s.users, ids)
 		if err != nil {
 			return err
@@ -47,12 +48,12 @@ func (s *Store) ImportUsers(ctx context.Context, users []social.NewUser) (added 
 
 // ImportCircles implements social.Importer.
 func (s *Store) ImportCircles(ctx context.Context, circles []*social.Circle) (added int, err error) {
-	err = s.write(ctx, "import circles", nil, func(ctx context.Context) error {
-		known, err := existing(ctx, s.circles, each(circles, func(c **social.Circle) social.CircleID { return (*c).ID }))
+	err = s.db.Write(ctx, "import circles", nil, func(ctx context.Context) error {
+		known, err := existing(ctx, s.circles, mdb.Map(circles, func(c **social.Circle) social.CircleID { return (*c).ID }))
 		if err != nil {
 			return err
 		}
-		gone, err := s.gone(ctx, each(circles, func(c **social.Circle) social.UserID { return (*c).Owner }))
+		gone, err := s.gone(ctx, mdb.Map(circles, func(c **social.Circle) social.UserID { return (*c).Owner }))
 		if err != nil {
 			return err
 		}
@@ -77,7 +78,7 @@ func existing[K comparable](ctx context.Context, c *mongo.Collection, ids []K) (
 	type idDoc struct {
 		ID K `bson:"_id"`
 	}
-	docs, err := findIn[idDoc](ctx, c, "_id", ids, options.Find().SetProjection(doc("_id", 1)))
+	docs, err := mdb.FindIn[idDoc](ctx, c, "_id", ids, options.Find().SetProjection(mdb.Doc("_id", 1)))
 	known := make(map[K]bool, len(ids))
 	for _, d := range docs {
 		known[d.ID] = true
@@ -97,7 +98,7 @@ func insertAll(ctx context.Context, all ...into) error {
 			continue
 		}
 		if _, err := some.c.InsertMany(ctx, some.docs, options.InsertMany().SetOrdered(false)); err != nil {
-			return inserted(err)
+			return mdb.OrTaken(err)
 		}
 	}
 	return nil
@@ -108,7 +109,7 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 	if len(memberships) == 0 {
 		return 0, nil
 	}
-	err = s.write(ctx, "import memberships", nil, func(ctx context.Context) error {
+	err = s.db.Write(ctx, "import memberships", nil, func(ctx context.Context) error {
 		among, with, err := s.amongThere(ctx, memberships, edges)
 		if err != nil || len(among) == 0 {
 			added = 0
@@ -189,13 +190,13 @@ func (s *Store) newImport(ctx context.Context, memberships []social.Membership, 
 
 // edgesThere reads the memberships' edges.
 func (s *Store) edgesThere(ctx context.Context, memberships []social.Membership) (docs []edgeDoc, err error) {
-	for batch := range slices.Chunk(memberships, inBatch) {
+	for batch := range slices.Chunk(memberships, mdb.InBatch) {
 		keys, owners := make([]bson.Binary, len(batch)), make(map[social.UserID]bool)
 		for i, m := range batch {
-			keys[i], owners[m.Owner] = pairKey(m.Owner.ID, m.Member.ID), true
+			keys[i], owners[m.Owner] = mdb.PairKey(m.Owner.ID, m.Member.ID), true
 		}
-		filter := doc("_id", doc("$in", valueList(keys)), "owner", doc("$in", valueList(keysOf(owners))))
-		some, err := findAll[edgeDoc](ctx, s.edges, filter, len(keys), options.Find().SetHint(doc("_id", 1)))
+		filter := mdb.Doc("_id", mdb.Doc("$in", mdb.Values(keys)), "owner", mdb.Doc("$in", mdb.Values(keysOf(owners))))
+		some, err := mdb.FindAll[edgeDoc](ctx, s.edges, filter, len(keys), options.Find().SetHint(mdb.Doc("_id", 1)))
 		if err != nil {
 			return nil, err
 		}
@@ -210,8 +211,8 @@ func (s *Store) checkCircles(ctx context.Context, memberships []social.Membershi
 	for _, m := range memberships {
 		owners[m.Circle] = m.Owner
 	}
-	few := doc("_id", doc("$in", keysOf(owners)), "owner", doc("$in", slices.Collect(maps.Values(owners))))
-	docs, err := findAll[circleDoc](ctx, s.circles, few, len(owners), options.Find().SetProjection(doc("owner", 1)).SetHint(doc("_id", 1)))
+	few := mdb.Doc("_id", mdb.Doc("$in", keysOf(owners)), "owner", mdb.Doc("$in", slices.Collect(maps.Values(owners))))
+	docs, err := mdb.FindAll[circleDoc](ctx, s.circles, few, len(owners), options.Find().SetProjection(mdb.Doc("owner", 1)).SetHint(mdb.Doc("_id", 1)))
 	if err != nil {
 		return err
 	}
@@ -233,7 +234,7 @@ func (b *edgeImport) add(m social.Membership, edge social.EdgeID) {
 	d := b.edges[key]
 	switch {
 	case d == nil:
-		d = &edgeDoc{ID: pairKey(m.Owner.ID, m.Member.ID), Version: version, Owner: m.Owner, Other: m.Member}
+		d = &edgeDoc{ID: mdb.PairKey(m.Owner.ID, m.Member.ID), Version: version, Owner: m.Owner, Other: m.Member}
 		b.edges[key], b.isNew[d] = d, true
 	case !d.Block.IsZero() || d.BlockedBy || d.isIn(m.Circle):
 		return
@@ -271,12 +272,12 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 			fresh = append(fresh, d)
 			continue
 		}
-		set := doc("$set", doc("follow", d.Follow, "circles", d.Circles))
+		set := mdb.Doc("$set", mdb.Doc("follow", d.Follow, "circles", d.Circles))
 		changes = append(changes, mongo.NewUpdateOneModel().SetFilter(edgeKey(d.Owner, d.Other)).SetUpdate(set))
 	}
 	if len(fresh) > 0 {
 		if _, err := s.edges.InsertMany(ctx, fresh, options.InsertMany().SetOrdered(false)); err != nil {
-			return upserted(err)
+			return mdb.OrRetry(err)
 		}
 	}
 	if len(changes) > 0 {
@@ -284,7 +285,7 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 			return err
 		}
 	}
-	if err := s.graph.followsChanged(ctx, each(b.order, func(d **edgeDoc) edgeDoc { return **d })...); err != nil {
+	if err := s.graph.followsChanged(ctx, mdb.Map(b.order, func(d **edgeDoc) edgeDoc { return **d })...); err != nil {
 		return err
 	}
 	return b.count(ctx, s)
@@ -294,12 +295,12 @@ func (b *edgeImport) count(ctx context.Context, s *Store) error {
 	users := make(map[social.UserID]bson.D, len(b.users))
 	var owners []social.UserID
 	for user, f := range b.users {
-		users[user] = doc("followers", f.followers, "following", f.following)
+		users[user] = mdb.Doc("followers", f.followers, "following", f.following)
 		if f.following > 0 {
 			owners = append(owners, user)
 		}
 	}
-	if err := count(ctx, s.users, users); err != nil {
+	if err := mdb.Increment(ctx, s.users, users); err != nil {
 		return err
 	}
 	if err := s.feeds.followsChanged(ctx, owners...); err != nil {
@@ -314,8 +315,8 @@ func (b *edgeImport) countMembers(ctx context.Context, s *Store) error {
 	}
 	models := make([]mongo.WriteModel, 0, len(b.members))
 	for circle, m := range b.members {
-		models = append(models, mongo.NewUpdateOneModel().SetFilter(doc("_id", circle, "owner", m.owner)).
-			SetUpdate(doc("$inc", doc("members", m.more))))
+		models = append(models, mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", circle, "owner", m.owner)).
+			SetUpdate(mdb.Doc("$inc", mdb.Doc("members", m.more))))
 	}
 	_, err := s.circles.BulkWrite(ctx, models)
 	return err

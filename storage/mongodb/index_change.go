@@ -9,6 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // definition is what makes an index what it is, apart from its name: two indexes with equal definitions are the same.
@@ -78,7 +80,7 @@ func compareIndexes(ctx context.Context, c *mongo.Collection, models []mongo.Ind
 	if err != nil {
 		return diff, err
 	}
-	stored, err := readAll[storedIndex](ctx, cursor, len(models)+1)
+	stored, err := mdb.ReadAll[storedIndex](ctx, cursor, len(models)+1)
 	for _, model := range models {
 		name, want, fault := declared(model)
 		i := slices.IndexFunc(stored, func(s storedIndex) bool { return s.Name == name })
@@ -116,7 +118,7 @@ func ensure(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel)
 func makeCollection(ctx context.Context, c *mongo.Collection) error {
 	const namespaceExists = 48
 	err := c.Database().CreateCollection(ctx, c.Name())
-	if server := mongo.ServerError(nil); asServerError(err, &server) && server.HasErrorCode(namespaceExists) {
+	if server := mongo.ServerError(nil); mdb.AsServerError(err, &server) && server.HasErrorCode(namespaceExists) {
 		return nil
 	}
 	return err
@@ -125,7 +127,7 @@ func makeCollection(ctx context.Context, c *mongo.Collection) error {
 // ensureMine is ensure for a collection that no server uses yet.
 func ensureMine(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) error {
 	_, err := ensure(ctx, c, models)
-	return translate(ctx, "indexes of "+c.Name(), err)
+	return mdb.Translate(ctx, "indexes of "+c.Name(), err)
 }
 
 // bringUpToDate is ensure for a collection that servers use. An index that a Plaza under development has made under the same name, with
@@ -148,7 +150,7 @@ func (s *Store) bringUpToDate(ctx context.Context, c *mongo.Collection, models [
 func (s *Store) prepareIndexes(ctx context.Context, indexes map[*mongo.Collection][]mongo.IndexModel) error {
 	for c, models := range indexes {
 		if err := s.bringUpToDate(ctx, c, models); err != nil {
-			return translate(ctx, "indexes of "+c.Name(), err)
+			return mdb.Translate(ctx, "indexes of "+c.Name(), err)
 		}
 	}
 	return nil
@@ -160,7 +162,7 @@ func (s *Store) setExpiry(ctx context.Context, c *mongo.Collection, model mongo.
 	if err != nil {
 		return err
 	}
-	return c.Database().RunCommand(ctx, doc("collMod", c.Name(), "index", doc("name", name, "expireAfterSeconds", want.expires))).Err()
+	return c.Database().RunCommand(ctx, mdb.Doc("collMod", c.Name(), "index", mdb.Doc("name", name, "expireAfterSeconds", want.expires))).Err()
 }
 
 const indexSetting = "indexes" // the document of settings whose driver replaces indexes

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // indexTimeout bounds the building of missing indexes, on collections that may be full.
@@ -51,41 +52,41 @@ const (
 // changed index has a new name; testdata/indexes.json holds all definitions that there ever were.
 func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users: {index(byHandle, doc("handle", 1)), having("nameOrder", byName, doc("nameOrder", 1)), having("rights", byRights, doc("rights", 1))},
+		s.users: {index(byHandle, mdb.Doc("handle", 1)), having("nameOrder", byName, mdb.Doc("nameOrder", 1)), having("rights", byRights, mdb.Doc("rights", 1))},
 		s.profiles: {
-			having("properties", byProperty, doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
+			having("properties", byProperty, mdb.Doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
 		},
-		s.properties: {unique("key", doc("key", 1))},
+		s.properties: {unique("key", mdb.Doc("key", 1))},
 		s.handles:    nil, // _id is the handle: unique also when users are sharded by id
-		s.sessions:   {expiring("expiresAt", 0), index(byUser, doc("user", 1))},
+		s.sessions:   {expiring("expiresAt", 0), index(byUser, mdb.Doc("user", 1))},
 		s.circles: {
-			index(byOwnerID, doc("owner", 1, "_id", 1)),
-			unique("owner_nameKey", doc("owner", 1, "nameKey", 1)),
+			index(byOwnerID, mdb.Doc("owner", 1, "_id", 1)),
+			unique("owner_nameKey", mdb.Doc("owner", 1, "nameKey", 1)),
 		},
 		s.edges: {
-			having("follow", byFollower, doc("owner", 1, "follow", -1, "other", 1)),
-			having("mute", byMute, doc("owner", 1, "mute", -1, "other", 1)),
-			having("block", byBlock, doc("owner", 1, "block", -1, "other", 1)),
-			having("circles", byMember, doc("circles", 1, "other", 1)),
-			index(byOther, doc("other", 1)), // for deletions: all edges, also those that nothing is left of
+			having("follow", byFollower, mdb.Doc("owner", 1, "follow", -1, "other", 1)),
+			having("mute", byMute, mdb.Doc("owner", 1, "mute", -1, "other", 1)),
+			having("block", byBlock, mdb.Doc("owner", 1, "block", -1, "other", 1)),
+			having("circles", byMember, mdb.Doc("circles", 1, "other", 1)),
+			index(byOther, mdb.Doc("other", 1)), // for deletions: all edges, also those that nothing is left of
 		},
 		s.posts: {
-			index(byWall, doc("wallOwner", 1, "seq", -1)),
-			index(byAuthor, doc("author", 1, "seq", -1)),
-			having("inbox", byInbox, doc("inbox", 1, "seq", -1)),
+			index(byWall, mdb.Doc("wallOwner", 1, "seq", -1)),
+			index(byAuthor, mdb.Doc("author", 1, "seq", -1)),
+			having("inbox", byInbox, mdb.Doc("inbox", 1, "seq", -1)),
 		},
-		s.versions:  {unique(byPostNumber, doc("post", 1, "number", 1))},
-		s.reactions: {index(byUser, doc("user", 1))}, // _id is post and user
-		s.votes:     {index(byUser, doc("user", 1))},
+		s.versions:  {unique(byPostNumber, mdb.Doc("post", 1, "number", 1))},
+		s.reactions: {index(byUser, mdb.Doc("user", 1))}, // _id is post and user
+		s.votes:     {index(byUser, mdb.Doc("user", 1))},
 
-		s.threadMutes: {index(byUser, doc("user", 1))},
+		s.threadMutes: {index(byUser, mdb.Doc("user", 1))},
 		s.events:      {expiring("at", social.DefaultEventRetention)},
 		s.settings:    nil, // _id is the name
 		s.sequences:   nil, // the same
 		s.jobs.jobs: {
-			having("due", byDue, doc("due", 1)),
-			having("failedAt", byFailure, doc("failedAt", -1)),
-			having("post", byPushed, doc("kind", 1, "post", 1)),
+			having("due", byDue, mdb.Doc("due", 1)),
+			having("failedAt", byFailure, mdb.Doc("failedAt", -1)),
+			having("post", byPushed, mdb.Doc("kind", 1, "post", 1)),
 		},
 		s.newsLists:     {expiring("usedAt", listLife)},
 		s.mergedAuthors: nil, // _id is the author
@@ -121,14 +122,14 @@ func unique(name string, keys bson.D) mongo.IndexModel {
 
 // having is an index over those documents alone that have the field.
 func having(field, name string, keys bson.D) mongo.IndexModel {
-	only := doc(field, doc("$exists", true))
+	only := mdb.Doc(field, mdb.Doc("$exists", true))
 	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name).SetPartialFilterExpression(only)}
 }
 
 // expiring removes documents some time after the moment that the field names.
 func expiring(field string, after time.Duration) mongo.IndexModel {
 	return mongo.IndexModel{
-		Keys:    doc(field, 1),
+		Keys:    mdb.Doc(field, 1),
 		Options: options.Index().SetName(field).SetExpireAfterSeconds(int32(after / time.Second)),
 	}
 }
@@ -141,7 +142,7 @@ func (s *Store) createIndexes(ctx context.Context) error {
 	for c, models := range s.allIndexes() {
 		group.Go(func() error {
 			if err := s.bringUpToDate(ctx, c, models); err != nil {
-				return translate(ctx, fmt.Sprintf("indexes of %s.%s", c.Database().Name(), c.Name()), err)
+				return mdb.Translate(ctx, fmt.Sprintf("indexes of %s.%s", c.Database().Name(), c.Name()), err)
 			}
 			return nil
 		})

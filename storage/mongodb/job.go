@@ -14,6 +14,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // jobKind says what a job does.
@@ -56,7 +57,7 @@ func (d *jobDoc) fault() social.Fault {
 	case d.Author.IsZero():
 		what = fmt.Sprintf("%s of %s", d.Kind, d.Post.ID)
 	}
-	return social.Fault{Job: what, Error: d.Error, Attempts: d.Attempts, At: utc(d.FailedAt), Dead: d.Due.IsZero()}
+	return social.Fault{Job: what, Error: d.Error, Attempts: d.Attempts, At: mdb.UTC(d.FailedAt), Dead: d.Due.IsZero()}
 }
 
 // unknownJob is what a layout says to a job that it has not made.
@@ -81,11 +82,11 @@ type jobQueue struct {
 	jobs  *mongo.Collection
 	kinds []jobKind     // those that this server can do; a newer one may add others, and does them
 	made  atomic.Int64  // by this process, so far
-	added chan struct{} // tells an idle worker of this process; other processes poll
+	ready chan struct{} // tells an idle worker of this process; other processes poll
 }
 
 func newJobQueue(jobs *mongo.Collection) *jobQueue {
-	return &jobQueue{jobs: jobs, added: make(chan struct{}, workers)}
+	return &jobQueue{jobs: jobs, ready: make(chan struct{}, workers)}
 }
 
 // add stores jobs, inside the transaction of their cause.
@@ -105,7 +106,7 @@ func (q *jobQueue) add(ctx context.Context, jobs ...jobDoc) error {
 
 // pushJobs are jobs that push new posts.
 func pushJobs(kind jobKind, posts []*social.Post) []jobDoc {
-	return each(posts, func(p **social.Post) jobDoc {
+	return mdb.Map(posts, func(p **social.Post) jobDoc {
 		return jobDoc{Kind: kind, Author: (*p).Author, Post: (*p).ID, Wall: (*p).WallOwner}
 	})
 }
@@ -119,14 +120,17 @@ func (q *jobQueue) addNext(ctx context.Context, from, j jobDoc) error {
 	if mongo.IsDuplicateKeyError(err) {
 		return nil
 	}
-	q.wake()
+	q.Wake()
 	return err
 }
 
-// wake lets an idle worker of this process look at once.
-func (q *jobQueue) wake() {
+// Added is how many jobs this process has made so far.
+func (q *jobQueue) Added() int64 { return q.made.Load() }
+
+// Wake lets an idle worker of this process look at once.
+func (q *jobQueue) Wake() {
 	select {
-	case q.added <- struct{}{}:
+	case q.ready <- struct{}{}:
 	default: // enough are awake
 	}
 }
@@ -134,9 +138,9 @@ func (q *jobQueue) wake() {
 // claim leases the job of a known kind that has been due for longest: nil where none is.
 func (q *jobQueue) claim(ctx context.Context, now time.Time) (*jobDoc, error) {
 	var j jobDoc
-	err := q.jobs.FindOneAndUpdate(ctx, doc("due", doc("$lte", now), "kind", doc("$in", q.kinds)),
-		doc("$set", doc("due", now.Add(jobLease), "lease", jobID{id.New()}), "$inc", doc("attempts", 1)),
-		options.FindOneAndUpdate().SetSort(doc("due", 1)).SetHint(byDue).SetReturnDocument(options.After)).Decode(&j)
+	err := q.jobs.FindOneAndUpdate(ctx, mdb.Doc("due", mdb.Doc("$lte", now), "kind", mdb.Doc("$in", q.kinds)),
+		mdb.Doc("$set", mdb.Doc("due", now.Add(jobLease), "lease", jobID{id.New()}), "$inc", mdb.Doc("attempts", 1)),
+		options.FindOneAndUpdate().SetSort(mdb.Doc("due", 1)).SetHint(byDue).SetReturnDocument(options.After)).Decode(&j)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return nil, nil
 	}
@@ -144,7 +148,7 @@ func (q *jobQueue) claim(ctx context.Context, now time.Time) (*jobDoc, error) {
 }
 
 // held matches a job for as long as the lease is the one that j has.
-func held(j *jobDoc) bson.D { return doc("_id", j.ID, "lease", j.Lease) }
+func held(j *jobDoc) bson.D { return mdb.Doc("_id", j.ID, "lease", j.Lease) }
 
 // finish removes a job that was done. Where somebody else has it by now, they do it again.
 func (q *jobQueue) finish(ctx context.Context, j *jobDoc) error {
@@ -154,8 +158,8 @@ func (q *jobQueue) finish(ctx context.Context, j *jobDoc) error {
 
 // goOn makes a job that has done a part of its work due again at once, behind those that are due already.
 func (q *jobQueue) goOn(ctx context.Context, j *jobDoc) error {
-	_, err := q.jobs.UpdateOne(ctx, held(j), doc("$set", doc("due", time.Now(), "attempts", 0), "$unset", doc("lease", 1)))
-	q.wake()
+	_, err := q.jobs.UpdateOne(ctx, held(j), mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 0), "$unset", mdb.Doc("lease", 1)))
+	q.Wake()
 	return err
 }
 
@@ -163,9 +167,9 @@ func (q *jobQueue) goOn(ctx context.Context, j *jobDoc) error {
 // done within seconds once the database is well again.
 func (q *jobQueue) postpone(ctx context.Context, j *jobDoc, reason error) error {
 	now := time.Now()
-	set, unset := doc("error", reason.Error(), "failedAt", now), doc("lease", 1)
+	set, unset := mdb.Doc("error", reason.Error(), "failedAt", now), mdb.Doc("lease", 1)
 	attempts := j.Attempts
-	if isUnavailable(reason) {
+	if mdb.IsUnavailable(reason) {
 		attempts = min(attempts, countedOutages)
 		set = append(set, bson.E{Key: "attempts", Value: attempts})
 	}
@@ -174,7 +178,7 @@ func (q *jobQueue) postpone(ctx context.Context, j *jobDoc, reason error) error 
 	} else {
 		unset = append(unset, bson.E{Key: "due", Value: 1})
 	}
-	_, err := q.jobs.UpdateOne(ctx, held(j), doc("$set", set, "$unset", unset))
+	_, err := q.jobs.UpdateOne(ctx, held(j), mdb.Doc("$set", set, "$unset", unset))
 	return err
 }
 
@@ -186,16 +190,18 @@ func pauseAfter(attempts int) time.Duration {
 
 // notAsleep leaves out what is to be done only in some minutes.
 func notAsleep(filter bson.D) bson.D {
-	asleep := doc("kind", jobSweep, "attempts", 0, "due", doc("$gt", time.Now().Add(time.Second)))
+	asleep := mdb.Doc("kind", jobSweep, "attempts", 0, "due", mdb.Doc("$gt", time.Now().Add(time.Second)))
 	return append(filter, bson.E{Key: "$nor", Value: bson.A{asleep}})
 }
 
 // isDead matches the jobs that were given up.
-func isDead() bson.D { return doc("failedAt", doc("$gt", time.Time{}), "due", doc("$exists", false)) }
+func isDead() bson.D {
+	return mdb.Doc("failedAt", mdb.Doc("$gt", time.Time{}), "due", mdb.Doc("$exists", false))
+}
 
 // backlog counts what is left.
 func (q *jobQueue) backlog(ctx context.Context) (b social.Backlog, err error) {
-	waiting, err := q.jobs.CountDocuments(ctx, notAsleep(doc("due", doc("$gt", time.Time{}))), options.Count().SetHint(byDue))
+	waiting, err := q.jobs.CountDocuments(ctx, notAsleep(mdb.Doc("due", mdb.Doc("$gt", time.Time{}))), options.Count().SetHint(byDue))
 	if err != nil {
 		return b, err
 	}
@@ -209,29 +215,29 @@ func (q *jobQueue) backlog(ctx context.Context) (b social.Backlog, err error) {
 			return b, err
 		}
 	}
-	failed, err := findAll[jobDoc](ctx, q.jobs, doc("failedAt", doc("$gt", time.Time{})), social.MaxFaults,
-		options.Find().SetSort(doc("failedAt", -1)).SetLimit(social.MaxFaults).SetHint(byFailure))
-	b.Faults = each(failed, (*jobDoc).fault)
+	failed, err := mdb.FindAll[jobDoc](ctx, q.jobs, mdb.Doc("failedAt", mdb.Doc("$gt", time.Time{})), social.MaxFaults,
+		options.Find().SetSort(mdb.Doc("failedAt", -1)).SetLimit(social.MaxFaults).SetHint(byFailure))
+	b.Faults = mdb.Map(failed, (*jobDoc).fault)
 	return b, err
 }
 
 // oldest is when the oldest job was made: ids sort by time.
 func (q *jobQueue) oldest(ctx context.Context) (time.Time, error) {
 	var j jobDoc
-	err := q.jobs.FindOne(ctx, notAsleep(doc("due", doc("$exists", true))), options.FindOne().SetSort(doc("_id", 1)).SetHint("_id_")).Decode(&j)
+	err := q.jobs.FindOne(ctx, notAsleep(mdb.Doc("due", mdb.Doc("$exists", true))), options.FindOne().SetSort(mdb.Doc("_id", 1)).SetHint("_id_")).Decode(&j)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return time.Time{}, nil // it has just been done
 	}
-	return utc(j.MadeAt), err
+	return mdb.UTC(j.MadeAt), err
 }
 
 // revive gives dead jobs new attempts.
 func (q *jobQueue) revive(ctx context.Context) (int, error) {
 	result, err := q.jobs.UpdateMany(ctx, isDead(),
-		doc("$set", doc("due", time.Now(), "attempts", 0)), options.UpdateMany().SetHint(byFailure))
+		mdb.Doc("$set", mdb.Doc("due", time.Now(), "attempts", 0)), options.UpdateMany().SetHint(byFailure))
 	if err != nil {
 		return 0, err
 	}
-	q.wake()
+	q.Wake()
 	return int(result.ModifiedCount), nil
 }

@@ -16,6 +16,7 @@ import (
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/mongotest"
 )
 
@@ -204,7 +205,7 @@ func fans(t *testing.T, s *Store, n int) (author social.UserID, followers []soci
 			})
 		}
 		must(s.ImportMemberships(t.Context(), all, edges))(t)
-		must(s.newsLists.DeleteMany(t.Context(), doc("_id", doc("$in", followers[len(followers)-len(batch):]))))(t)
+		must(s.newsLists.DeleteMany(t.Context(), mdb.Doc("_id", mdb.Doc("$in", followers[len(followers)-len(batch):]))))(t)
 		must(s.newsLists.InsertMany(t.Context(), lists))(t)
 	}
 	return author, followers
@@ -240,7 +241,7 @@ func workOff(t *testing.T, s *Store, times int) (jobs int) {
 // copies counts the lists that have the post so many times.
 func copies(t *testing.T, s *Store, post social.PostID, followers []social.UserID) map[int]int {
 	t.Helper()
-	docs := must(findIn[newsListDoc](t.Context(), s.newsLists, "_id", followers))(t)
+	docs := must(mdb.FindIn[newsListDoc](t.Context(), s.newsLists, "_id", followers))(t)
 	counts := map[int]int{}
 	for _, d := range docs {
 		n := 0
@@ -288,7 +289,7 @@ func TestManyFollowersAreMergedAtRead(t *testing.T) {
 		must(s.News(t.Context(), author, social.Page{Limit: 1}))(t)
 		ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
 		// As if the author's own list had been built meanwhile.
-		must(s.newsLists.UpdateOne(t.Context(), doc("_id", author), doc("$pull", doc("ids", p.ID))))(t)
+		must(s.newsLists.UpdateOne(t.Context(), mdb.Doc("_id", author), mdb.Doc("$pull", mdb.Doc("ids", p.ID))))(t)
 		workOff(t, s, 2)
 		if got := copies(t, s, p.ID, followers); got[want] != n {
 			t.Errorf("post %d: lists by the number of copies: %v, want %d in each of %d", i, got, want, n)
@@ -297,7 +298,7 @@ func TestManyFollowersAreMergedAtRead(t *testing.T) {
 	slices.Reverse(posts)
 	for _, reader := range []social.UserID{followers[0], followers[n-1], author} {
 		news := must(s.News(t.Context(), reader, social.Page{Limit: 10}))(t)
-		if got := each(news, func(p **social.Post) social.PostID { return (*p).ID }); !slices.Equal(got, posts) {
+		if got := mdb.Map(news, func(p **social.Post) social.PostID { return (*p).ID }); !slices.Equal(got, posts) {
 			t.Errorf("news %v, want %v", got, posts)
 		}
 	}
@@ -310,7 +311,7 @@ func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 	ok(t, session.StartTransaction())
 	ctx := mongo.NewSessionContext(t.Context(), session)
 	for _, user := range users {
-		must(s.newsLists.UpdateOne(ctx, doc("_id", user), doc("$set", doc("stamp", jobID{id.New()}))))(t)
+		must(s.newsLists.UpdateOne(ctx, mdb.Doc("_id", user), mdb.Doc("$set", mdb.Doc("stamp", jobID{id.New()}))))(t)
 	}
 	return func() {
 		ok(t, session.AbortTransaction(ctx))
@@ -340,7 +341,7 @@ func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 func wantSoon(t *testing.T, s *Store, attempt int) {
 	t.Helper()
 	const soon = 3500 * time.Millisecond
-	jobs := must(findAll[jobDoc](t.Context(), s.jobs.jobs, doc(), 1))(t)
+	jobs := must(mdb.FindAll[jobDoc](t.Context(), s.jobs.jobs, mdb.Doc(), 1))(t)
 	if len(jobs) != 1 || jobs[0].Due.IsZero() || jobs[0].Due.After(time.Now().Add(soon)) {
 		t.Fatalf("after attempt %d, the job is not due soon: %+v", attempt, jobs)
 	}
@@ -363,7 +364,7 @@ func TestAHeldListIsWrittenOnceItIsFree(t *testing.T) {
 		ok(t, c.write())
 		release := hold(t, s, followers[3], followers[n-1])
 		for attempt := range 2 {
-			if err := tryLater(t, s, 50*time.Millisecond); !isUnavailable(err) {
+			if err := tryLater(t, s, 50*time.Millisecond); !mdb.IsUnavailable(err) {
 				t.Errorf("an attempt at held lists: %v", err)
 			}
 			wantSoon(t, s, attempt+1)
@@ -391,24 +392,24 @@ func TestASlowDatabaseParksNoJob(t *testing.T) {
 	}
 	slow := post()
 
-	failPoint(t, s, "alwaysOn", doc("blockConnection", true, "blockTimeMS", 1100))
+	failPoint(t, s, "alwaysOn", mdb.Doc("blockConnection", true, "blockTimeMS", 1100))
 	if err := tryLater(t, s, testtime.Scale(jobTime)); err != nil {
 		t.Errorf("slow writes: %v", err)
 	}
-	failPoint(t, s, "off", doc())
+	failPoint(t, s, "off", mdb.Doc())
 	if got := copies(t, s, slow, followers); got[1] != len(followers) {
 		t.Errorf("after slow writes, lists by the number of copies: %v", got)
 	}
 
 	failing := post()
-	failPoint(t, s, "alwaysOn", doc("writeConcernError", doc("code", 64, "errmsg", "waiting for replication timed out")))
+	failPoint(t, s, "alwaysOn", mdb.Doc("writeConcernError", mdb.Doc("code", 64, "errmsg", "waiting for replication timed out")))
 	for attempt := range jobAttempts + 3 {
 		if err := tryLater(t, s, testtime.Scale(jobTime)); err == nil {
 			t.Fatal("no write has failed")
 		}
 		wantSoon(t, s, attempt+1)
 	}
-	failPoint(t, s, "off", doc())
+	failPoint(t, s, "off", mdb.Doc())
 	tryJobs(t, s, "the end", func() bool { return must(s.Backlog(t.Context()))(t).Waiting == 0 })
 	if got := copies(t, s, failing, followers); got[1] != len(followers) {
 		t.Errorf("after writes that failed, lists by the number of copies: %v", got)
@@ -418,8 +419,8 @@ func TestASlowDatabaseParksNoJob(t *testing.T) {
 // failPoint lets updates of lists be slow, or fail, as data says.
 func failPoint(t *testing.T, s *Store, mode string, data bson.D) {
 	t.Helper()
-	data = append(doc("failCommands", bson.A{"update"}, "namespace", "plaza.newsLists"), data...)
-	command := doc("configureFailPoint", "failCommand", "mode", mode, "data", data)
+	data = append(mdb.Doc("failCommands", bson.A{"update"}, "namespace", "plaza.newsLists"), data...)
+	command := mdb.Doc("configureFailPoint", "failCommand", "mode", mode, "data", data)
 	ok(t, s.client.Database("admin").RunCommand(t.Context(), command).Err())
 }
 
@@ -430,8 +431,8 @@ func TestJobsAboutAFewUsersAreDone(t *testing.T) {
 	author, followers := fans(t, s, 5)
 	p := newStatus(author)
 	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
-	some := doc("$set", doc("users", followers[:2]))
-	must(s.jobs.jobs.UpdateMany(t.Context(), doc(), some))(t)
+	some := mdb.Doc("$set", mdb.Doc("users", followers[:2]))
+	must(s.jobs.jobs.UpdateMany(t.Context(), mdb.Doc(), some))(t)
 	workOff(t, s, 1)
 	if got := copies(t, s, p.ID, followers); got[1] != len(followers) {
 		t.Errorf("lists by the number of copies: %v, want one in each", got)

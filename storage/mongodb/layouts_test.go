@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // The same layouts with buckets so small that short threads are cut, moved and tidied all the time; for tests alone.
@@ -68,7 +69,7 @@ func (s *Store) Follows(ctx context.Context) (edges, copies map[string]string, e
 }
 
 func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, error) {
-	docs, err := findAll[edgeDoc](ctx, c, doc("follow", doc("$exists", true)), inBatch)
+	docs, err := mdb.FindAll[edgeDoc](ctx, c, mdb.Doc("follow", mdb.Doc("$exists", true)), mdb.InBatch)
 	all := make(map[string]string, len(docs))
 	for _, d := range docs {
 		all[fmt.Sprint(d.Owner.ID, " ", d.Other.ID)] = d.followText()
@@ -83,8 +84,8 @@ func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets i
 	if !ok {
 		return 0, nil, fmt.Errorf("%T has no buckets", s.era(ctx).threads.read)
 	}
-	own := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
-	docs, err := findAll[bucketDoc](ctx, t.buckets, own, inBatch, options.Find().SetSort(doc("_id", 1)))
+	own := mdb.Doc("_id", mdb.Doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
+	docs, err := mdb.FindAll[bucketDoc](ctx, t.buckets, own, mdb.InBatch, options.Find().SetSort(mdb.Doc("_id", 1)))
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	runs := map[run][]commentDoc{}
 	next := map[run]string{}
@@ -141,8 +142,8 @@ func (t bucketThreads) limitOf(r run) bucketLimit {
 }
 
 func sameDocs(a, b []commentDoc) bool {
-	first, err := bson.MarshalExtJSON(doc("all", a), true, false)
-	second, other := bson.MarshalExtJSON(doc("all", b), true, false)
+	first, err := bson.MarshalExtJSON(mdb.Doc("all", a), true, false)
+	second, other := bson.MarshalExtJSON(mdb.Doc("all", b), true, false)
 	return err == nil && other == nil && bytes.Equal(first, second)
 }
 
@@ -155,8 +156,8 @@ func (s *Store) SparseNeighbours(ctx context.Context, post social.PostID) (n int
 	if !ok {
 		return 0, fmt.Errorf("%T has no buckets", s.era(ctx).threads.read)
 	}
-	own := doc("_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
-	docs, err := findAll[bucketDoc](ctx, t.buckets, own, inBatch, options.Find().SetSort(doc("_id", 1)))
+	own := mdb.Doc("_id", mdb.Doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
+	docs, err := mdb.FindAll[bucketDoc](ctx, t.buckets, own, mdb.InBatch, options.Find().SetSort(mdb.Doc("_id", 1)))
 	for i := 1; i < len(docs); i++ {
 		if docs[i].ID == docs[i-1].Upper && t.fitTogether(docs[i-1], docs[i]) {
 			n++

@@ -17,6 +17,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 const (
@@ -66,9 +67,6 @@ func (d *serverDoc) silent() time.Duration {
 // errStaleBeat: another heartbeat has counted since this one began.
 var errStaleBeat = errors.New("a later heartbeat has overtaken this one")
 
-// errLeaseOver: other servers may have gone on without this one.
-var errLeaseOver = fmt.Errorf("%w: this server could not renew its lease in the database", social.ErrUnavailable)
-
 // member is a Store's part in the agreement of all servers on the settings. Its heartbeat renews a lease, and adopts what has
 // changed. Without a lease the Store neither writes nor answers, because it may have missed a change; so whoever
 // changes a setting has to wait only for those who are heard.
@@ -114,7 +112,7 @@ func (m *member) join(ctx context.Context) (err error) {
 		return err
 	}
 	if err := m.beat(ctx, m.store.timeout); err != nil {
-		return translate(ctx, "join servers", err)
+		return mdb.Translate(ctx, "join servers", err)
 	}
 	running, stop := context.WithCancel(context.Background())
 	m.stop, m.stopped = stop, make(chan struct{})
@@ -144,7 +142,7 @@ func (m *member) leave() {
 	}()
 	select {
 	case <-idle:
-		_, _ = m.servers.DeleteOne(ctx, doc("_id", m.id))
+		_, _ = m.servers.DeleteOne(ctx, mdb.Doc("_id", m.id))
 	case <-ctx.Done(): // others will find out
 	}
 }
@@ -162,7 +160,7 @@ func (m *member) end() []*era {
 	defer m.mu.Unlock()
 	before := slices.Clone(m.eras)
 	last := before[len(before)-1]
-	m.eras = append(m.eras, &era{generations: last.generations, layouts: last.layouts, threads: last.threads, feeds: last.feeds, graph: last.graph, ended: true})
+	m.eras = append(m.eras, &era{member: m, generations: last.generations, layouts: last.layouts, threads: last.threads, feeds: last.feeds, graph: last.graph, ended: true})
 	m.left = true
 	return before
 }
@@ -199,7 +197,7 @@ func (m *member) tryBeat(ctx context.Context) {
 // noteFailure logs when heartbeats begin to fail, and when they succeed again. A full disk has its own message.
 func (m *member) noteFailure(ctx context.Context, err error) {
 	switch {
-	case isNoRoom(err):
+	case mdb.IsNoRoom(err):
 	case err != nil && !m.failing.Swap(true):
 		slog.WarnContext(ctx, "the server's heartbeat fails", "error", err)
 	case err == nil && m.failing.Swap(false):
@@ -209,7 +207,7 @@ func (m *member) noteFailure(ctx context.Context, err error) {
 
 // noteRoom takes notice of whether the database had room for a heartbeat.
 func (m *member) noteRoom(ctx context.Context, err error) {
-	switch full := isNoRoom(err); {
+	switch full := mdb.IsNoRoom(err); {
 	case full && !m.full.Swap(true):
 		slog.ErrorContext(ctx, "the database's disk is full: nothing can be stored until there is room, reads go on", "error", err)
 	case err == nil && m.full.Swap(false):
@@ -321,13 +319,13 @@ func (m *member) tellChange(ctx context.Context, before, now *settingDoc) {
 }
 
 func (m *member) renew(ctx context.Context) error {
-	d := doc("v", version, "process", m.process, "app", appName(m.id), "user", m.user,
+	d := mdb.Doc("v", version, "process", m.process, "app", appName(m.id), "user", m.user,
 		"adopted", m.adopted(), "knows", m.store.edition.newest, "writes", m.store.written(), "lease", m.lease.Milliseconds())
-	update := doc("$set", d, "$currentDate", doc("at", true))
-	renewed, err := m.servers.UpdateOne(ctx, doc("_id", m.id), update)
+	update := mdb.Doc("$set", d, "$currentDate", mdb.Doc("at", true))
+	renewed, err := m.servers.UpdateOne(ctx, mdb.Doc("_id", m.id), update)
 	if err == nil && renewed.MatchedCount == 0 {
 		// Only now an upsert: a heartbeat that leave has cancelled may still arrive, after the document was removed.
-		_, err = m.servers.UpdateOne(ctx, doc("_id", m.id), update, options.UpdateOne().SetUpsert(true))
+		_, err = m.servers.UpdateOne(ctx, mdb.Doc("_id", m.id), update, options.UpdateOne().SetUpsert(true))
 	}
 	return err
 }
@@ -398,27 +396,27 @@ func (m *member) now() *era {
 	return m.eras[len(m.eras)-1]
 }
 
-// enter begins a call: it belongs to the current era. Call calls.Done when it has ended.
-func (m *member) enter() *era {
+// Enter begins a call: it belongs to the current era.
+func (m *member) Enter(ctx context.Context) (context.Context, mdb.Call) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	e := m.eras[len(m.eras)-1]
 	e.calls.Add(1)
-	return e
+	return inEra(ctx, e), e
 }
 
-// awaitWrites waits until the server may write: a database that has stalled delays a call, and does not fail it.
-// errLeaseOver: no heartbeat has succeeded for electionTime, or the store is closed.
+// AwaitWrites waits until the server may write: a database that has stalled delays a call, and does not fail it.
+// mdb.ErrLeaseOver: no heartbeat has succeeded for electionTime, or the store is closed.
 // social.ErrNoRoom: the heartbeats find the database's disk full.
-func (m *member) awaitWrites(ctx context.Context) error {
+func (m *member) AwaitWrites(ctx context.Context) error {
 	if m.full.Load() {
 		return social.ErrNoRoom
 	}
 	return m.await(ctx, &m.writesUntil)
 }
 
-// awaitReads does the same for reads.
-func (m *member) awaitReads(ctx context.Context) error { return m.await(ctx, &m.readsUntil) }
+// AwaitReads does the same for reads.
+func (m *member) AwaitReads(ctx context.Context) error { return m.await(ctx, &m.readsUntil) }
 
 func (m *member) await(ctx context.Context, until *time.Time) error {
 	ready, renewed := m.isReady(until)
@@ -437,7 +435,7 @@ func (m *member) await(ctx context.Context, until *time.Time) error {
 		}
 	}
 	if !ready {
-		return errLeaseOver
+		return mdb.ErrLeaseOver
 	}
 	return nil
 }
@@ -452,10 +450,10 @@ func (m *member) isReady(until *time.Time) (ready bool, renewed <-chan struct{})
 	return !isOver(*until), m.renewed
 }
 
-// mayWrite is errLeaseOver where a call of the era must not write any more.
+// mayWrite is mdb.ErrLeaseOver where a call of the era must not write any more.
 func (m *member) mayWrite(e *era) error { return m.may(e, &m.writesUntil) }
 
-// mayRead is errLeaseOver where what a call of the era has read may be out of date. Who can still look for changes may read, also
+// mayRead is mdb.ErrLeaseOver where what a call of the era has read may be out of date. Who can still look for changes may read, also
 // when no heartbeat can be written.
 func (m *member) mayRead(e *era) error { return m.may(e, &m.readsUntil) }
 
@@ -463,7 +461,7 @@ func (m *member) may(e *era, until *time.Time) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if e.ended || isOver(*until) {
-		return errLeaseOver
+		return mdb.ErrLeaseOver
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // TestALeaseEndsByEitherClock: while a machine is suspended the monotonic clock may stand still.
@@ -28,7 +30,8 @@ func TestALeaseEndsByEitherClock(t *testing.T) {
 func TestCloseWaitsForOlderEras(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{})
-	old := s.member.enter()
+	old := s.member.now()
+	_, call := s.member.Enter(t.Context())
 	s.member.mu.Lock()
 	s.member.begin(&era{generations: old.generations, threads: old.threads, feeds: old.feeds})
 	s.member.mu.Unlock()
@@ -38,7 +41,7 @@ func TestCloseWaitsForOlderEras(t *testing.T) {
 		s.member.leave()
 	}()
 	<-s.member.stopped
-	if n := must(s.member.servers.CountDocuments(t.Context(), doc("_id", s.member.id)))(t); n != 1 {
+	if n := must(s.member.servers.CountDocuments(t.Context(), mdb.Doc("_id", s.member.id)))(t); n != 1 {
 		t.Errorf("%d servers are known while a call is under way", n)
 	}
 	select {
@@ -46,9 +49,9 @@ func TestCloseWaitsForOlderEras(t *testing.T) {
 		t.Error("a call is under way, and the server has left")
 	default:
 	}
-	old.calls.Done()
+	call.Leave()
 	<-left
-	if n := must(s.member.servers.CountDocuments(t.Context(), doc("_id", s.member.id)))(t); n != 0 {
+	if n := must(s.member.servers.CountDocuments(t.Context(), mdb.Doc("_id", s.member.id)))(t); n != 0 {
 		t.Errorf("%d servers are known when all calls have ended", n)
 	}
 	if err := s.Ping(t.Context()); err == nil {
@@ -69,7 +72,7 @@ func TestCallsMeetClose(t *testing.T) {
 	}
 	s.member.leave()
 	calling.Wait()
-	if n := must(s.member.servers.CountDocuments(t.Context(), doc("_id", s.member.id)))(t); n != 0 {
+	if n := must(s.member.servers.CountDocuments(t.Context(), mdb.Doc("_id", s.member.id)))(t); n != 0 {
 		t.Errorf("%d servers are known when all calls have ended", n)
 	}
 }

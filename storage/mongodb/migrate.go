@@ -15,6 +15,7 @@ import (
 	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // Subject is what can be moved from one layout to another while servers run.
@@ -170,8 +171,8 @@ func (m *migration) claim(ctx context.Context) error {
 		if alive != nil {
 			return fmt.Errorf("another process is moving %s just now (%s)", d.Name, alive.Process)
 		}
-		taken := doc("_id", d.Name, "driver", doc("$in", bson.A{d.Driver, nil}), "generation", doc("$in", bson.A{d.Generation, nil}))
-		err = m.update(ctx, taken, doc("$set", doc("driver", m.s.member.id)))
+		taken := mdb.Doc("_id", d.Name, "driver", mdb.Doc("$in", bson.A{d.Driver, nil}), "generation", mdb.Doc("$in", bson.A{d.Generation, nil}))
+		err = m.update(ctx, taken, mdb.Doc("$set", mdb.Doc("driver", m.s.member.id)))
 		if !errors.Is(err, errOvertaken) {
 			return err
 		}
@@ -209,13 +210,13 @@ func (s *Store) isAlive(ctx context.Context, server string, waiting func(process
 func (m *migration) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.s.timeout)
 	defer cancel()
-	_, err := m.s.settings.UpdateOne(ctx, doc("_id", m.setting.name, "driver", m.s.member.id), doc("$unset", doc("driver", 1)))
-	return translate(ctx, "release the migration", err)
+	_, err := m.s.settings.UpdateOne(ctx, mdb.Doc("_id", m.setting.name, "driver", m.s.member.id), mdb.Doc("$unset", mdb.Doc("driver", 1)))
+	return mdb.Translate(ctx, "release the migration", err)
 }
 
 // read reads the setting.
 func (m *migration) read(ctx context.Context) (d *settingDoc, err error) {
-	err = m.s.read(ctx, "settings", func(ctx context.Context) error {
+	err = m.s.db.Read(ctx, "settings", func(ctx context.Context) error {
 		all, err := m.s.readSettings(ctx)
 		d = all[m.setting.name]
 		return err
@@ -225,7 +226,7 @@ func (m *migration) read(ctx context.Context) (d *settingDoc, err error) {
 
 // update changes the setting where it is as the filter says. errOvertaken: it is not.
 func (m *migration) update(ctx context.Context, filter, update bson.D) error {
-	return m.s.read(ctx, "change a setting", func(ctx context.Context) error {
+	return m.s.db.Read(ctx, "change a setting", func(ctx context.Context) error {
 		var d settingDoc
 		err := m.s.settings.FindOneAndUpdate(ctx, filter, update, options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&d)
 		if errors.Is(err, mongo.ErrNoDocuments) {
@@ -240,7 +241,7 @@ func (m *migration) update(ctx context.Context, filter, update bson.D) error {
 
 // mine matches the setting as long as nobody else has changed it.
 func (m *migration) mine() bson.D {
-	return doc("_id", m.setting.name, "driver", m.s.member.id, "generation", doc("$in", bson.A{m.d.Generation, nil}))
+	return mdb.Doc("_id", m.setting.name, "driver", m.s.member.id, "generation", mdb.Doc("$in", bson.A{m.d.Generation, nil}))
 }
 
 // enter begins a phase. Where servers have something else to do then, it is a new generation.
@@ -258,12 +259,12 @@ func (m *migration) enter(ctx context.Context, p phase) error {
 	if p == phaseComparing {
 		generation = m.d.Generation
 	}
-	return m.set(ctx, doc("$set", doc("value", move.value(p), "generation", generation, "move", move)))
+	return m.set(ctx, mdb.Doc("$set", mdb.Doc("value", move.value(p), "generation", generation, "move", move)))
 }
 
 // end is the end of the migration.
 func (m *migration) end(ctx context.Context) error {
-	return m.set(ctx, doc("$set", doc("generation", m.d.Generation+1), "$unset", doc("move", 1)))
+	return m.set(ctx, mdb.Doc("$set", mdb.Doc("generation", m.d.Generation+1), "$unset", mdb.Doc("move", 1)))
 }
 
 // set changes the setting, and lets this process find out at once.
@@ -387,15 +388,15 @@ func (s *Store) pause(ctx context.Context) error {
 
 // servers reads all servers.
 func (s *Store) servers(ctx context.Context) (all []serverDoc, err error) {
-	err = s.read(ctx, "servers", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "servers", func(ctx context.Context) error {
 		cursor, err := s.member.servers.Aggregate(ctx, bson.A{
-			doc("$match", doc("_id", doc("$gt", ""))),
-			doc("$set", doc("silence", doc("$subtract", bson.A{"$$NOW", "$at"}))),
-		}, options.Aggregate().SetHint(doc("_id", 1)))
+			mdb.Doc("$match", mdb.Doc("_id", mdb.Doc("$gt", ""))),
+			mdb.Doc("$set", mdb.Doc("silence", mdb.Doc("$subtract", bson.A{"$$NOW", "$at"}))),
+		}, options.Aggregate().SetHint(mdb.Doc("_id", 1)))
 		if err != nil {
 			return err
 		}
-		all, err = readAll[serverDoc](ctx, cursor, 0)
+		all, err = mdb.ReadAll[serverDoc](ctx, cursor, 0)
 		return err
 	})
 	return all, err
@@ -403,15 +404,15 @@ func (s *Store) servers(ctx context.Context) (all []serverDoc, err error) {
 
 // forget removes a server that can do nothing any more; one that is heard just now is not meant.
 func (s *Store) forget(ctx context.Context, d serverDoc) error {
-	return s.read(ctx, "forget server", func(ctx context.Context) error {
-		_, err := s.member.servers.DeleteOne(ctx, doc("_id", d.ID, "at", d.At))
+	return s.db.Read(ctx, "forget server", func(ctx context.Context) error {
+		_, err := s.member.servers.DeleteOne(ctx, mdb.Doc("_id", d.ID, "at", d.At))
 		return err
 	})
 }
 
 // transaction runs fn as write does, as long as the phase is that which this process knows.
 func (m *migration) transaction(ctx context.Context, op string, post social.PostID, fn func(context.Context) error) error {
-	return m.s.writeWithin(ctx, m.copyTime(), op, hotPost(post), func(ctx context.Context) error {
+	return m.s.db.WriteWithin(ctx, m.copyTime(), op, hotPost(post), func(ctx context.Context) error {
 		if m.s.era(ctx).generations[m.setting.name] != m.d.Generation {
 			return errOvertaken
 		}
@@ -440,7 +441,7 @@ func (m *migration) note(ctx context.Context, at id.ID, n int) error {
 	}
 	if time.Since(m.noted) >= noteEvery {
 		m.noted = time.Now()
-		if err := m.update(ctx, m.mine(), doc("$set", doc("move", m.d.Move))); err != nil {
+		if err := m.update(ctx, m.mine(), mdb.Doc("$set", mdb.Doc("move", m.d.Move))); err != nil {
 			return err
 		}
 	}
@@ -469,7 +470,7 @@ func (m *migration) together() int {
 func (d *settingDoc) state() MigrationState {
 	state := MigrationState{Subject: Subject(d.Name), Layout: d.Value}
 	if m := d.Move; m != nil {
-		state.From, state.To, state.Phase, state.Since = m.From, m.To, string(m.Phase), utc(m.Since)
+		state.From, state.To, state.Phase, state.Since = m.From, m.To, string(m.Phase), mdb.UTC(m.Since)
 		state.Done, state.Total, state.Fixed = m.Done, m.Total, m.Fixed
 	}
 	return state
@@ -481,7 +482,7 @@ func (s *Store) Migrations(ctx context.Context) (all []MigrationState, err error
 	if err != nil {
 		return nil, err
 	}
-	err = s.read(ctx, "settings", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "settings", func(ctx context.Context) error {
 		settings, err := s.readSettings(ctx)
 		if err != nil {
 			return err

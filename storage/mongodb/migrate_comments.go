@@ -17,6 +17,7 @@ import (
 	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // threadMover moves comment threads. Each post's thread is copied in one transaction, which also writes on the post where its
@@ -30,7 +31,7 @@ const (
 )
 
 func (v threadMover) count(ctx context.Context) (n int, err error) {
-	err = v.s.read(ctx, "count posts", func(ctx context.Context) error {
+	err = v.s.db.Read(ctx, "count posts", func(ctx context.Context) error {
 		all, err := v.s.posts.EstimatedDocumentCount(ctx)
 		n = int(all)
 		return err
@@ -46,7 +47,7 @@ func (v threadMover) prepare(ctx context.Context, m *migration, layout string) e
 }
 
 func (v threadMover) drop(ctx context.Context, m *migration, layout string) error {
-	return v.s.read(ctx, "drop a layout", func(ctx context.Context) error {
+	return v.s.db.Read(ctx, "drop a layout", func(ctx context.Context) error {
 		for c := range v.s.threadLayouts[layout].indexes() {
 			if err := m.still(ctx); err != nil {
 				return err
@@ -70,7 +71,7 @@ type threadHead struct {
 
 // walk goes through the posts that are there when it begins, from where the phase was: those that come later are right from birth.
 func (v threadMover) walk(ctx context.Context, m *migration, do func(context.Context, []threadHead) error) error {
-	end, err := v.heads(ctx, doc("$gt", zeroKey), -1, 1)
+	end, err := v.heads(ctx, mdb.Doc("$gt", mdb.ZeroKey), -1, 1)
 	if err != nil || len(end) == 0 {
 		return err
 	}
@@ -79,7 +80,7 @@ func (v threadMover) walk(ctx context.Context, m *migration, do func(context.Con
 		if err != nil {
 			return err
 		}
-		heads, err := v.heads(ctx, doc("$gt", after, "$lte", end[0].ID), 1, m.together())
+		heads, err := v.heads(ctx, mdb.Doc("$gt", after, "$lte", end[0].ID), 1, m.together())
 		if err != nil || len(heads) == 0 {
 			return err
 		}
@@ -95,17 +96,17 @@ func (v threadMover) walk(ctx context.Context, m *migration, do func(context.Con
 // positionOf is the id behind which a phase goes on.
 func positionOf(move *moveDoc) (any, error) {
 	if move.At == "" {
-		return zeroKey, nil
+		return mdb.ZeroKey, nil
 	}
 	at, err := id.ParseText(move.At)
-	return idKey(social.Key(at.Bytes())), err
+	return mdb.IDKey(social.Key(at.Bytes())), err
 }
 
 // heads reads posts by their ids, upwards (1) or downwards (-1).
 func (v threadMover) heads(ctx context.Context, ids bson.D, direction, limit int) (heads []threadHead, err error) {
-	err = v.s.read(ctx, "posts to move", func(ctx context.Context) error {
-		heads, err = findAll[threadHead](ctx, v.s.posts, doc("_id", ids), limit, options.Find().SetSort(doc("_id", direction)).
-			SetLimit(int64(limit)).SetHint(doc("_id", 1)).SetProjection(doc("commentCount", 1, "homes", 1, "copying", 1)))
+	err = v.s.db.Read(ctx, "posts to move", func(ctx context.Context) error {
+		heads, err = mdb.FindAll[threadHead](ctx, v.s.posts, mdb.Doc("_id", ids), limit, options.Find().SetSort(mdb.Doc("_id", direction)).
+			SetLimit(int64(limit)).SetHint(mdb.Doc("_id", 1)).SetProjection(mdb.Doc("commentCount", 1, "homes", 1, "copying", 1)))
 		return err
 	})
 	return heads, err
@@ -139,10 +140,10 @@ func (v threadMover) markEmpty(ctx context.Context, m *migration, heads []thread
 	if len(heads) == 0 {
 		return true, nil
 	}
-	posts := each(heads, func(h *threadHead) social.PostID { return h.ID })
-	filter := doc("_id", doc("$in", valueList(posts)), "commentCount", 0, "homes", doc("$exists", false))
+	posts := mdb.Map(heads, func(h *threadHead) social.PostID { return h.ID })
+	filter := mdb.Doc("_id", mdb.Doc("$in", mdb.Values(posts)), "commentCount", 0, "homes", mdb.Doc("$exists", false))
 	err = m.transaction(ctx, "mark posts", notHot, func(ctx context.Context) error {
-		result, err := v.s.posts.UpdateMany(ctx, filter, doc("$set", doc("homes", m.homes())), options.UpdateMany().SetHint(doc("_id", 1)))
+		result, err := v.s.posts.UpdateMany(ctx, filter, mdb.Doc("$set", mdb.Doc("homes", m.homes())), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 		done = err == nil && int(result.ModifiedCount) == len(heads)
 		return err
 	})
@@ -175,9 +176,9 @@ const (
 
 // copyThread puts the thread of a post into the layout that is not read, unless the post says that it is there, or has gone.
 func (v threadMover) copyThread(ctx context.Context, m *migration, head threadHead, again bool) (err error) {
-	filter := doc("_id", head.ID)
+	filter := mdb.Doc("_id", head.ID)
 	if !again {
-		filter = append(filter, bson.E{Key: "homes", Value: doc("$exists", false)})
+		filter = append(filter, bson.E{Key: "homes", Value: mdb.Doc("$exists", false)})
 	}
 	if head.Comments < longThread {
 		err = v.copyAtOnce(ctx, m, filter, head.ID)
@@ -197,7 +198,7 @@ func (v threadMover) copyThread(ctx context.Context, m *migration, head threadHe
 func (v threadMover) copyAtOnce(ctx context.Context, m *migration, filter bson.D, post social.PostID) error {
 	from, to := v.s.threadLayouts[m.d.Move.From], v.s.threadLayouts[m.d.Move.To]
 	return m.transaction(ctx, "copy a thread", post, func(ctx context.Context) error {
-		if err := updateOne(ctx, v.s.posts, filter, v.isCopied(m)); err != nil {
+		if err := mdb.UpdateOne(ctx, v.s.posts, filter, v.isCopied(m)); err != nil {
 			return err
 		}
 		thread, err := from.thread(ctx, post)
@@ -222,7 +223,7 @@ func (v threadMover) copyAtOnce(ctx context.Context, m *migration, filter bson.D
 
 // isCopied marks a post whose thread is in both layouts.
 func (v threadMover) isCopied(m *migration) bson.D {
-	return doc("$set", doc("homes", m.homes()), "$inc", doc("threadRevision", 1), "$unset", doc("copying", 1))
+	return mdb.Doc("$set", mdb.Doc("homes", m.homes()), "$inc", mdb.Doc("threadRevision", 1), "$unset", mdb.Doc("copying", 1))
 }
 
 // copyInParts copies a long thread, which takes no comments meanwhile.
@@ -244,17 +245,17 @@ func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D,
 	attempt, revision := id.New().String(), 0
 	err := m.transaction(ctx, "begin to copy a thread", notHot, func(ctx context.Context) error {
 		var d postDoc
-		err := found(v.s.posts.FindOneAndUpdate(ctx, filter, doc("$set", doc("copying", newCopying(attempt)), "$unset", doc("homes", 1)),
-			options.FindOneAndUpdate().SetProjection(doc("threadRevision", 1))).Decode(&d))
+		err := mdb.OrNotFound(v.s.posts.FindOneAndUpdate(ctx, filter, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt)), "$unset", mdb.Doc("homes", 1)),
+			options.FindOneAndUpdate().SetProjection(mdb.Doc("threadRevision", 1))).Decode(&d))
 		revision = d.ThreadRevision
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	still := doc("_id", post, "copying.by", attempt, "threadRevision", revision)
+	still := mdb.Doc("_id", post, "copying.by", attempt, "threadRevision", revision)
 	var parts []threadPart
-	err = v.s.read(ctx, "read a thread", func(ctx context.Context) error {
+	err = v.s.db.Read(ctx, "read a thread", func(ctx context.Context) error {
 		thread, err := from.thread(ctx, post)
 		if err != nil {
 			return err
@@ -266,14 +267,14 @@ func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D,
 		return errors.Join(err, v.giveUp(ctx, m, still))
 	}
 	// What an earlier attempt has left. Who was paused since it began must not remove what another process has copied.
-	err = v.changeCopying(ctx, m, still, doc("$set", doc("copying", newCopying(attempt))), func(ctx context.Context) error {
+	err = v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt))), func(ctx context.Context) error {
 		return to.removeThread(ctx, post)
 	})
 	if err != nil {
 		return err
 	}
 	for _, part := range parts {
-		err := v.changeCopying(ctx, m, still, doc("$set", doc("copying", newCopying(attempt))), part.store)
+		err := v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt))), part.store)
 		if err != nil {
 			return err
 		}
@@ -287,13 +288,13 @@ func newCopying(attempt string) copyingDoc {
 
 // giveUp lets people change a thread again that is not copied.
 func (v threadMover) giveUp(ctx context.Context, m *migration, still bson.D) error {
-	return v.changeCopying(ctx, m, still, doc("$unset", doc("copying", 1)), func(context.Context) error { return nil })
+	return v.changeCopying(ctx, m, still, mdb.Doc("$unset", mdb.Doc("copying", 1)), func(context.Context) error { return nil })
 }
 
 // changeCopying changes a post that is still as the attempt has it, and does something with it. errChanged: it is not.
 func (v threadMover) changeCopying(ctx context.Context, m *migration, still, update bson.D, do func(context.Context) error) error {
 	return m.transaction(ctx, "copy a part of a thread", notHot, func(ctx context.Context) error {
-		err := updateOne(ctx, v.s.posts, still, update)
+		err := mdb.UpdateOne(ctx, v.s.posts, still, update)
 		if errors.Is(err, social.ErrNotFound) {
 			return errChanged
 		}
@@ -334,8 +335,8 @@ func (v threadMover) repair(ctx context.Context, m *migration, head threadHead, 
 func (v threadMover) difference(ctx context.Context, m *migration, post social.PostID) (why string, err error) {
 	err = m.transaction(ctx, "compare a thread", post, func(ctx context.Context) error {
 		var head threadHead
-		only := options.FindOne().SetProjection(doc("author", 1, "commentCount", 1, "homes", 1))
-		err := v.s.posts.FindOne(ctx, doc("_id", post), only).Decode(&head)
+		only := options.FindOne().SetProjection(mdb.Doc("author", 1, "commentCount", 1, "homes", 1))
+		err := v.s.posts.FindOne(ctx, mdb.Doc("_id", post), only).Decode(&head)
 		switch {
 		case errors.Is(err, mongo.ErrNoDocuments):
 			why = "" // it was deleted
@@ -422,10 +423,10 @@ func (v threadMover) remove(ctx context.Context, m *migration, layout string) er
 		if len(heads) == 0 {
 			return nil
 		}
-		posts := each(heads, func(h *threadHead) social.PostID { return h.ID })
+		posts := mdb.Map(heads, func(h *threadHead) social.PostID { return h.ID })
 		return m.transaction(ctx, "unmark posts", notHot, func(ctx context.Context) error {
-			_, err := v.s.posts.UpdateMany(ctx, doc("_id", doc("$in", valueList(posts))), doc("$unset", doc("homes", 1, "copying", 1)),
-				options.UpdateMany().SetHint(doc("_id", 1)))
+			_, err := v.s.posts.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(posts))), mdb.Doc("$unset", mdb.Doc("homes", 1, "copying", 1)),
+				options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 			return err
 		})
 	})

@@ -11,6 +11,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // DocumentMigration says how to bring all documents to the newest versions.
@@ -76,24 +78,24 @@ const (
 var upgrades = map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error){
 	"users": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 		var d userDoc
-		if err := readDocument(raw, &d); err != nil {
+		if err := mdb.ReadDocument(raw, &d); err != nil {
 			return nil, err
 		}
-		return upgrade(raw, doc("v", to, "nameOrder", d.NameOrder), "name"), nil
+		return upgrade(raw, mdb.Doc("v", to, "nameOrder", d.NameOrder), "name"), nil
 	},
 	"posts": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 		var d postDoc
-		if err := readDocument(raw, &d); err != nil {
+		if err := mdb.ReadDocument(raw, &d); err != nil {
 			return nil, err
 		}
-		return upgrade(raw, doc("v", to, "detail", d.Detail), "revision"), nil
+		return upgrade(raw, mdb.Doc("v", to, "detail", d.Detail), "revision"), nil
 	},
 	"postVersions": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 		var d versionDoc
-		if err := readDocument(raw, &d); err != nil {
+		if err := mdb.ReadDocument(raw, &d); err != nil {
 			return nil, err
 		}
-		return upgrade(raw, doc("v", to, "detail", d.Detail)), nil
+		return upgrade(raw, mdb.Doc("v", to, "detail", d.Detail)), nil
 	},
 	"reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
 	"adImpressions": upgradeRecording, "adClicks": upgradeRecording, "adConversions": upgradeRecording,
@@ -102,28 +104,28 @@ var upgrades = map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, err
 
 // upgradeAd changes nothing else: what is absent in version 1 means what it says in version 2.
 func upgradeAd(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
-	return upgrade(raw, doc("v", to)), nil
+	return upgrade(raw, mdb.Doc("v", to)), nil
 }
 
 // upgradeRecording changes nothing else: what has no waiting has been counted, in both versions.
 func upgradeRecording(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
-	return upgrade(raw, doc("v", to)), nil
+	return upgrade(raw, mdb.Doc("v", to)), nil
 }
 
 func upgradeMark(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 	var d markDoc
-	if err := readDocument(raw, &d); err != nil {
+	if err := mdb.ReadDocument(raw, &d); err != nil {
 		return nil, err
 	}
-	return upgrade(raw, doc("v", to, "user", d.User)), nil
+	return upgrade(raw, mdb.Doc("v", to, "user", d.User)), nil
 }
 
 func upgrade(raw bson.Raw, set bson.D, unchanged ...string) *mongo.UpdateOneModel {
-	filter := doc("_id", raw.Lookup("_id"), "v", raw.Lookup("v"))
+	filter := mdb.Doc("_id", raw.Lookup("_id"), "v", raw.Lookup("v"))
 	for _, field := range unchanged {
 		filter = append(filter, bson.E{Key: field, Value: raw.Lookup(field)})
 	}
-	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(doc("$set", set))
+	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(mdb.Doc("$set", set))
 }
 
 // MigrateDocuments brings what older servers have written to the versions that servers write now, while they go on. It goes on
@@ -154,7 +156,7 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err 
 	if m.DryRun {
 		return nil
 	}
-	return s.changeDocumentMigration(ctx, doc("$unset", doc("walks", 1), "$set", doc("finished", time.Now(), "newest", to)))
+	return s.changeDocumentMigration(ctx, mdb.Doc("$unset", mdb.Doc("walks", 1), "$set", mdb.Doc("finished", time.Now(), "newest", to)))
 }
 
 // upgradeOrder begins with people, whom a search by name would miss.
@@ -180,8 +182,8 @@ func (s *Store) claimDocuments(ctx context.Context, recorded *documentMigrationD
 
 // changeDocumentMigration changes what is recorded. errOvertaken: this process was silent for so long that another one goes on.
 func (s *Store) changeDocumentMigration(ctx context.Context, update bson.D) error {
-	return s.read(ctx, "settings", func(ctx context.Context) error {
-		result, err := s.settings.UpdateOne(ctx, doc("_id", documentMigrationSetting, "driver", s.member.id), update)
+	return s.db.Read(ctx, "settings", func(ctx context.Context) error {
+		result, err := s.settings.UpdateOne(ctx, mdb.Doc("_id", documentMigrationSetting, "driver", s.member.id), update)
 		if err == nil && result.MatchedCount == 0 {
 			return errOvertaken
 		}
@@ -191,8 +193,8 @@ func (s *Store) changeDocumentMigration(ctx context.Context, update bson.D) erro
 
 func (s *Store) readDocumentMigration(ctx context.Context, to *documentMigrationDoc) error {
 	*to = documentMigrationDoc{}
-	return s.read(ctx, "settings", func(ctx context.Context) error {
-		err := s.settings.FindOne(ctx, doc("_id", documentMigrationSetting)).Decode(to)
+	return s.db.Read(ctx, "settings", func(ctx context.Context) error {
+		err := s.settings.FindOne(ctx, mdb.Doc("_id", documentMigrationSetting)).Decode(to)
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return nil
 		}
@@ -208,7 +210,7 @@ func (s *Store) DocumentMigration(ctx context.Context) (DocumentMigrationState, 
 		err = s.readDocumentMigration(ctx, &d)
 	}
 	written := s.written()
-	state := DocumentMigrationState{UnderWay: d.Driver != "" || d.Walks != nil, Finished: utc(d.Finished), Newest: d.Newest.reach(written)}
+	state := DocumentMigrationState{UnderWay: d.Driver != "" || d.Walks != nil, Finished: mdb.UTC(d.Finished), Newest: d.Newest.reach(written)}
 	for _, name := range slices.Sorted(maps.Keys(d.Walks)) {
 		if p := d.Walks[name]; p.Version == written.of(name) {
 			state.Collections = append(state.Collections, DocumentProgress{Collection: name, Done: p.Done, Total: p.Total})
@@ -234,7 +236,7 @@ type evolution struct {
 }
 
 func (w *evolution) run(ctx context.Context) error {
-	err := w.s.read(ctx, "count", func(ctx context.Context) error {
+	err := w.s.db.Read(ctx, "count", func(ctx context.Context) error {
 		total, err := w.c.EstimatedDocumentCount(ctx)
 		w.Total = int(total)
 		return err
@@ -258,13 +260,13 @@ func (w *evolution) show() {
 // batch upgrades the next documents, and says whether there may be more.
 func (w *evolution) batch(ctx context.Context) (more bool, err error) {
 	var docs []bson.Raw
-	err = w.s.read(ctx, "migrate documents", func(ctx context.Context) error {
+	err = w.s.db.Read(ctx, "migrate documents", func(ctx context.Context) error {
 		filter := bson.D{}
 		if w.after.Type != 0 {
-			filter = doc("_id", doc("$gt", w.after))
+			filter = mdb.Doc("_id", mdb.Doc("$gt", w.after))
 		}
-		docs, err = findAll[bson.Raw](ctx, w.c, filter, w.m.Batch,
-			options.Find().SetSort(doc("_id", 1)).SetLimit(int64(w.m.Batch)).SetHint("_id_"))
+		docs, err = mdb.FindAll[bson.Raw](ctx, w.c, filter, w.m.Batch,
+			options.Find().SetSort(mdb.Doc("_id", 1)).SetLimit(int64(w.m.Batch)).SetHint("_id_"))
 		if err != nil {
 			return err
 		}
@@ -300,7 +302,7 @@ func (w *evolution) upgrade(ctx context.Context, docs []bson.Raw) error {
 		if int(result.ModifiedCount) == len(models) {
 			return nil
 		}
-		if docs, err = findIn[bson.Raw](ctx, w.c, "_id", ids, options.Find().SetHint("_id_")); err != nil {
+		if docs, err = mdb.FindIn[bson.Raw](ctx, w.c, "_id", ids, options.Find().SetHint("_id_")); err != nil {
 			return err
 		}
 	}
@@ -327,7 +329,7 @@ func (w *evolution) remember(ctx context.Context) error {
 		return nil
 	}
 	at := positionDoc{Version: w.to, After: w.after, Done: w.Done, Total: w.Total}
-	return w.s.changeDocumentMigration(ctx, doc("$set", doc("walks."+w.Collection, at)))
+	return w.s.changeDocumentMigration(ctx, mdb.Doc("$set", mdb.Doc("walks."+w.Collection, at)))
 }
 
 // pace keeps work below a rate.
@@ -355,13 +357,13 @@ func (s *Store) OldDocuments(ctx context.Context) (collections []string, err err
 		return nil, err
 	}
 	for _, name := range slices.Sorted(maps.Keys(upgrades)) {
-		err := s.users.Database().Collection(name).FindOne(ctx, doc("v", doc("$lt", s.writes(name))),
-			options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("$natural", 1))).Err()
+		err := s.users.Database().Collection(name).FindOne(ctx, mdb.Doc("v", mdb.Doc("$lt", s.writes(name))),
+			options.FindOne().SetProjection(mdb.Doc("_id", 1)).SetHint(mdb.Doc("$natural", 1))).Err()
 		switch {
 		case err == nil:
 			collections = append(collections, name)
 		case !errors.Is(err, mongo.ErrNoDocuments):
-			return nil, translate(ctx, "old documents", err)
+			return nil, mdb.Translate(ctx, "old documents", err)
 		}
 	}
 	return collections, nil
@@ -371,16 +373,16 @@ func (s *Store) OldDocuments(ctx context.Context) (collections []string, err err
 func (s *Store) DocumentVersions(ctx context.Context) ([]DocumentVersions, error) {
 	var all []DocumentVersions
 	for _, name := range slices.Sorted(maps.Keys(upgrades)) {
-		cursor, err := s.users.Database().Collection(name).Aggregate(ctx, bson.A{doc("$group", doc("_id", "$v", "count", doc("$sum", 1)))})
+		cursor, err := s.users.Database().Collection(name).Aggregate(ctx, bson.A{mdb.Doc("$group", mdb.Doc("_id", "$v", "count", mdb.Doc("$sum", 1)))})
 		if err != nil {
-			return nil, translate(ctx, "count versions", err)
+			return nil, mdb.Translate(ctx, "count versions", err)
 		}
 		var groups []struct {
 			Version int `bson:"_id"`
 			Count   int `bson:"count"`
 		}
 		if err := cursor.All(ctx, &groups); err != nil {
-			return nil, translate(ctx, "count versions", err)
+			return nil, mdb.Translate(ctx, "count versions", err)
 		}
 		v := DocumentVersions{Collection: name, Newest: s.writes(name), Counts: map[int]int{}}
 		for _, g := range groups {

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // feedMover moves feeds. They are caches, so nothing is copied: once all servers tell the new layout what happens, everybody's
@@ -44,7 +45,7 @@ func (v feedMover) empty(ctx context.Context, m *migration, layout string) error
 	}
 	indexes := v.s.indexes()
 	for _, c := range v.s.feedLayouts[layout].collections() {
-		err := v.s.read(ctx, "empty "+c.Name(), func(ctx context.Context) error {
+		err := v.s.db.Read(ctx, "empty "+c.Name(), func(ctx context.Context) error {
 			if err := m.still(ctx); err != nil {
 				return err
 			}
@@ -65,12 +66,12 @@ func (v feedMover) forgetJobs(ctx context.Context, m *migration, layout string) 
 	if len(kinds) == 0 {
 		return nil
 	}
-	return v.s.read(ctx, "forget jobs", func(ctx context.Context) error {
+	return v.s.db.Read(ctx, "forget jobs", func(ctx context.Context) error {
 		if err := m.still(ctx); err != nil {
 			return err
 		}
-		_, err := v.s.jobs.jobs.DeleteMany(ctx, doc("_id", doc("$gt", zeroKey), "kind", doc("$in", kinds)),
-			options.DeleteMany().SetHint(doc("_id", 1)))
+		_, err := v.s.jobs.jobs.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$gt", mdb.ZeroKey), "kind", mdb.Doc("$in", kinds)),
+			options.DeleteMany().SetHint(mdb.Doc("_id", 1)))
 		return err
 	})
 }
@@ -78,7 +79,7 @@ func (v feedMover) forgetJobs(ctx context.Context, m *migration, layout string) 
 func (v feedMover) copy(ctx context.Context, m *migration) error {
 	layout := v.s.feedLayouts[m.d.Move.To]
 	return v.s.eachUser(ctx, m, func(ctx context.Context, user social.UserID) error {
-		return v.s.read(ctx, "build a feed", func(ctx context.Context) error {
+		return v.s.db.Read(ctx, "build a feed", func(ctx context.Context) error {
 			if err := m.still(ctx); err != nil {
 				return err
 			}
@@ -155,7 +156,7 @@ func (v feedMover) compareFeed(ctx context.Context, move *moveDoc, what string, 
 	from, to := v.s.feedLayouts[move.From], v.s.feedLayouts[move.To]
 	for deadline := time.Now().Add(comparePatience); ; {
 		var before, got, after []*social.Post
-		err := v.s.read(ctx, "compare feeds", func(ctx context.Context) (err error) {
+		err := v.s.db.Read(ctx, "compare feeds", func(ctx context.Context) (err error) {
 			if before, err = read(ctx, from); err != nil {
 				return err
 			}

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // graphMover moves the follower graph, one followed user after another. Edges are the truth in both layouts: what it copies, compares and
@@ -28,7 +29,7 @@ func (v graphMover) prepare(ctx context.Context, m *migration, layout string) er
 }
 
 func (v graphMover) remove(ctx context.Context, m *migration, layout string) error {
-	return v.s.read(ctx, "remove a layout", func(ctx context.Context) error {
+	return v.s.db.Read(ctx, "remove a layout", func(ctx context.Context) error {
 		if err := m.still(ctx); err != nil {
 			return err
 		}
@@ -108,8 +109,8 @@ func (v graphMover) comparePage(ctx context.Context, m *migration, page follower
 
 // repair copies the edges of these followers again, as they are now.
 func (v graphMover) repair(ctx context.Context, followed social.UserID, followers []social.UserID) error {
-	pairs := each(followers, func(f *social.UserID) social.Pair { return social.Pair{Viewer: *f, Other: followed} })
-	there, err := findAll[edgeDoc](ctx, v.s.edges, edgesAmong(pairs, followers), len(pairs), options.Find().SetHint(doc("_id", 1)))
+	pairs := mdb.Map(followers, func(f *social.UserID) social.Pair { return social.Pair{Viewer: *f, Other: followed} })
+	there, err := mdb.FindAll[edgeDoc](ctx, v.s.edges, edgesAmong(pairs, followers), len(pairs), options.Find().SetHint(mdb.Doc("_id", 1)))
 	if err != nil {
 		return err
 	}
@@ -166,14 +167,14 @@ type followerRange struct {
 
 // read reads the first followers of the range; a limit of 0 is none.
 func (r followerRange) read(ctx context.Context, layout followerGraph, limit int) ([]edgeDoc, error) {
-	bounds := doc("$gt", zeroKey)
+	bounds := mdb.Doc("$gt", mdb.ZeroKey)
 	if !r.below.IsZero() {
-		bounds = append(bounds, doc("$lt", r.below)...)
+		bounds = append(bounds, mdb.Doc("$lt", r.below)...)
 	}
 	if !r.from.IsZero() {
-		bounds = append(bounds, doc("$gte", r.from)...)
+		bounds = append(bounds, mdb.Doc("$gte", r.from)...)
 	}
-	return findAll[edgeDoc](ctx, layout.followers(), doc("other", r.followed, "follow", bounds), followersTogether,
-		options.Find().SetSort(doc("follow", -1)).SetLimit(int64(limit)).SetHint(byFollowed).
-			SetProjection(doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)))
+	return mdb.FindAll[edgeDoc](ctx, layout.followers(), mdb.Doc("other", r.followed, "follow", bounds), followersTogether,
+		options.Find().SetSort(mdb.Doc("follow", -1)).SetLimit(int64(limit)).SetHint(byFollowed).
+			SetProjection(mdb.Doc("_id", 0, "owner", 1, "other", 1, "follow", 1, "circles", 1)))
 }

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // userHead is a user's id.
@@ -17,7 +18,7 @@ type userHead struct {
 
 // countUsers is about how many users there are.
 func (s *Store) countUsers(ctx context.Context) (n int, err error) {
-	err = s.read(ctx, "count users", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "count users", func(ctx context.Context) error {
 		all, err := s.users.EstimatedDocumentCount(ctx)
 		n = int(all)
 		return err
@@ -32,7 +33,7 @@ func (s *Store) eachUser(ctx context.Context, m *migration, do func(context.Cont
 		if err != nil {
 			return err
 		}
-		heads, err := s.userHeads(ctx, doc("$gt", after), m.together())
+		heads, err := s.userHeads(ctx, mdb.Doc("$gt", after), m.together())
 		if err != nil || len(heads) == 0 {
 			return err
 		}
@@ -51,9 +52,9 @@ func (s *Store) eachUser(ctx context.Context, m *migration, do func(context.Cont
 }
 
 func (s *Store) userHeads(ctx context.Context, ids bson.D, limit int) (heads []userHead, err error) {
-	err = s.read(ctx, "users to move", func(ctx context.Context) error {
-		heads, err = findAll[userHead](ctx, s.users, doc("_id", ids), limit, options.Find().
-			SetSort(doc("_id", 1)).SetLimit(int64(limit)).SetHint(doc("_id", 1)).SetProjection(doc("_id", 1)))
+	err = s.db.Read(ctx, "users to move", func(ctx context.Context) error {
+		heads, err = mdb.FindAll[userHead](ctx, s.users, mdb.Doc("_id", ids), limit, options.Find().
+			SetSort(mdb.Doc("_id", 1)).SetLimit(int64(limit)).SetHint(mdb.Doc("_id", 1)).SetProjection(mdb.Doc("_id", 1)))
 		return err
 	})
 	return heads, err

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -14,80 +13,8 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
-
-// postDoc is a document of posts. It holds everything that a feed shows of a post, its newest comments included.
-type postDoc struct {
-	ID        social.PostID `bson:"_id"`
-	Version   int           `bson:"v"`
-	Seq       social.PostID `bson:"seq"` // the id again: see indexes
-	Author    social.UserID `bson:"author"`
-	WallOwner social.UserID `bson:"wallOwner"`
-	Audience  audienceDoc   `bson:"audience"`
-	Inbox     []bson.Binary `bson:"inbox,omitempty"` // whose Incoming it is in: see inboxOf
-
-	ReplyKind    social.ReplyKind    `bson:"replyKind,omitempty"` // absent: everyone
-	ReplyCircles []social.CircleID   `bson:"replyCircles,omitempty"`
-	CommentOrder social.CommentOrder `bson:"commentOrder,omitempty"` // absent: oldest first
-	Muters       int                 `bson:"muters,omitempty"`       // how many threadMutes there are
-
-	Type           social.PostType `bson:"type"`
-	Detail         detailDoc       `bson:"detail"`
-	EditedAt       time.Time       `bson:"editedAt,omitempty"`
-	Edits          int             `bson:"edits,omitempty"` // how many postVersions there are
-	Revision       int             `bson:"revision"`
-	Changes        int             `bson:"changes"`         // every change that an answer shows is counted
-	ThreadRevision int             `bson:"threadRevision"`  // every change of the thread is counted
-	Homes          []string        `bson:"homes,omitempty"` // the layouts in which the thread lies, if not in the settled one alone
-	CommentCount   int             `bson:"commentCount"`
-	Latest         []commentDoc    `bson:"latest"`
-	Reactions      reactionCounts  `bson:"reactions"`
-	Votes          []int           `bson:"votes,omitempty"`
-}
-
-// reactionCounts may hold zeros.
-type reactionCounts map[social.ReactionKind]int
-
-type audienceDoc struct {
-	Kind    social.AudienceKind `bson:"kind"`
-	Circles []social.CircleID   `bson:"circles,omitempty"`
-}
-
-// detailDoc is what a post of any type says: each type has some of the fields.
-type detailDoc struct {
-	Text      string    `bson:"text,omitempty"`
-	URL       string    `bson:"url,omitempty"`
-	Title     string    `bson:"title,omitempty"`
-	Image     *imageDoc `bson:"image,omitempty"` // of a photo, and of a check-in that has one; in version 1 a photo's fields were beside its caption
-	Caption   string    `bson:"caption,omitempty"`
-	Width     int       `bson:"width,omitempty"`  // until version 1
-	Height    int       `bson:"height,omitempty"` // until version 1
-	Place     string    `bson:"place,omitempty"`
-	Latitude  float64   `bson:"latitude,omitempty"`
-	Longitude float64   `bson:"longitude,omitempty"`
-	Question  string    `bson:"question,omitempty"`
-	Options   []string  `bson:"options,omitempty"`
-	ClosesAt  time.Time `bson:"closesAt,omitempty"`
-}
-
-// imageDoc is a picture, in one piece.
-type imageDoc struct {
-	URL    string `bson:"url"`
-	Alt    string `bson:"alt,omitempty"`
-	Width  int    `bson:"width,omitempty"`
-	Height int    `bson:"height,omitempty"`
-}
-
-// versionDoc is a document of postVersions: what a post said before an edit. It lies apart from the post, which is read often.
-type versionDoc struct {
-	Version  int             `bson:"v"`
-	Post     social.PostID   `bson:"post"`
-	Number   int             `bson:"number"` // the post's revision that replaced this version
-	Audience audienceDoc     `bson:"audience"`
-	Type     social.PostType `bson:"type"`
-	Detail   detailDoc       `bson:"detail"`
-	EditedAt time.Time       `bson:"editedAt"`
-}
 
 func newPostDoc(p *social.Post, v int) postDoc {
 	d := postDoc{
@@ -120,8 +47,8 @@ func (d *postDoc) post() *social.Post {
 	}
 	return &social.Post{
 		ID: d.ID, Author: d.Author, WallOwner: d.WallOwner, Audience: social.Audience(d.Audience),
-		Content: d.Detail.content(d.Type), EditedAt: utc(d.EditedAt), Edits: d.Edits, Revision: d.Revision,
-		CommentCount: d.CommentCount, Latest: each(d.Latest, (*commentDoc).comment),
+		Content: d.Detail.content(d.Type), EditedAt: mdb.UTC(d.EditedAt), Edits: d.Edits, Revision: d.Revision,
+		CommentCount: d.CommentCount, Latest: mdb.Map(d.Latest, (*commentDoc).comment),
 		Reactions: d.Reactions, Votes: d.Votes, Muters: d.Muters,
 		Replies: social.ReplyPolicy{Kind: cmp.Or(d.ReplyKind, social.RepliesEveryone), Circles: d.ReplyCircles},
 		Order:   cmp.Or(d.CommentOrder, social.OrderOldest),
@@ -161,7 +88,7 @@ func newVersionDoc(p *social.Post, before *social.Version, v int) versionDoc {
 
 func (d *versionDoc) version() social.Version {
 	return social.Version{
-		Content: d.Detail.content(d.Type), Audience: social.Audience(d.Audience), EditedAt: utc(d.EditedAt),
+		Content: d.Detail.content(d.Type), Audience: social.Audience(d.Audience), EditedAt: mdb.UTC(d.EditedAt),
 	}
 }
 
@@ -219,7 +146,7 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 			Place: d.Place, Latitude: d.Latitude, Longitude: d.Longitude, Text: d.Text, Photo: d.Image.picture(),
 		}}
 	case social.TypePoll:
-		return social.Content{Poll: &social.Poll{Question: d.Question, Options: d.Options, ClosesAt: utc(d.ClosesAt)}}
+		return social.Content{Poll: &social.Poll{Question: d.Question, Options: d.Options, ClosesAt: mdb.UTC(d.ClosesAt)}}
 	}
 	return social.Content{}
 }
@@ -236,11 +163,11 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 	limited, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	own := &newPost{given: *p, event: e}
-	if err := s.newPosts.do(limited, postSequence, own); err != nil {
-		return translate(ctx, "insert post", err)
+	if err := s.newPosts.Do(limited, postSequence, own); err != nil {
+		return mdb.Translate(ctx, "insert post", err)
 	}
 	p.ID = own.stored.ID
-	_ = s.read(ctx, "own news", func(ctx context.Context) error { // the post is there, whatever becomes of this
+	_ = s.db.Read(ctx, "own news", func(ctx context.Context) error { // the post is there, whatever becomes of this
 		s.feeds.postStored(ctx, p)
 		return nil
 	})
@@ -249,13 +176,13 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 
 // insertPosts stores posts in one transaction.
 func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) error {
-	return s.write(ctx, "insert post", nil, func(ctx context.Context) error {
+	return s.db.Write(ctx, "insert post", nil, func(ctx context.Context) error {
 		events, err := s.numberPosts(ctx, batch)
 		if err != nil {
 			return err
 		}
-		posts := each(batch, func(p **newPost) *social.Post { return (*p).stored })
-		docs := each(posts, func(p **social.Post) postDoc { return newPostDoc(*p, s.writes("posts")) })
+		posts := mdb.Map(batch, func(p **newPost) *social.Post { return (*p).stored })
+		docs := mdb.Map(posts, func(p **social.Post) postDoc { return newPostDoc(*p, s.writes("posts")) })
 		for i := range docs {
 			docs[i].Homes = s.era(ctx).threads.marks
 		}
@@ -299,23 +226,23 @@ func (s *Store) numberPosts(ctx context.Context, batch []*newPost) ([]social.Eve
 // UpdatePost implements social.Posts.
 func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
 	d := newPostDoc(p, s.writes("posts"))
-	set := doc("v", d.Version, "audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
+	set := mdb.Doc("v", d.Version, "audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
 	unset := bson.D{}
 	set, unset = setOrUnset(set, unset, "inbox", d.Inbox, len(d.Inbox) > 0)
 	set, unset = setOrUnset(set, unset, "replyKind", d.ReplyKind, d.ReplyKind != "")
 	set, unset = setOrUnset(set, unset, "replyCircles", d.ReplyCircles, len(d.ReplyCircles) > 0)
 	set, unset = setOrUnset(set, unset, "commentOrder", d.CommentOrder, d.CommentOrder != "")
 	set, unset = setOrUnset(set, unset, "editedAt", d.EditedAt, !d.EditedAt.IsZero())
-	count := doc("changes", 1)
+	count := mdb.Doc("changes", 1)
 	if replaced != nil {
 		count = append(count, bson.E{Key: "edits", Value: 1})
 	}
-	update := doc("$set", set, "$inc", count)
+	update := mdb.Doc("$set", set, "$inc", count)
 	if len(unset) > 0 {
 		update = append(update, bson.E{Key: "$unset", Value: unset})
 	}
-	return s.write(ctx, "update post", []id.ID{p.ID.ID}, func(ctx context.Context) error {
-		err := updateOne(ctx, s.posts, doc("_id", p.ID, "revision", p.Revision-1), update)
+	return s.db.Write(ctx, "update post", []id.ID{p.ID.ID}, func(ctx context.Context) error {
+		err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", p.ID, "revision", p.Revision-1), update)
 		if errors.Is(err, social.ErrNotFound) {
 			return s.whyNotUpdated(ctx, p.ID)
 		}
@@ -349,17 +276,17 @@ func (s *Store) whyNotUpdated(ctx context.Context, post social.PostID) error {
 }
 
 func (s *Store) postExists(ctx context.Context, post social.PostID) error {
-	return found(s.posts.FindOne(ctx, doc("_id", post), options.FindOne().SetProjection(doc("_id", 1))).Err())
+	return mdb.OrNotFound(s.posts.FindOne(ctx, mdb.Doc("_id", post), options.FindOne().SetProjection(mdb.Doc("_id", 1))).Err())
 }
 
 // Histories implements social.Posts.
 func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[social.PostID][]social.Version, error) {
 	all := make(map[social.PostID][]social.Version)
-	oldestFirst := options.Find().SetHint(byPostNumber).SetSort(doc("post", 1, "number", 1))
-	err := s.read(ctx, "histories", func(ctx context.Context) error {
-		for batch := range slices.Chunk(posts, inBatch) {
-			few := doc("post", doc("$in", valueList(batch)))
-			docs, err := findAll[versionDoc](ctx, s.versions, few, len(batch)*social.MaxEdits, oldestFirst)
+	oldestFirst := options.Find().SetHint(byPostNumber).SetSort(mdb.Doc("post", 1, "number", 1))
+	err := s.db.Read(ctx, "histories", func(ctx context.Context) error {
+		for batch := range slices.Chunk(posts, mdb.InBatch) {
+			few := mdb.Doc("post", mdb.Doc("$in", mdb.Values(batch)))
+			docs, err := mdb.FindAll[versionDoc](ctx, s.versions, few, len(batch)*social.MaxEdits, oldestFirst)
 			if err != nil {
 				return err
 			}
@@ -377,10 +304,10 @@ func (s *Store) Histories(ctx context.Context, posts []social.PostID) (map[socia
 
 // DeletePost implements social.Posts.
 func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Event) error {
-	return s.write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error {
+	return s.db.Write(ctx, "delete post", []id.ID{post.ID}, func(ctx context.Context) error {
 		var d postDoc
-		people := options.FindOneAndDelete().SetProjection(doc("author", 1, "wallOwner", 1))
-		if err := found(s.posts.FindOneAndDelete(ctx, doc("_id", post), people).Decode(&d)); err != nil {
+		people := options.FindOneAndDelete().SetProjection(mdb.Doc("author", 1, "wallOwner", 1))
+		if err := mdb.OrNotFound(s.posts.FindOneAndDelete(ctx, mdb.Doc("_id", post), people).Decode(&d)); err != nil {
 			return err
 		}
 		if err := s.deleteWithPost(ctx, post); err != nil {
@@ -398,11 +325,11 @@ func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
 	if err := s.threads.removeThread(ctx, post); err != nil {
 		return err
 	}
-	if _, err := s.versions.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPostNumber)); err != nil {
+	if _, err := s.versions.DeleteMany(ctx, mdb.Doc("post", post), options.DeleteMany().SetHint(byPostNumber)); err != nil {
 		return err
 	}
 	for _, c := range []*mongo.Collection{s.reactions, s.votes, s.threadMutes} {
-		if _, err := c.DeleteMany(ctx, doc("_id", pairRange(post.ID))); err != nil {
+		if _, err := c.DeleteMany(ctx, mdb.Doc("_id", mdb.PairRange(post.ID))); err != nil {
 			return err
 		}
 	}
@@ -412,8 +339,8 @@ func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
 // Posts implements social.Posts.
 func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
 	all := make(map[social.PostID]*social.Post, len(ids))
-	err := s.read(ctx, "posts", func(ctx context.Context) error {
-		docs, err := findIn[postDoc](ctx, s.posts, "_id", ids)
+	err := s.db.Read(ctx, "posts", func(ctx context.Context) error {
+		docs, err := mdb.FindIn[postDoc](ctx, s.posts, "_id", ids)
 		for i := range docs {
 			all[docs[i].ID] = docs[i].post()
 		}
@@ -422,43 +349,33 @@ func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.Post
 	return all, err
 }
 
-// markDoc is a document of reactions, votes or threadMutes: one for each post and user.
-type markDoc struct {
-	ID      bson.Binary         `bson:"_id"` // pairKey(post, user)
-	Version int                 `bson:"v"`
-	User    social.UserID       `bson:"user"`            // since version 2
-	Kind    social.ReactionKind `bson:"kind,omitempty"`  // of reactions
-	Option  int                 `bson:"option"`          // of votes
-	Mutes   bool                `bson:"mutes,omitempty"` // of threadMutes: true
-}
-
 func (d *markDoc) post() social.PostID { return social.PostID{ID: id.ID(d.ID.Data[:16])} }
 
 // PutVote implements social.Posts.
 func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
-	return s.write(ctx, "put vote", []id.ID{post.ID}, func(ctx context.Context) error {
+	return s.db.Write(ctx, "put vote", []id.ID{post.ID}, func(ctx context.Context) error {
 		before, err := s.putMark(ctx, s.votes, post, user, "option", option)
 		if err != nil || before != nil && before.Option == option {
 			return err
 		}
-		change := doc(voteField(option), 1)
+		change := mdb.Doc(voteField(option), 1)
 		if before != nil {
-			change = doc(voteField(before.Option), -1, voteField(option), 1)
+			change = mdb.Doc(voteField(before.Option), -1, voteField(option), 1)
 		}
-		return s.countMark(ctx, post, doc(voteField(option), doc("$exists", true)), change, e)
+		return s.countMark(ctx, post, mdb.Doc(voteField(option), mdb.Doc("$exists", true)), change, e)
 	})
 }
 
 // PutReaction implements social.Posts.
 func (s *Store) PutReaction(ctx context.Context, post social.PostID, user social.UserID, kind social.ReactionKind, e social.Event) error {
-	return s.write(ctx, "put reaction", []id.ID{post.ID}, func(ctx context.Context) error {
+	return s.db.Write(ctx, "put reaction", []id.ID{post.ID}, func(ctx context.Context) error {
 		before, err := s.putMark(ctx, s.reactions, post, user, "kind", kind)
 		if err != nil || before != nil && before.Kind == kind {
 			return err
 		}
-		change := doc(reactionField(kind), 1)
+		change := mdb.Doc(reactionField(kind), 1)
 		if before != nil {
-			change = doc(reactionField(before.Kind), -1, reactionField(kind), 1)
+			change = mdb.Doc(reactionField(before.Kind), -1, reactionField(kind), 1)
 		}
 		return s.countMark(ctx, post, nil, change, e)
 	})
@@ -471,19 +388,19 @@ func reactionField(kind social.ReactionKind) string { return "reactions." + stri
 // putMark stores a user's mark on a post, and returns what was before: nil for nothing.
 func (s *Store) putMark(ctx context.Context, c *mongo.Collection, post social.PostID, user social.UserID, field string, value any) (*markDoc, error) {
 	var before markDoc
-	update := doc("$set", doc(field, value, "v", s.writes(c.Name()), "user", user))
-	err := c.FindOneAndUpdate(ctx, doc("_id", pairKey(post.ID, user.ID)), update,
+	update := mdb.Doc("$set", mdb.Doc(field, value, "v", s.writes(c.Name()), "user", user))
+	err := c.FindOneAndUpdate(ctx, mdb.Doc("_id", mdb.PairKey(post.ID, user.ID)), update,
 		options.FindOneAndUpdate().SetUpsert(true)).Decode(&before)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		return nil, nil
 	}
-	return &before, upserted(err)
+	return &before, mdb.OrRetry(err)
 }
 
 // countMark counts a change of a user's mark at the post, if it is as only says.
 func (s *Store) countMark(ctx context.Context, post social.PostID, only, change bson.D, e social.Event) error {
-	filter := append(doc("_id", post), only...)
-	if err := updateOne(ctx, s.posts, filter, doc("$inc", append(change, bson.E{Key: "changes", Value: 1}))); err != nil {
+	filter := append(mdb.Doc("_id", post), only...)
+	if err := mdb.UpdateOne(ctx, s.posts, filter, mdb.Doc("$inc", append(change, bson.E{Key: "changes", Value: 1}))); err != nil {
 		return err
 	}
 	if err := s.feeds.postChanged(ctx, post); err != nil {
@@ -494,22 +411,22 @@ func (s *Store) countMark(ctx context.Context, post social.PostID, only, change 
 
 // DeleteReaction implements social.Posts.
 func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user social.UserID, e social.Event) error {
-	return s.write(ctx, "delete reaction", []id.ID{post.ID}, func(ctx context.Context) error {
+	return s.db.Write(ctx, "delete reaction", []id.ID{post.ID}, func(ctx context.Context) error {
 		var before markDoc
-		err := found(s.reactions.FindOneAndDelete(ctx, doc("_id", pairKey(post.ID, user.ID))).Decode(&before))
+		err := mdb.OrNotFound(s.reactions.FindOneAndDelete(ctx, mdb.Doc("_id", mdb.PairKey(post.ID, user.ID))).Decode(&before))
 		if errors.Is(err, social.ErrNotFound) {
 			return s.postExists(ctx, post)
 		}
 		if err != nil {
 			return err
 		}
-		return s.countMark(ctx, post, nil, doc(reactionField(before.Kind), -1), e)
+		return s.countMark(ctx, post, nil, mdb.Doc(reactionField(before.Kind), -1), e)
 	})
 }
 
 // MuteThread implements social.Posts.
 func (s *Store) MuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (muted bool, err error) {
-	err = s.write(ctx, "mute thread", []id.ID{post.ID}, func(ctx context.Context) error {
+	err = s.db.Write(ctx, "mute thread", []id.ID{post.ID}, func(ctx context.Context) error {
 		muted = false
 		before, err := s.putMark(ctx, s.threadMutes, post, user, "mutes", true)
 		if err != nil {
@@ -519,16 +436,16 @@ func (s *Store) MuteThread(ctx context.Context, post social.PostID, user social.
 			return s.postExists(ctx, post)
 		}
 		muted = true
-		return s.countMark(ctx, post, nil, doc("muters", 1), e)
+		return s.countMark(ctx, post, nil, mdb.Doc("muters", 1), e)
 	})
 	return muted && err == nil, err
 }
 
 // UnmuteThread implements social.Posts.
 func (s *Store) UnmuteThread(ctx context.Context, post social.PostID, user social.UserID, e social.Event) (unmuted bool, err error) {
-	err = s.write(ctx, "unmute thread", []id.ID{post.ID}, func(ctx context.Context) error {
+	err = s.db.Write(ctx, "unmute thread", []id.ID{post.ID}, func(ctx context.Context) error {
 		unmuted = false
-		result, err := s.threadMutes.DeleteOne(ctx, doc("_id", pairKey(post.ID, user.ID)))
+		result, err := s.threadMutes.DeleteOne(ctx, mdb.Doc("_id", mdb.PairKey(post.ID, user.ID)))
 		if err != nil {
 			return err
 		}
@@ -536,7 +453,7 @@ func (s *Store) UnmuteThread(ctx context.Context, post social.PostID, user socia
 			return s.postExists(ctx, post)
 		}
 		unmuted = true
-		return s.countMark(ctx, post, nil, doc("muters", -1), e)
+		return s.countMark(ctx, post, nil, mdb.Doc("muters", -1), e)
 	})
 	return unmuted && err == nil, err
 }
@@ -565,10 +482,10 @@ func (s *Store) Reactions(ctx context.Context, user social.UserID, posts []socia
 func (s *Store) marks(ctx context.Context, op string, c *mongo.Collection, user social.UserID, posts []social.PostID, take func(*markDoc)) error {
 	keys := make([]bson.Binary, len(posts))
 	for i, post := range posts {
-		keys[i] = pairKey(post.ID, user.ID)
+		keys[i] = mdb.PairKey(post.ID, user.ID)
 	}
-	return s.read(ctx, op, func(ctx context.Context) error {
-		docs, err := findIn[markDoc](ctx, c, "_id", keys)
+	return s.db.Read(ctx, op, func(ctx context.Context) error {
+		docs, err := mdb.FindIn[markDoc](ctx, c, "_id", keys)
 		for i := range docs {
 			take(&docs[i])
 		}

@@ -8,9 +8,11 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // profileDoc is a document of profiles: what a user has filled in. It lies apart from the user, which every page reads. One
@@ -20,6 +22,38 @@ type profileDoc struct {
 	User       social.UserID     `bson:"_id"`
 	Version    int               `bson:"v"`
 	Properties []profileValueDoc `bson:"properties"`
+}
+
+func (d *profileDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.ID(v, &d.User.ID)
+	case "v":
+		r.Int(v, &d.Version)
+	case "properties":
+		mdb.ReadDocuments(r, v, &d.Properties)
+	}
+}
+
+func (d *profileDoc) Evolve() error { return known("profiles", d.Version) }
+
+func (d *profileValueDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "k":
+		r.ID(v, &d.Property.ID)
+	case "a":
+		mdb.ReadText(r, v, &d.Visibility)
+	case "v":
+		if n, ok := v.DoubleOK(); ok {
+			d.Value = n
+			return
+		}
+		var text string
+		r.Text(v, &text)
+		d.Value = text
+	case "t":
+		r.Text(v, &d.Text)
+	}
 }
 
 type profileValueDoc struct {
@@ -45,7 +79,7 @@ func stored(v social.PropertyValue) any {
 }
 
 func (d *profileDoc) profile() *social.Profile {
-	return &social.Profile{User: d.User, Values: each(d.Properties, (*profileValueDoc).value)}
+	return &social.Profile{User: d.User, Values: mdb.Map(d.Properties, (*profileValueDoc).value)}
 }
 
 func (d *profileValueDoc) value() social.ProfileValue {
@@ -65,20 +99,20 @@ func (d *profileValueDoc) value() social.ProfileValue {
 
 // SetProfileValue implements social.Properties.
 func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v social.ProfileValue, e social.Event) error {
-	others := doc("$filter", doc("input", doc("$ifNull", bson.A{"$properties", bson.A{}}),
-		"cond", doc("$ne", bson.A{"$$this.k", v.Property})))
-	return s.write(ctx, "set profile value", []id.ID{user.ID}, func(ctx context.Context) error {
+	others := mdb.Doc("$filter", mdb.Doc("input", mdb.Doc("$ifNull", bson.A{"$properties", bson.A{}}),
+		"cond", mdb.Doc("$ne", bson.A{"$$this.k", v.Property})))
+	return s.db.Write(ctx, "set profile value", []id.ID{user.ID}, func(ctx context.Context) error {
 		var p propertyDoc
-		if err := found(s.properties.FindOne(ctx, doc("_id", v.Property), options.FindOne().SetProjection(doc("visibility", 1))).Decode(&p)); err != nil {
+		if err := mdb.OrNotFound(s.properties.FindOne(ctx, mdb.Doc("_id", v.Property), options.FindOne().SetProjection(mdb.Doc("visibility", 1))).Decode(&p)); err != nil {
 			return err
 		}
-		own := doc("$literal", newProfileValueDoc(v)) // what users write is data, also where it begins with a dollar
+		own := mdb.Doc("$literal", newProfileValueDoc(v)) // what users write is data, also where it begins with a dollar
 		if v.Visibility == "" {
-			own = doc("$mergeObjects", bson.A{own, doc("a", storedVisibility(p))})
+			own = mdb.Doc("$mergeObjects", bson.A{own, mdb.Doc("a", storedVisibility(p))})
 		}
-		set := doc("$set", doc("v", version, "properties", doc("$concatArrays", bson.A{others, bson.A{own}})))
-		if _, err := s.profiles.UpdateOne(ctx, doc("_id", user), pipeline{set}, options.UpdateOne().SetUpsert(true)); err != nil {
-			return upserted(err)
+		set := mdb.Doc("$set", mdb.Doc("v", version, "properties", mdb.Doc("$concatArrays", bson.A{others, bson.A{own}})))
+		if _, err := s.profiles.UpdateOne(ctx, mdb.Doc("_id", user), mdb.Pipeline{set}, options.UpdateOne().SetUpsert(true)); err != nil {
+			return mdb.OrRetry(err)
 		}
 		return s.append(ctx, e)
 	})
@@ -86,14 +120,14 @@ func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v socia
 
 // storedVisibility is that of a profile's value of a property, or else of the property.
 func storedVisibility(p propertyDoc) bson.D {
-	value := doc("$first", doc("$filter", doc("input", "$properties", "cond", doc("$eq", bson.A{"$$this.k", p.ID}))))
-	return doc("$ifNull", bson.A{doc("$getField", doc("field", "a", "input", value)), p.Visibility})
+	value := mdb.Doc("$first", mdb.Doc("$filter", mdb.Doc("input", "$properties", "cond", mdb.Doc("$eq", bson.A{"$$this.k", p.ID}))))
+	return mdb.Doc("$ifNull", bson.A{mdb.Doc("$getField", mdb.Doc("field", "a", "input", value)), p.Visibility})
 }
 
 // ClearProfileValue implements social.Properties.
 func (s *Store) ClearProfileValue(ctx context.Context, user social.UserID, property social.PropertyID, e social.Event) (cleared bool, err error) {
-	err = s.write(ctx, "clear profile value", []id.ID{user.ID}, func(ctx context.Context) error {
-		result, err := s.profiles.UpdateOne(ctx, doc("_id", user), withoutProperty(property))
+	err = s.db.Write(ctx, "clear profile value", []id.ID{user.ID}, func(ctx context.Context) error {
+		result, err := s.profiles.UpdateOne(ctx, mdb.Doc("_id", user), withoutProperty(property))
 		if err != nil {
 			return err
 		}
@@ -106,14 +140,14 @@ func (s *Store) ClearProfileValue(ctx context.Context, user social.UserID, prope
 }
 
 func withoutProperty(property social.PropertyID) bson.D {
-	return doc("$pull", doc("properties", doc("k", property)))
+	return mdb.Doc("$pull", mdb.Doc("properties", mdb.Doc("k", property)))
 }
 
 // Profiles implements social.Properties.
 func (s *Store) Profiles(ctx context.Context, users []social.UserID) (map[social.UserID]*social.Profile, error) {
 	all := make(map[social.UserID]*social.Profile, len(users))
-	err := s.read(ctx, "profiles", func(ctx context.Context) error {
-		docs, err := findIn[profileDoc](ctx, s.profiles, "_id", users)
+	err := s.db.Read(ctx, "profiles", func(ctx context.Context) error {
+		docs, err := mdb.FindIn[profileDoc](ctx, s.profiles, "_id", users)
 		for i := range docs {
 			if len(docs[i].Properties) > 0 {
 				all[docs[i].User] = docs[i].profile()
@@ -130,20 +164,20 @@ func (s *Store) Profiles(ctx context.Context, users []social.UserID) (map[social
 // bounds it reads between. A multikey index provides no sort by what it has of the array; profiles come in its order, which is
 // checked.
 func (s *Store) FindProfiles(ctx context.Context, where []social.PropertyCondition, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
-	filter := doc("$and", elems(where, doc("$eq", social.VisibleToAll)))
+	filter := mdb.Doc("$and", elems(where, mdb.Doc("$eq", social.VisibleToAll)))
 	var profiles []*social.Profile
-	err := s.read(ctx, "find profiles", func(ctx context.Context) error {
+	err := s.db.Read(ctx, "find profiles", func(ctx context.Context) error {
 		profiles = nil
 		for _, in := range where[0].Intervals {
 			if after != nil && (social.ProfilePoint{Value: in.Max, User: lastUser}).Compare(*after) <= 0 {
 				continue
 			}
-			docs, err := findAll[profileDoc](ctx, s.profiles, filter, limit, options.Find().SetHint(byProperty).SetLimit(int64(limit-len(profiles))).
+			docs, err := mdb.FindAll[profileDoc](ctx, s.profiles, filter, limit, options.Find().SetHint(byProperty).SetLimit(int64(limit-len(profiles))).
 				SetMin(firstBehind(where[0].Property, in.Min, after)).SetMax(indexKey(where[0].Property, in.Max, bson.MaxKey{})))
 			if err != nil {
 				return err
 			}
-			if profiles = append(profiles, each(docs, (*profileDoc).profile)...); len(profiles) == limit {
+			if profiles = append(profiles, mdb.Map(docs, (*profileDoc).profile)...); len(profiles) == limit {
 				break
 			}
 		}
@@ -154,7 +188,7 @@ func (s *Store) FindProfiles(ctx context.Context, where []social.PropertyConditi
 
 // indexKey is a key of the index byProperty.
 func indexKey(property social.PropertyID, value social.PropertyValue, user any) bson.D {
-	return doc("properties.k", property, "properties.a", social.VisibleToAll, "properties.v", stored(value), "_id", user)
+	return mdb.Doc("properties.k", property, "properties.a", social.VisibleToAll, "properties.v", stored(value), "_id", user)
 }
 
 // firstBehind is the least key with that value, or behind the point.
@@ -181,16 +215,16 @@ var lastUser = social.UserID{ID: id.ID(slices.Repeat([]byte{0xff}, 16))}
 func elems(where []social.PropertyCondition, visibility bson.D) bson.A {
 	all := make(bson.A, len(where))
 	for i, c := range where {
-		all[i] = doc("properties", doc("$elemMatch", doc("k", c.Property, "a", visibility, "v", within(c.Intervals))))
+		all[i] = mdb.Doc("properties", mdb.Doc("$elemMatch", mdb.Doc("k", c.Property, "a", visibility, "v", within(c.Intervals))))
 	}
 	return all
 }
 
 func within(intervals []social.Interval) bson.D {
 	if len(intervals) > 1 { // they are points
-		return doc("$in", each(intervals, func(in *social.Interval) any { return stored(in.Min) }))
+		return mdb.Doc("$in", mdb.Map(intervals, func(in *social.Interval) any { return stored(in.Min) }))
 	}
-	return doc("$gte", stored(intervals[0].Min), "$lte", stored(intervals[0].Max))
+	return mdb.Doc("$gte", stored(intervals[0].Min), "$lte", stored(intervals[0].Max))
 }
 
 // errUnordered says that the database has not read the index in its order, as several shards together do not.
@@ -212,17 +246,17 @@ func checkOrder(profiles []*social.Profile, property social.PropertyID) error {
 // FindProfilesOf implements social.Properties.
 func (s *Store) FindProfilesOf(ctx context.Context, users []social.UserID, where []social.PropertyCondition) ([]*social.Profile, error) {
 	var profiles []*social.Profile
-	shared := doc("$in", bson.A{social.VisibleToAll, social.VisibleToCircles})
+	shared := mdb.Doc("$in", bson.A{social.VisibleToAll, social.VisibleToCircles})
 	conditions := elems(where, shared)
-	err := s.read(ctx, "find profiles of users", func(ctx context.Context) error {
+	err := s.db.Read(ctx, "find profiles of users", func(ctx context.Context) error {
 		profiles = nil
-		for batch := range slices.Chunk(users, inBatch) {
-			filter := doc("_id", doc("$in", valueList(batch)), "$and", conditions)
-			docs, err := findAll[profileDoc](ctx, s.profiles, filter, len(batch), options.Find().SetHint("_id_"))
+		for batch := range slices.Chunk(users, mdb.InBatch) {
+			filter := mdb.Doc("_id", mdb.Doc("$in", mdb.Values(batch)), "$and", conditions)
+			docs, err := mdb.FindAll[profileDoc](ctx, s.profiles, filter, len(batch), options.Find().SetHint("_id_"))
 			if err != nil {
 				return err
 			}
-			profiles = append(profiles, each(docs, (*profileDoc).profile)...)
+			profiles = append(profiles, mdb.Map(docs, (*profileDoc).profile)...)
 		}
 		return nil
 	})
@@ -240,13 +274,13 @@ const (
 
 func (s *Store) forgetProperty(ctx context.Context, j *jobDoc) error {
 	for range forgetRounds {
-		holders, err := findAll[profileDoc](ctx, s.profiles, doc("properties", doc("$elemMatch", doc("k", j.Property))), forgetSize,
-			options.Find().SetLimit(forgetSize).SetProjection(doc("_id", 1)).SetHint(byProperty))
+		holders, err := mdb.FindAll[profileDoc](ctx, s.profiles, mdb.Doc("properties", mdb.Doc("$elemMatch", mdb.Doc("k", j.Property))), forgetSize,
+			options.Find().SetLimit(forgetSize).SetProjection(mdb.Doc("_id", 1)).SetHint(byProperty))
 		if err != nil || len(holders) == 0 {
 			return err
 		}
-		users := each(holders, func(d *profileDoc) social.UserID { return d.User })
-		if _, err := s.profiles.UpdateMany(ctx, doc("_id", doc("$in", valueList(users))), withoutProperty(j.Property)); err != nil {
+		users := mdb.Map(holders, func(d *profileDoc) social.UserID { return d.User })
+		if _, err := s.profiles.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(users))), withoutProperty(j.Property)); err != nil {
 			return err
 		}
 	}
@@ -280,9 +314,9 @@ func (d *propertyDoc) property() *social.Property {
 
 // InsertProperty implements social.Properties.
 func (s *Store) InsertProperty(ctx context.Context, p *social.Property, e social.Event) error {
-	return s.write(ctx, "insert property", []id.ID{p.ID.ID}, func(ctx context.Context) error {
+	return s.db.Write(ctx, "insert property", []id.ID{p.ID.ID}, func(ctx context.Context) error {
 		if _, err := s.properties.InsertOne(ctx, newPropertyDoc(p)); err != nil {
-			return inserted(err)
+			return mdb.OrTaken(err)
 		}
 		return s.append(ctx, e)
 	})
@@ -290,9 +324,9 @@ func (s *Store) InsertProperty(ctx context.Context, p *social.Property, e social
 
 // UpdateProperty implements social.Properties.
 func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social.Event) error {
-	change := doc("v", version, "label", p.Label, "choices", p.Choices, "searchable", p.Searchable, "visibility", p.Visibility)
-	return s.write(ctx, "update property", []id.ID{p.ID.ID}, func(ctx context.Context) error {
-		if err := updateOne(ctx, s.properties, doc("_id", p.ID), doc("$set", change)); err != nil {
+	change := mdb.Doc("v", version, "label", p.Label, "choices", p.Choices, "searchable", p.Searchable, "visibility", p.Visibility)
+	return s.db.Write(ctx, "update property", []id.ID{p.ID.ID}, func(ctx context.Context) error {
+		if err := mdb.UpdateOne(ctx, s.properties, mdb.Doc("_id", p.ID), mdb.Doc("$set", change)); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -301,8 +335,8 @@ func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social
 
 // DeleteProperty implements social.Properties.
 func (s *Store) DeleteProperty(ctx context.Context, property social.PropertyID, e social.Event) error {
-	err := s.write(ctx, "delete property", []id.ID{property.ID}, func(ctx context.Context) error {
-		result, err := s.properties.DeleteOne(ctx, doc("_id", property))
+	err := s.db.Write(ctx, "delete property", []id.ID{property.ID}, func(ctx context.Context) error {
+		result, err := s.properties.DeleteOne(ctx, mdb.Doc("_id", property))
 		if err != nil {
 			return err
 		}
@@ -315,7 +349,7 @@ func (s *Store) DeleteProperty(ctx context.Context, property social.PropertyID, 
 		return s.append(ctx, e)
 	})
 	if err == nil {
-		s.jobs.wake()
+		s.jobs.Wake()
 	}
 	return err
 }
@@ -323,10 +357,10 @@ func (s *Store) DeleteProperty(ctx context.Context, property social.PropertyID, 
 // Properties implements social.Properties.
 func (s *Store) Properties(ctx context.Context) ([]*social.Property, error) {
 	var all []*social.Property
-	err := s.read(ctx, "properties", func(ctx context.Context) error {
-		docs, err := findAll[propertyDoc](ctx, s.properties, doc(), social.MaxProperties,
-			options.Find().SetSort(doc("_id", 1)).SetHint("_id_"))
-		all = each(docs, (*propertyDoc).property)
+	err := s.db.Read(ctx, "properties", func(ctx context.Context) error {
+		docs, err := mdb.FindAll[propertyDoc](ctx, s.properties, mdb.Doc(), social.MaxProperties,
+			options.Find().SetSort(mdb.Doc("_id", 1)).SetHint("_id_"))
+		all = mdb.Map(docs, (*propertyDoc).property)
 		return err
 	})
 	return all, err

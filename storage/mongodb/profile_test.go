@@ -5,6 +5,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // Forget does the job of a property that was removed.
@@ -16,7 +17,7 @@ func (s *Store) Forget(ctx context.Context, property social.PropertyID) error {
 func (s *Store) FillProfiles(ctx context.Context, n int, values func(i int) []social.ProfileValue) error {
 	docs := make([]profileDoc, n)
 	for i := range docs {
-		docs[i] = profileDoc{User: social.UserID{ID: id.New()}, Version: version, Properties: each(values(i), func(v *social.ProfileValue) profileValueDoc {
+		docs[i] = profileDoc{User: social.UserID{ID: id.New()}, Version: version, Properties: mdb.Map(values(i), func(v *social.ProfileValue) profileValueDoc {
 			return newProfileValueDoc(*v)
 		})}
 	}

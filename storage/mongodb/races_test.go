@@ -13,6 +13,7 @@ import (
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/mongotest"
 )
 
@@ -115,7 +116,7 @@ func (m *meeting) build(ctx context.Context, s *Store) error {
 // forget takes the reader's list away.
 func (m *meeting) forget() {
 	m.t.Helper()
-	must(m.other.newsLists.DeleteOne(m.t.Context(), doc("_id", m.reader)))(m.t)
+	must(m.other.newsLists.DeleteOne(m.t.Context(), mdb.Doc("_id", m.reader)))(m.t)
 }
 
 // check compares the reader's news, and the list that they come from, with the truth.
@@ -124,8 +125,8 @@ func (m *meeting) check(what string, args ...any) {
 	workOff(m.t, m.other, 1)
 	page := social.Page{Limit: 100}
 	post := func(p **social.Post) social.PostID { return (*p).ID }
-	got := each(must(m.other.News(m.t.Context(), m.reader, page))(m.t), post)
-	want := each(must(readFeeds{m.other}.news(m.t.Context(), m.reader, page))(m.t), post)
+	got := mdb.Map(must(m.other.News(m.t.Context(), m.reader, page))(m.t), post)
+	want := mdb.Map(must(readFeeds{m.other}.news(m.t.Context(), m.reader, page))(m.t), post)
 	if _, ok := feedsOf(m.other).(*hybridFeeds); !ok {
 		storedParts(m.t, keptNews(m.t, m.other), m.reader)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // Posts and comments get their ids inside the transaction that stores them, in the order of commits. The transaction first
@@ -39,21 +40,21 @@ func (d *serialDoc) newest() (newest int64) {
 // serials gives n serials, all above floor and above those that were given before, and returns the first. It is the first
 // command of a transaction. ErrNotFound: there is no such document, and upsert is not set.
 func serials(ctx context.Context, c *mongo.Collection, name any, floor int64, n int, upsert bool) (first int64, err error) {
-	set := doc("lastSerial", doc("$max", bson.A{"$lastSerial", floor}))
+	set := mdb.Doc("lastSerial", mdb.Doc("$max", bson.A{"$lastSerial", floor}))
 	if upsert {
 		set = append(set, bson.E{Key: "v", Value: version})
 	}
-	update := pipeline{doc("$set", set)}
+	update := mdb.Pipeline{mdb.Doc("$set", set)}
 	if n > 0 {
-		now := doc("$multiply", bson.A{doc("$toLong", "$$NOW"), int64(id.SerialsPerMillisecond)})
-		next := doc("$max", bson.A{doc("$add", bson.A{"$lastSerial", int64(1)}), now})
-		update = append(update, doc("$set", doc("lastSerial", doc("$add", bson.A{next, int64(n - 1)}))))
+		now := mdb.Doc("$multiply", bson.A{mdb.Doc("$toLong", "$$NOW"), int64(id.SerialsPerMillisecond)})
+		next := mdb.Doc("$max", bson.A{mdb.Doc("$add", bson.A{"$lastSerial", int64(1)}), now})
+		update = append(update, mdb.Doc("$set", mdb.Doc("lastSerial", mdb.Doc("$add", bson.A{next, int64(n - 1)}))))
 	}
 	var d serialDoc
-	err = found(c.FindOneAndUpdate(ctx, doc("_id", name), update, options.FindOneAndUpdate().SetUpsert(upsert).
-		SetReturnDocument(options.After).SetProjection(doc("lastSerial", 1, "latest._id", 1))).Decode(&d))
+	err = mdb.OrNotFound(c.FindOneAndUpdate(ctx, mdb.Doc("_id", name), update, options.FindOneAndUpdate().SetUpsert(upsert).
+		SetReturnDocument(options.After).SetProjection(mdb.Doc("lastSerial", 1, "latest._id", 1))).Decode(&d))
 	if err != nil {
-		return 0, upserted(err)
+		return 0, mdb.OrRetry(err)
 	}
 	first = d.LastSerial - int64(n) + 1
 	if newest := d.newest(); n > 0 && newest >= first {
@@ -67,19 +68,19 @@ func serials(ctx context.Context, c *mongo.Collection, name any, floor int64, n 
 func (s *Store) startSequence(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
-	err := s.sequences.FindOne(ctx, doc("_id", postSequence)).Err()
+	err := s.sequences.FindOne(ctx, mdb.Doc("_id", postSequence)).Err()
 	if !errors.Is(err, mongo.ErrNoDocuments) {
-		return translate(ctx, "sequences", err)
+		return mdb.Translate(ctx, "sequences", err)
 	}
 	var last seqDoc
-	err = s.posts.FindOne(ctx, bson.D{}, options.FindOne().SetSort(doc("_id", -1)).SetHint("_id_").
-		SetProjection(doc("seq", 1))).Decode(&last)
+	err = s.posts.FindOne(ctx, bson.D{}, options.FindOne().SetSort(mdb.Doc("_id", -1)).SetHint("_id_").
+		SetProjection(mdb.Doc("seq", 1))).Decode(&last)
 	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
-		return translate(ctx, "sequences", err)
+		return mdb.Translate(ctx, "sequences", err)
 	}
-	return translate(ctx, "sequences", retry(ctx, func() error {
-		_, err := s.sequences.UpdateOne(ctx, doc("_id", postSequence),
-			doc("$max", doc("lastSerial", last.Seq.Serial()), "$set", doc("v", version)), options.UpdateOne().SetUpsert(true))
-		return upserted(err)
+	return mdb.Translate(ctx, "sequences", mdb.Retry(ctx, func() error {
+		_, err := s.sequences.UpdateOne(ctx, mdb.Doc("_id", postSequence),
+			mdb.Doc("$max", mdb.Doc("lastSerial", last.Seq.Serial()), "$set", mdb.Doc("v", version)), options.UpdateOne().SetUpsert(true))
+		return mdb.OrRetry(err)
 	}))
 }

@@ -5,8 +5,10 @@ import (
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // sessionDoc is a document of sessions. The server removes it some time after it expired; readers compare the time.
@@ -17,6 +19,19 @@ type sessionDoc struct {
 	ExpiresAt time.Time     `bson:"expiresAt"`
 }
 
+func (d *sessionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.Binary(v, &d.TokenHash)
+	case "v":
+		r.Int(v, &d.Version)
+	case "user":
+		r.ID(v, &d.User.ID)
+	case "expiresAt":
+		r.Time(v, &d.ExpiresAt)
+	}
+}
+
 func tokenKey(hash [32]byte) bson.Binary { return bson.Binary{Data: hash[:]} }
 
 // InsertSession implements social.Sessions.
@@ -24,22 +39,22 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 	d := sessionDoc{
 		TokenHash: tokenKey(session.TokenHash), Version: version, User: session.User, ExpiresAt: session.ExpiresAt,
 	}
-	return s.read(ctx, "insert session", func(ctx context.Context) error {
+	return s.db.Read(ctx, "insert session", func(ctx context.Context) error {
 		_, err := s.sessions.InsertOne(ctx, d)
-		return inserted(err)
+		return mdb.OrTaken(err)
 	})
 }
 
 // Session implements social.Sessions.
 func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
 	var d sessionDoc
-	err := s.read(ctx, "session", func(ctx context.Context) error {
-		filter := doc("_id", tokenKey(tokenHash), "expiresAt", doc("$gt", now))
+	err := s.db.Read(ctx, "session", func(ctx context.Context) error {
+		filter := mdb.Doc("_id", tokenKey(tokenHash), "expiresAt", mdb.Doc("$gt", now))
 		raw, err := s.sessions.FindOne(ctx, filter).Raw()
 		if err != nil {
-			return found(err)
+			return mdb.OrNotFound(err)
 		}
-		return readDocument(raw, &d)
+		return mdb.ReadDocument(raw, &d)
 	})
 	if err != nil {
 		return social.Session{}, err
@@ -50,8 +65,8 @@ func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 // LiveSessions implements social.Sessions.
 func (s *Store) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error) {
 	var live [][32]byte
-	err := s.read(ctx, "live sessions", func(ctx context.Context) error {
-		docs, err := findIn[sessionDoc](ctx, s.sessions, "_id", each(tokenHashes, func(hash *[32]byte) bson.Binary { return tokenKey(*hash) }))
+	err := s.db.Read(ctx, "live sessions", func(ctx context.Context) error {
+		docs, err := mdb.FindIn[sessionDoc](ctx, s.sessions, "_id", mdb.Map(tokenHashes, func(hash *[32]byte) bson.Binary { return tokenKey(*hash) }))
 		if err != nil {
 			return err
 		}
@@ -68,8 +83,8 @@ func (s *Store) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now ti
 
 // DeleteSession implements social.Sessions. Where it is gone already there is no event either.
 func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.Event) error {
-	return s.write(ctx, "delete session", nil, func(ctx context.Context) error {
-		result, err := s.sessions.DeleteOne(ctx, doc("_id", tokenKey(tokenHash)))
+	return s.db.Write(ctx, "delete session", nil, func(ctx context.Context) error {
+		result, err := s.sessions.DeleteOne(ctx, mdb.Doc("_id", tokenKey(tokenHash)))
 		if err != nil || result.DeletedCount == 0 {
 			return err
 		}

@@ -3,14 +3,14 @@ package mongodb
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // settingDoc is a document of settings: what all servers on a database must agree on.
@@ -71,7 +71,7 @@ func (s *Store) settle(ctx context.Context, g setting, wanted string) error {
 	defer cancel()
 	d, err := s.recorded(ctx, g, wanted)
 	if err != nil {
-		return fmt.Errorf("settings: %w", translate(ctx, "settings", err))
+		return fmt.Errorf("settings: %w", mdb.Translate(ctx, "settings", err))
 	}
 	for _, layout := range d.layouts() {
 		if g.check(layout) != nil {
@@ -93,9 +93,9 @@ func (s *Store) recorded(ctx context.Context, g setting, wanted string) (*settin
 		return nil, err
 	}
 	var d settingDoc
-	err = retry(ctx, func() error {
-		return upserted(s.settings.FindOneAndUpdate(ctx, doc("_id", g.name),
-			doc("$setOnInsert", doc("v", version, "value", first)),
+	err = mdb.Retry(ctx, func() error {
+		return mdb.OrRetry(s.settings.FindOneAndUpdate(ctx, mdb.Doc("_id", g.name),
+			mdb.Doc("$setOnInsert", mdb.Doc("v", version, "value", first)),
 			options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d))
 	})
 	return &d, err
@@ -104,7 +104,7 @@ func (s *Store) recorded(ctx context.Context, g setting, wanted string) (*settin
 // readSettings reads all settings, by their names.
 func (s *Store) readSettings(ctx context.Context) (map[string]*settingDoc, error) {
 	names := []string{commentsSetting().name, feedsSetting().name, graphSetting().name}
-	docs, err := findIn[settingDoc](ctx, s.settings, "_id", names, options.Find().SetHint(doc("_id", 1)))
+	docs, err := mdb.FindIn[settingDoc](ctx, s.settings, "_id", names, options.Find().SetHint(mdb.Doc("_id", 1)))
 	if err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func (s *Store) readSettings(ctx context.Context) (map[string]*settingDoc, error
 
 // firstLayout is what is recorded where nothing is: a database with data in it is older than the setting.
 func (s *Store) firstLayout(ctx context.Context, g setting, wanted string) (string, error) {
-	has, err := hasDocuments(ctx, s.settings.Database().Collection(g.data))
+	has, err := mdb.HasDocuments(ctx, s.settings.Database().Collection(g.data))
 	switch {
 	case err != nil:
 		return "", err
@@ -130,13 +130,4 @@ func (s *Store) firstLayout(ctx context.Context, g setting, wanted string) (stri
 		return g.oldest, nil
 	}
 	return cmp.Or(wanted, g.usual), nil
-}
-
-// hasDocuments says whether a collection, which need not be there, has any.
-func hasDocuments(ctx context.Context, c *mongo.Collection) (bool, error) {
-	err := c.FindOne(ctx, doc(), options.FindOne().SetProjection(doc("_id", 1)).SetHint(doc("_id", 1))).Err()
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return false, nil
-	}
-	return err == nil, err
 }

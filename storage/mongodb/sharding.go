@@ -9,6 +9,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // ShardKeys are the declared shard keys of all collections of all layouts, by their names. A collection without one is not
@@ -18,26 +20,26 @@ import (
 // what belongs to one user or post be cut into several chunks. Unique indexes begin with the key, or are that on _id where the _id
 // decides the key; else equal values on two shards would not meet.
 func ShardKeys() map[string]bson.D {
-	own := doc("_id", "hashed")
+	own := mdb.Doc("_id", "hashed")
 	keys := map[string]bson.D{
 		"users":         own,
 		"handles":       own, // the handle
 		"sessions":      own,
-		"circles":       doc("owner", "hashed"),
-		"edges":         doc("owner", "hashed", "other", 1),
-		"followers":     doc("other", "hashed", "owner", 1),
+		"circles":       mdb.Doc("owner", "hashed"),
+		"edges":         mdb.Doc("owner", "hashed", "other", 1),
+		"followers":     mdb.Doc("other", "hashed", "owner", 1),
 		"posts":         own,
-		"postVersions":  doc("post", "hashed"),
+		"postVersions":  mdb.Doc("post", "hashed"),
 		"reactions":     own, // post and user
 		"votes":         own, // post and user
 		"threadMutes":   own, // post and user
-		"comments":      doc("post", "hashed", "slug", 1),
+		"comments":      mdb.Doc("post", "hashed", "slug", 1),
 		"events":        own,
 		"newsLists":     own, // the user
 		"mergedAuthors": own, // the user
-		"newsBuckets":   doc("user", "hashed"),
-		"monthNews":     doc("user", "hashed"),
-		"monthWalls":    doc("user", "hashed"),
+		"newsBuckets":   mdb.Doc("user", "hashed"),
+		"monthNews":     mdb.Doc("user", "hashed"),
+		"monthWalls":    mdb.Doc("user", "hashed"),
 		"adAdvertisers": own,
 		"adCampaigns":   own,
 		"adUnits":       own,
@@ -48,8 +50,8 @@ func ShardKeys() map[string]bson.D {
 		"adLedgers":     own, // the campaign
 		"adLeases":      own,
 		"adProfiles":    own, // the person
-		"adTallies":     doc("campaign", "hashed", "hour", 1),
-		"adTraffic":     doc("zone", "hashed", "hour", 1),
+		"adTallies":     mdb.Doc("campaign", "hashed", "hour", 1),
+		"adTraffic":     mdb.Doc("zone", "hashed", "hour", 1),
 
 		"profiles":   nil, // a search reads them in the order of one index
 		"properties": nil, // at most a hundred
@@ -61,8 +63,8 @@ func ShardKeys() map[string]bson.D {
 		"jobs":       nil, // empty most of the time, and taken by the time that they are due
 	}
 	for layout := range commentLayouts {
-		keys[sharedBuckets+"."+layout] = doc("post", "hashed", "_id", 1)
-		keys[allAuthors+"."+layout] = doc("author", "hashed", "seq", 1)
+		keys[sharedBuckets+"."+layout] = mdb.Doc("post", "hashed", "_id", 1)
+		keys[allAuthors+"."+layout] = mdb.Doc("author", "hashed", "seq", 1)
 	}
 	return keys
 }
@@ -132,16 +134,16 @@ func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
 
 // shardBy shards with the cluster's commands as run sends them.
 func (s *Store) shardBy(ctx context.Context, run func(command bson.D) error, done func(collection string)) error {
-	if err := run(doc("enableSharding", s.users.Database().Name())); err != nil {
-		return translate(ctx, "enable sharding", err)
+	if err := run(mdb.Doc("enableSharding", s.users.Database().Name())); err != nil {
+		return mdb.Translate(ctx, "enable sharding", err)
 	}
 	for _, step := range s.shardSteps() {
 		if err := step.createIndex(ctx); err != nil {
-			return translate(ctx, "index of the shard key of "+step.namespace(), err)
+			return mdb.Translate(ctx, "index of the shard key of "+step.namespace(), err)
 		}
 		// The cluster finds the collection sharded with this key already, or refuses another one.
-		if err := run(doc("shardCollection", step.namespace(), "key", step.key)); err != nil {
-			return translate(ctx, "shard "+step.namespace(), err)
+		if err := run(mdb.Doc("shardCollection", step.namespace(), "key", step.key)); err != nil {
+			return mdb.Translate(ctx, "shard "+step.namespace(), err)
 		}
 		done(step.collection.Name())
 	}

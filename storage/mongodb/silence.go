@@ -8,6 +8,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // A server that is killed in the middle of a transaction leaves it open, and MongoDB keeps it open for a minute: until then
@@ -95,11 +97,11 @@ func (s *Store) endTransactions(ctx context.Context, d *serverDoc) (n int, err e
 	return s.endOperations(ctx, d, inTransaction())
 }
 
-func inTransaction() bson.D { return doc("transaction", doc("$exists", true)) }
+func inTransaction() bson.D { return mdb.Doc("transaction", mdb.Doc("$exists", true)) }
 
 // atWork matches what may still change something: transactions, and commands outside of them.
 func atWork() bson.D {
-	return doc("$or", bson.A{inTransaction(), doc("lsid", doc("$exists", true), "op", doc("$nin", bson.A{"query", "getmore"}))})
+	return mdb.Doc("$or", bson.A{inTransaction(), mdb.Doc("lsid", mdb.Doc("$exists", true), "op", mdb.Doc("$nin", bson.A{"query", "getmore"}))})
 }
 
 // endOperations ends the sessions of a server whose operations match, and says how many there were.
@@ -107,12 +109,12 @@ func (s *Store) endOperations(ctx context.Context, d *serverDoc, match bson.D) (
 	if d.App != appName(d.ID) || d.User != s.member.user {
 		return 0, errOtherUser
 	}
-	err = s.read(ctx, "end operations", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "end operations", func(ctx context.Context) error {
 		sessions, err := s.sessionsOf(ctx, d.App, match)
 		if n = len(sessions); n == 0 || err != nil {
 			return err
 		}
-		return s.client.Database("admin").RunCommand(ctx, doc("killSessions", sessions)).Err()
+		return s.client.Database("admin").RunCommand(ctx, mdb.Doc("killSessions", sessions)).Err()
 	})
 	return n, err
 }
@@ -120,16 +122,16 @@ func (s *Store) endOperations(ctx context.Context, d *serverDoc, match bson.D) (
 // sessionsOf are the sessions of the connections with a name whose operations match.
 func (s *Store) sessionsOf(ctx context.Context, app string, match bson.D) (sessions bson.A, err error) {
 	cursor, err := s.client.Database("admin").Aggregate(ctx, mongo.Pipeline{
-		doc("$currentOp", doc("allUsers", false, "idleSessions", true)),
-		doc("$match", append(doc("appName", app), match...)),
-		doc("$project", doc("id", "$lsid.id")),
+		mdb.Doc("$currentOp", mdb.Doc("allUsers", false, "idleSessions", true)),
+		mdb.Doc("$match", append(mdb.Doc("appName", app), match...)),
+		mdb.Doc("$project", mdb.Doc("id", "$lsid.id")),
 	})
 	if err != nil {
 		return nil, err
 	}
-	found, err := readAll[struct{ ID bson.Binary }](ctx, cursor, 0)
+	found, err := mdb.ReadAll[struct{ ID bson.Binary }](ctx, cursor, 0)
 	for _, session := range found {
-		sessions = append(sessions, doc("id", session.ID))
+		sessions = append(sessions, mdb.Doc("id", session.ID))
 	}
 	return sessions, err
 }
@@ -167,9 +169,9 @@ func (s *Store) authenticatedUser(ctx context.Context) (string, error) {
 			Users []struct{ User, DB string } `bson:"authenticatedUsers"`
 		} `bson:"authInfo"`
 	}
-	err := s.client.Database("admin").RunCommand(ctx, doc("connectionStatus", 1)).Decode(&status)
+	err := s.client.Database("admin").RunCommand(ctx, mdb.Doc("connectionStatus", 1)).Decode(&status)
 	if err != nil || len(status.AuthInfo.Users) == 0 {
-		return "", translate(ctx, "who am I", err)
+		return "", mdb.Translate(ctx, "who am I", err)
 	}
 	user := status.AuthInfo.Users[0]
 	return fmt.Sprintf("%s@%s", user.User, user.DB), nil

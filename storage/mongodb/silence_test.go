@@ -15,6 +15,7 @@ import (
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/mongotest"
 )
 
@@ -71,9 +72,9 @@ func (q *square) hold() {
 	for c, key := range map[*mongo.Collection]any{
 		q.posts: q.post, q.users: q.author, q.newsLists: q.author, q.ads().campaigns: q.campaign.ID,
 	} {
-		must(c.UpdateOne(ctx, doc("_id", key), doc("$set", doc("held", true))))(q.t)
+		must(c.UpdateOne(ctx, mdb.Doc("_id", key), mdb.Doc("$set", mdb.Doc("held", true))))(q.t)
 	}
-	must(q.users.UpdateOne(ctx, doc("_id", q.reader), doc("$set", doc("held", true))))(q.t)
+	must(q.users.UpdateOne(ctx, mdb.Doc("_id", q.reader), mdb.Doc("$set", mdb.Doc("held", true))))(q.t)
 }
 
 func (q *square) comment(s *Store) error {
@@ -165,13 +166,13 @@ func TestInterruptedTransactionsRunAgain(t *testing.T) {
 	s := openOn(t, server.URI(), Options{})
 	q := newSquare(t, s)
 	for n, command := range []string{"find", "update", "insert", "findAndModify", "commitTransaction"} {
-		point := doc("configureFailPoint", "failCommand", "mode", doc("times", 1),
-			"data", doc("failCommands", bson.A{command}, "errorCode", interrupted, "appName", appName(s.member.id)))
+		point := mdb.Doc("configureFailPoint", "failCommand", "mode", mdb.Doc("times", 1),
+			"data", mdb.Doc("failCommands", bson.A{command}, "errorCode", mdb.Interrupted, "appName", appName(s.member.id)))
 		ok(t, s.client.Database("admin").RunCommand(t.Context(), point).Err())
 		if err := q.comment(s); err != nil {
 			t.Errorf("%s %d: %v", command, n, err)
 		}
-		ok(t, s.client.Database("admin").RunCommand(t.Context(), doc("configureFailPoint", "failCommand", "mode", "off")).Err())
+		ok(t, s.client.Database("admin").RunCommand(t.Context(), mdb.Doc("configureFailPoint", "failCommand", "mode", "off")).Err())
 	}
 }
 

@@ -23,10 +23,11 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage"
+	"plaza/storage/mongodb/internal/connect"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 const (
-	defaultDatabase       = "plaza"
 	defaultTimeout        = 10 * time.Second
 	defaultConnectTimeout = 7 * time.Second
 	closeTimeout          = 5 * time.Second
@@ -86,17 +87,17 @@ type Options struct {
 type Store struct {
 	client  *mongo.Client
 	timeout time.Duration
-	address address
+	address connect.Address
 	routed  bool // through a mongos, to shards
-	hot     *locks
+	db      *mdb.DB
 	feeds   movingFeeds
 	graph   movingGraph
 	jobs    *jobQueue
 	threads movingThreads
 	erasing eraseTimes
 
-	newPosts    *writeQueue[string, *newPost] // of one key: all posts are in one sequence
-	newComments *writeQueue[social.PostID, *newComment]
+	newPosts    *mdb.WriteQueue[string, *newPost] // of one key: all posts are in one sequence
+	newComments *mdb.WriteQueue[social.PostID, *newComment]
 	member      *member
 	edition     edition
 
@@ -140,24 +141,24 @@ var _ storage.Store = (*Store)(nil)
 func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	o.Timeout = orDefault(o.Timeout, defaultTimeout)
 	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
-	address, err := parseURI(uri)
+	address, err := connect.Parse(uri)
 	if err := errors.Join(err, o.CheckLayouts()); err != nil {
 		return nil, err
 	}
 	self := id.New().String()
 	clientOptions := clientOptions(uri, self, o)
-	address.tls = clientOptions.TLSConfig
+	address.TLS = clientOptions.TLSConfig
 	client, err := mongo.Connect(clientOptions)
 	if err != nil {
 		return nil, fmt.Errorf("the MongoDB URI can't be used: %w", err)
 	}
-	server, err := checkServer(ctx, client, address, o.ConnectTimeout)
+	server, err := connect.Check(ctx, client, address, o.ConnectTimeout)
 	if err != nil {
-		return nil, errors.Join(err, disconnect(client))
+		return nil, errors.Join(err, connect.Disconnect(client))
 	}
-	s := newStore(client, address.database, self, o)
+	s := newStore(client, address.Database, self, o)
 	s.address = address
-	s.routed = server.isRouter()
+	s.routed = server.IsRouter()
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -204,9 +205,9 @@ func (s *Store) mustExist(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	for _, collection := range []*mongo.Collection{s.settings, s.users} {
-		has, err := hasDocuments(ctx, collection)
+		has, err := mdb.HasDocuments(ctx, collection)
 		if has || err != nil {
-			return translate(ctx, "settings", err)
+			return mdb.Translate(ctx, "settings", err)
 		}
 	}
 	return fmt.Errorf("there is no Plaza database %q on that MongoDB: name another one with --mongodb-uri or PLAZA_MONGODB_URI",
@@ -228,8 +229,8 @@ func clientOptions(uri, self string, o Options) *options.ClientOptions {
 	journaled := true
 	client := options.Client().ApplyURI(uri).
 		SetAppName(appName(self)).
-		SetRegistry(registry()).
-		SetDialer(&dialer{}).
+		SetRegistry(mdb.Registry).
+		SetDialer(&connect.Dialer{}).
 		SetReadPreference(readpref.Primary()).
 		SetReadConcern(&readconcern.ReadConcern{}).
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journaled}).
@@ -246,7 +247,7 @@ func clientOptions(uri, self string, o Options) *options.ClientOptions {
 func newStore(client *mongo.Client, database, self string, o Options) *Store {
 	db := client.Database(database)
 	s := &Store{
-		client: client, timeout: o.Timeout, hot: newLocks(), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
+		client: client, timeout: o.Timeout, transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
 		users: db.Collection("users"), profiles: db.Collection("profiles"), properties: db.Collection("properties"),
 		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
@@ -266,8 +267,9 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 	if o.edition != nil {
 		s.edition = *o.edition
 	}
-	s.newPosts, s.newComments = newWriteQueue(s.insertPosts), newWriteQueue(s.insertComments)
+	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
 	s.member = newMember(s, db.Collection("servers"), self, o)
+	s.db = mdb.NewDB(client, o.Timeout, s.member, s.jobs)
 	for name, layout := range commentLayouts {
 		s.threadLayouts[name] = layout(db)
 	}
@@ -285,13 +287,13 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 // Description implements storage.Store: the layouts are those that are read now.
 func (s *Store) Description() storage.Description {
 	return storage.Description{
-		Engine: "MongoDB", Database: strings.Join(s.address.hosts, ",") + "/" + s.address.database, Layouts: maps.Clone(s.member.now().layouts),
+		Engine: "MongoDB", Database: strings.Join(s.address.Hosts, ",") + "/" + s.address.Database, Layouts: maps.Clone(s.member.now().layouts),
 	}
 }
 
 // Ping says whether the primary answers, and had room for the last heartbeat.
 func (s *Store) Ping(ctx context.Context) error {
-	err := s.read(ctx, "ping", func(ctx context.Context) error {
+	err := s.db.Read(ctx, "ping", func(ctx context.Context) error {
 		return s.client.Ping(ctx, readpref.Primary())
 	})
 	if err == nil && s.member.full.Load() {
@@ -303,11 +305,5 @@ func (s *Store) Ping(ctx context.Context) error {
 // Close waits up to 5 s for calls under way, and closes all connections.
 func (s *Store) Close() error {
 	s.member.leave()
-	return disconnect(s.client)
-}
-
-func disconnect(client *mongo.Client) error {
-	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
-	defer cancel()
-	return client.Disconnect(ctx)
+	return connect.Disconnect(s.client)
 }

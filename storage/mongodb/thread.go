@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // threads is one layout of comment threads: where comments lie, apart from the copies in their post. All layouts give
@@ -119,26 +120,26 @@ func (s *Store) renameThreads(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
 	defer cancel()
 	db := s.posts.Database()
-	names, err := db.ListCollectionNames(ctx, doc("name", sharedBuckets))
+	names, err := db.ListCollectionNames(ctx, mdb.Doc("name", sharedBuckets))
 	if err != nil || len(names) == 0 {
-		return translate(ctx, "rename threads", err)
+		return mdb.Translate(ctx, "rename threads", err)
 	}
 	settings, err := s.readSettings(ctx)
 	if err != nil {
-		return translate(ctx, "rename threads", err)
+		return mdb.Translate(ctx, "rename threads", err)
 	}
 	t, ok := s.threadLayouts[settings[commentsSetting().name].Value].(bucketThreads)
 	if !ok {
 		return nil // a migration has left it; nobody reads it
 	}
 	if err := t.listAuthors(ctx, db.Collection(sharedBuckets)); err != nil {
-		return translate(ctx, "list authors", err)
+		return mdb.Translate(ctx, "list authors", err)
 	}
-	err = s.client.Database("admin").RunCommand(ctx, doc(
+	err = s.client.Database("admin").RunCommand(ctx, mdb.Doc(
 		"renameCollection", db.Name()+"."+sharedBuckets, "to", db.Name()+"."+t.buckets.Name())).Err()
 	const namespaceNotFound = 26
-	if server := mongo.ServerError(nil); asServerError(err, &server) && server.HasErrorCode(namespaceNotFound) {
+	if server := mongo.ServerError(nil); mdb.AsServerError(err, &server) && server.HasErrorCode(namespaceNotFound) {
 		return nil // another server was faster
 	}
-	return translate(ctx, "rename threads", err)
+	return mdb.Translate(ctx, "rename threads", err)
 }

@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // authorDoc is a document of commentAuthors: who wrote a live comment that lies in a bucket. An index over the buckets themselves
@@ -21,18 +22,18 @@ type authorDoc struct {
 	Post    social.PostID    `bson:"post"`
 }
 
-func (d *authorDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *authorDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "_id":
-		r.id(v, &d.ID.ID)
+		r.ID(v, &d.ID.ID)
 	case "v":
-		r.int(v, &d.Version)
+		r.Int(v, &d.Version)
 	case "seq":
-		r.id(v, &d.Seq.ID)
+		r.ID(v, &d.Seq.ID)
 	case "author":
-		r.id(v, &d.Author.ID)
+		r.ID(v, &d.Author.ID)
 	case "post":
-		r.id(v, &d.Post.ID)
+		r.ID(v, &d.Post.ID)
 	}
 }
 
@@ -45,8 +46,8 @@ const allAuthors = "commentAuthors"
 
 func authorIndexes() []mongo.IndexModel {
 	return []mongo.IndexModel{
-		index(byAuthor, doc("author", 1, "seq", -1)),
-		index(byPost, doc("post", 1, "seq", 1)),
+		index(byAuthor, mdb.Doc("author", 1, "seq", -1)),
+		index(byPost, mdb.Doc("post", 1, "seq", 1)),
 	}
 }
 
@@ -68,12 +69,12 @@ func authorsOf(comments []commentDoc) []authorDoc {
 // listAuthors makes the entries of all live comments in buckets that are older than entries are.
 func (t bucketThreads) listAuthors(ctx context.Context, buckets *mongo.Collection) error {
 	cursor, err := buckets.Aggregate(ctx, bson.A{
-		doc("$match", doc("main", true)),
-		doc("$unwind", "$comments"),
-		doc("$match", doc("comments.deleted", doc("$exists", false))),
-		doc("$project", doc("_id", "$comments._id", "v", doc("$literal", version), "seq", "$comments._id",
+		mdb.Doc("$match", mdb.Doc("main", true)),
+		mdb.Doc("$unwind", "$comments"),
+		mdb.Doc("$match", mdb.Doc("comments.deleted", mdb.Doc("$exists", false))),
+		mdb.Doc("$project", mdb.Doc("_id", "$comments._id", "v", mdb.Doc("$literal", version), "seq", "$comments._id",
 			"author", "$comments.author", "post", "$post")),
-		doc("$merge", t.authors.Name()),
+		mdb.Doc("$merge", t.authors.Name()),
 	})
 	if err != nil {
 		return err
@@ -87,23 +88,23 @@ func (t bucketThreads) addAuthors(ctx context.Context, comments []commentDoc) er
 }
 
 func (t bucketThreads) removeAuthor(ctx context.Context, c *commentDoc) error {
-	_, err := t.authors.DeleteOne(ctx, doc("_id", c.ID, "author", c.Author))
+	_, err := t.authors.DeleteOne(ctx, mdb.Doc("_id", c.ID, "author", c.Author))
 	return err
 }
 
 func (t bucketThreads) removeAuthors(ctx context.Context, post social.PostID) error {
-	_, err := t.authors.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPost))
+	_, err := t.authors.DeleteMany(ctx, mdb.Doc("post", post), options.DeleteMany().SetHint(byPost))
 	return err
 }
 
 // writtenBy lists what an author wrote, newest first.
-func writtenBy(filter bson.D, page social.Page) listQuery {
-	return listQuery{filter: filter, key: "seq", value: idKey, desc: true, hint: byAuthor, page: page}
+func writtenBy(filter bson.D, page social.Page) mdb.ListQuery {
+	return mdb.ListQuery{Filter: filter, Key: "seq", Value: mdb.IDKey, Desc: true, Hint: byAuthor, Page: page}
 }
 
 // upToID matches an author's entries with ids up to one.
 func upToID(author social.UserID, upTo social.CommentID) bson.D {
-	return doc("author", author, "seq", doc("$lte", upTo))
+	return mdb.Doc("author", author, "seq", mdb.Doc("$lte", upTo))
 }
 
 func countUpTo(ctx context.Context, c *mongo.Collection, author social.UserID, upTo social.CommentID) (int, error) {
@@ -112,8 +113,10 @@ func countUpTo(ctx context.Context, c *mongo.Collection, author social.UserID, u
 }
 
 func (t documentThreads) by(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error) {
-	query := func(list social.List[social.UserID]) listQuery { return writtenBy(doc("author", list.Of), list.Page) }
-	return pagesOf(ctx, t.comments, lists, query, (*commentDoc).comment)
+	query := func(list social.List[social.UserID]) mdb.ListQuery {
+		return writtenBy(mdb.Doc("author", list.Of), list.Page)
+	}
+	return mdb.Pages(ctx, t.comments, lists, query, (*commentDoc).comment)
 }
 
 func (t documentThreads) countBy(ctx context.Context, author social.UserID, upTo social.CommentID) (int, error) {
@@ -157,17 +160,17 @@ type partialList struct {
 }
 
 func (t bucketThreads) advanceLists(ctx context.Context, open []*partialList) error {
-	queries := make([]listQuery, len(open))
+	queries := make([]mdb.ListQuery, len(open))
 	for i, p := range open {
-		queries[i] = writtenBy(doc("author", p.list.Of), p.rest)
+		queries[i] = writtenBy(mdb.Doc("author", p.list.Of), p.rest)
 	}
-	pages, err := readLists[authorDoc](ctx, t.authors, queries)
+	pages, err := mdb.ReadLists[authorDoc](ctx, t.authors, queries)
 	if err != nil {
 		return err
 	}
 	ids := []social.CommentID{{}} // nobody's: to find nothing takes as long as to find what is hidden afterwards
 	for _, page := range pages {
-		ids = append(ids, each(page, func(d *authorDoc) social.CommentID { return d.ID })...)
+		ids = append(ids, mdb.Map(page, func(d *authorDoc) social.CommentID { return d.ID })...)
 	}
 	docs, err := t.byID(ctx, ids)
 	if err != nil {

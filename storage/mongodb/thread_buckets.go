@@ -10,6 +10,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // bucketDoc is a document of a collection threads.…: comments of one post, next to each other in one order. The buckets of a run tile
@@ -28,28 +29,28 @@ type bucketDoc struct {
 	taken bool // of a read alone: the slug that was looked for is here
 }
 
-func (d *bucketDoc) set(r *reading, field []byte, v bsoncore.Value) {
+func (d *bucketDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "_id":
-		r.text(v, &d.ID)
+		r.Text(v, &d.ID)
 	case "v":
-		r.int(v, &d.Version)
+		r.Int(v, &d.Version)
 	case "post":
-		r.id(v, &d.Post.ID)
+		r.ID(v, &d.Post.ID)
 	case "upper":
-		r.text(v, &d.Upper)
+		r.Text(v, &d.Upper)
 	case "main":
-		r.bool(v, &d.Main)
+		r.Bool(v, &d.Main)
 	case "count":
-		r.int(v, &d.Count)
+		r.Int(v, &d.Count)
 	case "bytes":
-		r.int(v, &d.Bytes)
+		r.Int(v, &d.Bytes)
 	case "last":
-		r.text(v, &d.Last)
+		r.Text(v, &d.Last)
 	case "comments":
-		readDocuments(r, v, &d.Comments)
+		mdb.ReadDocuments(r, v, &d.Comments)
 	case "taken":
-		r.bool(v, &d.taken)
+		r.Bool(v, &d.taken)
 	}
 }
 
@@ -83,7 +84,7 @@ func (r run) end() string { return string(r) + behind }
 
 // covering matches the bucket in which a key belongs.
 func (r run) covering(key string) bson.D {
-	return doc("post", r.post(), "upper", doc("$gt", r.at(key), "$lte", r.end()), "_id", doc("$lte", r.at(key)))
+	return mdb.Doc("post", r.post(), "upper", mdb.Doc("$gt", r.at(key), "$lte", r.end()), "_id", mdb.Doc("$lte", r.at(key)))
 }
 
 // key is a comment's key in the run.
@@ -169,10 +170,10 @@ const (
 
 func bucketIndexes() []mongo.IndexModel {
 	return []mongo.IndexModel{
-		index(byUpper, doc("upper", 1, "_id", 1)),
-		index(byLower, doc("_id", 1, "upper", 1)),
-		having("main", byComment, doc("comments._id", 1)),
-		having("main", byCommentSlug, doc("post", 1, "comments.slug", 1)),
-		having("main", byReply, doc("comments.parent", 1, "upper", 1, "_id", 1)),
+		index(byUpper, mdb.Doc("upper", 1, "_id", 1)),
+		index(byLower, mdb.Doc("_id", 1, "upper", 1)),
+		having("main", byComment, mdb.Doc("comments._id", 1)),
+		having("main", byCommentSlug, mdb.Doc("post", 1, "comments.slug", 1)),
+		having("main", byReply, mdb.Doc("comments.parent", 1, "upper", 1, "_id", 1)),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // insertTogether stores several comments in a thread's one bucket by as many updates as one comment takes, for each of them writes the
@@ -26,9 +27,9 @@ func (t bucketThreads) insertTogether(ctx context.Context, comments []commentDoc
 		bytes += weight(&comments[i])
 	}
 	whole := newRun(comments[0].Post, runWhole)
-	own := doc("post", whole.post(), "_id", string(whole))
-	taken := doc("$ne", bson.A{doc("$size", doc("$setUnion", bson.A{literal(slugs), "$comments.slug"})), doc("$add", bson.A{"$count", len(slugs)})})
-	heads, err := findAll[bucketDoc](ctx, t.buckets, own, 1, options.Find().SetProjection(doc("count", 1, "bytes", 1, "last", 1, "taken", taken)))
+	own := mdb.Doc("post", whole.post(), "_id", string(whole))
+	taken := mdb.Doc("$ne", bson.A{mdb.Doc("$size", mdb.Doc("$setUnion", bson.A{literal(slugs), "$comments.slug"})), mdb.Doc("$add", bson.A{"$count", len(slugs)})})
+	heads, err := mdb.FindAll[bucketDoc](ctx, t.buckets, own, 1, options.Find().SetProjection(mdb.Doc("count", 1, "bytes", 1, "last", 1, "taken", taken)))
 	if err != nil || len(heads) == 0 || !t.whole.admits(&heads[0], len(comments), bytes) {
 		return false, err
 	}
@@ -45,20 +46,20 @@ func (r run) pushAll(own bson.D, comments []commentDoc, last string, bytes int) 
 	if counts := repliesOf(comments); len(counts) > 0 {
 		all := make(bson.A, len(counts))
 		for i, c := range counts {
-			all[i] = doc("$elemMatch", live(doc("_id", c.parent)))
+			all[i] = mdb.Doc("$elemMatch", live(mdb.Doc("_id", c.parent)))
 		}
-		models = append(models, addReplies(append(slices.Clone(own), bson.E{Key: "comments", Value: doc("$all", all)}), "comments", counts))
+		models = append(models, addReplies(append(slices.Clone(own), bson.E{Key: "comments", Value: mdb.Doc("$all", all)}), "comments", counts))
 	}
 	elements := make(bson.A, len(comments))
 	for i, c := range comments {
 		c.Post = social.PostID{} // it is the bucket's
 		elements[i] = c
 	}
-	push := doc("$each", elements)
+	push := mdb.Doc("$each", elements)
 	if r.key(&comments[0]) < last {
 		push = append(push, bson.E{Key: "$sort", Value: r.order()})
 	}
-	return append(models, mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(doc(
-		"$push", doc("comments", push), "$inc", doc("count", len(comments), "bytes", bytes),
-		"$max", doc("last", r.key(&comments[len(comments)-1])))))
+	return append(models, mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(mdb.Doc(
+		"$push", mdb.Doc("comments", push), "$inc", mdb.Doc("count", len(comments), "bytes", bytes),
+		"$max", mdb.Doc("last", r.key(&comments[len(comments)-1])))))
 }

@@ -12,6 +12,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // runQuery says how to read one page of a thread out of its buckets.
@@ -65,26 +66,26 @@ func (q runQuery) bound(r run, key social.Key) string {
 // match finds the buckets of a run that the page may have something in: by uppers on the way up, by _ids on the way down,
 // and by the other of the two only where the page is bounded there.
 func (q runQuery) match(r run) bson.D {
-	lower, upper := doc("$gte", string(r), "$lt", r.end()), doc("$gt", q.bound(r, q.from), "$lte", r.end())
+	lower, upper := mdb.Doc("$gte", string(r), "$lt", r.end()), mdb.Doc("$gt", q.bound(r, q.from), "$lte", r.end())
 	if q.to != "" {
-		lower = doc("$gte", string(r), "$lt", q.bound(r, q.to))
+		lower = mdb.Doc("$gte", string(r), "$lt", q.bound(r, q.to))
 	}
 	switch {
 	case q.upwards() && q.to == "":
-		return doc("post", q.post, "upper", upper)
+		return mdb.Doc("post", q.post, "upper", upper)
 	case !q.upwards() && q.from == "":
-		return doc("post", q.post, "_id", lower)
+		return mdb.Doc("post", q.post, "_id", lower)
 	}
-	return doc("post", q.post, "upper", upper, "_id", lower)
+	return mdb.Doc("post", q.post, "upper", upper, "_id", lower)
 }
 
 // matchWhole finds the one bucket of a thread that has one, by the same index.
 func (q runQuery) matchWhole() bson.D {
 	r := newRun(q.post, runWhole)
 	if q.upwards() {
-		return doc("post", q.post, "upper", r.end())
+		return mdb.Doc("post", q.post, "upper", r.end())
 	}
-	return doc("post", q.post, "_id", string(r))
+	return mdb.Doc("post", q.post, "_id", string(r))
 }
 
 // branches find the buckets in a layout: those of one branch alone will be there.
@@ -105,11 +106,11 @@ func (q runQuery) branches(t bucketThreads) []bson.D {
 // whereReplies finds the buckets that have replies to the parent.
 func (q runQuery) whereReplies() bson.D {
 	r := newRun(q.post, runInTime)
-	upper := doc("$gt", q.bound(r, q.from), "$lte", newRun(q.post, runWhole).end())
-	filter := doc("post", q.post, "main", true, "comments.parent", q.parent, "upper", upper)
+	upper := mdb.Doc("$gt", q.bound(r, q.from), "$lte", newRun(q.post, runWhole).end())
+	filter := mdb.Doc("post", q.post, "main", true, "comments.parent", q.parent, "upper", upper)
 	if q.to != "" { // the bucket of a whole thread is behind the run
-		beyond := doc("$gte", q.bound(r, q.to), "$lt", r.end())
-		filter = append(filter, bson.E{Key: "_id", Value: doc("$not", beyond)})
+		beyond := mdb.Doc("$gte", q.bound(r, q.to), "$lt", r.end())
+		filter = append(filter, bson.E{Key: "_id", Value: mdb.Doc("$not", beyond)})
 	}
 	return filter
 }
@@ -118,13 +119,13 @@ func (q runQuery) whereReplies() bson.D {
 func (q runQuery) sort() bson.D {
 	switch {
 	case !q.parent.IsZero() && q.upwards():
-		return doc("upper", 1)
+		return mdb.Doc("upper", 1)
 	case !q.parent.IsZero():
-		return doc("upper", -1)
+		return mdb.Doc("upper", -1)
 	case q.upwards():
-		return doc("upper", 1)
+		return mdb.Doc("upper", 1)
 	}
-	return doc("_id", -1)
+	return mdb.Doc("_id", -1)
 }
 
 func (q runQuery) hint() string {
@@ -140,46 +141,46 @@ func (q runQuery) hint() string {
 // keep are the conditions on single comments.
 func (q runQuery) keep() bson.A {
 	var all bson.A
-	field, value := "$$this._id", idKey
+	field, value := "$$this._id", mdb.IDKey
 	if q.kind == runInTree {
 		field, value = "$$this.treePath", textKey
 	}
 	if q.from != "" && q.including {
-		all = append(all, doc("$gte", bson.A{field, literal(value(q.from))}))
+		all = append(all, mdb.Doc("$gte", bson.A{field, literal(value(q.from))}))
 	} else if q.from != "" {
-		all = append(all, doc("$gt", bson.A{field, literal(value(q.from))}))
+		all = append(all, mdb.Doc("$gt", bson.A{field, literal(value(q.from))}))
 	}
 	if q.to != "" {
-		all = append(all, doc("$lt", bson.A{field, literal(value(q.to))}))
+		all = append(all, mdb.Doc("$lt", bson.A{field, literal(value(q.to))}))
 	}
 	if !q.parent.IsZero() {
-		all = append(all, doc("$eq", bson.A{"$$this.parent", literal(q.parent)}))
+		all = append(all, mdb.Doc("$eq", bson.A{"$$this.parent", literal(q.parent)}))
 	}
 	if q.live {
-		all = append(all, doc("$ne", bson.A{"$$this.deleted", true}))
+		all = append(all, mdb.Doc("$ne", bson.A{"$$this.deleted", true}))
 	}
 	if len(q.without) > 0 {
-		all = append(all, doc("$not", bson.A{doc("$in", bson.A{"$$this.author", literal(q.without)})}))
+		all = append(all, mdb.Doc("$not", bson.A{mdb.Doc("$in", bson.A{"$$this.author", literal(q.without)})}))
 	}
 	return all
 }
 
 // literal keeps what people wrote from being read as an expression.
-func literal(v any) bson.D { return doc("$literal", v) }
+func literal(v any) bson.D { return mdb.Doc("$literal", v) }
 
 // comments picks what the page may need out of a bucket with a whole thread, where the tree's order has to be made.
 func (q runQuery) comments() any {
 	var from any = "$comments"
 	if keep := q.keep(); len(keep) > 0 {
-		from = doc("$filter", doc("input", from, "cond", doc("$and", keep)))
+		from = mdb.Doc("$filter", mdb.Doc("input", from, "cond", mdb.Doc("$and", keep)))
 	}
 	if q.kind == runInTree {
-		from = doc("$sortArray", doc("input", from, "sortBy", doc("treePath", 1)))
+		from = mdb.Doc("$sortArray", mdb.Doc("input", from, "sortBy", mdb.Doc("treePath", 1)))
 	}
 	if q.upwards() {
-		return doc("$slice", bson.A{from, q.limit})
+		return mdb.Doc("$slice", bson.A{from, q.limit})
 	}
-	return doc("$slice", bson.A{from, -q.limit})
+	return mdb.Doc("$slice", bson.A{from, -q.limit})
 }
 
 // project reads of a bucket what the page may need. Small buckets are read as they are: to pick comments out of them costs the
@@ -188,7 +189,7 @@ func (q runQuery) project(t bucketThreads) bson.D {
 	if t.paged {
 		return nil
 	}
-	return doc("upper", 1, "comments", q.comments())
+	return mdb.Doc("upper", 1, "comments", q.comments())
 }
 
 // rawBucket is a bucket whose comments are decoded only where a page needs them.
@@ -197,14 +198,14 @@ type rawBucket struct {
 	comments  bsoncore.Array
 }
 
-func (b *rawBucket) set(r *reading, field []byte, v bsoncore.Value) {
+func (b *rawBucket) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "_id":
-		r.text(v, &b.id)
+		r.Text(v, &b.id)
 	case "upper":
-		r.text(v, &b.upper)
+		r.Text(v, &b.upper)
 	case "comments":
-		r.check(v.Type == bsoncore.TypeArray, v)
+		r.Check(v.Type == bsoncore.TypeArray, v)
 		b.comments = slices.Clone(v.Data) // the driver uses the memory again
 	}
 }
@@ -223,7 +224,7 @@ func (q runQuery) pick(b *rawBucket) ([]commentDoc, error) {
 	kept := make([]commentDoc, 0, len(values))
 	for _, v := range values {
 		var c commentDoc
-		if err := readDocument(v.Data, &c); err != nil {
+		if err := mdb.ReadDocument(v.Data, &c); err != nil {
 			return nil, err
 		}
 		if q.wants(&c) {
@@ -274,7 +275,7 @@ func (q runQuery) filter(t bucketThreads) bson.D {
 	if len(branches) == 1 {
 		return branches[0]
 	}
-	return doc("$or", branches)
+	return mdb.Doc("$or", branches)
 }
 
 // partialRun is a page on its way to being full.
@@ -360,7 +361,7 @@ func (t bucketThreads) read(ctx context.Context, queries []runQuery) ([][]commen
 	}
 	open := slices.Clone(runs)
 	for len(open) > 0 {
-		for batch := range slices.Chunk(open, listsInBatch) {
+		for batch := range slices.Chunk(open, mdb.ListsInBatch) {
 			if err := t.advance(ctx, batch); err != nil {
 				return nil, err
 			}
@@ -382,7 +383,7 @@ func (t bucketThreads) advance(ctx context.Context, runs []*partialRun) error {
 		if project := p.query.project(t); project != nil {
 			find.SetProjection(project)
 		}
-		buckets, err := findAll[rawBucket](ctx, t.buckets, p.query.filter(t), p.buckets, find)
+		buckets, err := mdb.FindAll[rawBucket](ctx, t.buckets, p.query.filter(t), p.buckets, find)
 		if err != nil {
 			return err
 		}
@@ -396,13 +397,13 @@ func (t bucketThreads) advance(ctx context.Context, runs []*partialRun) error {
 			pipelines = append(pipelines, p.stages(t, branch, i))
 		}
 	}
-	found, err := aggregateAll[tagged[rawBucket]](ctx, t.buckets, union(t.buckets, pipelines), total)
+	found, err := mdb.AggregateAll[mdb.Tagged[rawBucket]](ctx, t.buckets, mdb.Union(t.buckets, pipelines), total)
 	if err != nil {
 		return err
 	}
 	buckets := make([][]rawBucket, len(runs))
 	for _, f := range found {
-		buckets[f.list] = append(buckets[f.list], f.doc)
+		buckets[f.List] = append(buckets[f.List], f.Doc)
 	}
 	for i, p := range runs {
 		if err := p.add(buckets[i]); err != nil {
@@ -414,11 +415,11 @@ func (t bucketThreads) advance(ctx context.Context, runs []*partialRun) error {
 
 // stages reads the next buckets in an aggregation, each with the list's number.
 func (p *partialRun) stages(t bucketThreads, branch bson.D, number int) bson.A {
-	stages := bson.A{doc("$match", branch), doc("$sort", p.query.sort()), doc("$limit", p.buckets)}
+	stages := bson.A{mdb.Doc("$match", branch), mdb.Doc("$sort", p.query.sort()), mdb.Doc("$limit", p.buckets)}
 	if project := p.query.project(t); project != nil {
-		stages = append(stages, doc("$project", project))
+		stages = append(stages, mdb.Doc("$project", project))
 	}
-	return append(stages, doc("$addFields", doc("list", literal(number))))
+	return append(stages, mdb.Doc("$addFields", mdb.Doc("list", literal(number))))
 }
 
 func (t bucketThreads) pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
@@ -432,7 +433,7 @@ func (t bucketThreads) pages(ctx context.Context, lists []social.List[social.Thr
 	}
 	answer := make(map[social.List[social.Thread]][]*social.Comment, len(lists))
 	for i, list := range lists {
-		answer[list] = each(pages[i], (*commentDoc).comment)
+		answer[list] = mdb.Map(pages[i], (*commentDoc).comment)
 	}
 	return answer, nil
 }
@@ -447,15 +448,15 @@ func (t bucketThreads) newest(ctx context.Context, posts []social.PostID, withou
 
 func (t bucketThreads) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
 	var d bucketDoc
-	only := options.FindOne().SetProjection(doc("post", 1)).SetHint(byComment)
-	err := found(t.buckets.FindOne(ctx, doc("main", true, "comments._id", comment), only).Decode(&d))
+	only := options.FindOne().SetProjection(mdb.Doc("post", 1)).SetHint(byComment)
+	err := mdb.OrNotFound(t.buckets.FindOne(ctx, mdb.Doc("main", true, "comments._id", comment), only).Decode(&d))
 	return d.Post, err
 }
 
 func (t bucketThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
 	var all []commentDoc
-	for batch := range slices.Chunk(ids, inBatch) {
-		some, err := t.pick(ctx, doc("main", true, "comments._id", doc("$in", valueList(batch))), "_id", valueList(batch), byComment)
+	for batch := range slices.Chunk(ids, mdb.InBatch) {
+		some, err := t.pick(ctx, mdb.Doc("main", true, "comments._id", mdb.Doc("$in", mdb.Values(batch))), "_id", mdb.Values(batch), byComment)
 		if err != nil {
 			return nil, err
 		}
@@ -466,8 +467,8 @@ func (t bucketThreads) byID(ctx context.Context, ids []social.CommentID) ([]comm
 
 func (t bucketThreads) bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error) {
 	var all []commentDoc
-	for batch := range slices.Chunk(links, listsInBatch) {
-		one := func(l social.Permalink) bson.D { return doc("main", true, "post", l.Post, "comments.slug", l.Slug) }
+	for batch := range slices.Chunk(links, mdb.ListsInBatch) {
+		one := func(l social.Permalink) bson.D { return mdb.Doc("main", true, "post", l.Post, "comments.slug", l.Slug) }
 		var filters bson.A
 		var slugs []string
 		for _, l := range batch {
@@ -475,7 +476,7 @@ func (t bucketThreads) bySlug(ctx context.Context, links []social.Permalink) ([]
 		}
 		filter := one(batch[0])
 		if len(batch) > 1 {
-			filter = doc("$or", filters)
+			filter = mdb.Doc("$or", filters)
 		}
 		some, err := t.pick(ctx, filter, "slug", slugs, byCommentSlug)
 		if err != nil {
@@ -488,9 +489,9 @@ func (t bucketThreads) bySlug(ctx context.Context, links []social.Permalink) ([]
 
 // pick reads from the buckets that match those comments whose field has one of the values.
 func (t bucketThreads) pick(ctx context.Context, filter bson.D, field string, values any, hint string) ([]bucketDoc, error) {
-	cond := doc("$in", bson.A{"$$this." + field, literal(values)})
-	project := doc("post", 1, "comments", doc("$filter", doc("input", "$comments", "cond", cond)))
-	return findAll[bucketDoc](ctx, t.buckets, filter, inBatch, options.Find().SetProjection(project).SetHint(hint))
+	cond := mdb.Doc("$in", bson.A{"$$this." + field, literal(values)})
+	project := mdb.Doc("post", 1, "comments", mdb.Doc("$filter", mdb.Doc("input", "$comments", "cond", cond)))
+	return mdb.FindAll[bucketDoc](ctx, t.buckets, filter, mdb.InBatch, options.Find().SetProjection(project).SetHint(hint))
 }
 
 // commentsOf are the comments in buckets, each with its post.

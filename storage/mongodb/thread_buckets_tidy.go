@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // tidy joins the buckets that comments have gone from with a neighbour, where the two together take at most half of a bucket; one that
@@ -33,7 +34,7 @@ func (t bucketThreads) tidy(ctx context.Context, post social.PostID, gone []comm
 }
 
 // headOf reads of a bucket what it says of itself.
-var headOf = doc("upper", 1, "count", 1, "bytes", 1)
+var headOf = mdb.Doc("upper", 1, "count", 1, "bytes", 1)
 
 // sparse reads the heads of those buckets that comments have gone from, and that half of a bucket would hold.
 func (t bucketThreads) sparse(ctx context.Context, gone []commentDoc) ([]bucketDoc, error) {
@@ -44,7 +45,7 @@ func (t bucketThreads) sparse(ctx context.Context, gone []commentDoc) ([]bucketD
 			branches = append(branches, r.covering(r.key(&gone[i])))
 		}
 	}
-	heads, err := findAll[bucketDoc](ctx, t.buckets, doc("$or", branches), len(branches), options.Find().SetProjection(headOf))
+	heads, err := mdb.FindAll[bucketDoc](ctx, t.buckets, mdb.Doc("$or", branches), len(branches), options.Find().SetProjection(headOf))
 	return slices.DeleteFunc(heads, func(b bucketDoc) bool { return !t.fitTogether(b, bucketDoc{}) }), err
 }
 
@@ -59,8 +60,8 @@ func (t bucketThreads) neighbours(ctx context.Context, post social.PostID, heads
 	for i := range heads {
 		ids, uppers = append(ids, heads[i].ID, heads[i].Upper), append(uppers, heads[i].ID)
 	}
-	around := doc("post", post, "$or", bson.A{doc("_id", doc("$in", ids)), doc("upper", doc("$in", uppers))})
-	found, err := findAll[bucketDoc](ctx, t.buckets, around, len(ids)+len(uppers), options.Find().SetProjection(headOf))
+	around := mdb.Doc("post", post, "$or", bson.A{mdb.Doc("_id", mdb.Doc("$in", ids)), mdb.Doc("upper", mdb.Doc("$in", uppers))})
+	found, err := mdb.FindAll[bucketDoc](ctx, t.buckets, around, len(ids)+len(uppers), options.Find().SetProjection(headOf))
 	slices.SortFunc(found, func(a, b bucketDoc) int { return cmp.Compare(a.ID, b.ID) })
 	return found, err
 }
@@ -88,20 +89,20 @@ func (t bucketThreads) join(ctx context.Context, post social.PostID, group []buc
 	for i := range group[1:] {
 		others = append(others, group[1+i].ID)
 	}
-	upper := doc("upper", group[len(group)-1].Upper)
-	whole, err := findAll[bucketDoc](ctx, t.buckets, doc("post", post, "_id", doc("$in", others), "count", doc("$gt", 0)), len(others),
-		options.Find().SetHint(doc("_id", 1)))
+	upper := mdb.Doc("upper", group[len(group)-1].Upper)
+	whole, err := mdb.FindAll[bucketDoc](ctx, t.buckets, mdb.Doc("post", post, "_id", mdb.Doc("$in", others), "count", mdb.Doc("$gt", 0)), len(others),
+		options.Find().SetHint(mdb.Doc("_id", 1)))
 	if err != nil {
 		return err
 	}
-	update := doc("$set", upper)
+	update := mdb.Doc("$set", upper)
 	if len(whole) > 0 {
 		slices.SortFunc(whole, func(a, b bucketDoc) int { return cmp.Compare(a.ID, b.ID) })
 		update = joined(whole, upper)
 	}
 	_, err = t.buckets.BulkWrite(ctx, []mongo.WriteModel{
-		mongo.NewUpdateOneModel().SetFilter(doc("post", post, "_id", group[0].ID)).SetUpdate(update),
-		mongo.NewDeleteManyModel().SetFilter(doc("post", post, "_id", doc("$in", others))).SetHint(doc("_id", 1)),
+		mongo.NewUpdateOneModel().SetFilter(mdb.Doc("post", post, "_id", group[0].ID)).SetUpdate(update),
+		mongo.NewDeleteManyModel().SetFilter(mdb.Doc("post", post, "_id", mdb.Doc("$in", others))).SetHint(mdb.Doc("_id", 1)),
 	})
 	return err
 }
@@ -114,6 +115,6 @@ func joined(buckets []bucketDoc, set bson.D) bson.D {
 		comments = append(comments, b.Comments...)
 		bytes, last = bytes+b.Bytes, b.Last
 	}
-	return doc("$set", set, "$push", doc("comments", doc("$each", comments)),
-		"$inc", doc("count", len(comments), "bytes", bytes), "$max", doc("last", last))
+	return mdb.Doc("$set", set, "$push", mdb.Doc("comments", mdb.Doc("$each", comments)),
+		"$inc", mdb.Doc("count", len(comments), "bytes", bytes), "$max", mdb.Doc("last", last))
 }

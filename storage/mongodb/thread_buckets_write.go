@@ -12,6 +12,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // bucketThreads keeps comments in buckets. A thread is one bucket with everything, while it is within the limit of that; or it
@@ -85,16 +86,16 @@ func (t bucketThreads) insertOne(ctx context.Context, c *commentDoc) error {
 // place finds the buckets that a comment belongs in, and whether its slug is in use.
 func (t bucketThreads) place(ctx context.Context, c *commentDoc) (place, error) {
 	inTime, inTree := newRun(c.Post, runInTime), newRun(c.Post, runInTree)
-	branches := bson.A{doc("post", c.Post, "main", true, "comments.slug", c.Slug)}
+	branches := bson.A{mdb.Doc("post", c.Post, "main", true, "comments.slug", c.Slug)}
 	if t.paged {
 		branches = append(branches, inTime.covering(inTime.key(c)), inTree.covering(inTree.key(c)))
 	}
 	if t.whole.comments > 0 {
-		branches = append(branches, doc("post", c.Post, "_id", string(newRun(c.Post, runWhole))))
+		branches = append(branches, mdb.Doc("post", c.Post, "_id", string(newRun(c.Post, runWhole))))
 	}
-	taken := doc("$in", bson.A{literal(c.Slug), "$comments.slug"})
-	project := doc("post", 1, "main", 1, "upper", 1, "count", 1, "bytes", 1, "last", 1, "taken", taken)
-	found, err := findAll[bucketDoc](ctx, t.buckets, doc("$or", branches), len(branches), options.Find().SetProjection(project))
+	taken := mdb.Doc("$in", bson.A{literal(c.Slug), "$comments.slug"})
+	project := mdb.Doc("post", 1, "main", 1, "upper", 1, "count", 1, "bytes", 1, "last", 1, "taken", taken)
+	found, err := mdb.FindAll[bucketDoc](ctx, t.buckets, mdb.Doc("$or", branches), len(branches), options.Find().SetProjection(project))
 	var p place
 	for i := range found {
 		b := &found[i]
@@ -144,8 +145,8 @@ func runOf(b *bucketDoc) run { return run(b.ID[:id.TextLen+1]) }
 // split puts a bucket's comments into others: halves of it, or the runs of a paged thread.
 func (t bucketThreads) split(ctx context.Context, head *bucketDoc, into ...run) error {
 	var old bucketDoc
-	own := doc("post", head.Post, "_id", head.ID)
-	if err := found(t.buckets.FindOne(ctx, own).Decode(&old)); err != nil {
+	own := mdb.Doc("post", head.Post, "_id", head.ID)
+	if err := mdb.OrNotFound(t.buckets.FindOne(ctx, own).Decode(&old)); err != nil {
 		return err
 	}
 	comments := commentsOf([]bucketDoc{old})
@@ -169,7 +170,7 @@ func (t bucketThreads) insertion(p place, c *commentDoc) []mongo.WriteModel {
 	var models []mongo.WriteModel
 	if !c.Parent.IsZero() {
 		parent := &commentDoc{ID: c.Parent, Post: c.Post, TreePath: c.TreePath[:max(0, len(c.TreePath)-id.TextLen)]}
-		models = updates(whole, parent, live(doc("_id", c.Parent)), doc("$inc", doc("comments.$.replies", 1)))
+		models = updates(whole, parent, live(mdb.Doc("_id", c.Parent)), mdb.Doc("$inc", mdb.Doc("comments.$.replies", 1)))
 	}
 	if whole {
 		return append(models, newRun(c.Post, runWhole).push(p.whole, c, t.page)...)
@@ -187,32 +188,32 @@ func (r run) push(b *bucketDoc, c *commentDoc, limit bucketLimit) []mongo.WriteM
 	case r.kind() != runWhole && key > b.Last && !limit.admits(b, 1, weight(c)):
 		next := r.bucket(r.at(key), b.Upper, []commentDoc{*c})
 		return []mongo.WriteModel{
-			mongo.NewUpdateOneModel().SetFilter(doc("post", c.Post, "_id", b.ID)).SetUpdate(doc("$set", doc("upper", next.ID))),
+			mongo.NewUpdateOneModel().SetFilter(mdb.Doc("post", c.Post, "_id", b.ID)).SetUpdate(mdb.Doc("$set", mdb.Doc("upper", next.ID))),
 			mongo.NewInsertOneModel().SetDocument(next),
 		}
 	}
 	own := *c
 	own.Post = social.PostID{}
-	push := doc("$each", bson.A{own})
+	push := mdb.Doc("$each", bson.A{own})
 	if key < b.Last {
 		push = append(push, bson.E{Key: "$sort", Value: r.order()})
 	}
-	return []mongo.WriteModel{mongo.NewUpdateOneModel().SetFilter(doc("post", c.Post, "_id", b.ID)).SetUpdate(doc(
-		"$push", doc("comments", push), "$inc", doc("count", 1, "bytes", weight(c)), "$max", doc("last", key)))}
+	return []mongo.WriteModel{mongo.NewUpdateOneModel().SetFilter(mdb.Doc("post", c.Post, "_id", b.ID)).SetUpdate(mdb.Doc(
+		"$push", mdb.Doc("comments", push), "$inc", mdb.Doc("count", 1, "bytes", weight(c)), "$max", mdb.Doc("last", key)))}
 }
 
 func (r run) order() bson.D {
 	if r.kind() == runInTree {
-		return doc("treePath", 1)
+		return mdb.Doc("treePath", 1)
 	}
-	return doc("_id", 1)
+	return mdb.Doc("_id", 1)
 }
 
 // updates changes one comment wherever it lies. match says which elements of the buckets are meant; in the update they are
 // "comments.$".
 func updates(whole bool, c *commentDoc, match, update bson.D) []mongo.WriteModel {
-	filters := []bson.D{doc("post", c.Post, "_id", string(newRun(c.Post, runWhole)))}
-	hint := any(doc("_id", 1))
+	filters := []bson.D{mdb.Doc("post", c.Post, "_id", string(newRun(c.Post, runWhole)))}
+	hint := any(mdb.Doc("_id", 1))
 	if !whole {
 		hint = byUpper
 		filters = filters[:0]
@@ -223,7 +224,7 @@ func updates(whole bool, c *commentDoc, match, update bson.D) []mongo.WriteModel
 	}
 	models := make([]mongo.WriteModel, len(filters))
 	for i, filter := range filters {
-		filter = append(filter, bson.E{Key: "comments", Value: doc("$elemMatch", match)})
+		filter = append(filter, bson.E{Key: "comments", Value: mdb.Doc("$elemMatch", match)})
 		models[i] = mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(update).SetHint(hint)
 	}
 	return models
@@ -253,17 +254,17 @@ func (t bucketThreads) edit(ctx context.Context, post social.PostID, comment soc
 	}
 	own := &branch[0]
 	growth := len(text) - len(own.Text)
-	update := doc("$set", doc("comments.$.text", text, "comments.$.editedAt", at), "$inc", doc("bytes", growth))
+	update := mdb.Doc("$set", mdb.Doc("comments.$.text", text, "comments.$.editedAt", at), "$inc", mdb.Doc("bytes", growth))
 	if t.paged && growth > 0 {
 		if whole, err = t.makeRoomForText(ctx, own, whole, growth); err != nil {
 			return err
 		}
 	}
 	if !whole || t.paged || growth <= 0 {
-		return t.change(ctx, updates(whole, own, doc("_id", comment), update))
+		return t.change(ctx, updates(whole, own, mdb.Doc("_id", comment), update))
 	}
-	room := doc("post", post, "_id", string(newRun(post, runWhole)), "comments._id", comment, "bytes", doc("$lte", t.whole.bytes-growth))
-	err = updateOne(ctx, t.buckets, room, update)
+	room := mdb.Doc("post", post, "_id", string(newRun(post, runWhole)), "comments._id", comment, "bytes", mdb.Doc("$lte", t.whole.bytes-growth))
+	err = mdb.UpdateOne(ctx, t.buckets, room, update)
 	if errors.Is(err, social.ErrNotFound) {
 		return social.ErrThreadFull // the comment is there: it was read just now
 	}
@@ -305,8 +306,8 @@ func (t bucketThreads) makeRoomForText(ctx context.Context, own *commentDoc, who
 // branch reads a live comment and its ancestors, upwards, and says whether their thread is in one bucket.
 func (t bucketThreads) branch(ctx context.Context, post social.PostID, comment social.CommentID) ([]commentDoc, bool, error) {
 	read := func(ids []social.CommentID) ([]bucketDoc, error) {
-		list := valueList(ids)
-		return t.pick(ctx, doc("post", post, "main", true, "comments._id", doc("$in", list)), "_id", list, byComment)
+		list := mdb.Values(ids)
+		return t.pick(ctx, mdb.Doc("post", post, "main", true, "comments._id", mdb.Doc("$in", list)), "_id", list, byComment)
 	}
 	buckets, err := read([]social.CommentID{comment})
 	own := commentsOf(buckets)
@@ -336,9 +337,9 @@ func (t bucketThreads) remove(ctx context.Context, post social.PostID, comment s
 		return err
 	}
 	if own.Replies > 0 {
-		return t.change(ctx, updates(whole, own, doc("_id", own.ID), doc(
-			"$set", doc("comments.$.deleted", true), "$inc", doc("bytes", -len(own.Text)),
-			"$unset", doc("comments.$.author", 1, "comments.$.text", 1, "comments.$.editedAt", 1))))
+		return t.change(ctx, updates(whole, own, mdb.Doc("_id", own.ID), mdb.Doc(
+			"$set", mdb.Doc("comments.$.deleted", true), "$inc", mdb.Doc("bytes", -len(own.Text)),
+			"$unset", mdb.Doc("comments.$.author", 1, "comments.$.text", 1, "comments.$.editedAt", 1))))
 	}
 	gone := 1
 	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {
@@ -347,12 +348,12 @@ func (t bucketThreads) remove(ctx context.Context, post social.PostID, comment s
 	var models []mongo.WriteModel
 	for i := range branch[:gone] {
 		c := &branch[i]
-		models = append(models, updates(whole, c, doc("_id", c.ID), doc(
-			"$pull", doc("comments", doc("_id", c.ID)), "$inc", doc("count", -1, "bytes", -weight(c))))...)
+		models = append(models, updates(whole, c, mdb.Doc("_id", c.ID), mdb.Doc(
+			"$pull", mdb.Doc("comments", mdb.Doc("_id", c.ID)), "$inc", mdb.Doc("count", -1, "bytes", -weight(c))))...)
 	}
 	if gone < len(branch) {
 		up := &branch[gone]
-		models = append(models, updates(whole, up, doc("_id", up.ID), doc("$inc", doc("comments.$.replies", -1)))...)
+		models = append(models, updates(whole, up, mdb.Doc("_id", up.ID), mdb.Doc("$inc", mdb.Doc("comments.$.replies", -1)))...)
 	}
 	if err := t.change(ctx, models); err != nil || whole {
 		return err
@@ -364,34 +365,34 @@ func (t bucketThreads) removeThread(ctx context.Context, post social.PostID) err
 	if err := t.removeAuthors(ctx, post); err != nil {
 		return err
 	}
-	_, err := t.buckets.DeleteMany(ctx, bucketsOf(post), options.DeleteMany().SetHint(doc("_id", 1)))
+	_, err := t.buckets.DeleteMany(ctx, bucketsOf(post), options.DeleteMany().SetHint(mdb.Doc("_id", 1)))
 	return err
 }
 
 // bucketsOf matches all buckets of a post: their _ids begin with its id's text.
 func bucketsOf(post social.PostID) bson.D {
-	return doc("post", post, "_id", doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
+	return mdb.Doc("post", post, "_id", mdb.Doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
 }
 
 // removePart removes entries of authors first, and then buckets, a hundred comments in each.
 func (t bucketThreads) removePart(ctx context.Context, post social.PostID, most int) (bool, error) {
-	authors, err := findAll[authorDoc](ctx, t.authors, doc("post", post), most, options.Find().SetLimit(int64(most)).SetHint(byPost))
+	authors, err := mdb.FindAll[authorDoc](ctx, t.authors, mdb.Doc("post", post), most, options.Find().SetLimit(int64(most)).SetHint(byPost))
 	if err != nil {
 		return false, err
 	}
 	if len(authors) > 0 {
-		ids := each(authors, func(d *authorDoc) social.CommentID { return d.ID })
-		_, err := t.authors.DeleteMany(ctx, doc("post", post, "_id", doc("$in", valueList(ids))), options.DeleteMany().SetHint(doc("_id", 1)))
+		ids := mdb.Map(authors, func(d *authorDoc) social.CommentID { return d.ID })
+		_, err := t.authors.DeleteMany(ctx, mdb.Doc("post", post, "_id", mdb.Doc("$in", mdb.Values(ids))), options.DeleteMany().SetHint(mdb.Doc("_id", 1)))
 		return true, err
 	}
 	some := max(1, most/pageLimit.comments)
-	heads, err := findAll[bucketHead](ctx, t.buckets, bucketsOf(post), some,
-		options.Find().SetLimit(int64(some)).SetHint(doc("_id", 1)).SetProjection(doc("_id", 1)))
+	heads, err := mdb.FindAll[bucketHead](ctx, t.buckets, bucketsOf(post), some,
+		options.Find().SetLimit(int64(some)).SetHint(mdb.Doc("_id", 1)).SetProjection(mdb.Doc("_id", 1)))
 	if err != nil || len(heads) == 0 {
 		return false, err
 	}
-	ids := each(heads, func(d *bucketHead) string { return d.ID })
-	_, err = t.buckets.DeleteMany(ctx, doc("post", post, "_id", doc("$in", ids)))
+	ids := mdb.Map(heads, func(d *bucketHead) string { return d.ID })
+	_, err = t.buckets.DeleteMany(ctx, mdb.Doc("post", post, "_id", mdb.Doc("$in", ids)))
 	return true, err
 }
 
@@ -402,13 +403,13 @@ type bucketHead struct {
 
 func (t bucketThreads) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {
 	inTime := newRun(post, runInTime)
-	filters := []bson.D{doc("_id", doc("$gte", string(inTime), "$lt", inTime.end()))}
+	filters := []bson.D{mdb.Doc("_id", mdb.Doc("$gte", string(inTime), "$lt", inTime.end()))}
 	if t.whole.comments > 0 {
-		filters = append(filters, doc("_id", string(newRun(post, runWhole))))
+		filters = append(filters, mdb.Doc("_id", string(newRun(post, runWhole))))
 	}
 	var comments []commentDoc
 	for _, filter := range filters { // one of them finds nothing
-		buckets, err := findAll[bucketDoc](ctx, t.buckets, filter, inBatch, options.Find().SetSort(doc("_id", 1)).SetHint(doc("_id", 1)))
+		buckets, err := mdb.FindAll[bucketDoc](ctx, t.buckets, filter, mdb.InBatch, options.Find().SetSort(mdb.Doc("_id", 1)).SetHint(mdb.Doc("_id", 1)))
 		if err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // documentThreads keeps one document a comment. Every list of comments is a range of one index.
@@ -19,18 +20,18 @@ type documentThreads struct {
 
 func (t documentThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{t.comments: {
-		index(byPost, doc("post", 1, "seq", 1)),
-		index(byPostTree, doc("post", 1, "treePath", 1)),
-		unique(byPostSlug, doc("post", 1, "slug", 1)),
-		having("author", byAuthor, doc("author", 1, "seq", -1)),
-		having("parent", byPostParent, doc("post", 1, "parent", 1, "seq", 1)),
+		index(byPost, mdb.Doc("post", 1, "seq", 1)),
+		index(byPostTree, mdb.Doc("post", 1, "treePath", 1)),
+		unique(byPostSlug, mdb.Doc("post", 1, "slug", 1)),
+		having("author", byAuthor, mdb.Doc("author", 1, "seq", -1)),
+		having("parent", byPostParent, mdb.Doc("post", 1, "parent", 1, "seq", 1)),
 	}}
 }
 
 func (t documentThreads) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
 	var d commentDoc
-	only := options.FindOne().SetProjection(doc("post", 1))
-	err := found(t.comments.FindOne(ctx, doc("_id", comment), only).Decode(&d))
+	only := options.FindOne().SetProjection(mdb.Doc("post", 1))
+	err := mdb.OrNotFound(t.comments.FindOne(ctx, mdb.Doc("_id", comment), only).Decode(&d))
 	return d.Post, err
 }
 
@@ -43,7 +44,7 @@ func (t documentThreads) insert(ctx context.Context, comments []*social.Comment)
 		docs[i].Seq = docs[i].ID
 	}
 	_, err := t.comments.InsertMany(ctx, docs)
-	return inserted(err)
+	return mdb.OrTaken(err)
 }
 
 // addReplies counts new replies at their parents. ErrNotFound: one of them is missing, or a tombstone.
@@ -53,7 +54,7 @@ func (t documentThreads) addReplies(ctx context.Context, post social.PostID, cou
 	}
 	models := make([]mongo.WriteModel, len(counts))
 	for i, c := range counts {
-		models[i] = mongo.NewUpdateOneModel().SetFilter(live(doc("_id", c.parent, "post", post))).SetUpdate(doc("$inc", doc("replies", c.n)))
+		models[i] = mongo.NewUpdateOneModel().SetFilter(live(mdb.Doc("_id", c.parent, "post", post))).SetUpdate(mdb.Doc("$inc", mdb.Doc("replies", c.n)))
 	}
 	result, err := t.comments.BulkWrite(ctx, models)
 	if err == nil && result.MatchedCount != int64(len(models)) {
@@ -63,8 +64,8 @@ func (t documentThreads) addReplies(ctx context.Context, post social.PostID, cou
 }
 
 func (t documentThreads) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
-	edit := doc("$set", doc("text", text, "editedAt", at))
-	return updateOne(ctx, t.comments, live(doc("_id", comment, "post", post)), edit)
+	edit := mdb.Doc("$set", mdb.Doc("text", text, "editedAt", at))
+	return mdb.UpdateOne(ctx, t.comments, live(mdb.Doc("_id", comment, "post", post)), edit)
 }
 
 // remove makes a tombstone of the comment, or removes it with the tombstones above it that it was the last reply of.
@@ -75,55 +76,55 @@ func (t documentThreads) remove(ctx context.Context, post social.PostID, comment
 	}
 	own := branch[0]
 	if own.Replies > 0 {
-		return updateOne(ctx, t.comments, doc("_id", own.ID, "post", post), doc(
-			"$set", doc("deleted", true), "$unset", doc("author", 1, "text", 1, "editedAt", 1)))
+		return mdb.UpdateOne(ctx, t.comments, mdb.Doc("_id", own.ID, "post", post), mdb.Doc(
+			"$set", mdb.Doc("deleted", true), "$unset", mdb.Doc("author", 1, "text", 1, "editedAt", 1)))
 	}
 	gone := 1
 	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {
 		gone++
 	}
-	ids := each(branch[:gone], func(d *commentDoc) social.CommentID { return d.ID })
-	if _, err := t.comments.DeleteMany(ctx, doc("_id", doc("$in", ids), "post", post)); err != nil || gone == len(branch) {
+	ids := mdb.Map(branch[:gone], func(d *commentDoc) social.CommentID { return d.ID })
+	if _, err := t.comments.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids), "post", post)); err != nil || gone == len(branch) {
 		return err
 	}
-	return updateOne(ctx, t.comments, doc("_id", branch[gone].ID, "post", post), doc("$inc", doc("replies", -1)))
+	return mdb.UpdateOne(ctx, t.comments, mdb.Doc("_id", branch[gone].ID, "post", post), mdb.Doc("$inc", mdb.Doc("replies", -1)))
 }
 
 // branch reads a live comment and its ancestors, upwards.
 func (t documentThreads) branch(ctx context.Context, comment social.CommentID, post social.PostID) ([]commentDoc, error) {
 	var own commentDoc
-	if err := found(t.comments.FindOne(ctx, live(doc("_id", comment, "post", post))).Decode(&own)); err != nil {
+	if err := mdb.OrNotFound(t.comments.FindOne(ctx, live(mdb.Doc("_id", comment, "post", post))).Decode(&own)); err != nil {
 		return nil, err
 	}
 	ancestors := own.comment().AncestorIDs()
 	if len(ancestors) == 0 {
 		return []commentDoc{own}, nil
 	}
-	docs, err := findAll[commentDoc](ctx, t.comments, doc("_id", doc("$in", ancestors), "post", post), len(ancestors),
-		options.Find().SetHint(doc("_id", 1)))
+	docs, err := mdb.FindAll[commentDoc](ctx, t.comments, mdb.Doc("_id", mdb.Doc("$in", ancestors), "post", post), len(ancestors),
+		options.Find().SetHint(mdb.Doc("_id", 1)))
 	slices.SortFunc(docs, func(a, b commentDoc) int { return len(b.TreePath) - len(a.TreePath) })
 	return append([]commentDoc{own}, docs...), err
 }
 
 func (t documentThreads) removeThread(ctx context.Context, post social.PostID) error {
-	_, err := t.comments.DeleteMany(ctx, doc("post", post), options.DeleteMany().SetHint(byPost))
+	_, err := t.comments.DeleteMany(ctx, mdb.Doc("post", post), options.DeleteMany().SetHint(byPost))
 	return err
 }
 
 func (t documentThreads) removePart(ctx context.Context, post social.PostID, most int) (bool, error) {
-	docs, err := findAll[commentDoc](ctx, t.comments, doc("post", post), most,
-		options.Find().SetLimit(int64(most)).SetHint(byPost).SetProjection(doc("_id", 1)))
+	docs, err := mdb.FindAll[commentDoc](ctx, t.comments, mdb.Doc("post", post), most,
+		options.Find().SetLimit(int64(most)).SetHint(byPost).SetProjection(mdb.Doc("_id", 1)))
 	if err != nil || len(docs) == 0 {
 		return false, err
 	}
-	ids := each(docs, func(d *commentDoc) social.CommentID { return d.ID })
-	_, err = t.comments.DeleteMany(ctx, doc("_id", doc("$in", valueList(ids)), "post", post))
+	ids := mdb.Map(docs, func(d *commentDoc) social.CommentID { return d.ID })
+	_, err = t.comments.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(ids)), "post", post))
 	return true, err
 }
 
 func (t documentThreads) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {
-	inTime := options.Find().SetSort(doc("seq", 1)).SetHint(byPost)
-	return findAll[commentDoc](ctx, t.comments, doc("post", post), inBatch, inTime)
+	inTime := options.Find().SetSort(mdb.Doc("seq", 1)).SetHint(byPost)
+	return mdb.FindAll[commentDoc](ctx, t.comments, mdb.Doc("post", post), mdb.InBatch, inTime)
 }
 
 func (t documentThreads) parts(post social.PostID, comments []commentDoc) ([]threadPart, error) {
@@ -135,13 +136,13 @@ func (t documentThreads) parts(post social.PostID, comments []commentDoc) ([]thr
 }
 
 func (t documentThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
-	return findIn[commentDoc](ctx, t.comments, "_id", ids)
+	return mdb.FindIn[commentDoc](ctx, t.comments, "_id", ids)
 }
 
 func (t documentThreads) bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error) {
 	var all []commentDoc
-	for batch := range slices.Chunk(links, listsInBatch) {
-		docs, err := findAll[commentDoc](ctx, t.comments, slugFilter(batch), len(batch))
+	for batch := range slices.Chunk(links, mdb.ListsInBatch) {
+		docs, err := mdb.FindAll[commentDoc](ctx, t.comments, slugFilter(batch), len(batch))
 		if err != nil {
 			return nil, err
 		}
@@ -152,7 +153,7 @@ func (t documentThreads) bySlug(ctx context.Context, links []social.Permalink) (
 
 // slugFilter matches (post, slug) pairs, each by one seek.
 func slugFilter(links []social.Permalink) bson.D {
-	one := func(l social.Permalink) bson.D { return doc("post", l.Post, "slug", l.Slug) }
+	one := func(l social.Permalink) bson.D { return mdb.Doc("post", l.Post, "slug", l.Slug) }
 	if len(links) == 1 {
 		return one(links[0])
 	}
@@ -160,35 +161,35 @@ func slugFilter(links []social.Permalink) bson.D {
 	for i, l := range links {
 		pairs[i] = one(l)
 	}
-	return doc("$or", pairs)
+	return mdb.Doc("$or", pairs)
 }
 
 func (t documentThreads) pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
-	query := func(list social.List[social.Thread]) listQuery { return threadQuery(list.Of) }
-	return pagesOf(ctx, t.comments, lists, query, (*commentDoc).comment)
+	query := func(list social.List[social.Thread]) mdb.ListQuery { return threadQuery(list.Of) }
+	return mdb.Pages(ctx, t.comments, lists, query, (*commentDoc).comment)
 }
 
-func threadQuery(t social.Thread) listQuery {
+func threadQuery(t social.Thread) mdb.ListQuery {
 	switch {
 	case t.Order == social.OrderThreaded:
 		return treeQuery(t)
 	case !t.Parent.IsZero():
-		return listQuery{
-			filter: doc("post", t.Post, "parent", t.Parent), key: "seq", value: idKey,
-			desc: t.Order == social.OrderNewest, hint: byPostParent,
+		return mdb.ListQuery{
+			Filter: mdb.Doc("post", t.Post, "parent", t.Parent), Key: "seq", Value: mdb.IDKey,
+			Desc: t.Order == social.OrderNewest, Hint: byPostParent,
 		}
 	}
-	return listQuery{
-		filter: doc("post", t.Post), key: "seq", value: idKey, desc: t.Order == social.OrderNewest, hint: byPost,
+	return mdb.ListQuery{
+		Filter: mdb.Doc("post", t.Post), Key: "seq", Value: mdb.IDKey, Desc: t.Order == social.OrderNewest, Hint: byPost,
 	}
 }
 
-func treeQuery(t social.Thread) listQuery {
-	q := listQuery{filter: doc("post", t.Post), key: "treePath", value: textKey, hint: byPostTree}
+func treeQuery(t social.Thread) mdb.ListQuery {
+	q := mdb.ListQuery{Filter: mdb.Doc("post", t.Post), Key: "treePath", Value: textKey, Hint: byPostTree}
 	if t.Under != "" {
 		// Ids' texts have no character behind "z", so "~" is behind everything under the comment.
-		q.bounds = doc("$gte", textKey(t.Under))
-		q.page.Before = t.Under + "~"
+		q.Bounds = mdb.Doc("$gte", textKey(t.Under))
+		q.Page.Before = t.Under + "~"
 	}
 	return q
 }
@@ -197,18 +198,18 @@ func treeQuery(t social.Thread) listQuery {
 func textKey(k social.Key) any { return string(k) }
 
 func (t documentThreads) newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error) {
-	queries := make([]listQuery, len(posts))
+	queries := make([]mdb.ListQuery, len(posts))
 	for i, post := range posts {
 		queries[i] = newest(post, without, n)
 	}
-	return readLists[commentDoc](ctx, t.comments, queries)
+	return mdb.ReadLists[commentDoc](ctx, t.comments, queries)
 }
 
 // newest lists a post's newest live comments, newest first.
-func newest(post social.PostID, without []social.UserID, n int) listQuery {
-	filter := live(doc("post", post))
+func newest(post social.PostID, without []social.UserID, n int) mdb.ListQuery {
+	filter := live(mdb.Doc("post", post))
 	if len(without) > 0 {
-		filter = append(filter, bson.E{Key: "author", Value: doc("$nin", without)})
+		filter = append(filter, bson.E{Key: "author", Value: mdb.Doc("$nin", without)})
 	}
-	return listQuery{filter: filter, key: "seq", value: idKey, desc: true, hint: byPost, page: social.Page{Limit: n}}
+	return mdb.ListQuery{Filter: filter, Key: "seq", Value: mdb.IDKey, Desc: true, Hint: byPost, Page: social.Page{Limit: n}}
 }

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // movingThreads reads threads from the layout of the call's era, and writes them wherever they lie: while threads are moved,
@@ -72,12 +73,12 @@ func (t movingThreads) of(ctx context.Context, post social.PostID) ([]threads, e
 		return []threads{h.read}, nil
 	}
 	var d homesDoc
-	only := options.FindOne().SetProjection(doc("homes", 1, "copying", 1))
-	if err := found(t.s.posts.FindOne(ctx, doc("_id", post), only).Decode(&d)); err != nil {
+	only := options.FindOne().SetProjection(mdb.Doc("homes", 1, "copying", 1))
+	if err := mdb.OrNotFound(t.s.posts.FindOne(ctx, mdb.Doc("_id", post), only).Decode(&d)); err != nil {
 		return nil, err
 	}
 	if d.Copying.Until.After(time.Now()) {
-		return nil, fmt.Errorf("%w: the thread of post %s is being copied", errAgain, post.ID)
+		return nil, fmt.Errorf("%w: the thread of post %s is being copied", mdb.ErrConflict, post.ID)
 	}
 	all := []threads{h.read}
 	for _, layout := range d.Homes {

@@ -7,6 +7,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // turnDoc is a document of settings whose driver does something that only one server at a time may do.
@@ -32,8 +34,8 @@ func (s *Store) takeTurn(ctx context.Context, name string, waiting func(process 
 }
 
 func (s *Store) readTurn(ctx context.Context, name string) (d turnDoc, err error) {
-	err = s.read(ctx, "settings", func(ctx context.Context) error {
-		err := s.settings.FindOne(ctx, doc("_id", name)).Decode(&d)
+	err = s.db.Read(ctx, "settings", func(ctx context.Context) error {
+		err := s.settings.FindOne(ctx, mdb.Doc("_id", name)).Decode(&d)
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return nil
 		}
@@ -44,9 +46,9 @@ func (s *Store) readTurn(ctx context.Context, name string) (d turnDoc, err error
 
 // takeTurnFrom takes the turn from a dead server, or from none (""). It fails where another server was quicker.
 func (s *Store) takeTurnFrom(ctx context.Context, name, driver string) (taken bool, err error) {
-	err = s.read(ctx, "take a turn", func(ctx context.Context) error {
-		result, err := s.settings.UpdateOne(ctx, doc("_id", name, "driver", doc("$in", bson.A{driver, nil})),
-			doc("$set", doc("driver", s.member.id), "$setOnInsert", doc("v", version)), options.UpdateOne().SetUpsert(true))
+	err = s.db.Read(ctx, "take a turn", func(ctx context.Context) error {
+		result, err := s.settings.UpdateOne(ctx, mdb.Doc("_id", name, "driver", mdb.Doc("$in", bson.A{driver, nil})),
+			mdb.Doc("$set", mdb.Doc("driver", s.member.id), "$setOnInsert", mdb.Doc("v", version)), options.UpdateOne().SetUpsert(true))
 		if mongo.IsDuplicateKeyError(err) {
 			return nil
 		}
@@ -60,6 +62,6 @@ func (s *Store) takeTurnFrom(ctx context.Context, name, driver string) (taken bo
 func (s *Store) endTurn(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), s.timeout)
 	defer cancel()
-	_, err := s.settings.UpdateOne(ctx, doc("_id", name, "driver", s.member.id), doc("$unset", doc("driver", 1)))
-	return translate(ctx, "end a turn", err)
+	_, err := s.settings.UpdateOne(ctx, mdb.Doc("_id", name, "driver", s.member.id), mdb.Doc("$unset", mdb.Doc("driver", 1)))
+	return mdb.Translate(ctx, "end a turn", err)
 }

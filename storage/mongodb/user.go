@@ -2,15 +2,15 @@ package mongodb
 
 import (
 	"context"
-	"errors"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // userDoc is a document of users.
@@ -26,6 +26,42 @@ type userDoc struct {
 	Followers  int               `bson:"followers"`
 	Following  int               `bson:"following"`
 	Rights     []social.Right    `bson:"rights,omitempty"`
+}
+
+func (d *userDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.ID(v, &d.ID.ID)
+	case "v":
+		r.Int(v, &d.Version)
+	case "handle":
+		r.Text(v, &d.Handle)
+	case "name":
+		r.Text(v, &d.Name)
+	case "nameOrder":
+		r.Text(v, &d.NameOrder)
+	case "bio":
+		r.Text(v, &d.Bio)
+	case "avatarUrl":
+		r.Text(v, &d.AvatarURL)
+	case "wallPolicy":
+		mdb.ReadText(r, v, &d.WallPolicy)
+	case "followers":
+		r.Int(v, &d.Followers)
+	case "following":
+		r.Int(v, &d.Following)
+	case "rights":
+		mdb.ReadArray(r, v, &d.Rights, mdb.ReadText[social.Right])
+	}
+}
+
+func (d *userDoc) Evolve() error {
+	if d.Version < 2 {
+		d.NameOrder = social.NameOrder(d.Name, d.ID)
+	}
+	err := known("users", d.Version)
+	d.Version = usersVersion
+	return err
 }
 
 // handleDoc is a document of handles: it makes them unique, and keeps the hash away from ordinary reads.
@@ -56,10 +92,10 @@ func newHandleDoc(u *social.NewUser) handleDoc {
 
 // InsertUser implements social.Users.
 func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event) error {
-	return s.write(ctx, "insert user", nil, func(ctx context.Context) error {
+	return s.db.Write(ctx, "insert user", nil, func(ctx context.Context) error {
 		// The handle first: it is what others may want at the same time.
 		if _, err := s.handles.InsertOne(ctx, newHandleDoc(&u)); err != nil {
-			return inserted(err)
+			return mdb.OrTaken(err)
 		}
 		if _, err := s.users.InsertOne(ctx, newUserDoc(&u.User, s.writes("users"))); err != nil {
 			return err
@@ -73,7 +109,7 @@ func (s *Store) InsertUser(ctx context.Context, u social.NewUser, e social.Event
 
 // UpdateProfile implements social.Users.
 func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change social.ProfileChange, e social.Event) error {
-	profile := doc()
+	profile := mdb.Doc()
 	for name, value := range map[string]*string{
 		"name": change.Name, "bio": change.Bio, "avatarUrl": change.AvatarURL, "wallPolicy": (*string)(change.WallPolicy),
 	} {
@@ -84,12 +120,12 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 	if change.Name != nil {
 		profile = append(profile, bson.E{Key: "nameOrder", Value: social.NameOrder(*change.Name, user)})
 	}
-	update := doc("$set", profile)
+	update := mdb.Doc("$set", profile)
 	if len(profile) == 0 {
-		update = doc("$setOnInsert", doc("v", s.writes("users"))) // nothing: it only has to be there
+		update = mdb.Doc("$setOnInsert", mdb.Doc("v", s.writes("users"))) // nothing: it only has to be there
 	}
-	return s.write(ctx, "update profile", []id.ID{user.ID}, func(ctx context.Context) error {
-		if err := updateOne(ctx, s.users, doc("_id", user), update); err != nil {
+	return s.db.Write(ctx, "update profile", []id.ID{user.ID}, func(ctx context.Context) error {
+		if err := mdb.UpdateOne(ctx, s.users, mdb.Doc("_id", user), update); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -98,20 +134,20 @@ func (s *Store) UpdateProfile(ctx context.Context, user social.UserID, change so
 
 // GrantRight implements social.Users.
 func (s *Store) GrantRight(ctx context.Context, user social.UserID, right social.Right, e social.Event) (bool, error) {
-	return s.changeRight(ctx, user, doc("$addToSet", doc("rights", right)), e)
+	return s.changeRight(ctx, user, mdb.Doc("$addToSet", mdb.Doc("rights", right)), e)
 }
 
 // RevokeRight implements social.Users.
 func (s *Store) RevokeRight(ctx context.Context, user social.UserID, right social.Right, e social.Event) (bool, error) {
-	return s.changeRight(ctx, user, doc("$pull", doc("rights", right)), e)
+	return s.changeRight(ctx, user, mdb.Doc("$pull", mdb.Doc("rights", right)), e)
 }
 
 // UsersWithRights implements social.Users.
 func (s *Store) UsersWithRights(ctx context.Context) (users []*social.User, err error) {
-	err = s.read(ctx, "users with rights", func(ctx context.Context) error {
-		anyRight := doc("rights", doc("$gt", ""))
-		docs, err := findAll[userDoc](ctx, s.users, anyRight, usualHolders, options.Find().SetHint(byRights))
-		users = each(docs, (*userDoc).user)
+	err = s.db.Read(ctx, "users with rights", func(ctx context.Context) error {
+		anyRight := mdb.Doc("rights", mdb.Doc("$gt", ""))
+		docs, err := mdb.FindAll[userDoc](ctx, s.users, anyRight, usualHolders, options.Find().SetHint(byRights))
+		users = mdb.Map(docs, (*userDoc).user)
 		return err
 	})
 	return users, err
@@ -121,8 +157,8 @@ func (s *Store) UsersWithRights(ctx context.Context) (users []*social.User, err 
 const usualHolders = 100
 
 func (s *Store) changeRight(ctx context.Context, user social.UserID, change bson.D, e social.Event) (changed bool, err error) {
-	err = s.write(ctx, "change right", []id.ID{user.ID}, func(ctx context.Context) error {
-		result, err := s.users.UpdateOne(ctx, doc("_id", user), change)
+	err = s.db.Write(ctx, "change right", []id.ID{user.ID}, func(ctx context.Context) error {
+		result, err := s.users.UpdateOne(ctx, mdb.Doc("_id", user), change)
 		if err != nil {
 			return err
 		}
@@ -137,20 +173,11 @@ func (s *Store) changeRight(ctx context.Context, user social.UserID, change bson
 	return changed && err == nil, err
 }
 
-// updateOne is ErrNotFound where nothing matches.
-func updateOne(ctx context.Context, c *mongo.Collection, filter, update bson.D) error {
-	result, err := c.UpdateOne(ctx, filter, update)
-	if err == nil && result.MatchedCount == 0 {
-		return social.ErrNotFound
-	}
-	return err
-}
-
 // Users implements social.Users.
 func (s *Store) Users(ctx context.Context, ids []social.UserID) (map[social.UserID]*social.User, error) {
 	all := make(map[social.UserID]*social.User, len(ids))
-	err := s.read(ctx, "users", func(ctx context.Context) error {
-		docs, err := findIn[userDoc](ctx, s.users, "_id", ids)
+	err := s.db.Read(ctx, "users", func(ctx context.Context) error {
+		docs, err := mdb.FindIn[userDoc](ctx, s.users, "_id", ids)
 		for i := range docs {
 			all[docs[i].ID] = docs[i].user()
 		}
@@ -162,8 +189,8 @@ func (s *Store) Users(ctx context.Context, ids []social.UserID) (map[social.User
 // UsersByHandle implements social.Users.
 func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string]*social.User, error) {
 	all := make(map[string]*social.User, len(handles))
-	err := s.read(ctx, "users by handle", func(ctx context.Context) error {
-		for batch := range slices.Chunk(handles, inBatch) {
+	err := s.db.Read(ctx, "users by handle", func(ctx context.Context) error {
+		for batch := range slices.Chunk(handles, mdb.InBatch) {
 			docs, err := s.usersNamed(ctx, batch)
 			if err != nil {
 				return err
@@ -181,20 +208,20 @@ func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string
 // their handles' documents: that costs a single server more than twice as much.
 func (s *Store) usersNamed(ctx context.Context, handles []string) ([]userDoc, error) {
 	if !s.routed {
-		return findAll[userDoc](ctx, s.users, doc("handle", doc("$in", handles)), len(handles), options.Find().SetHint(byHandle))
+		return mdb.FindAll[userDoc](ctx, s.users, mdb.Doc("handle", mdb.Doc("$in", handles)), len(handles), options.Find().SetHint(byHandle))
 	}
-	return aggregateAll[userDoc](ctx, s.handles, bson.A{
-		doc("$match", doc("_id", doc("$in", handles))),
-		doc("$lookup", doc("from", s.users.Name(), "localField", "user", "foreignField", "_id", "as", "user")),
-		doc("$unwind", "$user"),
-		doc("$replaceRoot", doc("newRoot", "$user")),
+	return mdb.AggregateAll[userDoc](ctx, s.handles, bson.A{
+		mdb.Doc("$match", mdb.Doc("_id", mdb.Doc("$in", handles))),
+		mdb.Doc("$lookup", mdb.Doc("from", s.users.Name(), "localField", "user", "foreignField", "_id", "as", "user")),
+		mdb.Doc("$unwind", "$user"),
+		mdb.Doc("$replaceRoot", mdb.Doc("newRoot", "$user")),
 	}, len(handles))
 }
 
 // HasUsers implements social.Users.
 func (s *Store) HasUsers(ctx context.Context) (has bool, err error) {
-	err = s.read(ctx, "any user", func(ctx context.Context) error {
-		has, err = hasDocuments(ctx, s.users)
+	err = s.db.Read(ctx, "any user", func(ctx context.Context) error {
+		has, err = mdb.HasDocuments(ctx, s.users)
 		return err
 	})
 	return has, err
@@ -202,17 +229,17 @@ func (s *Store) HasUsers(ctx context.Context) (has bool, err error) {
 
 // UsersNamed implements social.Users.
 func (s *Store) UsersNamed(ctx context.Context, prefix string, p social.Page) ([]*social.User, error) {
-	q := listQuery{
-		key: "nameOrder", value: func(k social.Key) any { return string(k) }, hint: byName, page: p,
-		bounds: doc("$gte", prefix, "$lt", prefix+"\U0010ffff"), // greater than the runes of all names
+	q := mdb.ListQuery{
+		Key: "nameOrder", Value: func(k social.Key) any { return string(k) }, Hint: byName, Page: p,
+		Bounds: mdb.Doc("$gte", prefix, "$lt", prefix+"\U0010ffff"), // greater than the runes of all names
 	}
 	if string(p.Before) > prefix+"\U0010ffff" {
-		q.page.Before = ""
+		q.Page.Before = ""
 	}
 	var users []*social.User
-	err := s.read(ctx, "users by name", func(ctx context.Context) error {
-		docs, err := readList[userDoc](ctx, s.users, q)
-		users = each(docs, (*userDoc).user)
+	err := s.db.Read(ctx, "users by name", func(ctx context.Context) error {
+		docs, err := mdb.ReadList[userDoc](ctx, s.users, q)
+		users = mdb.Map(docs, (*userDoc).user)
 		return err
 	})
 	return users, err
@@ -221,32 +248,8 @@ func (s *Store) UsersNamed(ctx context.Context, prefix string, p social.Page) ([
 // PasswordHash implements social.Users.
 func (s *Store) PasswordHash(ctx context.Context, handle string) (social.UserID, string, error) {
 	var d handleDoc
-	err := s.read(ctx, "password hash", func(ctx context.Context) error {
-		return found(s.handles.FindOne(ctx, doc("_id", handle)).Decode(&d))
+	err := s.db.Read(ctx, "password hash", func(ctx context.Context) error {
+		return mdb.OrNotFound(s.handles.FindOne(ctx, mdb.Doc("_id", handle)).Decode(&d))
 	})
 	return d.User, d.PasswordHash, err
-}
-
-// found makes the driver's word for nothing the contract's.
-func found(err error) error {
-	if errors.Is(err, mongo.ErrNoDocuments) {
-		return social.ErrNotFound
-	}
-	return err
-}
-
-// count adds to the counters of one document for each id: ErrNotFound where one is absent.
-func count[K comparable](ctx context.Context, c *mongo.Collection, changes map[K]bson.D) error {
-	if len(changes) == 0 {
-		return nil
-	}
-	models := make([]mongo.WriteModel, 0, len(changes))
-	for key, change := range changes {
-		models = append(models, mongo.NewUpdateOneModel().SetFilter(doc("_id", key)).SetUpdate(doc("$inc", change)))
-	}
-	result, err := c.BulkWrite(ctx, models)
-	if err == nil && result.MatchedCount < int64(len(changes)) {
-		return social.ErrNotFound
-	}
-	return err
 }

@@ -10,6 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // versions are versions of documents, by collection. A collection that is not named has version 1.
@@ -62,7 +64,7 @@ type versionsDoc struct {
 const versionsSetting = "documents"
 
 func (s *Store) readVersions(ctx context.Context) (d versionsDoc, err error) {
-	err = s.settings.FindOne(ctx, doc("_id", versionsSetting)).Decode(&d)
+	err = s.settings.FindOne(ctx, mdb.Doc("_id", versionsSetting)).Decode(&d)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		err = nil
 	}
@@ -76,26 +78,26 @@ func (s *Store) claimVersions(ctx context.Context) error {
 	defer cancel()
 	recorded, err := s.readVersions(ctx)
 	if err != nil {
-		return translate(ctx, "settings", err)
+		return mdb.Translate(ctx, "settings", err)
 	}
 	if err := s.edition.admits(recorded); err != nil {
 		return err
 	}
 	least := s.edition.previous
 	if recorded.Newest == nil {
-		old, err := hasDocuments(ctx, s.users)
+		old, err := mdb.HasDocuments(ctx, s.users)
 		if err != nil {
-			return translate(ctx, "users", err)
+			return mdb.Translate(ctx, "users", err)
 		}
 		if !old {
 			least = s.edition.newest
 		}
 	}
 	if err := s.raiseVersions(ctx, "newest", least); err != nil {
-		return translate(ctx, "settings", err)
+		return mdb.Translate(ctx, "settings", err)
 	}
 	if recorded, err = s.readVersions(ctx); err != nil {
-		return translate(ctx, "settings", err)
+		return mdb.Translate(ctx, "settings", err)
 	}
 	s.member.versions.Store(&recorded.Newest) // the first heartbeat says what this server writes
 	return nil
@@ -107,10 +109,10 @@ func (s *Store) raiseVersions(ctx context.Context, field string, to versions) er
 	for collection, v := range to {
 		raised = append(raised, bson.E{Key: field + "." + collection, Value: v})
 	}
-	return retry(ctx, func() error {
-		_, err := s.settings.UpdateOne(ctx, doc("_id", versionsSetting),
-			doc("$max", raised, "$setOnInsert", doc("v", version)), options.UpdateOne().SetUpsert(true))
-		return upserted(err)
+	return mdb.Retry(ctx, func() error {
+		_, err := s.settings.UpdateOne(ctx, mdb.Doc("_id", versionsSetting),
+			mdb.Doc("$max", raised, "$setOnInsert", mdb.Doc("v", version)), options.UpdateOne().SetUpsert(true))
+		return mdb.OrRetry(err)
 	})
 }
 
@@ -144,7 +146,7 @@ type UpgradeState struct {
 // Upgrade says whether the upgrade to this version of Plaza is finished, and who is in its way.
 func (s *Store) Upgrade(ctx context.Context) (state UpgradeState, err error) {
 	var recorded versionsDoc
-	err = s.read(ctx, "settings", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "settings", func(ctx context.Context) error {
 		recorded, err = s.readVersions(ctx)
 		return err
 	})
@@ -186,14 +188,14 @@ func (s *Store) FinishUpgrade(ctx context.Context, waiting func(processes []stri
 	case len(state.Older) > 0:
 		return &OlderServersError{Processes: state.Older}
 	}
-	err = s.read(ctx, "settings", func(ctx context.Context) error { return s.raiseVersions(ctx, "next", s.edition.newest) })
+	err = s.db.Read(ctx, "settings", func(ctx context.Context) error { return s.raiseVersions(ctx, "next", s.edition.newest) })
 	if err != nil {
 		return err
 	}
 	if err := s.awaitServers(ctx, reads, waiting); err != nil {
 		return err
 	}
-	err = s.read(ctx, "settings", func(ctx context.Context) error { return s.raiseVersions(ctx, "newest", s.edition.newest) })
+	err = s.db.Read(ctx, "settings", func(ctx context.Context) error { return s.raiseVersions(ctx, "newest", s.edition.newest) })
 	if err != nil {
 		return err
 	}

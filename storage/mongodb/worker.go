@@ -42,7 +42,7 @@ func (s *Store) workOn(ctx context.Context) {
 			rest(ctx, trouble, nil)
 		case !did:
 			trouble = 0
-			rest(ctx, pollEvery/2+rand.N(pollEvery), s.jobs.added) //nolint:gosec // a pause is no secret
+			rest(ctx, pollEvery/2+rand.N(pollEvery), s.jobs.ready) //nolint:gosec // a pause is no secret
 		default:
 			trouble = 0
 		}
@@ -63,7 +63,7 @@ func rest(ctx context.Context, most time.Duration, added <-chan struct{}) {
 // workOnce does one job, if any is due. The error is the queue's; that of a job is stored beside it.
 func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
 	var j *jobDoc
-	err = s.read(ctx, "claim job", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "claim job", func(ctx context.Context) error {
 		j, err = s.jobs.claim(ctx, time.Now())
 		return err
 	})
@@ -72,7 +72,7 @@ func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
 	}
 	whole := context.WithoutCancel(ctx) // what has begun is finished
 	failure := s.attemptJob(whole, j)
-	err = s.read(whole, "end job", func(ctx context.Context) error {
+	err = s.db.Read(whole, "end job", func(ctx context.Context) error {
 		switch {
 		case failure == nil:
 			return s.jobs.finish(ctx, j)
@@ -88,12 +88,11 @@ func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
 func (s *Store) attemptJob(ctx context.Context, j *jobDoc) error {
 	ctx, cancel := context.WithTimeout(ctx, jobTime)
 	defer cancel()
-	era := s.member.enter()
-	defer era.calls.Done()
-	if err := s.member.mayWrite(era); err != nil {
+	ctx, call := s.member.Enter(ctx)
+	defer call.Leave()
+	if err := call.MayWrite(); err != nil {
 		return err
 	}
-	ctx = inEra(ctx, era)
 	switch j.Kind {
 	case jobErase:
 		return s.eraseNext(ctx, j)
@@ -118,7 +117,7 @@ func (s *Store) jobKinds() []jobKind {
 
 // Backlog implements social.Worker.
 func (s *Store) Backlog(ctx context.Context) (b social.Backlog, err error) {
-	err = s.read(ctx, "backlog", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "backlog", func(ctx context.Context) error {
 		b, err = s.jobs.backlog(ctx)
 		return err
 	})
@@ -127,7 +126,7 @@ func (s *Store) Backlog(ctx context.Context) (b social.Backlog, err error) {
 
 // Revive implements social.Worker.
 func (s *Store) Revive(ctx context.Context) (n int, err error) {
-	err = s.read(ctx, "revive jobs", func(ctx context.Context) error {
+	err = s.db.Read(ctx, "revive jobs", func(ctx context.Context) error {
 		n, err = s.jobs.revive(ctx)
 		return err
 	})

@@ -1,4 +1,4 @@
-package mongodb
+package mdb
 
 import (
 	"bytes"
@@ -10,25 +10,25 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 )
 
-// stages is a pipeline that is written already. To look up how each of its values is written, by reflection, takes the driver as long as much of what is left of a command.
-type stages []byte
+// Stages is a pipeline that is written already. To look up how each of its values is written, by reflection, takes the driver as long as much of what is left of a command.
+type Stages []byte
 
 // MarshalBSONValue implements bson.ValueMarshaler.
-func (s stages) MarshalBSONValue() (typ byte, data []byte, err error) {
+func (s Stages) MarshalBSONValue() (typ byte, data []byte, err error) {
 	return byte(bson.TypeArray), s, nil
 }
 
-// written writes a pipeline. Errors: those of values that BSON has no type for.
-func written(pipeline bson.A) (stages, error) {
+// WritePipeline writes a pipeline. Errors: those of values that BSON has no type for.
+func WritePipeline(pipeline bson.A) (Stages, error) {
 	return appendArray(make([]byte, 0, usualPipeline), pipeline)
 }
 
 // usualPipeline is about how many bytes a pipeline has, or more.
 const usualPipeline = 1 << 13
 
-// mustWrite writes a pipeline of constants, once.
-func mustWrite(pipeline bson.A) stages {
-	s, err := written(pipeline)
+// MustWritePipeline writes a pipeline of constants, once.
+func MustWritePipeline(pipeline bson.A) Stages {
+	s, err := WritePipeline(pipeline)
 	if err != nil {
 		panic(fmt.Sprintf("a pipeline of this package: %v", err))
 	}
@@ -92,7 +92,7 @@ func appendElement(to []byte, key string, value any) ([]byte, error) {
 
 // appendEncoded writes a value as the driver does.
 func appendEncoded(to []byte, key string, value any) ([]byte, error) {
-	raw, err := encoded(bson.D{{Key: key, Value: value}})
+	raw, err := Marshal(bson.D{{Key: key, Value: value}})
 	if err != nil {
 		return to, err
 	}
@@ -100,14 +100,11 @@ func appendEncoded(to []byte, key string, value any) ([]byte, error) {
 	return append(to, raw[length:len(raw)-1]...), nil
 }
 
-// encoded writes a document as the driver does.
-func encoded(document any) ([]byte, error) {
+// Marshal writes a document as the driver does.
+func Marshal(document any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := bson.NewEncoder(bson.NewDocumentWriter(&buffer))
-	encoder.SetRegistry(encoding)
+	encoder.SetRegistry(Registry)
 	err := encoder.Encode(document)
 	return buffer.Bytes(), err
 }
-
-// encoding is how the driver writes values.
-var encoding = adRegistry()

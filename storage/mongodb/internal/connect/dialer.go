@@ -1,4 +1,4 @@
-package mongodb
+package connect
 
 import (
 	"bufio"
@@ -9,11 +9,11 @@ import (
 // readAhead is how many bytes a connection reads at once: most answers, with what stands before them.
 const readAhead = 16 << 10
 
-// dialer makes connections that read ahead: the driver reads the length of each answer by itself, which is a system call more.
-type dialer struct{ net.Dialer }
+// Dialer makes connections that read ahead: the driver reads the length of each answer by itself, which is a system call more.
+type Dialer struct{ net.Dialer }
 
 // DialContext implements options.ContextDialer.
-func (d *dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+func (d *Dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := d.Dialer.DialContext(ctx, network, address)
 	if err != nil {
 		return nil, err

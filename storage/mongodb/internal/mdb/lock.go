@@ -1,4 +1,4 @@
-package mongodb
+package mdb
 
 import (
 	"context"
@@ -10,19 +10,20 @@ import (
 
 const stripes = 1024
 
-// locks are striped mutexes over ids, which can be waited for with a context.
-type locks [stripes]chan struct{}
+// Locks are striped mutexes over ids, which can be waited for with a context.
+type Locks [stripes]chan struct{}
 
-func newLocks() *locks {
-	l := new(locks)
+// NewLocks makes locks that nothing holds.
+func NewLocks() *Locks {
+	l := new(Locks)
 	for i := range l {
 		l[i] = make(chan struct{}, 1)
 	}
 	return l
 }
 
-// acquire locks all ids, in the same order for everybody, and returns what unlocks them.
-func (l *locks) acquire(ctx context.Context, ids []id.ID) (func(), error) {
+// Acquire locks all ids, in the same order for everybody, and returns what unlocks them.
+func (l *Locks) Acquire(ctx context.Context, ids []id.ID) (func(), error) {
 	held := make([]int, 0, len(ids))
 	release := func() {
 		for _, stripe := range held {

@@ -1,4 +1,4 @@
-package mongodb
+package connect
 
 import (
 	"context"
@@ -12,11 +12,11 @@ import (
 )
 
 // explainTLS says what is wrong with TLS where a server accepts connections but does not answer; nil where there is another reason.
-func (a address) explainTLS(ctx context.Context, host string, failure error) error {
+func (a Address) explainTLS(ctx context.Context, host string, failure error) error {
 	reason := ""
 	switch {
 	case isDown(failure):
-	case a.tls != nil:
+	case a.TLS != nil:
 		reason = withTLS(ctx, host, failure)
 	case speaksTLS(ctx, host):
 		reason = "the server requires TLS: add tls=true to the MongoDB URI"

@@ -1,17 +1,11 @@
-package mongodb
+package connect
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"time"
-
-	"go.mongodb.org/mongo-driver/v2/event"
-	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
 )
@@ -33,10 +27,10 @@ func (d diagnosis) isFinal() bool {
 }
 
 // diagnose asks the first few of the named servers, all at once, for at most probeTimeout.
-func (a address) diagnose(ctx context.Context) (d diagnosis) {
+func (a Address) diagnose(ctx context.Context) (d diagnosis) {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
-	hosts := a.hosts[:min(len(a.hosts), probedHosts)]
+	hosts := a.Hosts[:min(len(a.Hosts), probedHosts)]
 	found := make([]diagnosis, len(hosts))
 	var all sync.WaitGroup
 	for i, host := range hosts {
@@ -53,8 +47,8 @@ func (a address) diagnose(ctx context.Context) (d diagnosis) {
 }
 
 // examine asks one server. A server that does not answer has neither a fault nor health.
-func (a address) examine(ctx context.Context, host string) diagnosis {
-	h, err := probe(ctx, host, a.tls)
+func (a Address) examine(ctx context.Context, host string) diagnosis {
+	h, err := probe(ctx, host, a.TLS)
 	if err != nil {
 		return diagnosis{fault: a.explainTLS(ctx, host, err)}
 	}
@@ -66,28 +60,4 @@ func (a address) examine(ctx context.Context, host string) diagnosis {
 			host, h.SetName, a.replicaSet)}
 	}
 	return diagnosis{healthy: true}
-}
-
-// probe asks one server what it is, without credentials: hello needs no rights. The error is that of the first attempt.
-func probe(ctx context.Context, host string, config *tls.Config) (hello, error) {
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	client, err := mongo.Connect(options.Client().SetHosts([]string{withPort(host)}).SetDirect(true).SetTLSConfig(config).
-		SetServerMonitor(&event.ServerMonitor{ServerHeartbeatFailed: func(e *event.ServerHeartbeatFailedEvent) { cancel(e.Failure) }}))
-	if err != nil {
-		return hello{}, err
-	}
-	defer func() { _ = disconnect(client) }()
-	h, err := askHello(ctx, client)
-	if err != nil && ctx.Err() != nil {
-		return h, context.Cause(ctx)
-	}
-	return h, err
-}
-
-func withPort(host string) string {
-	if _, _, err := net.SplitHostPort(host); err != nil {
-		return net.JoinHostPort(host, "27017")
-	}
-	return host
 }

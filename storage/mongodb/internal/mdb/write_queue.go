@@ -1,4 +1,4 @@
-package mongodb
+package mdb
 
 import (
 	"context"
@@ -12,18 +12,19 @@ import (
 // maxTogether is how many writes one transaction takes: it must end soon, also on a slow disk.
 const maxTogether = 32
 
-// writeQueue groups writes that can't run side by side, because each of them changes the document that K names. What comes in while
+// WriteQueue groups writes that can't run side by side, because each of them changes the document that K names. What comes in while
 // one transaction runs goes into the next one together, so that a busy document waits for the disk once a transaction, not once a
 // write. Each server has its own queue; servers meet in the database.
-type writeQueue[K comparable, T any] struct {
+type WriteQueue[K comparable, T any] struct {
 	store func(ctx context.Context, key K, batch []T) error // in one transaction
 
 	mu      sync.Mutex
 	waiting map[K][]*queuedWrite[T] // a key that is here has a goroutine that stores its writes
 }
 
-func newWriteQueue[K comparable, T any](store func(context.Context, K, []T) error) *writeQueue[K, T] {
-	return &writeQueue[K, T]{store: store, waiting: map[K][]*queuedWrite[T]{}}
+// NewWriteQueue makes a queue whose transactions store runs: each gets the writes of one key.
+func NewWriteQueue[K comparable, T any](store func(context.Context, K, []T) error) *WriteQueue[K, T] {
+	return &WriteQueue[K, T]{store: store, waiting: map[K][]*queuedWrite[T]{}}
 }
 
 // queuedWrite is a write that waits for its transaction.
@@ -44,9 +45,9 @@ func (w *queuedWrite[T]) hasLeft() bool {
 	}
 }
 
-// do stores a write together with others of its key, and waits for the result until ctx ends. Then it is unknown whether the write
+// Do stores a write together with others of its key, and waits for the result until ctx ends. Then it is unknown whether the write
 // was stored, and its fields must not be read.
-func (q *writeQueue[K, T]) do(ctx context.Context, key K, write T) error {
+func (q *WriteQueue[K, T]) Do(ctx context.Context, key K, write T) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -63,7 +64,7 @@ func (q *writeQueue[K, T]) do(ctx context.Context, key K, write T) error {
 }
 
 // add queues a write, and says whether it is the first of its key, for which run must be called.
-func (q *writeQueue[K, T]) add(key K, w *queuedWrite[T]) (first bool) {
+func (q *WriteQueue[K, T]) add(key K, w *queuedWrite[T]) (first bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	waiting, running := q.waiting[key]
@@ -71,8 +72,16 @@ func (q *writeQueue[K, T]) add(key K, w *queuedWrite[T]) (first bool) {
 	return !running
 }
 
+// State says whether a transaction of a key is under way, and how many writes wait for the next one.
+func (q *WriteQueue[K, T]) State(key K) (running bool, waiting int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	all, running := q.waiting[key]
+	return running, len(all)
+}
+
 // take removes the next writes of a key. None: the goroutine has to end.
-func (q *writeQueue[K, T]) take(key K) []*queuedWrite[T] {
+func (q *WriteQueue[K, T]) take(key K) []*queuedWrite[T] {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	waiting := slices.DeleteFunc(q.waiting[key], (*queuedWrite[T]).hasLeft)
@@ -86,7 +95,7 @@ func (q *writeQueue[K, T]) take(key K) []*queuedWrite[T] {
 }
 
 // run stores a key's writes until none is waiting.
-func (q *writeQueue[K, T]) run(ctx context.Context, key K) {
+func (q *WriteQueue[K, T]) run(ctx context.Context, key K) {
 	for batch := q.take(key); len(batch) > 0; batch = q.take(key) {
 		err := q.storeAll(ctx, key, batch)
 		if len(batch) > 1 && err != nil && !errors.Is(err, social.ErrUnavailable) {
@@ -100,7 +109,7 @@ func (q *writeQueue[K, T]) run(ctx context.Context, key K) {
 }
 
 // storeEach stores each write in a transaction of its own: one of them is refused, and would take the others along.
-func (q *writeQueue[K, T]) storeEach(ctx context.Context, key K, batch []*queuedWrite[T]) {
+func (q *WriteQueue[K, T]) storeEach(ctx context.Context, key K, batch []*queuedWrite[T]) {
 	for i, w := range batch {
 		if !w.hasLeft() {
 			w.done <- q.storeAll(ctx, key, batch[i:i+1])
@@ -108,6 +117,6 @@ func (q *writeQueue[K, T]) storeEach(ctx context.Context, key K, batch []*queued
 	}
 }
 
-func (q *writeQueue[K, T]) storeAll(ctx context.Context, key K, batch []*queuedWrite[T]) error {
-	return q.store(ctx, key, each(batch, func(w **queuedWrite[T]) T { return (*w).write }))
+func (q *WriteQueue[K, T]) storeAll(ctx context.Context, key K, batch []*queuedWrite[T]) error {
+	return q.store(ctx, key, Map(batch, func(w **queuedWrite[T]) T { return (*w).write }))
 }

@@ -1,0 +1,66 @@
+package connect
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Check waits for a primary, and refuses what has neither transactions nor change streams. It does not wait where it
+// finds out that waiting is in vain.
+func Check(ctx context.Context, client *mongo.Client, a Address, timeout time.Duration) (h Server, err error) {
+	connecting, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
+	asked := make(chan struct{})
+	go func() {
+		defer close(asked)
+		h, err = awaitHello(connecting, client)
+	}()
+	select {
+	case <-asked:
+	case <-time.After(diagnoseAfter):
+		d := a.diagnose(connecting)
+		if d.isFinal() {
+			cancel()
+		}
+		<-asked
+		if err != nil && d.isFinal() {
+			return h, d.fault
+		}
+	}
+	switch {
+	case err == nil:
+		return h, h.check()
+	case ctx.Err() != nil:
+		return h, fmt.Errorf("connect to MongoDB at %v: %w", a.Hosts, ctx.Err())
+	case strings.Contains(err.Error(), "auth error"): // the driver has no type for it
+		return h, fmt.Errorf("MongoDB at %v refuses the user name or the password that the URI gives, "+
+			"or its authSource", a.Hosts)
+	}
+	return h, a.explain(ctx, err)
+}
+
+// awaitHello asks until a primary answers or ctx ends: the driver gives up sooner.
+func awaitHello(ctx context.Context, client *mongo.Client) (Server, error) {
+	for {
+		h, err := askHello(ctx, client)
+		if ctx.Err() != nil || !mdb.HasNoPrimary(err) {
+			return h, err
+		}
+	}
+}
+
+// explain says why no primary has answered.
+func (a Address) explain(ctx context.Context, cause error) error {
+	if d := a.diagnose(ctx); d.fault != nil {
+		return d.fault
+	}
+	return fmt.Errorf("MongoDB at %v: %w: is the server running, and does it have a primary? (%v)",
+		a.Hosts, social.ErrUnavailable, cause) //nolint:errorlint // driver types stay in here
+}

@@ -1,0 +1,86 @@
+package connect
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/connstring"
+
+	"plaza/social"
+)
+
+const (
+	minWireVersion    = 17 // MongoDB 6.0
+	defaultDatabase   = "plaza"
+	disconnectTimeout = 5 * time.Second
+	// diagnoseAfter is how long a primary may take to answer before the servers are asked what is wrong.
+	diagnoseAfter = 500 * time.Millisecond
+)
+
+// Address is what a URI says of where the data lies.
+type Address struct {
+	Hosts      []string
+	Database   string
+	replicaSet string
+	TLS        *tls.Config // nil: without TLS
+}
+
+// Parse reads what a URI says of the hosts and of the database. Its errors are for people.
+func Parse(uri string) (Address, error) {
+	parsed, err := connstring.ParseAndValidate(uri)
+	if lookup, failed := errors.AsType[*net.DNSError](err); failed {
+		return Address{}, fmt.Errorf("MongoDB is %w: its hosts cannot be looked up: %w", social.ErrUnavailable, lookup)
+	}
+	if err != nil {
+		return Address{}, fmt.Errorf("the MongoDB URI is malformed: %w "+
+			"(it should look like mongodb://127.0.0.1:27017/plaza?replicaSet=rs0)", err)
+	}
+	a := Address{Hosts: parsed.Hosts, Database: parsed.Database, replicaSet: parsed.ReplicaSet}
+	if a.Database == "" {
+		a.Database = defaultDatabase
+	}
+	if len(a.Database) > 63 || strings.ContainsAny(a.Database, "/\\. \"$\x00") {
+		return Address{}, fmt.Errorf("the MongoDB URI names the database %q: "+
+			"a name has at most 63 bytes, and none of the characters / \\ . \" $ and space", a.Database)
+	}
+	return a, nil
+}
+
+// Server is what a server says of itself.
+type Server struct {
+	SetName        string `bson:"setName"`
+	Message        string `bson:"msg"` // "isdbgrid": a mongos
+	Uninitiated    bool   `bson:"isreplicaset"`
+	MaxWireVersion int    `bson:"maxWireVersion"`
+}
+
+// IsRouter says whether it is a mongos, in front of a sharded cluster.
+func (h Server) IsRouter() bool { return h.Message == "isdbgrid" }
+
+func (h Server) check() error {
+	switch {
+	case h.Uninitiated:
+		return fmt.Errorf("the MongoDB server is %w: it was started with --replSet, but the replica set is not initiated: "+
+			"run rs.initiate() in mongosh", social.ErrUnavailable) // a member that has just started says so, too
+	case h.SetName == "" && !h.IsRouter():
+		return errors.New("the MongoDB server is standalone, and Plaza needs a replica set " +
+			"(for transactions and change streams): start mongod with --replSet rs0, and run rs.initiate() in mongosh once; " +
+			"one server is enough")
+	case h.MaxWireVersion < minWireVersion:
+		return errors.New("the MongoDB server is too old: Plaza needs 6.0 or newer")
+	}
+	return nil
+}
+
+// Disconnect closes all connections of a client, and waits for at most 5 s.
+func Disconnect(client *mongo.Client) error {
+	ctx, cancel := context.WithTimeout(context.Background(), disconnectTimeout)
+	defer cancel()
+	return client.Disconnect(ctx)
+}

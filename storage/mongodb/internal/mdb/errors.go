@@ -1,0 +1,107 @@
+package mdb
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+// ErrConflict says that another transaction came in between, and that this one must run again.
+var ErrConflict = errors.New("conflict between transactions")
+
+// Interrupted is the server's error for a command whose session was ended: other servers end the sessions of a server that is silent.
+const Interrupted = 11601
+
+// unavailableCodes are the server's errors that pass: shutdown, no primary, stepping down, time limits.
+var unavailableCodes = []int{6, 7, 24, 50, 64, 89, 91, 112, 189, 251, 262, 9001, 10058, 10107, 11600, 11602, 13435, 13436, 50915}
+
+// Translate makes the contracts' errors of the driver's: no driver type leaves the package.
+func Translate(ctx context.Context, op string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case fault.IsRefusal(err):
+		return err
+	case ctx.Err() != nil:
+		return fmt.Errorf("mongodb: %s: %w", op, ctx.Err())
+	case IsNoRoom(err):
+		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrNoRoom, err) //nolint:errorlint // no driver type leaves the package
+	case IsUnavailable(err):
+		return fmt.Errorf("mongodb: %s: %w: %v", op, social.ErrUnavailable, err) //nolint:errorlint // as above
+	}
+	return fmt.Errorf("mongodb: %s: %v", op, err) //nolint:errorlint // as above
+}
+
+// IsUnavailable says whether the database could not answer for a reason that passes.
+func IsUnavailable(err error) bool {
+	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) || isTransient(err) || errors.Is(err, social.ErrUnavailable) ||
+		errors.Is(err, context.DeadlineExceeded) || errors.Is(err, mongo.ErrClientDisconnected) ||
+		hasLabel(err, "RetryableWriteError") || hasLabel(err, "UnknownTransactionCommitResult") {
+		return true
+	}
+	var connection topology.ConnectionError
+	if HasNoPrimary(err) || errors.As(err, &connection) {
+		return true
+	}
+	var server mongo.ServerError
+	if !errors.As(err, &server) {
+		return false
+	}
+	const badValue = 2 // an index is being replaced (replaceIndex)
+	return slices.ContainsFunc(unavailableCodes, server.HasErrorCode) ||
+		server.HasErrorCodeWithMessage(badValue, "hint provided does not correspond to an existing index")
+}
+
+// IsNoRoom says whether the database could not write because its disk, or its share of one, is full. A mongod that notices too late ends itself.
+func IsNoRoom(err error) bool {
+	const outOfDiskSpace, atlasError = 14031, 8000
+	var server mongo.ServerError
+	return errors.Is(err, social.ErrNoRoom) || errors.As(err, &server) &&
+		(server.HasErrorCode(outOfDiskSpace) || server.HasErrorCodeWithMessage(atlasError, "space quota"))
+}
+
+func isTransient(err error) bool {
+	return errors.Is(err, ErrConflict) || hasLabel(err, "TransientTransactionError") || hasCode(err, Interrupted)
+}
+
+// isUnknownCommit says whether the transaction may have been committed: to commit again tells.
+func isUnknownCommit(err error) bool {
+	return hasLabel(err, "UnknownTransactionCommitResult") || hasCode(err, Interrupted)
+}
+
+// HasNoPrimary says whether the driver has waited for a primary in vain.
+func HasNoPrimary(err error) bool {
+	var selection topology.ServerSelectionError
+	return errors.As(err, &selection)
+}
+
+func hasLabel(err error, label string) bool {
+	var labeled mongo.LabeledError
+	return errors.As(err, &labeled) && labeled.HasErrorLabel(label)
+}
+
+// hasCode says whether the server answered with a code.
+func hasCode(err error, code int) bool {
+	var server mongo.ServerError
+	return errors.As(err, &server) && server.HasErrorCode(code)
+}
+
+// AsServerError is errors.As for what the server answered.
+func AsServerError(err error, target *mongo.ServerError) bool { return errors.As(err, target) }
+
+// onLostSnapshot makes it a reason to read again that the server has given up a snapshot, or has changed an index since.
+func onLostSnapshot(err error) error {
+	const snapshotTooOld, snapshotUnavailable = 239, 246
+	var server mongo.ServerError
+	if AsServerError(err, &server) && (server.HasErrorCode(snapshotTooOld) || server.HasErrorCode(snapshotUnavailable)) {
+		return fmt.Errorf("%w: %w", ErrConflict, err)
+	}
+	return err
+}

@@ -1,0 +1,126 @@
+package mdb
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+)
+
+// InBatch is the longest list of values in one command.
+const InBatch = 1000
+
+// FindAll reads all documents that match, in one command while they are below the server's 16 MB.
+func FindAll[D any](ctx context.Context, c *mongo.Collection, filter bson.D, expect int, opts ...options.Lister[options.FindOptions]) ([]D, error) {
+	// One more than is expected: then the first answer also says that there is no more.
+	opts = append(opts, options.Find().SetBatchSize(int32(expect+1)))
+	return readCurrentSnapshot(ctx, func() ([]D, error) {
+		cursor, err := c.Find(ctx, filter, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return ReadAll[D](ctx, cursor, expect)
+	})
+}
+
+// FindIn reads the documents whose field has one of the values, in batches of InBatch.
+func FindIn[D any, V any](ctx context.Context, c *mongo.Collection, field string, values []V, opts ...options.Lister[options.FindOptions]) ([]D, error) {
+	var all []D
+	for batch := range slices.Chunk(values, InBatch) {
+		docs, err := FindAll[D](ctx, c, Doc(field, Doc("$in", Values(batch))), len(batch), opts...)
+		if err != nil {
+			return nil, err
+		}
+		if all == nil {
+			all = docs
+		} else {
+			all = append(all, docs...)
+		}
+	}
+	return all, nil
+}
+
+// AggregateAll runs a pipeline, and reads all documents that it answers, in one command as FindAll does.
+func AggregateAll[D any](ctx context.Context, c *mongo.Collection, pipeline bson.A, expect int, opts ...options.Lister[options.AggregateOptions]) ([]D, error) {
+	opts = append(opts, options.Aggregate().SetBatchSize(int32(expect+1)))
+	stages, err := WritePipeline(pipeline)
+	if err != nil {
+		return nil, err
+	}
+	return readCurrentSnapshot(ctx, func() ([]D, error) {
+		cursor, err := c.Aggregate(ctx, stages, opts...)
+		if err != nil {
+			return nil, err
+		}
+		return ReadAll[D](ctx, cursor, expect)
+	})
+}
+
+// readCurrentSnapshot reads, and reads again where the server has chosen a snapshot that was gone before the command was through, as a server
+// may that has too much to do. In a transaction the snapshot is the transaction's.
+func readCurrentSnapshot[D any](ctx context.Context, read func() ([]D, error)) ([]D, error) {
+	const snapshotTooOld = 239
+	docs, err := read()
+	var server mongo.ServerError
+	if mongo.SessionFromContext(ctx) == nil && AsServerError(err, &server) && server.HasErrorCode(snapshotTooOld) {
+		return read()
+	}
+	return docs, err
+}
+
+// ReadAll reads what is left of a cursor, and closes it.
+func ReadAll[D any](ctx context.Context, cursor *mongo.Cursor, expect int) ([]D, error) {
+	defer cursor.Close(context.WithoutCancel(ctx))
+	var docs []D
+	for cursor.Next(ctx) {
+		if docs == nil {
+			docs = make([]D, 0, min(expect, cursor.RemainingBatchLength()+1))
+		}
+		docs = append(docs, *new(D))
+		if err := readCurrent(cursor, &docs[len(docs)-1]); err != nil {
+			return nil, err
+		}
+	}
+	return docs, cursor.Err()
+}
+
+// readCurrent leaves documents that don't read themselves to the driver.
+func readCurrent(cursor *mongo.Cursor, to any) error {
+	if d, ok := to.(Document); ok {
+		return ReadDocument(cursor.Current, d)
+	}
+	return cursor.Decode(to)
+}
+
+// Union runs pipelines over one collection after each other.
+func Union(c *mongo.Collection, pipelines []bson.A) bson.A {
+	all := slices.Clone(pipelines[0])
+	for _, p := range pipelines[1:] {
+		all = append(all, Doc("$unionWith", Doc("coll", c.Name(), "pipeline", p)))
+	}
+	return all
+}
+
+// HasDocuments says whether a collection, which need not be there, has any.
+func HasDocuments(ctx context.Context, c *mongo.Collection) (bool, error) {
+	err := c.FindOne(ctx, Doc(), options.FindOne().SetProjection(Doc("_id", 1)).SetHint(Doc("_id", 1))).Err()
+	if errors.Is(err, mongo.ErrNoDocuments) {
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// Map converts all documents.
+func Map[D, T any](docs []D, read func(*D) T) []T {
+	if docs == nil {
+		return nil
+	}
+	all := make([]T, len(docs))
+	for i := range docs {
+		all[i] = read(&docs[i])
+	}
+	return all
+}
