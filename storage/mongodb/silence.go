@@ -55,10 +55,13 @@ func (w *watches) look(all []serverDoc, self string, most time.Duration) {
 func (m *member) guard(ctx context.Context) {
 	var w watches
 	for ctx.Err() == nil {
-		rest(ctx, m.heartbeat, nil)
+		rest(ctx, m.lookEvery(), nil)
 		m.endSilent(ctx, &w)
 	}
 }
+
+// lookEvery is the pause between two looks at the others: short next to half a lease, and no shorter than a heartbeat.
+func (m *member) lookEvery() time.Duration { return max(m.heartbeat, m.lease/16) }
 
 // endSilent ends the transactions of those that have been silent for half a lease, each once. What fails is tried
 // again at the next look.
@@ -69,7 +72,7 @@ func (m *member) endSilent(ctx context.Context, w *watches) {
 	if err != nil {
 		return // the heartbeat says why
 	}
-	w.look(all, m.id, 2*m.heartbeat)
+	w.look(all, m.id, 2*m.lookEvery())
 	for i := range all {
 		known := w.others[all[i].ID]
 		if known.ended || known.quiet < m.lease/2 || all[i].ID == m.id {
