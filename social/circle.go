@@ -49,6 +49,7 @@ type Circles interface {
 	Members(ctx context.Context, lists []List[CircleID]) (map[List[CircleID]][]UserID, error)
 
 	// AddToCircle puts the member into the circle, and begins a follow named edge where there was none.
+	// A zero edge gets an id (Graph).
 	// It does nothing (added is false, no event) where the member is in the circle already. ErrNotFound: no such circle
 	// of that owner, or no such member. ErrBlocked: either has blocked the other; a block that comes at the same time
 	// leaves either no follow or no success.

@@ -69,7 +69,7 @@ func (s *Service) AddToCircle(ctx context.Context, viewer UserID, circle CircleI
 	}
 	e := s.event(EventMemberAdded, viewer)
 	e.Circle, e.Target = circle, member
-	_, err := s.store.AddToCircle(ctx, Membership{circle, viewer, member}, EdgeID{s.newID()}, e)
+	_, err := s.store.AddToCircle(ctx, Membership{circle, viewer, member}, EdgeID{s.givenID()}, e)
 	return memberError(err)
 }
 
@@ -137,7 +137,7 @@ func (s *Service) Block(ctx context.Context, viewer, user UserID) (*User, error)
 	}
 	e := s.event(EventBlocked, viewer)
 	e.Target = user
-	_, err = s.store.Block(ctx, Edge{EdgeID{s.newID()}, viewer, user}, e)
+	_, err = s.store.Block(ctx, Edge{EdgeID{s.givenID()}, viewer, user}, e)
 	return blocked, memberError(err)
 }
 
@@ -180,7 +180,7 @@ func (s *Service) Mute(ctx context.Context, viewer, user UserID) error {
 	}
 	e := s.event(EventMuted, viewer)
 	e.Target = user
-	_, err := s.store.Mute(ctx, Edge{EdgeID{s.newID()}, viewer, user}, e)
+	_, err := s.store.Mute(ctx, Edge{EdgeID{s.givenID()}, viewer, user}, e)
 	return memberError(err)
 }
 

@@ -33,6 +33,10 @@ type Person struct {
 
 // Graph reads who follows, blocks and mutes whom, and stores blocks and mutes. Lists have the newest edge
 // first; their keys are edge ids.
+//
+// A follow, block or mute that is stored without an id gets one, which says when that was by the database's clock. In each list it is greater
+// than those that were committed before: the order of a list is the order of commits, whatever the clocks of servers say. One with an id
+// keeps it: that is for what is given a past (the demo, imports).
 type Graph interface {
 	// Relations reads one relation for each pair; strangers may be missing in the map. For a viewer who is nobody that is Gone alone.
 	Relations(ctx context.Context, pairs []Pair) (map[Pair]Relation, error)

@@ -50,7 +50,7 @@ type Service struct {
 	store    Store
 	now      func() time.Time
 	newID    func() id.ID
-	givenID  func() id.ID // of a post or comment; zero: the store gives one
+	givenID  func() id.ID // of a post, comment, follow, block or mute; zero: the store gives one
 	newSlug  func() string
 	maxDepth int
 	hashes   *passwordHasher
@@ -62,8 +62,8 @@ type Service struct {
 // Options change how a Service works; the zero value is fit for use.
 type Options struct {
 	Now func() time.Time // default: time.Now
-	// NewID makes all ids, which say when things were made: for what is given a past. Default: id.New; posts and comments then get
-	// theirs from the store, in the order of its commits.
+	// NewID makes all ids, which say when things were made: for what is given a past. Default: id.New; posts, comments,
+	// follows, blocks and mutes then get theirs from the store, in the order of its commits.
 	NewID    func() id.ID
 	NewSlug  func() string // default: 8 random characters of base32
 	MaxDepth int           // levels of a thread; default: DefaultMaxDepth

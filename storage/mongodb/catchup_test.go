@@ -27,3 +27,17 @@ func TestClientsCatchUp(t *testing.T) {
 		})
 	}
 }
+
+// TestClientsCatchUpOnPeople: two servers, on every layout of the graph.
+func TestClientsCatchUpOnPeople(t *testing.T) {
+	t.Parallel()
+	for _, o := range []mongodb.Options{{Graph: mongodb.GraphReverse}, {Graph: mongodb.GraphTwo}} {
+		t.Run(o.Graph, func(t *testing.T) {
+			t.Parallel()
+			storagetest.RunCatchUpEdges(t, func(t *testing.T) []storage.Store {
+				t.Helper()
+				return openTwo(t, o)
+			})
+		})
+	}
+}

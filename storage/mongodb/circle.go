@@ -176,6 +176,10 @@ func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge socia
 	hot := []id.ID{m.Owner.ID, m.Member.ID}
 	err = s.db.Write(ctx, "add to circle", hot, func(ctx context.Context) error {
 		added = false
+		edge, err := s.followID(ctx, edge, m.Owner, m.Member)
+		if err != nil {
+			return err
+		}
 		before, err := s.changeEdge(ctx, m.Owner, m.Member, withCircle(m.Circle, edge))
 		switch {
 		case err != nil:

@@ -362,7 +362,7 @@ func (s *Store) Following(ctx context.Context, lists []social.List[social.UserID
 
 func (s *Store) follows(ctx context.Context, from *mongo.Collection, lists []social.List[social.UserID], side, hint string) (edges map[social.List[social.UserID]][]social.Edge, err error) {
 	query := func(list social.List[social.UserID]) mdb.ListQuery { return edgeList(side, list.Of, "follow", hint) }
-	err = s.db.Read(ctx, hint, func(ctx context.Context) error {
+	err = s.db.ReadSnapshot(ctx, hint, func(ctx context.Context) error {
 		edges, err = mdb.Pages(ctx, from, lists, query, (*edgeDoc).followEdge)
 		return err
 	})
@@ -381,7 +381,7 @@ func (s *Store) Muted(ctx context.Context, from social.UserID, p social.Page) ([
 
 func (s *Store) edgePage(ctx context.Context, q mdb.ListQuery, p social.Page, edge func(*edgeDoc) social.Edge) (edges []social.Edge, err error) {
 	q.Page = p
-	err = s.db.Read(ctx, q.Hint, func(ctx context.Context) error {
+	err = s.db.ReadSnapshot(ctx, q.Hint, func(ctx context.Context) error {
 		docs, err := mdb.ReadList[edgeDoc](ctx, s.edges, q)
 		edges = mdb.Map(docs, edge)
 		return err
@@ -391,13 +391,17 @@ func (s *Store) edgePage(ctx context.Context, q mdb.ListQuery, p social.Page, ed
 
 // Block implements social.Graph.
 func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (blocked bool, err error) {
-	there := mdb.Pipeline{mdb.Doc("$set", append(mdb.Doc("follow", "$$REMOVE", "circles", "$$REMOVE"), begin("block", block.ID)))}
 	back := mdb.Pipeline{mdb.Doc("$set", mdb.Doc("follow", "$$REMOVE", "circles", "$$REMOVE", "blockedBy", true))}
 	err = s.db.Write(ctx, "block", []id.ID{block.From.ID, block.To.ID}, func(ctx context.Context) error {
 		blocked = false
 		if err := s.userExists(ctx, block.To); err != nil {
 			return err
 		}
+		edge, err := s.edgeID(ctx, block.ID, block.From)
+		if err != nil {
+			return err
+		}
+		there := mdb.Pipeline{mdb.Doc("$set", append(mdb.Doc("follow", "$$REMOVE", "circles", "$$REMOVE"), begin("block", edge)))}
 		first, err := s.changeEdge(ctx, block.From, block.To, there)
 		if err != nil || !first.Block.IsZero() {
 			return err
@@ -473,13 +477,16 @@ func (s *Store) endEdge(ctx context.Context, from, to social.UserID, field strin
 
 // Mute implements social.Graph.
 func (s *Store) Mute(ctx context.Context, mute social.Edge, e social.Event) (muted bool, err error) {
-	update := mdb.Pipeline{mdb.Doc("$set", bson.D{begin("mute", mute.ID)})}
 	err = s.db.Write(ctx, "mute", []id.ID{mute.From.ID, mute.To.ID}, func(ctx context.Context) error {
 		muted = false
 		if err := s.userExists(ctx, mute.To); err != nil {
 			return err
 		}
-		before, err := s.changeEdge(ctx, mute.From, mute.To, update)
+		edge, err := s.edgeID(ctx, mute.ID, mute.From)
+		if err != nil {
+			return err
+		}
+		before, err := s.changeEdge(ctx, mute.From, mute.To, mdb.Pipeline{mdb.Doc("$set", bson.D{begin("mute", edge)})})
 		if err != nil || !before.Mute.IsZero() {
 			return err
 		}

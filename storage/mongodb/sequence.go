@@ -15,13 +15,14 @@ import (
 
 // Posts and comments get their ids inside the transaction that stores them, in the order of commits. The transaction first
 // updates the document that remembers the newest serial (id.Serial): for posts the one document of sequences, for comments their
-// post's. Two transactions that update the same document are in conflict, so one of them runs again behind the other.
+// post's, for follows, blocks and mutes those of the users in whose lists they are. Two transactions that update the same document
+// are in conflict, so one of them runs again behind the other.
 // The time in an id is the primary's, and never before that of the last one: the clocks of Plaza's servers have no part in it.
 
 // postSequence is the _id of the document of sequences from which posts get their ids.
 const postSequence = "posts"
 
-// serialDoc is what remembers the newest serial that was given: a document of sequences, or a part of a post.
+// serialDoc is what remembers the newest serial that was given: a document of sequences, or a part of a post or a user.
 type serialDoc struct {
 	LastSerial int64 `bson:"lastSerial"`
 	Latest     []struct {
@@ -62,6 +63,41 @@ func serials(ctx context.Context, c *mongo.Collection, name any, floor int64, n 
 		return serials(ctx, c, name, newest, n, upsert)
 	}
 	return first, nil
+}
+
+// serialFrom gives a serial that is at least this one, and above those that were given before.
+func serialFrom(ctx context.Context, c *mongo.Collection, name any, least int64) (int64, error) {
+	next := mdb.Doc("$max", bson.A{mdb.Doc("$add", bson.A{"$lastSerial", int64(1)}), least})
+	var d serialDoc
+	err := mdb.OrNotFound(c.FindOneAndUpdate(ctx, mdb.Doc("_id", name), mdb.Pipeline{mdb.Doc("$set", mdb.Doc("lastSerial", next))},
+		options.FindOneAndUpdate().SetReturnDocument(options.After).SetProjection(mdb.Doc("lastSerial", 1))).Decode(&d))
+	return d.LastSerial, err
+}
+
+// edgeID is the id of a new block or mute: the given one, if there is one; else one behind all blocks, mutes and follows in its owner's
+// lists. ErrNotFound: there is no such user.
+func (s *Store) edgeID(ctx context.Context, given social.EdgeID, owner social.UserID) (social.EdgeID, error) {
+	if !given.IsZero() {
+		return given, nil
+	}
+	serial, err := serials(ctx, s.users, owner, 0, 1, false)
+	return social.EdgeID{ID: id.WithSerial(serial)}, err
+}
+
+// followID is the same for a follow, which is in the lists of two users.
+func (s *Store) followID(ctx context.Context, given social.EdgeID, owner, other social.UserID) (social.EdgeID, error) {
+	if !given.IsZero() {
+		return given, nil
+	}
+	first, err := serials(ctx, s.users, owner, 0, 1, false)
+	if err != nil {
+		return given, err
+	}
+	serial, err := serialFrom(ctx, s.users, other, first)
+	if err == nil && serial > first { // rare: the other is in two transactions of one millisecond
+		_, err = serialFrom(ctx, s.users, owner, serial)
+	}
+	return social.EdgeID{ID: id.WithSerial(serial)}, err
 }
 
 // startSequence lets posts begin behind those of a database that is older than sequences.

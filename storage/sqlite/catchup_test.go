@@ -17,6 +17,13 @@ func TestClientsCatchUp(t *testing.T) {
 	})
 }
 
+func TestClientsCatchUpOnPeople(t *testing.T) {
+	storagetest.RunCatchUpEdges(t, func(t *testing.T) []storage.Store {
+		t.Helper()
+		return []storage.Store{openAds(t)}
+	})
+}
+
 // TestIdsGrowWhateverTheClockSays sets the clock back, and deletes what is newest: a cursor that was handed out stays behind
 // what comes in.
 func TestIdsGrowWhateverTheClockSays(t *testing.T) {

@@ -124,7 +124,11 @@ func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID
 // AddToCircle implements social.Circles.
 func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge social.EdgeID, e social.Event) (added bool, err error) {
 	err = s.update(ctx, func(w *work) error {
-		added, err = w.addMember(m, edge)
+		named, err := s.nextID(w, edge.ID)
+		if err != nil {
+			return err
+		}
+		added, err = w.addMember(m, social.EdgeID{ID: named})
 		if err != nil || !added {
 			return err
 		}

@@ -170,7 +170,11 @@ func (s *Store) insertEdge(ctx context.Context, st *statement, edge social.Edge,
 		if err := w.refuseDeleted(edge.From, social.ErrAccountGone); err != nil {
 			return err
 		}
-		rows, err := w.exec(st, edge.From.Bytes(), edge.To.Bytes(), edge.ID.Bytes())
+		named, err := s.nextID(w, edge.ID.ID)
+		if err != nil {
+			return err
+		}
+		rows, err := w.exec(st, edge.From.Bytes(), edge.To.Bytes(), named.Bytes())
 		if err != nil || rows == 0 {
 			return err
 		}

@@ -25,13 +25,20 @@ const (
 func RunCatchUp(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	c := newCatchUp(t, open(t))
+	var clients sync.WaitGroup
+	clients.Go(c.leaf)
+	c.run(c.lists(), c.write)
+	clients.Wait()
+}
+
+// run lets all writers write while a client follows each list.
+func (c *catchUp) run(lists []catchUpList, write func(i int, writer person)) {
 	var clients, writers sync.WaitGroup
-	for _, l := range c.lists() {
+	for _, l := range lists {
 		clients.Go(func() { c.follow(l) })
 	}
-	clients.Go(c.leaf)
 	for i, writer := range c.writers {
-		writers.Go(func() { c.write(i, writer) })
+		writers.Go(func() { write(i, writer) })
 	}
 	writers.Wait()
 	c.done.Store(true)
@@ -72,6 +79,11 @@ func (a *acknowledged) now() (keys []social.Key, newest social.Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return slices.Clone(a.keys), a.newest
+}
+
+func (a *acknowledged) all() []social.Key {
+	keys, _ := a.now()
+	return keys
 }
 
 func newCatchUp(t *testing.T, stores []storage.Store) *catchUp {
@@ -164,7 +176,7 @@ func (c *catchUp) fill() {
 // catchUpList is a list that a client follows.
 type catchUpList struct {
 	name string
-	want *acknowledged
+	want func() []social.Key // everything, when nothing more is written
 	// read reads what came in behind the cursor: keys from the oldest to the newest.
 	read func(cursor social.Key) ([]social.Key, error)
 }
@@ -184,15 +196,15 @@ func (c *catchUp) lists() []catchUpList {
 		}
 	}
 	return []catchUpList{
-		{"ann's news", &c.posts, newer(news(c.ann))},
-		{"bob's news", &c.posts, newer(news(c.bob))},
-		{"ann's wall", &c.directed, newer(func(s *social.Service, p social.Page) (social.Slice[*social.Post], error) {
+		{"ann's news", c.posts.all, newer(news(c.ann))},
+		{"bob's news", c.posts.all, newer(news(c.bob))},
+		{"ann's wall", c.directed.all, newer(func(s *social.Service, p social.Page) (social.Slice[*social.Post], error) {
 			return s.Viewer(c.ann.ID).OwnWall(c.ctx, social.ViewAll, p)
 		})},
-		{"ann's incoming", &c.directed, newer(func(s *social.Service, p social.Page) (social.Slice[*social.Post], error) {
+		{"ann's incoming", c.directed.all, newer(func(s *social.Service, p social.Page) (social.Slice[*social.Post], error) {
 			return s.Viewer(c.ann.ID).Incoming(c.ctx, p)
 		})},
-		{"the thread", &c.comments, func(cursor social.Key) ([]social.Key, error) {
+		{"the thread", c.comments.all, func(cursor social.Key) ([]social.Key, error) {
 			list := social.List[social.Thread]{
 				Of:   social.Thread{Post: c.thread.ID, Order: social.OrderOldest},
 				Page: social.Page{After: cursor, Limit: catchUpPage},
@@ -221,8 +233,7 @@ func (c *catchUp) follow(l catchUpList) {
 			break
 		}
 	}
-	want, _ := l.want.now()
-	c.compare(l.name, want, seen)
+	c.compare(l.name, l.want(), seen)
 }
 
 // leaf pages from the newest news to the oldest, again and again: all that was acknowledged before is there, once.
