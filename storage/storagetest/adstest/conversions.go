@@ -21,7 +21,7 @@ type visit struct{ shown, clicked, converted ads.Recording }
 
 func newVisit(u ads.UnitID, zone ads.ZoneID) (v visit) {
 	v.shown = recording(ads.Impression, u, zone)
-	v.shown.At = noon
+	v.shown.At, v.shown.KeepUntil = noon, noon.Add(ads.EventLife) // longer than any attribution window
 	v.clicked, v.converted = v.shown, v.shown
 	v.clicked.Kind, v.clicked.WaitUntil = ads.Click, noon.Add(time.Minute)
 	v.converted.Kind, v.converted.WaitUntil, v.converted.Days = ads.Conversion, noon.Add(24*time.Hour), 7
