@@ -29,7 +29,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## build the server into bin/plaza
-	go build -trimpath -o bin/plaza .
+	go build -trimpath -ldflags='-s -w' -o bin/plaza .
 
 .PHONY: run
 run: ## run the server: make run ARGS='--demo'

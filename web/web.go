@@ -3,19 +3,21 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"encoding/json"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
 	"strings"
 	"time"
-
-	"github.com/klauspost/compress/gzhttp"
 )
 
+// Large files are stored as NAME.gz.
+//
 //go:embed graphiql/dist
 var dist embed.FS
 
@@ -51,7 +53,8 @@ var contentTypes = map[string]string{
 
 // file is one file of the page, ready to be served.
 type file struct {
-	content      []byte
+	content      []byte // as gzipped says
+	gzipped      bool
 	contentType  string
 	cacheControl string
 	etag         string
@@ -59,8 +62,10 @@ type file struct {
 
 func newFile(name, cacheControl string, content []byte) file {
 	sum := sha256.Sum256(content)
+	name, gzipped := strings.CutSuffix(name, ".gz")
 	return file{
 		content:      content,
+		gzipped:      gzipped,
 		contentType:  contentTypes[path.Ext(name)],
 		cacheControl: cacheControl,
 		etag:         `W/"` + hex.EncodeToString(sum[:8]) + `"`, // weak: the same for plain and gzip
@@ -88,9 +93,47 @@ func GraphiQL(config Config) http.Handler {
 		h.Set("Content-Security-Policy", contentSecurityPolicy)
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("X-Content-Type-Options", "nosniff")
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.content))
+		f.serve(w, r)
 	}
-	return gzhttp.GzipHandler(http.HandlerFunc(serve))
+	return http.HandlerFunc(serve)
+}
+
+// serve answers with the content, gzipped if it is stored so and the client reads that.
+func (f *file) serve(w http.ResponseWriter, r *http.Request) {
+	content := f.content
+	if f.gzipped {
+		w.Header().Add("Vary", "Accept-Encoding")
+		if acceptsGzip(r.Header) {
+			w.Header().Set("Content-Encoding", "gzip")
+		} else {
+			content = gunzip(content)
+		}
+	}
+	http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(content))
+}
+
+// acceptsGzip reads Accept-Encoding (RFC 9110, section 12.5.3). A client that accepts anything ("*") gets the plain content.
+func acceptsGzip(h http.Header) bool {
+	for coding := range strings.SplitSeq(strings.Join(h.Values("Accept-Encoding"), ","), ",") {
+		name, weight, _ := strings.Cut(coding, ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			weight = strings.TrimPrefix(strings.TrimSpace(weight), "q=")
+			return weight == "" || strings.Trim(weight, "0.") != ""
+		}
+	}
+	return false
+}
+
+func gunzip(content []byte) []byte {
+	r, err := gzip.NewReader(bytes.NewReader(content))
+	if err != nil {
+		panic(err) // the files are in the binary
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil {
+		panic(err)
+	}
+	return plain
 }
 
 // graphiqlFiles maps URL paths to files.
@@ -105,7 +148,7 @@ func graphiqlFiles(config Config) map[string]file {
 		if err != nil {
 			return err
 		}
-		switch rest := strings.TrimPrefix(name, root); {
+		switch rest := strings.TrimSuffix(strings.TrimPrefix(name, root), ".gz"); {
 		case rest == "/index.html":
 			files["/"] = newFile(name, "no-cache", content)
 		case strings.HasPrefix(rest, "/assets/"): // their names hold a hash of their content

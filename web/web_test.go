@@ -98,6 +98,16 @@ func TestGzip(t *testing.T) {
 	if body(t, r) != plain {
 		t.Error("the compressed answer differs from the plain one")
 	}
+	if got := res.Header.Get("Vary"); got != "Accept-Encoding" {
+		t.Errorf("Vary %q", got)
+	}
+	for accept, want := range map[string]string{
+		"br, gzip;q=0.5": "gzip", "GZIP": "gzip", "gzip;q=0": "", "gzip; q=0.000, br": "", "br": "", "*": "", "x-gzip": "",
+	} {
+		if got := get(t, h, "/graphiql/licenses.md", "Accept-Encoding", accept).Header.Get("Content-Encoding"); got != want {
+			t.Errorf("Accept-Encoding %s: Content-Encoding %q, want %q", accept, got, want)
+		}
+	}
 	etag := res.Header.Get("ETag")
 	res = get(t, h, "/graphiql/licenses.md", "Accept-Encoding", "gzip", "If-None-Match", etag)
 	if res.StatusCode != http.StatusNotModified {

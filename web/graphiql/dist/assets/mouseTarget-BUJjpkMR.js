@@ -1,1 +1,0 @@
-export{r as MouseTargetFactory}from"./mouseTarget-BuTRW_en.js";
