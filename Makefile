@@ -52,7 +52,7 @@ e2e: $(WITHMONGO) ## run the browser tests in Chromium (installs Debian's when t
 
 .PHONY: cover
 cover: $(WITHMONGO) ## measure what the tests cover, into bin/cover.html
-	packages=$$(go list ./... | grep -v -e /graph/generated -e /internal/cmd/ | paste -sd,); \
+	packages=$$(go list ./... | grep -v -e /graph/generated -e /internal/cmd/ -e /internal/plazatest -e /tests/ | paste -sd,); \
 	$(WITHMONGO) -- go test -count=1 -timeout 3h -coverprofile=bin/cover.out -coverpkg="$$packages" $(TESTFLAGS) $(PKG)
 	go tool cover -html=bin/cover.out -o bin/cover.html
 	@go tool cover -func=bin/cover.out | tail -1

@@ -1,0 +1,62 @@
+package app
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/rs/cors"
+
+	"plaza/ads"
+	"plaza/resolvers"
+	"plaza/social"
+)
+
+// NewsAds says where news carries ads.
+type NewsAds = resolvers.NewsAds
+
+// Config says how a server serves. The zero Config is complete but for Addr: no other web origin may use the API, and no ads are in news.
+type Config struct {
+	Addr           string   // to listen on, as host:port
+	PublicURL      string   // where clients reach the server; "" for http:// and the address
+	AllowedOrigins []string // web origins whose pages may use the API; "*" for all
+	MetricsAddr    string   // to serve metrics on, as host:port; "" for none
+	BehindProxy    bool     // the last entry of X-Forwarded-For is the client's address
+	NewsAds        NewsAds
+	Demo           bool   // fill the database with a community, and keep it alive
+	Version        string // for the log
+
+	// LastCall is called when a server ends and is no longer ready, before it stops listening. It returns when proxies have had the time to
+	// notice. Nil: they need none.
+	LastCall func()
+
+	Social     social.Options
+	Ads        ads.Options
+	LoaderWait time.Duration // how long look-ups wait for more of their kind; 0 for loaders.DefaultWait
+}
+
+func (c *Config) cors() *cors.Cors {
+	return cors.New(cors.Options{
+		AllowedOrigins: c.origins(),
+		AllowedMethods: []string{http.MethodGet, http.MethodPost},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept"},
+		ExposedHeaders: []string{"X-Request-Id"},
+		MaxAge:         600,
+	})
+}
+
+// origins are those that may use the API: the allowed ones, and the server's own. Behind a proxy only the public URL says what
+// that is.
+func (c *Config) origins() []string {
+	public, err := url.Parse(strings.ToLower(c.PublicURL))
+	if err != nil || public.Host == "" {
+		return c.AllowedOrigins
+	}
+	host := public.Host
+	if port, known := map[string]string{"http": ":80", "https": ":443"}[public.Scheme]; known {
+		host = strings.TrimSuffix(host, port) // browsers leave it out
+	}
+	return append(slices.Clone(c.AllowedOrigins), public.Scheme+"://"+host)
+}

@@ -1,0 +1,51 @@
+package app
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"plaza/demo"
+	"plaza/web"
+)
+
+// pageOf is what GraphiQL has to know of the demo's community; nil for none.
+func pageOf(community *demo.Community) web.Config {
+	if community == nil {
+		return web.Config{}
+	}
+	shown := web.Demo{Handle: community.Account.Handle, Password: community.Account.Password}
+	for _, thread := range community.Threads() {
+		shown.Threads = append(shown.Threads, thread.String())
+	}
+	return web.Config{Demo: &shown}
+}
+
+// liveDemo has the community live until ctx ends, while visitors are there.
+func (s *Server) liveDemo(ctx context.Context) {
+	if s.community != nil {
+		s.community.Life(s.social).Run(ctx, s.isWatched, slog.Default())
+	}
+}
+
+// interest is how long after its last request a visitor counts as being there.
+const interest = 5 * time.Minute
+
+// isWatched says whether somebody has a socket open, or has sent an operation a moment ago.
+func (s *Server) isWatched() bool {
+	return s.GraphQL.Sockets() > 0 || s.visits.since() < interest
+}
+
+// visits remembers when the last request came.
+type visits struct{ last atomic.Int64 }
+
+func (v *visits) note(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		v.last.Store(time.Now().UnixNano())
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (v *visits) since() time.Duration { return time.Since(time.Unix(0, v.last.Load())) }

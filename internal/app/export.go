@@ -1,0 +1,124 @@
+package app
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"plaza/fault"
+	"plaza/resolvers"
+	"plaza/social"
+)
+
+// ExportComments writes all comments of a user as JSON Lines, newest first, also those that the user no longer sees.
+func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle string) error {
+	handle = strings.ToLower(strings.TrimPrefix(handle, "@"))
+	users, err := st.UsersByHandle(ctx, []string{handle})
+	if err != nil {
+		return err
+	}
+	if users[handle] == nil {
+		return fmt.Errorf("there is no user %q", handle)
+	}
+	return writeComments(ctx, out, func(ctx context.Context, p social.Page) ([]*social.Comment, bool, error) {
+		list := social.List[social.UserID]{Of: users[handle].ID, Page: p}
+		found, err := st.CommentsBy(ctx, []social.List[social.UserID]{list})
+		return found[list], len(found[list]) == p.Limit, err
+	})
+}
+
+// exportPath is where exportHandler is reached.
+const exportPath = "/export/comments"
+
+// exportHandler answers a GET of a signed-in user with all their comments that they see, newest first, as JSON Lines. 401: not signed
+// in. An answer that cannot be finished is cut off, so that nobody takes it for a whole one.
+func exportHandler(service *social.Service, authenticate func(context.Context, string) (context.Context, error)) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Cache-Control", "no-store")
+		ctx, err := authenticate(r.Context(), r.Header.Get("Authorization"))
+		viewer := resolvers.SessionUser(ctx)
+		switch {
+		case errors.Is(err, fault.ErrUnavailable):
+			w.Header().Set("Retry-After", "1")
+			http.Error(w, "The database does not answer just now; try again.", http.StatusServiceUnavailable)
+			return
+		case err != nil || viewer.IsZero():
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "Sign in first: send the header Authorization: Bearer <token>.", http.StatusUnauthorized)
+			return
+		}
+		w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
+		w.Header().Set("Content-Disposition", `attachment; filename="comments.jsonl"`)
+		control := http.NewResponseController(w)
+		err = writeComments(ctx, w, func(ctx context.Context, p social.Page) ([]*social.Comment, bool, error) {
+			_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // for each page; recorders in tests have none
+			list := social.List[social.UserID]{Of: viewer, Page: p}
+			found, _, err := service.Viewer(viewer).CommentsBy(ctx, []social.List[social.UserID]{list})
+			return found[list].Items, found[list].More, err
+		})
+		if err != nil {
+			if ctx.Err() == nil {
+				slog.ErrorContext(ctx, "an export of comments was cut off", "error", err)
+			}
+			panic(http.ErrAbortHandler)
+		}
+	}
+}
+
+// exportPage is how many comments are read at once.
+const exportPage = 500
+
+// exportedComment is one line.
+type exportedComment struct {
+	ID        string     `json:"id"`
+	PostID    string     `json:"postId"`
+	ParentID  string     `json:"parentId,omitempty"`
+	Slug      string     `json:"slug"`
+	Path      string     `json:"path"`
+	CreatedAt time.Time  `json:"createdAt"`
+	EditedAt  *time.Time `json:"editedAt,omitempty"`
+	Text      string     `json:"text"`
+}
+
+// writeComments writes page after page, each as soon as it is read.
+func writeComments(ctx context.Context, out io.Writer, read func(context.Context, social.Page) (page []*social.Comment, more bool, err error)) error {
+	buffered := bufio.NewWriter(out)
+	encoder := json.NewEncoder(buffered)
+	encoder.SetEscapeHTML(false)
+	page := social.Page{Limit: exportPage}
+	for {
+		comments, more, err := read(ctx, page)
+		if err != nil {
+			return err
+		}
+		for _, c := range comments {
+			if err := encoder.Encode(newExportedComment(c)); err != nil {
+				return err
+			}
+		}
+		if !more || len(comments) == 0 {
+			return buffered.Flush()
+		}
+		page.After = social.Key(comments[len(comments)-1].ID.Bytes())
+	}
+}
+
+func newExportedComment(c *social.Comment) exportedComment {
+	exported := exportedComment{
+		ID: c.ID.String(), PostID: c.Post.String(), Slug: c.Slug, Path: c.Path, CreatedAt: c.CreatedAt(), Text: c.Text,
+	}
+	if !c.Parent.IsZero() {
+		exported.ParentID = c.Parent.String()
+	}
+	if !c.EditedAt.IsZero() {
+		exported.EditedAt = &c.EditedAt
+	}
+	return exported
+}

@@ -1,0 +1,40 @@
+package app
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"plaza/metrics"
+)
+
+// serveMetrics answers Prometheus on a listener of its own, at the returned URL, until the returned function is called: what a server
+// does is nothing for the public. An address of "" means none.
+func serveMetrics(ctx context.Context, addr string, m *metrics.Metrics) (at string, stop func(), err error) {
+	if addr == "" {
+		return "", func() {}, nil
+	}
+	listener, err := new(net.ListenConfig).Listen(ctx, "tcp", addr)
+	if err != nil {
+		return "", nil, fmt.Errorf("cannot listen for metrics on %s: %w", addr, err)
+	}
+	mux := http.NewServeMux()
+	mux.Handle("GET /metrics", m.Handler())
+	server := &http.Server{
+		Handler:           mux,
+		ReadHeaderTimeout: 10 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(listener) // it ends when it is closed
+	}()
+	at = "http://" + listener.Addr().String() + "/metrics"
+	slog.InfoContext(ctx, "metrics are open", "metrics", at)
+	return at, func() { _ = server.Close(); <-done }, nil
+}

@@ -1,0 +1,59 @@
+package app
+
+import (
+	"context"
+	_ "time/tzdata" // campaigns have time zones, and machines may have none
+
+	"plaza/demo"
+	"plaza/storage"
+)
+
+// Run serves until ctx ends, and drains. It opens the database with open, and waits for one that does not answer (fault.ErrUnavailable): meanwhile the
+// server listens, and is not ready. Errors: open's others, an address that is taken, and a database that Demo refuses.
+func Run(ctx context.Context, open func(context.Context) (storage.Store, error), c Config) error {
+	st, f, err := c.awaitStore(ctx, open)
+	if err != nil {
+		return unlessEnded(ctx, err)
+	}
+	defer func() { _ = st.Close() }()
+	upgrading, stopUpgrading := context.WithCancel(ctx)
+	upgraded := inBackground(upgrading, func(ctx context.Context) { upgradeDocuments(ctx, st) })
+	defer func() { stopUpgrading(); <-upgraded }()
+	if f == nil {
+		if f, err = c.newFront(ctx); err != nil {
+			return err
+		}
+	}
+	defer f.close()
+	if c.PublicURL == "" {
+		c.PublicURL = "http://" + f.address()
+	}
+	var community *demo.Community
+	if c.Demo {
+		if community, err = demo.Seed(ctx, st, c.PublicURL); err != nil {
+			return err
+		}
+	}
+	s := newServer(st, &c, community)
+	_, stop, err := serveMetrics(ctx, c.MetricsAddr, s.Metrics)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	return s.serve(ctx, f)
+}
+
+// unlessEnded is err, or nil where it comes from ctx, which has ended as it was asked to.
+func unlessEnded(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	return nil
+}
+
+// upgradeDocuments upgrades documents of older versions while the server runs, on an engine that keeps such documents.
+func upgradeDocuments(ctx context.Context, st storage.Store) {
+	if keeper, ok := st.(interface{ UpgradeDocuments(context.Context) }); ok {
+		keeper.UpgradeDocuments(ctx)
+	}
+}

@@ -1,0 +1,209 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/klauspost/compress/gzhttp"
+
+	"plaza/ads"
+	"plaza/demo"
+	"plaza/fault"
+	"plaza/live"
+	"plaza/metrics"
+	"plaza/resolvers"
+	"plaza/social"
+	"plaza/storage"
+	"plaza/transport"
+	"plaza/web"
+)
+
+// writeTimeout is how long a request may take from its header to the last byte of its answer: to send a body and to run an
+// operation takes up to 30 s each, so that 30 s are left for a slow reader.
+const writeTimeout = 90 * time.Second
+
+// Server is the API with everything around it. Hub, GraphQL and Metrics are parts that tests look at.
+type Server struct {
+	Handler http.Handler // answers all requests
+	Hub     *live.Hub
+	GraphQL *transport.Server
+	Metrics *metrics.Metrics
+
+	store  storage.Store
+	social *social.Service
+	ads    *ads.Service
+	ending atomic.Bool // it was asked to end: readiness fails
+	config *Config
+
+	community *demo.Community // with Demo
+	visits    visits
+}
+
+// New builds a server on a store, which the caller closes when the server has ended. Config's Addr and MetricsAddr are for Run.
+func New(st storage.Store, c Config) *Server { return newServer(st, &c, nil) }
+
+func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
+	s := &Server{store: st, social: social.New(st, c.Social), ads: ads.New(st.Ads(), c.Ads), config: c, community: community}
+	s.Metrics = metrics.New(metrics.Source{
+		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
+		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
+	})
+	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
+	resolver := &resolvers.Resolver{
+		Social: s.social, Ads: s.ads, Hub: s.Hub, Logger: slog.Default(), NewsAds: c.NewsAds, LoaderWait: c.LoaderWait,
+		ClickURL:        strings.TrimSuffix(c.PublicURL, "/") + clickPath,
+		EndSubscription: transport.EndSubscription,
+		RequestID:       transport.RequestID,
+	}
+	s.GraphQL = transport.New(resolver.Executable(), transport.Options{
+		Authenticate:     resolver.Authenticate,
+		SessionKey:       resolvers.SessionKey,
+		Refused:          s.Metrics.Refused,
+		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, resolver.OperationLoaders},
+		AroundResponses:  []graphql.ResponseMiddleware{resolver.EventLoaders},
+		ErrorPresenter:   resolver.PresentError,
+		Recover:          resolver.Recover,
+		AllowedOrigins:   c.origins(),
+	})
+	mux := http.NewServeMux()
+	mux.Handle("/graphql", c.cors().Handler(compressed(s.visits.note(s.GraphQL))))
+	mux.Handle(sdlPath, c.cors().Handler(getOnly(compressed(sdlHandler()))))
+	mux.Handle(clickPath+"{token}", clickHandler(s.ads, c.BehindProxy, slog.Default()))
+	mux.Handle(impressionPath+"{token}", recordingHandler(s.ads.RecordImpression, slog.Default()))
+	mux.Handle(conversionPath+"{token}", recordingHandler(s.ads.RecordConversion, slog.Default()))
+	mux.Handle(exportPath, c.cors().Handler(getOnly(exportHandler(s.social, resolver.Authenticate))))
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
+	mux.HandleFunc("GET /readyz", s.ready)
+	if community != nil {
+		mux.Handle(demo.PicturesPath, demo.Pictures())
+	}
+	mux.Handle("/", web.GraphiQL(pageOf(community)))
+	s.Handler = s.Metrics.Requests(s.lettingGo(mux))
+	return s
+}
+
+// compressed answers with gzip where a client takes both that and zstd: some offer zstd and cannot read it.
+func compressed(next http.Handler) http.Handler {
+	wrap, err := gzhttp.NewWrapper(gzhttp.PreferZstd(false))
+	if err != nil {
+		panic(err) // the options are constants
+	}
+	return wrap(next)
+}
+
+// getOnly answers every other method with 405.
+func getOnly(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet {
+			w.Header().Set("Allow", "GET")
+			http.Error(w, "This is a GET.", http.StatusMethodNotAllowed)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+func writeStatus(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = fmt.Fprintln(w, text)
+}
+
+// ready says whether this server should get requests: it is not shutting down, and its database answers and has room.
+func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
+	if s.ending.Load() {
+		writeStatus(w, http.StatusServiceUnavailable, "shutting down")
+		return
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), 2*time.Second)
+	defer cancel()
+	switch err := s.store.Ping(ctx); {
+	case err == nil:
+		writeStatus(w, http.StatusOK, "ok")
+	case errors.Is(err, fault.ErrNoRoom): // the engine has logged it
+		writeStatus(w, http.StatusServiceUnavailable, "the disk of the database is full: nothing can be stored, reads go on")
+	default:
+		slog.WarnContext(ctx, "the database does not answer", "error", err)
+		writeStatus(w, http.StatusServiceUnavailable, "the database does not answer")
+	}
+}
+
+// Serve answers requests on a listener of Listen until ctx ends, and drains: no request that has begun fails.
+func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
+	return s.serve(ctx, frontOf(listener))
+}
+
+func (s *Server) serve(ctx context.Context, f *front) error {
+	defer f.close() // also connections that wait for nothing
+	background, stop := context.WithCancel(context.Background())
+	defer stop()
+	hubDone, err := s.Hub.Open(background)
+	if err != nil {
+		return fmt.Errorf("cannot follow the event log: %w", err)
+	}
+	working, rest := context.WithCancel(background) // jobs are durable: nobody waits for them
+	worked := inBackground(working, s.store.Work)
+	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
+	lived := inBackground(working, s.liveDemo)
+	defer func() { rest(); <-lived; <-worked; <-kept; s.DrainAds() }()
+	f.open(s.Handler)
+	s.announce(ctx, "http://"+f.address())
+	select {
+	case err := <-f.failed:
+		return fmt.Errorf("the server stopped: %w", err)
+	case <-ctx.Done():
+	}
+	s.drain(f)
+	f.close()
+	rest()
+	stop()
+	<-hubDone
+	return nil
+}
+
+// announce logs that requests are served at an address, and what with: the first thing to look at when something is odd.
+func (s *Server) announce(ctx context.Context, address string) {
+	on := s.store.Description()
+	attributes := []slog.Attr{
+		slog.String("version", s.config.Version), slog.String("engine", on.Engine), slog.String("database", on.Database),
+		slog.String("publicURL", s.config.PublicURL), slog.String("graphiql", address), slog.String("graphql", address+"/graphql"),
+	}
+	for _, of := range slices.Sorted(maps.Keys(on.Layouts)) {
+		attributes = append(attributes, slog.String(of, on.Layouts[of]))
+	}
+	slog.LogAttrs(ctx, slog.LevelInfo, "Plaza is open", attributes...)
+}
+
+// DrainAds stores the clicks that still wait for the database, gives back the money that this server has on lease, and stores what was counted of requests for
+// ads until the last one.
+func (s *Server) DrainAds() {
+	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+	defer cancel()
+	if err := s.ads.Drain(ctx); err != nil {
+		slog.WarnContext(ctx, "the last clicks on ads were not stored", "error", err)
+	}
+	if err := s.ads.Close(ctx); err != nil {
+		slog.WarnContext(ctx, "the last work on ads was left undone", "error", err)
+	}
+}
+
+// inBackground starts a task that runs until ctx ends; the channel is closed when it has returned.
+func inBackground(ctx context.Context, task func(context.Context)) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		task(ctx)
+	}()
+	return done
+}

@@ -1,0 +1,67 @@
+package app
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"plaza/social"
+	"plaza/storage"
+)
+
+const (
+	// askAgainAfter is the pause between two attempts to open a database that does not answer. An attempt takes some seconds.
+	askAgainAfter = time.Second
+	// stillWaitingEvery is how often the log says that the server still waits.
+	stillWaitingEvery = 30 * time.Second
+)
+
+// awaitStore opens the database with what a server needs of it, and waits for one that does not answer. Meanwhile the server listens, and is
+// not ready; the front is then open already. Errors: every fault of the database that waiting does not mend; ctx's.
+func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (storage.Store, error)) (storage.Store, *front, error) {
+	st, err := open(ctx)
+	if err == nil || !errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
+		return st, nil, err
+	}
+	f, notListening := c.newFront(ctx)
+	if notListening != nil {
+		return nil, nil, notListening
+	}
+	f.open(c.cors().Handler(http.HandlerFunc(notReady)))
+	slog.WarnContext(ctx, "the database does not answer: waiting for it, not ready", "error", err, "addr", f.address())
+	told := time.Now()
+	for err != nil && errors.Is(err, social.ErrUnavailable) && ctx.Err() == nil {
+		if time.Since(told) > stillWaitingEvery {
+			slog.WarnContext(ctx, "still waiting for the database", "error", err)
+			told = time.Now()
+		}
+		pause(ctx, askAgainAfter)
+		st, err = open(ctx)
+	}
+	if err != nil {
+		f.close()
+		return nil, nil, err
+	}
+	slog.InfoContext(ctx, "the database answers")
+	return st, f, nil
+}
+
+// pause returns when a time has passed, or ctx has ended.
+func pause(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// notReady answers for a server that has no database yet.
+func notReady(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/livez" {
+		writeStatus(w, http.StatusOK, "ok")
+		return
+	}
+	w.Header().Set("Retry-After", "5") // seconds
+	writeStatus(w, http.StatusServiceUnavailable, "the database does not answer: this server waits for it")
+}

@@ -1,0 +1,79 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"plaza/adfile"
+	"plaza/ads"
+	"plaza/internal/progress"
+)
+
+// adsCommand is about ads.
+type adsCommand struct {
+	Import  adsImportCommand  `cmd:"" help:"Load advertisers, zones, campaigns and ads from a YAML or CSV file."`
+	Rebuild adsRebuildCommand `cmd:"" help:"Add up anew, for reports, all impressions and clicks that are still kept."`
+}
+
+type adsRebuildCommand struct{}
+
+// Run rebuilds the tallies of reports.
+func (*adsRebuildCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	from, err := ads.New(st.Ads(), ads.Options{}).Rebuild(ctx)
+	if err := errors.Join(err, st.Close()); err != nil {
+		return err
+	}
+	if from.IsZero() {
+		fmt.Fprintln(os.Stdout, "There are no impressions and clicks to add up.")
+		return nil
+	}
+	fmt.Fprintf(os.Stdout, "Reports are added up anew, from %s UTC on.\n", from.UTC().Format(time.DateTime))
+	return nil
+}
+
+type adsImportCommand struct {
+	File string `arg:"" help:"The file, whose name ends with .csv if it is no YAML; docs/ads.md describes both." type:"existingfile"`
+}
+
+// Help explains the command, below its one-line help.
+func (*adsImportCommand) Help() string {
+	return `Run it as often as you like: what is new is added, what has changed in the file is changed, and the rest stays as it is. What is not in the file is left alone: archive it.`
+}
+
+// Run imports the file.
+func (c *adsImportCommand) Run(ctx context.Context, cli *commandLine) error {
+	text, err := os.ReadFile(c.File)
+	if err != nil {
+		return err
+	}
+	parse := adfile.Parse
+	if strings.EqualFold(filepath.Ext(c.File), ".csv") {
+		parse = adfile.ParseCSV
+	}
+	file, err := parse(text)
+	if err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	st, err := cli.makeStore(ctx)
+	if err != nil {
+		return err
+	}
+	meter := progress.OnStderr()
+	meter.Begin("importing", 0)
+	sum, err := adfile.Load(ctx, ads.New(st.Ads(), ads.Options{}), file, meter.Show)
+	meter.End()
+	if err := errors.Join(stopped(err), st.Close()); err != nil {
+		return fmt.Errorf("%s: %w", c.File, err)
+	}
+	fmt.Fprintf(os.Stdout, "%d added, %d changed, %d as before\n", sum.Added, sum.Changed, sum.Unchanged)
+	return nil
+}

@@ -1,0 +1,214 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"runtime/pprof"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"plaza/bench"
+	"plaza/internal/app"
+	"plaza/internal/progress"
+	"plaza/storage"
+)
+
+// benchCommand compares what things cost, on databases of its own.
+type benchCommand struct {
+	Feeds    benchFeedsCommand    `cmd:"" help:"Compare the layouts of feeds and of the follower graph: news, walls, posts, comments, follows."`
+	Comments benchCommentsCommand `cmd:"" help:"Compare the layouts of comment threads: pages, permalinks, discussions, new comments."`
+	Model    benchModelCommand    `cmd:"" help:"Compare embedding with referencing: authors' names, previews of comments, poll votes."`
+	Ads      benchAdsCommand      `cmd:"" help:"Compare the designs of ad zones on both engines: choices, and queries for ads."`
+}
+
+// benchFlags are those of all comparisons.
+type benchFlags struct {
+	Layouts   []string      `help:"Only these layouts; the others are compared with the first." placeholder:"LAYOUT,…"`
+	Scale     float64       `help:"How much is loaded, as a multiple of the usual amount." default:"1" placeholder:"X"`
+	Rounds    int           `help:"How many turns each layout has." default:"9" placeholder:"N"`
+	Turn      time.Duration `help:"How long a turn takes, about." default:"150ms" placeholder:"TIME"`
+	Seed      uint64        `help:"What is loaded follows from this number." default:"1" placeholder:"N"`
+	Quick     bool          `help:"Only try it out: little data, two short rounds; the figures mean nothing."`
+	Overwrite bool          `help:"Drop databases that an earlier run has left."`
+	Only      string        `help:"Measure only what has this in its name, such as \"news\"." placeholder:"TEXT"`
+	Profile   string        `help:"File for a CPU profile of this process (go tool pprof)." type:"path" placeholder:"FILE"`
+	Out       string        `help:"Folder for the table and its pictures; without it the table is printed." type:"path" placeholder:"DIR"`
+}
+
+const benchHelp = `It needs a MongoDB with nothing else to do, and has databases of its own there, which it drops in the end: their names begin with that in the URI (default: plaza_bench), which must have "bench" in it.
+
+Layouts take turns in one process, and what is compared is CPU time: of this process, and of mongod.`
+
+// run lets a comparison run, and delivers its report.
+func (f *benchFlags) run(cli *commandLine, compare func(bench.Options) (*bench.Report, error)) error {
+	tuneMemory()
+	stop, err := f.startProfile()
+	if err != nil {
+		return err
+	}
+	stages := &stageMeter{meter: progress.OnStderr()}
+	o := bench.Options{
+		URI: string(cli.MongodbURI), Overwrite: f.Overwrite, Layouts: f.Layouts, Rounds: f.Rounds, Turn: f.Turn, Scale: f.Scale, Seed: f.Seed,
+		Only: f.Only, Command: commandSaid(os.Args[1:]), Serve: benchHandler, Progress: stages.show,
+	}
+	if f.Quick {
+		o.Rounds, o.Turn, o.Scale = 2, 5*time.Millisecond, f.Scale/100
+	}
+	report, err := compare(o)
+	stages.meter.End()
+	stop()
+	return f.deliver(report, err)
+}
+
+func (f *benchFlags) startProfile() (stop func(), err error) {
+	if f.Profile == "" {
+		return func() {}, nil
+	}
+	file, err := os.Create(f.Profile)
+	if err != nil {
+		return nil, fmt.Errorf("--profile: %w", err)
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, fmt.Errorf("--profile: %w", err)
+	}
+	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
+}
+
+// commandSaid is the command line without what is nobody else's concern: where the database is, and where files go.
+func commandSaid(args []string) string {
+	said := []string{"plaza"}
+	for i := 0; i < len(args); i++ {
+		name, _, joined := strings.Cut(args[i], "=")
+		switch name {
+		case "--mongodb-uri", "--out", "--profile":
+			if !joined {
+				i++
+			}
+		case "--networks":
+			said = append(said, name+"=…")
+			if !joined {
+				i++
+			}
+		default:
+			said = append(said, args[i])
+		}
+	}
+	return strings.Join(said, " ")
+}
+
+func benchHandler(st storage.Store) http.Handler {
+	return app.New(st, app.Config{PublicURL: "http://plaza.invalid"}).Handler
+}
+
+// deliver writes a report, or prints it.
+func (f *benchFlags) deliver(report *bench.Report, err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.New("the benchmark was stopped; its databases are dropped")
+	}
+	if err != nil {
+		return err
+	}
+	if f.Out == "" {
+		_, err = fmt.Fprint(os.Stdout, report.Markdown())
+		return err
+	}
+	return report.Write(f.Out)
+}
+
+// stageMeter shows one stage after the other. Several goroutines may be at one stage.
+type stageMeter struct {
+	mu    sync.Mutex
+	stage string
+	meter *progress.Meter
+}
+
+func (m *stageMeter) show(stage string, done, total int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if stage != m.stage {
+		m.stage = stage
+		m.meter.Begin(stage, 0)
+		if term.IsTerminal(int(os.Stderr.Fd())) {
+			fmt.Fprintf(os.Stderr, "%s …\n", stage)
+		}
+	}
+	m.meter.Show(done, total)
+}
+
+type benchFeedsCommand struct {
+	benchFlags
+
+	Networks string `help:"Folder with SNAP's ego-facebook networks (see plaza import); without it only the generated network is used." type:"path" placeholder:"DIR"`
+	Edges    int    `help:"Follows in the generated network, at most 1,000,000; 0 leaves it out." default:"200000" placeholder:"N"`
+}
+
+// Help explains the command, below its one-line help.
+func (*benchFeedsCommand) Help() string { return benchHelp }
+
+// Run compares.
+func (c *benchFeedsCommand) Run(ctx context.Context, cli *commandLine) error {
+	if c.Edges < 0 || c.Edges > 1_000_000 {
+		return errors.New("--edges must be from 0 to 1,000,000")
+	}
+	if c.Edges == 0 && c.Networks == "" {
+		return errors.New("there is no network to load: give --edges, or --networks")
+	}
+	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
+		return bench.Feeds(ctx, bench.FeedsOptions{Options: o, Networks: c.Networks, Edges: c.Edges})
+	})
+}
+
+type benchCommentsCommand struct {
+	benchFlags
+
+	Cache int `help:"MB of mongod's cache while threads are measured that don't fit into it; 0 leaves that out." default:"64" placeholder:"MB"`
+}
+
+// Help explains the command, below its one-line help.
+func (*benchCommentsCommand) Help() string { return benchHelp }
+
+// Run compares.
+func (c *benchCommentsCommand) Run(ctx context.Context, cli *commandLine) error {
+	if c.Cache < 0 {
+		return errors.New("--cache must not be negative")
+	}
+	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
+		return bench.Comments(ctx, bench.CommentsOptions{Options: o, Cache: c.Cache})
+	})
+}
+
+type benchModelCommand struct {
+	benchFlags
+}
+
+// Help explains the command, below its one-line help.
+func (*benchModelCommand) Help() string { return benchHelp }
+
+// Run compares.
+func (c *benchModelCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.run(cli, func(o bench.Options) (*bench.Report, error) { return bench.Model(ctx, o) })
+}
+
+type benchAdsCommand struct {
+	benchFlags
+
+	Zones    int `help:"How many zones are loaded." default:"1000" placeholder:"N"`
+	Units    int `help:"How many ads each zone has." default:"100" placeholder:"N"`
+	Profiles int `help:"How many people have seen ads before." default:"1000000" placeholder:"N"`
+}
+
+// Help explains the command, below its one-line help.
+func (*benchAdsCommand) Help() string { return benchHelp }
+
+// Run compares.
+func (c *benchAdsCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.run(cli, func(o bench.Options) (*bench.Report, error) {
+		return bench.Ads(ctx, bench.AdsOptions{Options: o, Zones: c.Zones, Units: c.Units, Profiles: c.Profiles})
+	})
+}

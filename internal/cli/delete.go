@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"plaza/ads"
+	"plaza/social"
+	"plaza/storage"
+)
+
+type deleteCommand struct {
+	User deleteUserCommand `cmd:"" help:"Delete somebody's account, with everything of theirs. It can't be undone."`
+}
+
+type deleteUserCommand struct {
+	Handle string `arg:"" help:"Whose account."`
+	Yes    bool   `help:"That you mean it."`
+}
+
+// Help explains the command, below its one-line help.
+func (*deleteUserCommand) Help() string {
+	return `From the first moment on nobody sees the user any more: profile, posts, comments and reactions are hidden, all sign-ins end, and the handle is free. What they have left behind is then removed, and counts follow; the command waits for that, and does its part. It can be stopped: servers go on, or the next start does.
+
+With the embedded database, stop the server first; MongoDB can be changed at any time.`
+}
+
+// Run deletes the user.
+func (c *deleteUserCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(c.delete(ctx, os.Stdout, st), st.Close())
+}
+
+func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storage.Store) error {
+	service := social.New(st, social.Options{})
+	handle := strings.TrimPrefix(c.Handle, "@")
+	user, err := service.Viewer(social.UserID{}).UserByHandle(ctx, handle)
+	if err != nil {
+		return plainly(err)
+	}
+	if !c.Yes {
+		return fmt.Errorf("this would delete %s (%s), who has signed up on %s and has %d followers, with everything of theirs, for good: say --yes if you mean it",
+			user.Handle, user.Name, user.CreatedAt().UTC().Format(time.DateOnly), user.FollowersCount)
+	}
+	gone := user.ID
+	if err := service.DeleteUser(ctx, gone); err != nil {
+		return plainly(err)
+	}
+	fmt.Fprintf(out, "%s is deleted: nobody sees them any more, and the handle is free.\n", user.Handle)
+	if err := errors.Join(ads.New(st.Ads(), ads.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone)); err != nil {
+		return fmt.Errorf("what they have left behind is removed in the background, by a server or when one starts: %w", err)
+	}
+	fmt.Fprintln(out, "What they have left behind is removed.")
+	return nil
+}
+
+// removeLeft does background work until nothing of a deleted user is left, or ctx ends.
+func removeLeft(ctx context.Context, st storage.Store, user social.UserID) error {
+	working, stop := context.WithCancel(ctx)
+	var work sync.WaitGroup
+	work.Go(func() { st.Work(working) })
+	defer work.Wait()
+	defer stop()
+	const again = 50 * time.Millisecond
+	for {
+		left, err := st.IsDeleting(ctx, user)
+		if err != nil || !left {
+			return err
+		}
+		backlog, err := st.Backlog(ctx)
+		if err != nil {
+			return err
+		}
+		if backlog.Dead > 0 {
+			return fmt.Errorf("work was given up (plaza work status says what, plaza work retry tries again): %+v", backlog.Faults)
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(again):
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"plaza/internal/plazatest"
+)
+
+// TestDeleteUserCommand deletes somebody from the command line, who has to be there, and meant.
+func TestDeleteUserCommand(t *testing.T) {
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		st := plazatest.NewResting(e.Open(t))
+		plaza := plazatest.Serve(t, st)
+		ada, ben := plaza.As(t, "ada"), plaza.As(t, "ben")
+		ada.Follow(t, "ben")
+		ben.Status(t, "hello", plazatest.Public)
+		close(st.Rest) // the server leaves the work to the command
+		var out strings.Builder
+		for command, want := range map[*deleteUserCommand]string{
+			{Handle: "ben"}:               "say --yes",
+			{Handle: "nobody", Yes: true}: "There is no such user.",
+			{Handle: "!", Yes: true}:      "There is no such user.",
+		} {
+			if err := command.delete(t.Context(), &out, st.Store); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
+				t.Errorf("%+v: %v, %q, want %q", command, err, out.String(), want)
+			}
+		}
+		if err := (&deleteUserCommand{Handle: "@Ben", Yes: true}).delete(t.Context(), &out, st.Store); err != nil {
+			t.Fatal(err)
+		}
+		if want := "ben is deleted: nobody sees them any more, and the handle is free.\nWhat they have left behind is removed.\n"; out.String() != want {
+			t.Errorf("%q, want %q", out.String(), want)
+		}
+		if answer := ada.Raw(t, `{ viewer { user { followingCount } news { nodes { id } } } }`); strings.Contains(answer, "post_") || !strings.Contains(answer, `"followingCount": 0`) {
+			t.Errorf("what is left: %s", answer)
+		}
+	})
+}

@@ -1,0 +1,33 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+
+	"plaza/internal/app"
+)
+
+type exportCommand struct {
+	Comments exportCommentsCommand `cmd:"" help:"Write all comments of a user, newest first: JSON Lines, on the standard output."`
+}
+
+type exportCommentsCommand struct {
+	User string `help:"Whose comments: the handle." required:"" placeholder:"HANDLE"`
+}
+
+// Help explains the command, below its one-line help.
+func (*exportCommentsCommand) Help() string {
+	return `Each line is an object with id, postId, parentId (absent for a reply to the post), slug, path, createdAt, editedAt (absent: never) and text. Deleted comments are not there. It is for whoever runs the database: comments on posts that the user no longer sees are there, too.
+
+With the embedded database, stop the server first; MongoDB can be read at any time.`
+}
+
+// Run writes the comments.
+func (c *exportCommentsCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	return errors.Join(app.ExportComments(ctx, os.Stdout, st, c.User), st.Close())
+}

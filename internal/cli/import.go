@@ -1,0 +1,153 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"plaza/fault"
+	"plaza/id"
+	"plaza/importer"
+	"plaza/internal/progress"
+	"plaza/social"
+)
+
+type importCommand struct {
+	EgoFacebook egoFacebookCommand `cmd:"" name:"ego-facebook" help:"Load SNAP's ego-facebook networks: about 4,000 people, their friendships and their circles."`
+}
+
+type egoFacebookCommand struct {
+	Dir      string  `arg:"" help:"Folder that holds the networks: N.edges and N.circles for each user N." type:"path"`
+	Password *string `help:"Let all users that are added sign in, with this one password. Without it nobody can sign in as any of them. For trials only." placeholder:"PASSWORD"`
+}
+
+// Help explains the command, below its one-line help.
+func (*egoFacebookCommand) Help() string {
+	return `N.edges has a friendship "a b" on each line, N.circles a circle "name<TAB>member<TAB>member…". User N becomes fbN, and is friends with everybody in N's files. Friends follow each other.
+
+Run it as often as you like: it adds what is missing and leaves the rest as it is, so after Ctrl-C, or a crash, the same command goes on where it was stopped. Lines that make no sense are reported and left out.`
+}
+
+// Run imports the folder.
+func (c *egoFacebookCommand) Run(ctx context.Context, cli *commandLine) error {
+	faults := &faultPrinter{out: os.Stderr}
+	networks, err := importer.ReadFolder(c.Dir, faults.print)
+	if err != nil {
+		return err
+	}
+	faults.end()
+	hash, err := c.passwordHash(ctx)
+	if err != nil {
+		return err
+	}
+	st, err := cli.makeStore(ctx)
+	if err != nil {
+		return err
+	}
+	meter := progress.OnStderr()
+	meter.Begin("importing", 0)
+	show := func(p importer.Progress) { meter.Show(p.Done, p.Total) }
+	summary, err := importer.Load(ctx, st, networks, importer.Options{PasswordHash: hash, Progress: show})
+	meter.End()
+	err = errors.Join(stopped(err), st.Close())
+	if err != nil {
+		return err
+	}
+	writeSummary(os.Stdout, networks, summary, faults.count, meter.Took())
+	if hash != "" && summary.Users.Existing() > 0 {
+		fmt.Fprintln(os.Stdout, "Users who were there already keep their old password, or none.")
+	}
+	return nil
+}
+
+// passwordHash is computed once for all users, as for anybody who signs up; "" without a password.
+func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
+	if c.Password == nil {
+		return "", nil
+	}
+	in := social.SignUpInput{Handle: "fb0", Name: "User 0", Password: *c.Password}
+	account, err := social.New(nil, social.Options{}).NewAccount(ctx, in, social.UserID{ID: id.New()})
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
+		return "", fmt.Errorf("--password: %s", refused.Message)
+	}
+	return account.PasswordHash, err
+}
+
+// stopped says how to go on after Ctrl-C.
+func stopped(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return errors.New("the import was stopped; what is stored so far stays, and the same command goes on from there")
+	}
+	return err
+}
+
+// faultPrinter writes the first faults, and counts all.
+type faultPrinter struct {
+	out   io.Writer
+	count int
+}
+
+// maxFaultsShown is how many faults are written one by one.
+const maxFaultsShown = 20
+
+func (p *faultPrinter) print(f importer.Fault) {
+	p.count++
+	if p.count <= maxFaultsShown {
+		fmt.Fprintln(p.out, f)
+	}
+}
+
+func (p *faultPrinter) end() {
+	if more := p.count - maxFaultsShown; more > 0 {
+		fmt.Fprintf(p.out, "… and %s more\n", progress.Grouped(more))
+	}
+}
+
+func writeSummary(out io.Writer, n *importer.Networks, s importer.Summary, leftOut int, took time.Duration) {
+	fmt.Fprintf(out, "Read %d networks; %s.\n\n", n.Count, linesLeftOut(leftOut))
+	fmt.Fprintf(out, "%-20s %9s %15s\n", "", "added", "already there")
+	row := func(name string, c importer.Count) {
+		fmt.Fprintf(out, "%-20s %9s %15s\n", name, progress.Grouped(c.Added), progress.Grouped(c.Existing()))
+	}
+	row("users", s.Users)
+	row("follows", s.Follows)
+	row("circles", s.Circles)
+	row("members in circles", s.Memberships)
+	if refused := s.Follows.Refused + s.Memberships.Refused; refused > 0 {
+		fmt.Fprintf(out, "\n%s were not added, because one of the two blocks the other.\n", progress.Grouped(refused))
+	}
+	fmt.Fprintf(out, "\nTook %s. Now start plaza and look at somebody in GraphiQL:\n\n  %s\n",
+		took.Round(10*time.Millisecond), lookAt(n))
+}
+
+func linesLeftOut(n int) string {
+	switch n {
+	case 0:
+		return "no line was left out"
+	case 1:
+		return "1 line was left out"
+	default:
+		return progress.Grouped(n) + " lines were left out"
+	}
+}
+
+// lookAt is a query that shows the person with the most friends.
+func lookAt(n *importer.Networks) string {
+	friends := make(map[importer.Person]int, len(n.People))
+	var most importer.Person
+	for _, f := range n.Friendships {
+		for _, p := range []importer.Person{f.Low, f.High} {
+			friends[p]++
+			if friends[p] > friends[most] {
+				most = p
+			}
+		}
+	}
+	if len(n.Friendships) == 0 && len(n.People) > 0 {
+		most = n.People[0]
+	}
+	return fmt.Sprintf(`{ user(handle: %q) { name followersCount followers(first: 5) { nodes { handle } } } }`, importer.Handle(most))
+}

@@ -1,0 +1,230 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+
+	"plaza/internal/progress"
+	"plaza/storage/mongodb"
+)
+
+// migrateCommand moves a database from one layout to another.
+type migrateCommand struct {
+	Comments  migrateCommentsCommand  `cmd:"" help:"Move comment threads to another layout."`
+	Feeds     migrateFeedsCommand     `cmd:"" help:"Move news feeds to another layout."`
+	Graph     migrateGraphCommand     `cmd:"" help:"Move the follower graph to another layout."`
+	Documents migrateDocumentsCommand `cmd:"" help:"Upgrade documents that older servers have written, now and at full speed."`
+	Finish    migrateFinishCommand    `cmd:"" help:"Finish the upgrade to this version of Plaza: earlier versions cannot use the database any more."`
+	Back      migrateBackCommand      `cmd:"" help:"Take the embedded database back to the tables of an earlier version of Plaza."`
+	Status    migrateStatusCommand    `cmd:"" help:"Say which layouts the database has, and how far migrations are."`
+}
+
+type migrateCommentsCommand struct {
+	moveFlags `embed:""`
+}
+
+// moveFlags say how far to go.
+type moveFlags struct {
+	To      string `help:"Layout to move to. The old one is kept in step until --finish." placeholder:"LAYOUT"`
+	Finish  bool   `help:"Remove the old layout, for good. With --to: move, and then remove it at once."`
+	BackOut bool   `help:"Go back to the old layout, and remove the new one." name:"back-out"`
+	Rate    int    `help:"How many posts, or users for feeds and the graph, are gone through in a second at most; 0 for unlimited." default:"0" placeholder:"N"`
+}
+
+// Help explains the command, below its one-line help.
+func (*moveFlags) Help() string {
+	return `Servers go on meanwhile, and nobody notices. With --to, everything is copied and compared while all servers keep both layouts in step; then the new one is read. The old one is still kept in step, so that --back-out can go back at any time, until --finish removes it.
+
+Stop it whenever you like: the same command goes on where it was, also after a crash.`
+}
+
+// Run moves comments.
+func (c *migrateCommentsCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.run(ctx, cli, mongodb.MigrateComments)
+}
+
+type migrateFeedsCommand struct {
+	moveFlags `embed:""`
+}
+
+// Run moves feeds.
+func (c *migrateFeedsCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.run(ctx, cli, mongodb.MigrateFeeds)
+}
+
+type migrateGraphCommand struct {
+	moveFlags `embed:""`
+}
+
+// Run moves the follower graph.
+func (c *migrateGraphCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.run(ctx, cli, mongodb.MigrateGraph)
+}
+
+func (f *moveFlags) goal() (mongodb.Goal, error) {
+	switch {
+	case f.BackOut && (f.Finish || f.To != ""):
+		return "", errors.New("--back-out goes back: it takes neither --to nor --finish")
+	case f.Rate < 0:
+		return "", errors.New("--rate must not be negative")
+	case f.BackOut:
+		return mongodb.GoalBackOut, nil
+	case f.Finish:
+		return mongodb.GoalFinish, nil
+	case f.To == "":
+		return "", errors.New("say where to: --to LAYOUT, or --finish or --back-out a migration that is under way")
+	}
+	return mongodb.GoalSwitch, nil
+}
+
+func (f *moveFlags) run(ctx context.Context, cli *commandLine, subject mongodb.Subject) error {
+	goal, err := f.goal()
+	if err != nil {
+		return err
+	}
+	store, err := cli.openMongoDB(ctx, fmt.Sprintf("has one layout of %s: there is nothing to move", subject), cli.existingMongoDB())
+	if err != nil {
+		return err
+	}
+	report := &moveReport{out: os.Stderr, now: time.Now, meter: progress.OnStderr()}
+	err = store.Migrate(ctx, mongodb.Migration{
+		Subject: subject, To: f.To, Goal: goal, Rate: f.Rate, Progress: report.progress, Waiting: report.waiting,
+	})
+	report.meter.End()
+	if errors.Is(err, context.Canceled) {
+		err = errors.New("the migration was stopped; servers keep both layouts in step, and the same command goes on from there")
+	}
+	if err == nil {
+		err = writeMoved(ctx, os.Stdout, store, subject)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// moveReport shows what a migration does.
+type moveReport struct {
+	out    io.Writer
+	now    func() time.Time
+	meter  *progress.Meter
+	phase  string
+	since  time.Time // when the waiting began
+	waited time.Time // when it was last told of
+	named  time.Time // when it last said so
+}
+
+func (r *moveReport) progress(s mongodb.MigrationState) {
+	if r.phase != s.Phase {
+		r.phase = s.Phase
+		r.meter.Begin(s.Phase, s.Done)
+		fmt.Fprintf(r.out, "%s: %s\n", s.Subject, phaseInWords(s))
+	}
+	r.meter.Show(min(s.Done, s.Total), s.Total)
+}
+
+func phaseInWords(s mongodb.MigrationState) string {
+	switch s.Phase {
+	case "copying":
+		if s.Subject == mongodb.MigrateFeeds {
+			return fmt.Sprintf("building %q", s.To)
+		}
+		return fmt.Sprintf("copying from %q to %q", s.From, s.To)
+	case "comparing":
+		return fmt.Sprintf("comparing %q with %q", s.From, s.To)
+	case "finishing":
+		return fmt.Sprintf("removing %q", s.From)
+	case "undoing":
+		return fmt.Sprintf("removing %q", s.To)
+	}
+	return s.Phase
+}
+
+const (
+	// waitQuietly is how long servers may take to agree before they are named, and nameEvery how often they are.
+	waitQuietly = 3 * time.Second
+	nameEvery   = 10 * time.Second
+)
+
+func (r *moveReport) waiting(processes []string) {
+	now := r.now()
+	if now.Sub(r.waited) > waitQuietly { // for something else
+		r.since = now
+	}
+	r.waited = now
+	if now.Sub(r.since) < waitQuietly || now.Sub(r.named) < nameEvery {
+		return
+	}
+	r.meter.End()
+	r.named = now
+	fmt.Fprintf(r.out, "waiting until all servers agree on the next step: %s\n", strings.Join(processes, "; "))
+}
+
+// writeMoved says where a subject lies now, and what can be done next.
+func writeMoved(ctx context.Context, out io.Writer, store *mongodb.Store, subject mongodb.Subject) error {
+	all, err := store.Migrations(ctx)
+	if err != nil {
+		return err
+	}
+	for _, s := range all {
+		if s.Subject == subject {
+			writeState(out, s)
+		}
+	}
+	return nil
+}
+
+func writeState(out io.Writer, s mongodb.MigrationState) {
+	fmt.Fprintf(out, "%s: read from %q", s.Subject, s.Layout)
+	switch {
+	case s.From == "":
+		fmt.Fprintf(out, "\n  Nothing is being moved.\n  Servers that are set to another layout (--%s) must be set to this one, or to none, before they start again.\n", s.Subject)
+		return
+	case s.Phase == "switched":
+		fmt.Fprintf(out, " since %s UTC, and kept in %q as well\n", s.Since.Format(time.DateTime), s.From)
+		fmt.Fprintf(out, "  plaza migrate %s --finish     removes %q\n", s.Subject, s.From)
+		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
+	case s.Phase == "finishing":
+		fmt.Fprintf(out, "; %q is being removed: %s of about %s\n", s.From, progress.Grouped(s.Done), progress.Grouped(s.Total))
+		fmt.Fprintf(out, "  plaza migrate %s --finish     goes on\n", s.Subject)
+	case s.Phase == "undoing" || s.Phase == "returning":
+		fmt.Fprintf(out, "; the migration to %q is being backed out of: %s of about %s\n", s.To, progress.Grouped(s.Done), progress.Grouped(s.Total))
+		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes on\n", s.Subject)
+	default:
+		fmt.Fprintf(out, ", and on the way to %q: %s, %s of about %s\n", s.To, s.Phase, progress.Grouped(s.Done), progress.Grouped(s.Total))
+		fmt.Fprintf(out, "  plaza migrate %s --to %s   goes on\n", s.Subject, s.To)
+		fmt.Fprintf(out, "  plaza migrate %s --back-out   goes back to %q\n", s.Subject, s.From)
+	}
+	if s.Fixed > 0 {
+		fmt.Fprintf(out, "  %s copies differed, and were made again.\n", progress.Grouped(s.Fixed))
+	}
+	switch {
+	case s.Driver != "" && s.Silent > 0:
+		fmt.Fprintf(out, "  Driven by %s, which sent its last heartbeat %s ago\n", s.Driver, s.Silent.Round(time.Second))
+	case s.Driver != "":
+		fmt.Fprintf(out, "  Driven by %s\n", s.Driver)
+	}
+}
+
+type migrateStatusCommand struct{}
+
+// Run prints all layouts.
+func (*migrateStatusCommand) Run(ctx context.Context, cli *commandLine) error {
+	store, err := cli.openMongoDB(ctx, "has one layout of everything: there is nothing to move", cli.existingMongoDB())
+	if err != nil {
+		return err
+	}
+	all, err := store.Migrations(ctx)
+	for _, s := range all {
+		writeState(os.Stdout, s)
+	}
+	if err == nil {
+		err = writeDocuments(ctx, os.Stdout, store)
+	}
+	if err == nil {
+		err = writeUpgrade(ctx, os.Stdout, store)
+	}
+	return errors.Join(err, store.Close())
+}

@@ -1,0 +1,37 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"plaza/storage/sqlite"
+)
+
+// migrateBackCommand takes the embedded database back to an earlier version.
+type migrateBackCommand struct {
+	To int `help:"The version of the tables that the earlier Plaza knows. It says which one when it refuses the file." required:"" placeholder:"VERSION"`
+}
+
+// Help explains the command, below its one-line help.
+func (*migrateBackCommand) Help() string {
+	return `An earlier Plaza refuses a file that a newer one has opened, because its tables have changed. Stop the server, run this command with the newer Plaza, and start the earlier one. Everything stays that the earlier one has a place for, also what was written since the upgrade; what only the newer one knows is lost.`
+}
+
+// Run takes the file back. A MongoDB database needs no such thing until the upgrade is finished.
+func (c *migrateBackCommand) Run(ctx context.Context, cli *commandLine) error {
+	if cli.MongodbURI != "" {
+		return errors.New("a MongoDB database does not change until \"plaza migrate finish\": start the earlier version; afterwards there is no way back")
+	}
+	err := sqlite.GoBack(ctx, filepath.Join(cli.Data, "plaza.sqlite"), c.To)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("there is no Plaza database in %s: name its folder with --data or PLAZA_DATA", cli.Data)
+	}
+	if err == nil {
+		fmt.Fprintf(os.Stdout, "the tables have version %d: start the earlier Plaza now; this one would upgrade them again\n", c.To)
+	}
+	return err
+}

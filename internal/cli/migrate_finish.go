@@ -1,0 +1,59 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"plaza/storage/mongodb"
+)
+
+// migrateFinishCommand finishes an upgrade.
+type migrateFinishCommand struct{}
+
+// Help explains the command, below its one-line help.
+func (*migrateFinishCommand) Help() string {
+	return `A server of a new version keeps the database so that the previous version can use it, too: you can go back, with everything that was written since. What the new version adds to what is stored begins when you finish the upgrade. Earlier versions refuse the database from then on.
+
+Run it with the new version when all servers are of that version and you will not go back. While a server of an earlier version runs, the command names it and changes nothing.`
+}
+
+// Run finishes the upgrade of a MongoDB database. SQLite's tables are brought up to date when the file is opened.
+func (*migrateFinishCommand) Run(ctx context.Context, cli *commandLine) error {
+	store, err := cli.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to finish", cli.existingMongoDB())
+	if err != nil {
+		return err
+	}
+	waiting := func(processes []string) {
+		fmt.Fprintln(os.Stderr, "waiting for servers of an earlier version to stop:", strings.Join(processes, "; "))
+	}
+	err = store.FinishUpgrade(ctx, waiting)
+	if older, ok := errors.AsType[*mongodb.OlderServersError](err); ok {
+		err = fmt.Errorf("servers of an earlier version run: %s: stop or replace them first", strings.Join(older.Processes, "; "))
+	}
+	if err == nil {
+		err = writeUpgrade(ctx, os.Stdout, store)
+	}
+	return errors.Join(err, store.Close())
+}
+
+// writeUpgrade says whether the upgrade to this version is finished, and what is left to do.
+func writeUpgrade(ctx context.Context, out io.Writer, store *mongodb.Store) error {
+	state, err := store.Upgrade(ctx)
+	if err != nil {
+		return err
+	}
+	if len(state.Pending) == 0 {
+		fmt.Fprintln(out, "the upgrade to this version is finished: earlier ones refuse the database")
+		return nil
+	}
+	fmt.Fprintf(out, "the upgrade to this version is not finished: the previous one can use the database (%s)\n", strings.Join(state.Pending, "; "))
+	if len(state.Older) > 0 {
+		fmt.Fprintf(out, "  Of an earlier version: %s\n", strings.Join(state.Older, "; "))
+	}
+	fmt.Fprint(out, "  plaza migrate finish   finishes it, for good\n")
+	return nil
+}

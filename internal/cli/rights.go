@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"plaza/fault"
+	"plaza/social"
+)
+
+// rightArgs are the arguments of the commands that give and take rights.
+type rightArgs struct {
+	Right  string `arg:"" help:"admin: shape the community, and everything below. ads:manage: manage ads."`
+	Handle string `arg:"" help:"Whose right it is."`
+}
+
+type grantCommand struct{ rightArgs }
+
+// Run gives the right.
+func (c *grantCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.change(ctx, cli, os.Stdout, (*social.Service).GrantRight, "%s has the right %s now.\n", "%s has had the right %s already.\n")
+}
+
+type revokeCommand struct{ rightArgs }
+
+// Run takes the right.
+func (c *revokeCommand) Run(ctx context.Context, cli *commandLine) error {
+	return c.change(ctx, cli, os.Stdout, (*social.Service).RevokeRight, "%s does not have the right %s any more.\n", "%s has not had the right %s.\n")
+}
+
+func (c *rightArgs) change(ctx context.Context, cli *commandLine, out io.Writer,
+	change func(*social.Service, context.Context, string, social.Right) (bool, error), changed, unchanged string,
+) error {
+	right, err := social.ParseRight(c.Right)
+	if err != nil {
+		return plainly(err)
+	}
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	done, err := change(social.New(st, social.Options{}), ctx, c.Handle, right)
+	if err := errors.Join(plainly(err), st.Close()); err != nil {
+		return err
+	}
+	text := unchanged
+	if done {
+		text = changed
+	}
+	fmt.Fprintf(out, text, c.Handle, right)
+	return nil
+}
+
+type rightsCommand struct{}
+
+// Run writes a line for everybody who has rights: the handle and the rights, by handle.
+func (c *rightsCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	users, err := st.UsersWithRights(ctx)
+	if err := errors.Join(err, st.Close()); err != nil {
+		return err
+	}
+	if len(users) == 0 {
+		fmt.Fprintln(os.Stdout, "Nobody has rights: plaza grant RIGHT HANDLE gives some.")
+	}
+	slices.SortFunc(users, func(a, b *social.User) int { return strings.Compare(a.Handle, b.Handle) })
+	for _, u := range users {
+		fmt.Fprint(os.Stdout, u.Handle)
+		for _, right := range u.RightsInOrder() {
+			fmt.Fprint(os.Stdout, "\t", right)
+		}
+		fmt.Fprintln(os.Stdout)
+	}
+	return nil
+}
+
+// plainly is a refusal as it is told on the command line.
+func plainly(err error) error {
+	if refused, ok := errors.AsType[*fault.Error](err); ok {
+		return errors.New(refused.Message)
+	}
+	return err
+}

@@ -1,0 +1,114 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"time"
+
+	"plaza/ads"
+	"plaza/internal/app"
+	"plaza/social"
+	"plaza/storage"
+)
+
+type serveCommand struct {
+	Addr           string        `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	PublicURL      string        `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
+	AllowedOrigins []string      `help:"Web origins whose pages may use the API; * for all, which is safe because no cookie signs anybody in." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
+	MetricsAddr    string        `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
+	BehindProxy    bool          `help:"All requests come through a proxy that adds the client's address to X-Forwarded-For: count clicks on ads by that." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
+	NewsAds        zoneFlag      `help:"Let news carry ads, of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
+	NewsAdsEvery   int           `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
+	DrainDelay     time.Duration `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
+	EventRetention time.Duration `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
+	Demo           bool          `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
+}
+
+// zoneFlag is the place for ads that a flag names: site/zone.
+type zoneFlag ads.ZoneID
+
+// UnmarshalText implements encoding.TextUnmarshaler. An empty text, as an empty environment variable has, is no zone.
+func (z *zoneFlag) UnmarshalText(text []byte) error {
+	*z = zoneFlag{}
+	if len(text) == 0 {
+		return nil
+	}
+	zone, err := ads.ParseZoneID(string(text))
+	if err != nil {
+		return errors.New("must be SITE/ZONE: two names of 1 to 64 characters, of a–z, 0–9, '.', '-' and '_'")
+	}
+	*z = zoneFlag(zone)
+	return nil
+}
+
+// newsAds is where news carries ads.
+func (c *serveCommand) newsAds() app.NewsAds {
+	if c.NewsAds == (zoneFlag{}) {
+		return app.NewsAds{}
+	}
+	return app.NewsAds{Zone: ads.ZoneID(c.NewsAds), Every: c.NewsAdsEvery}
+}
+
+// check refuses settings that cannot work.
+func (c *serveCommand) check() error {
+	switch {
+	case c.NewsAds != (zoneFlag{}) && (c.NewsAdsEvery < 1 || c.NewsAdsEvery > social.MaxPageSize):
+		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
+	case c.DrainDelay < 0:
+		return errors.New("--drain-delay must not be negative")
+	case c.EventRetention < social.MinEventRetention || c.EventRetention > maxEventRetention:
+		return fmt.Errorf("--event-retention (PLAZA_EVENT_RETENTION) must be from 1h to 87600h (ten years): %v is not", c.EventRetention)
+	}
+	return c.checkAddresses()
+}
+
+const maxEventRetention = 87_600 * time.Hour
+
+// Run serves until ctx ends, or until the database is upgraded beyond this Plaza; then it drains.
+func (c *serveCommand) Run(ctx context.Context, cli *commandLine) error {
+	serving, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	cli.Outdated = end
+	err := c.run(serving, cli)
+	if ctx.Err() == nil && err == nil {
+		err = context.Cause(serving)
+	}
+	return err
+}
+
+func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
+	if err := c.check(); err != nil {
+		return err
+	}
+	tuneMemory()
+	interrupted, ignore := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer ignore()
+	return app.Run(ctx, func(ctx context.Context) (storage.Store, error) { return c.openStore(ctx, cli) }, app.Config{
+		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
+		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
+		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },
+	})
+}
+
+// openStore opens the database, and sets it up for a server.
+func (c *serveCommand) openStore(ctx context.Context, cli *commandLine) (storage.Store, error) {
+	st, err := cli.makeStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := errors.Join(c.warnOfIdle(ctx, cli, st), st.KeepEvents(ctx, c.EventRetention)); err != nil {
+		return nil, errors.Join(err, st.Close())
+	}
+	return st, nil
+}
+
+// proxiesNotice returns when proxies have had delay to notice that readiness fails, or at Ctrl-C, pressed before or now: a person
+// at a terminal has no proxy.
+func proxiesNotice(interrupted context.Context, delay time.Duration) {
+	ctx, stop := context.WithTimeout(interrupted, delay)
+	defer stop()
+	<-ctx.Done()
+}

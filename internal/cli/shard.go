@@ -1,0 +1,36 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"plaza/storage/mongodb"
+)
+
+// shardCommand spreads the database over the shards of a MongoDB cluster.
+type shardCommand struct {
+	Print bool `help:"Print the commands for mongosh." xor:"how" required:""`
+	Apply bool `help:"Run them: enable sharding, and shard each collection by its declared key. To run it again changes nothing." xor:"how" required:""`
+}
+
+// Run prints or applies.
+func (c *shardCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openMongoDB(ctx, "is one file: there is nothing to spread", cli.mongodbOptions())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	return c.run(ctx, os.Stdout, st)
+}
+
+func (c *shardCommand) run(ctx context.Context, out io.Writer, st *mongodb.Store) error {
+	if c.Apply {
+		return st.Shard(ctx, func(collection string) { fmt.Fprintf(out, "sharded: %s\n", collection) })
+	}
+	for _, line := range st.ShardCommands() {
+		fmt.Fprintln(out, line)
+	}
+	return nil
+}

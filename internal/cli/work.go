@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"plaza/social"
+)
+
+// workCommand is about the background work of the database.
+type workCommand struct {
+	Status workStatusCommand `cmd:"" help:"Say what is left to do: how many jobs wait, the age of the oldest, which failed."`
+	Retry  workRetryCommand  `cmd:"" help:"Give the jobs that were given up new attempts."`
+}
+
+type workStatusCommand struct{}
+
+// Run prints the backlog.
+func (*workStatusCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	backlog, err := st.Backlog(ctx)
+	if err != nil {
+		return err
+	}
+	writeBacklog(os.Stdout, backlog, time.Now())
+	return nil
+}
+
+func writeBacklog(out io.Writer, b social.Backlog, now time.Time) {
+	fmt.Fprintf(out, "jobs waiting: %d\n", b.Waiting)
+	if !b.Oldest.IsZero() {
+		fmt.Fprintf(out, "oldest:       %s\n", now.Sub(b.Oldest).Round(time.Millisecond))
+	}
+	fmt.Fprintf(out, "dead:         %d\n", b.Dead)
+	for _, f := range b.Faults {
+		state := "waits for another attempt"
+		if f.Dead {
+			state = "dead"
+		}
+		fmt.Fprintf(out, "\n%s: %s\n  %s after %d attempts, the last %s ago\n",
+			f.Job, f.Error, state, f.Attempts, now.Sub(f.At).Round(time.Second))
+	}
+}
+
+type workRetryCommand struct{}
+
+// Run revives dead jobs.
+func (*workRetryCommand) Run(ctx context.Context, cli *commandLine) error {
+	st, err := cli.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	n, err := st.Revive(ctx)
+	if err == nil {
+		fmt.Fprintf(os.Stdout, "jobs revived: %d\n", n)
+	}
+	return err
+}

@@ -1,0 +1,212 @@
+package plazatest
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"plaza/ads"
+	"plaza/internal/app"
+	"plaza/internal/testtime"
+	"plaza/loaders"
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+	"plaza/storage/sqlite"
+)
+
+// Engine is an engine with its layouts, which opens a fresh store.
+type Engine struct {
+	Name string
+	Open func(t testing.TB) storage.Store
+}
+
+// Engines are those that black-box tests run on; SQLite is the first.
+var Engines = []Engine{
+	{"sqlite", func(t testing.TB) storage.Store {
+		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return st
+	}},
+	{"mongodb", func(t testing.TB) storage.Store {
+		return OpenMongoDB(t, PooledURI(t, ""), mongodb.Options{Monitor: watchRouting(t)})
+	}},
+	{"mongodb hybrid", func(t testing.TB) storage.Store {
+		return OpenMongoDB(t, PooledURI(t, "hybrid"), mongodb.Options{
+			Feeds: mongodb.FeedsHybrid, MergeAbove: 3, Graph: mongodb.GraphTwo, Comments: mongodb.CommentsAdaptive, Monitor: watchRouting(t),
+		})
+	}},
+}
+
+// watchRouting holds every command of a test to the shard keys of the collections.
+func watchRouting(t testing.TB) *event.CommandMonitor {
+	return mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(nil)
+}
+
+func init() { //nolint:gochecknoinits // only in tests
+	if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); !all {
+		return
+	}
+	for _, layout := range []string{mongodb.FeedsBucket, mongodb.FeedsMonth} {
+		Engines = append(Engines, Engine{Name: "mongodb " + layout, Open: func(t testing.TB) storage.Store {
+			return OpenMongoDB(t, PooledURI(t, layout), mongodb.Options{Feeds: layout})
+		}})
+	}
+}
+
+// Cheap makes signing up quick: what the passwords of tests guard is worth nothing.
+var Cheap = social.Options{Passwords: social.PasswordCost{Passes: 1, Memory: 64}}
+
+// ForEachEngine runs a test on every engine.
+func ForEachEngine(t *testing.T, run func(t *testing.T, e Engine)) {
+	for _, e := range Engines {
+		t.Run(e.Name, func(t *testing.T) { run(t, e) })
+	}
+}
+
+// ForEachDatabase is ForEachEngine for what the layouts of MongoDB hardly touch; PLAZA_ALL_LAYOUTS has them nevertheless.
+func ForEachDatabase(t *testing.T, run func(t *testing.T, e Engine)) {
+	t.Helper()
+	for i, e := range Engines {
+		if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); i < 2 || all {
+			t.Run(e.Name, func(t *testing.T) { run(t, e) })
+		}
+	}
+}
+
+// Plaza is a whole server under test.
+type Plaza struct {
+	URL    string
+	Store  storage.Store
+	Server *app.Server
+
+	mu     sync.Mutex
+	People map[string]Person
+}
+
+// Start serves a fresh store over HTTP until the test ends.
+func Start(t testing.TB, e Engine) *Plaza { return Serve(t, e.Open(t)) }
+
+// NewsZone is where news of servers under test has its ads from.
+var NewsZone = ads.ZoneID{Site: "example.org", Name: "news"}
+
+// Serve serves a store; several servers may share one.
+func Serve(t testing.TB, st storage.Store) *Plaza { return serveAs(t, st, testConfig()) }
+
+// ServeWithAds serves a store, with ads of those options.
+func ServeWithAds(t testing.TB, st storage.Store, o ads.Options) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.Ads = o
+	return serveAs(t, st, config)
+}
+
+// ServeCounted serves a store whose commands are counted: look-ups wait for those that a busy processor delays, or they would
+// fall into more batches.
+func ServeCounted(t testing.TB, st storage.Store) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.LoaderWait = testtime.Scale(3 * loaders.DefaultWait)
+	return serveAs(t, st, config)
+}
+
+// testConfig lets news carry ads of newsZone, one behind every second public post, and has ads counted before a request is answered.
+func testConfig() app.Config {
+	return app.Config{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: app.NewsAds{Zone: NewsZone, Every: 2}, Social: Cheap, Ads: ads.Options{Go: func(do func()) { do() }}}
+}
+
+func serveAs(t testing.TB, st storage.Store, config app.Config) *Plaza {
+	t.Helper()
+	listener := httptest.NewUnstartedServer(nil)
+	s := app.New(st, config)
+	ctx, stop := context.WithCancel(context.Background())
+	done, err := s.Hub.Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	worked := make(chan struct{})
+	go func() { defer close(worked); st.Work(ctx) }()
+	listener.Config.Handler = afterWork(st, s.Handler)
+	listener.Start()
+	t.Cleanup(func() {
+		if err := s.GraphQL.Shutdown(context.Background()); err != nil {
+			t.Errorf("shutdown: %v", err)
+		}
+		listener.Close()
+		stop()
+		<-done
+		<-worked
+		s.DrainAds()
+		if err := st.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return &Plaza{URL: listener.URL, Store: st, Server: s, People: map[string]Person{}}
+}
+
+// afterWork lets requests wait until the background work is done, so that each sees what those before it have written.
+func afterWork(st social.Worker, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		look := time.NewTicker(time.Millisecond) // the work needs the processor, too
+		defer look.Stop()
+		for {
+			backlog, err := st.Backlog(r.Context())
+			if err != nil || backlog.Waiting == 0 {
+				break
+			}
+			<-look.C
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// As is the user with that handle, who signs up at the first call; "anyone" is signed out.
+func (p *Plaza) As(t testing.TB, handle string) Person {
+	t.Helper()
+	if handle == "anyone" {
+		return Person{URL: p.URL}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if known, ok := p.People[handle]; ok {
+		return known
+	}
+	var answer struct {
+		SignUp struct {
+			Token      string
+			UserErrors []struct{ Message string }
+		}
+	}
+	Person{URL: p.URL}.Do(t, `mutation($in: SignUpInput!) { signUp(input: $in) { token userErrors { message } } }`,
+		map[string]any{"in": map[string]any{"handle": handle, "name": handle, "password": "password of " + handle}}, &answer)
+	if answer.SignUp.Token == "" {
+		t.Fatalf("%s cannot sign up: %v", handle, answer.SignUp.UserErrors)
+	}
+	p.People[handle] = Person{URL: p.URL, Token: answer.SignUp.Token}
+	return p.People[handle]
+}
+
+// Grant gives a right to an actor; the step is "GRANT: right actor".
+func Grant(t *testing.T, p *Plaza, step string) {
+	t.Helper()
+	words := strings.Fields(step)
+	right, err := social.ParseRight(words[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.As(t, words[2])
+	if _, err := social.New(p.Store, social.Options{}).GrantRight(t.Context(), words[2], right); err != nil {
+		t.Fatal(err)
+	}
+}

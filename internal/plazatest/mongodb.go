@@ -1,0 +1,101 @@
+package plazatest
+
+import (
+	"cmp"
+	"context"
+	"net/url"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/id"
+	"plaza/internal/testtime"
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// MongoURI names a fresh database.
+func MongoURI(t testing.TB) string { return withDatabase(t, mongotest.Database) }
+
+// PooledURI names an empty database, which may have the collections of earlier tests with the same layouts.
+func PooledURI(t testing.TB, layouts string) string {
+	return withDatabase(t, func(t testing.TB) (uri, name string) { return mongotest.Reused(t, layouts) })
+}
+
+func withDatabase(t testing.TB, database func(testing.TB) (uri, name string)) string {
+	uri, name := database(t)
+	at, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.Path = "/" + name
+	return at.String()
+}
+
+// Patient gives a store all the time that this machine may need.
+func Patient(o mongodb.Options) mongodb.Options {
+	o.Timeout = cmp.Or(o.Timeout, testtime.Patience())
+	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, testtime.Patience())
+	o.Lease = cmp.Or(o.Lease, testtime.Patience())
+	return o
+}
+
+// OpenMongoDB opens a store that is closed at the test's end, if it was not before: its heartbeat would miss the database.
+func OpenMongoDB(t testing.TB, uri string, o mongodb.Options) storage.Store {
+	t.Helper()
+	st, err := mongodb.Open(t.Context(), uri, Patient(o))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = st.Close() })
+	return st
+}
+
+// PatientURI names a database on a server of its own that keeps the transactions of the dead open for an hour: servers have to end them.
+func PatientURI(t *testing.T) string {
+	t.Helper()
+	return InPlaza(t, mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600")).URI())
+}
+
+// InPlaza names the database of a server.
+func InPlaza(t *testing.T, uri string) string {
+	t.Helper()
+	at, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at.Path = "/plaza"
+	return at.String()
+}
+
+// NewComment is a comment on the post itself, which the caller stores.
+func NewComment(post social.PostID, author social.UserID) *social.Comment {
+	c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: post, Author: author, Text: "yes"}
+	c.Slug = c.ID.ID.String()[16:]
+	c.Path, c.TreePath = c.Slug, social.NewTreePath(nil, c.ID)
+	return c
+}
+
+// CommentAdded is the event that goes with a comment.
+func CommentAdded() social.Event {
+	return social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventCommentAdded}
+}
+
+// Database is the database that a URI names, to look at with the driver.
+func Database(t *testing.T, uri string) *mongo.Database {
+	t.Helper()
+	client, err := mongo.Connect(options.Client().ApplyURI(uri))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = client.Disconnect(context.Background()) })
+	at, err := url.Parse(uri)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.Database(strings.TrimPrefix(at.Path, "/"))
+}

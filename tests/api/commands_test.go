@@ -1,0 +1,234 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"plaza/ads"
+	"plaza/id"
+	"plaza/internal/plazatest"
+	"plaza/social"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// commandLog records the commands that a MongoDB driver sends, but for those of the change stream, of background work and
+// of heartbeats.
+type commandLog struct {
+	mu       sync.Mutex
+	commands []string
+}
+
+func (l *commandLog) monitor() *event.CommandMonitor {
+	return &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+		if e.CommandName == "getMore" && e.Command.Lookup("collection").StringValue() == "events" {
+			return
+		}
+		collection, _ := e.Command.Lookup(e.CommandName).StringValueOK()
+		if collection == "jobs" || mongotest.IsHeartbeat(e) {
+			return
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.commands = append(l.commands, e.CommandName+" "+collection)
+	}}
+}
+
+// mustTake holds pages of both sizes to a number of commands; if exact, to the same one. See recounts.
+func (l *commandLog) mustTake(t *testing.T, what string, most int, exact bool, sizes [2]int, do func(first int)) {
+	t.Helper()
+	var small, large []string
+	few, alike := false, false
+	for n := 0; n < recounts && (!few || !alike); n++ {
+		small = l.during(func() { do(sizes[0]) })
+		large = l.during(func() { do(sizes[1]) })
+		few, alike = max(len(small), len(large)) <= most, !exact || len(small) == len(large)
+	}
+	if !few {
+		t.Errorf("%s: pages of %v take %d and %d commands, want at most %d: %v, %v", what, sizes, len(small), len(large), most, small, large)
+	}
+	if !alike {
+		t.Errorf("%s: a page of %d takes %d commands, one of %d takes %d", what, sizes[0], len(small), sizes[1], len(large))
+	}
+	t.Logf("%s: %d commands", what, len(small))
+}
+
+// during answers with the commands that were sent while something was done.
+func (l *commandLog) during(do func()) []string {
+	l.mu.Lock()
+	from := len(l.commands)
+	l.mu.Unlock()
+	do()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]string(nil), l.commands[from:]...)
+}
+
+const postFields = `__typename id text createdAt editedAt commentCount audience { kind }
+	author { id handle name avatarUrl } wallOwner { handle }
+	latestComments { id text author { handle } }
+	reactionCounts { kind count } viewerReaction viewerCanComment viewerIsMutingThread commentOrder viewerCanEdit viewerCanDelete`
+
+// plainFields are what other servers were measured with.
+const plainFields = `__typename id text createdAt commentCount author { id handle name } latestComments { id text author { handle name } }`
+
+// mostForNews and mostForWall are how many commands a page may take on each layout, the session's look-up among them.
+var (
+	mostForNews = map[string]int{mongodb.FeedsRead: 4, mongodb.FeedsHybrid: 4, mongodb.FeedsBucket: 3, mongodb.FeedsMonth: 5}
+	mostForWall = map[string]int{mongodb.FeedsRead: 7, mongodb.FeedsHybrid: 7, mongodb.FeedsBucket: 7, mongodb.FeedsMonth: 9}
+)
+
+// TestCommandCounts holds each page to its number of MongoDB commands, whatever its size.
+func TestCommandCounts(t *testing.T) {
+	layouts := []string{mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.FeedsBucket}
+	if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); all {
+		layouts = append(layouts, mongodb.FeedsMonth)
+	}
+	for _, layout := range layouts {
+		t.Run(layout, func(t *testing.T) { countCommands(t, layout) })
+	}
+}
+
+func countCommands(t *testing.T, layout string) {
+	t.Helper()
+	log := &commandLog{}
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(log.monitor()), Feeds: layout}))
+	reader := plaza.As(t, "reader")
+	post := fillNews(t, plaza, reader)
+	reader.Do(t, `{ viewer { news(first: 1) { nodes { id } } } }`, nil, nil) // where a list is kept, it is built now
+	for _, c := range []struct {
+		name, query string
+		most        int  // commands, the session's look-up among them
+		exact       bool // the same for every size of the page; else lists within lists may come in a few batches
+	}{
+		{"news", `query($first: Int!) { viewer { news(first: $first) { nodes { ` + postFields + ` } pageInfo { hasNextPage endCursor } } } }`, 5, layout != mongodb.FeedsMonth},
+		{"news as others have it", `query($first: Int!) { viewer { news(first: $first) { nodes { ` + plainFields + ` } pageInfo { hasNextPage endCursor } } } }`, mostForNews[layout], layout != mongodb.FeedsMonth},
+		{"wall", `query($first: Int!) { user(handle: "author0") { name wall(first: $first) { edges { cursor node { ` + postFields + ` } } } } }`, mostForWall[layout], layout != mongodb.FeedsMonth},
+		{"posts by a user", `query($first: Int!) { user(handle: "author0") { name posts(first: $first) { edges { cursor node { ` + postFields + ` } } pageInfo { hasNextPage } } } }`, 6, true},
+		{"incoming", `query($first: Int!) { viewer { incoming(first: $first) { nodes { ` + postFields + ` } } } }`, 5, true},
+		{"thread", `query($first: Int!, $post: ID!) { post(id: $post) { text comments(first: $first, order: THREADED) { nodes { slug text depth author { handle viewerFollows } viewerCanDelete viewerCanReply } } } }`, 5, true},
+		{"comments by a user", `query($first: Int!) { user(handle: "author1") { comments(first: $first) { nodes { text author { handle } post { text author { handle } } viewerCanReply viewerCanDelete } pageInfo { hasNextPage } } } }`, 6, true},
+		{"comments by the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle comments(first: 3) { nodes { text } } } } } } }`, 18, false},
+		{"posts by the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle viewerFollows posts(first: 3) { nodes { text author { handle } } } } } } } }`, 14, false},
+		{"walls of the followed", `query($first: Int!) { viewer { user { following(first: $first) { nodes { handle viewerFollows wall(first: 3) { nodes { text author { handle } } } } } } } }`, 15, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			log.mustTake(t, c.name, c.most, c.exact, [2]int{20, 100}, func(first int) {
+				reader.Do(t, c.query, map[string]any{"first": first, "post": post}, nil)
+			})
+		})
+	}
+}
+
+// TestCommandCountsOfAds holds the lists of those who manage ads to their number of commands, whatever the size of the page.
+func TestCommandCountsOfAds(t *testing.T) {
+	log := &commandLog{}
+	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
+	ada := plaza.As(t, "ada")
+	plazatest.Grant(t, plaza, "GRANT: ads:manage ada")
+	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}
+	batch := ads.Batch{
+		Advertisers: []ads.Advertiser{advertiser},
+		Zones:       []ads.Zone{{ID: ads.ZoneID{Site: "acme.example", Name: "top"}, Currency: "EUR", Design: ads.ByKeywords}},
+	}
+	for range 40 {
+		batch.Campaigns = append(batch.Campaigns, ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: advertiser.ID, Name: "Spring", State: ads.Active})
+		batch.Units = append(batch.Units, ads.Unit{
+			ID: ads.UnitID{ID: id.New()}, Campaign: batch.Campaigns[0].ID, State: ads.Active, Zones: []ads.ZoneID{batch.Zones[0].ID},
+			Creative: ads.Creative{Headline: "Anvils", LandingURL: "https://acme.example/"}, Bid: ads.Bid{Model: ads.CPM, Price: 1_000, Currency: "EUR"},
+		})
+	}
+	if _, err := plaza.Store.Ads().Save(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		query string
+		most  int // commands, the session's and the viewer's look-up among them
+	}{
+		"campaigns": {`query($first: Int!, $id: ID!) { adManager { campaigns(advertiserId: $id, first: $first) { nodes { name spent budget { total } } pageInfo { hasNextPage } } } }`, 5},
+		"units":     {`query($first: Int!, $of: ID!) { adManager { units(campaignId: $of, first: $first) { nodes { headline preview { headline why } } } } }`, 6},
+		"refunds":   {`query($first: Int!, $of: ID!) { adManager { refunds(campaignId: $of, first: $first) { nodes { count } } } }`, 4},
+		"charges":   {`query($first: Int!, $of: ID!) { adManager { charges(campaignId: $of) { count newest { at } } zones(first: $first) { nodes { zone } } } }`, 13},
+		"forecast":  {`query($first: Int!) { adManager { forecast(site: "acme.example", zone: "top") { booked } zones(first: $first) { nodes { zone } } } }`, 8},
+	} {
+		variables := map[string]any{"first": 5, "id": advertiser.ID.String(), "of": batch.Campaigns[0].ID.String()}
+		ada.Do(t, c.query, variables, nil) // reads the signing key once
+		log.mustTake(t, name, c.most, true, [2]int{5, 40}, func(first int) {
+			variables["first"] = first
+			ada.Do(t, c.query, variables, nil)
+		})
+	}
+}
+
+// fillNews makes 110 followed authors, 120 posts with comments in the reader's news, some on the reader's wall, and a long
+// thread, whose post it answers with. It does so without requests: those are for what is counted.
+func fillNews(t testing.TB, plaza *plazatest.Plaza, reader plazatest.Person) (post string) {
+	t.Helper()
+	f := &newsFiller{t: t, service: social.New(plaza.Store, plazatest.Cheap)}
+	owner, err := social.ParseUserID(reader.IDOf(t, "reader"))
+	f.ok(err)
+	for i := range 110 {
+		f.author(fmt.Sprintf("author%d", i), owner)
+	}
+	var last social.PostID
+	for i := range 120 {
+		last = f.post(i, owner)
+	}
+	for j := range 110 {
+		f.comment(j, last, fmt.Sprint("more ", j))
+	}
+	f.ok(social.Settle(t.Context(), plaza.Store))
+	return last.String()
+}
+
+type newsFiller struct {
+	t       testing.TB
+	service *social.Service
+	authors []social.UserID
+}
+
+func (f *newsFiller) ok(err error) {
+	f.t.Helper()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// author signs up, and is followed by the reader.
+func (f *newsFiller) author(handle string, reader social.UserID) {
+	f.t.Helper()
+	user, _, err := f.service.SignUp(f.t.Context(), social.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
+	f.ok(err)
+	f.ok(f.service.Follow(f.t.Context(), reader, user))
+	f.authors = append(f.authors, user)
+}
+
+// post writes one with four comments, which the reader likes; each third one on the reader's wall.
+func (f *newsFiller) post(n int, reader social.UserID) social.PostID {
+	f.t.Helper()
+	in := social.NewPost{
+		Content:  social.Content{Status: &social.Status{Text: fmt.Sprint("post ", n)}},
+		Audience: social.Audience{Kind: social.AudiencePublic},
+	}
+	if n%3 == 0 {
+		in.WallOwner = reader
+	}
+	post, err := f.service.CreatePost(f.t.Context(), f.authors[n%10], in)
+	f.ok(err)
+	for j := range 4 {
+		f.comment((n+j)%len(f.authors), post.ID, fmt.Sprint("comment ", j))
+	}
+	f.ok(f.service.React(f.t.Context(), reader, post.ID, social.ReactionLike))
+	return post.ID
+}
+
+func (f *newsFiller) comment(author int, post social.PostID, text string) {
+	f.t.Helper()
+	_, err := f.service.AddComment(f.t.Context(), f.authors[author], social.NewComment{Post: post, Text: text})
+	f.ok(err)
+}

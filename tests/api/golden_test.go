@@ -1,0 +1,301 @@
+package api
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/vektah/gqlparser/v2"
+	"github.com/vektah/gqlparser/v2/ast"
+	"golang.org/x/tools/txtar"
+
+	"plaza/ads"
+	"plaza/graph/generated"
+	"plaza/id"
+	"plaza/internal/plazatest"
+	"plaza/storage"
+)
+
+var update = flag.Bool("update", false, "write the golden answers anew")
+
+// TestGolden runs the cases of testdata/golden on every engine, over HTTP. A case is a txtar file: each step is a
+// file named "actor: what", which holds an operation, followed by a file named "want" with its answer.
+//
+// Actors are people who have signed up with that handle (and that name, and the password "password of <handle>");
+// "anyone" is not signed in, and "<token 1>" is whose token that is. Two steps are no operations and have no answer:
+// "SEED: ads" places ads (see seedAds and seedNewsAds), "GRANT: admin ada" gives that right. In answers each id, cursor, token and time is
+// replaced by a name (<post 1>), numbered in order of appearance, and steps use those names. "VARIABLES {…}" on the first line of a step gives variables.
+func TestGolden(t *testing.T) {
+	files, err := filepath.Glob("testdata/golden/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no golden cases: %v", err)
+	}
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		for _, file := range files {
+			t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+				runGolden(t, e, file)
+			})
+		}
+	})
+}
+
+func runGolden(t *testing.T, e plazatest.Engine, file string) {
+	archive, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plaza := plazatest.Start(t, e)
+	names := newNames()
+	for i := 0; i < len(archive.Files); i++ {
+		step := archive.Files[i]
+		actor, _, ok := strings.Cut(step.Name, ":")
+		if !ok {
+			t.Fatalf("%s: a step is named actor: what, not %q", file, step.Name)
+		}
+		if actor == "SEED" {
+			plazatest.SeedAds(t, plaza.Store)
+			seedNewsAds(t, plaza.Store)
+			continue
+		}
+		if actor == "GRANT" {
+			plazatest.Grant(t, plaza, step.Name)
+			continue
+		}
+		got := names.hide(names.person(t, plaza, actor).Raw(t, names.reveal(string(step.Data))))
+		if *update {
+			archive.Files = setWant(archive.Files, i, got)
+		} else if i+1 == len(archive.Files) || archive.Files[i+1].Name != "want" {
+			t.Fatalf("%s: %q wants nothing; run the test with -update", file, step.Name)
+		} else if diff := cmp.Diff(string(archive.Files[i+1].Data), got); diff != "" {
+			t.Errorf("%s: %s (-want +got)\n%s", file, step.Name, diff)
+		}
+		i++
+	}
+	if *update {
+		if err := os.WriteFile(file, txtar.Format(archive), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// seedNewsAds places three ads in newsZone: "Tea" has the highest bid, "Anvils" and "Steam" have keywords, and "Steam" is for each person once a day.
+func seedNewsAds(t *testing.T, st storage.Store) {
+	t.Helper()
+	advertised := func(n int) id.ID { return id.Derive(time.UnixMilli(1), fmt.Sprint("news ads/", n)) }
+	batch := ads.Batch{Zones: []ads.Zone{{ID: plazatest.NewsZone, Currency: "EUR", Design: ads.ByKeywords}}}
+	for n, u := range []ads.Unit{
+		{Creative: ads.Creative{Headline: "Tea"}, Bid: ads.Bid{Price: 2_000_000}},
+		{Creative: ads.Creative{Headline: "Anvils"}, Bid: ads.Bid{Price: 1_000_000}, Keywords: []string{"anvil", "forge.example"}},
+		{Creative: ads.Creative{Headline: "Steam"}, Bid: ads.Bid{Price: 1_500_000}, Keywords: []string{"steam"}, Caps: []ads.Cap{{Count: 1, Per: ads.Day}}},
+	} {
+		a := ads.Advertiser{ID: ads.AdvertiserID{ID: advertised(n)}, Name: "Maker of " + u.Headline}
+		c := ads.Campaign{ID: ads.CampaignID{ID: advertised(10 + n)}, Advertiser: a.ID, Name: "News", State: ads.Active}
+		u.ID, u.Campaign, u.State, u.Zones = ads.UnitID{ID: advertised(20 + n)}, c.ID, ads.Active, []ads.ZoneID{plazatest.NewsZone}
+		u.LandingURL, u.Bid.Model, u.Bid.Currency = "https://example.org/"+u.Headline, ads.CPM, "EUR"
+		batch.Advertisers, batch.Campaigns, batch.Units = append(batch.Advertisers, a), append(batch.Campaigns, c), append(batch.Units, u)
+	}
+	if _, err := ads.New(st.Ads(), ads.Options{}).Add(t.Context(), batch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func setWant(files []txtar.File, step int, got string) []txtar.File {
+	want := txtar.File{Name: "want", Data: []byte(got)}
+	if step+1 < len(files) && files[step+1].Name == "want" {
+		files[step+1] = want
+		return files
+	}
+	return append(files[:step+1], append([]txtar.File{want}, files[step+1:]...)...)
+}
+
+// TestGoldenCoversTheSchema says which field, argument, input field or enum value no golden case uses.
+func TestGoldenCoversTheSchema(t *testing.T) {
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	files, err := filepath.Glob("testdata/golden/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	used := coverage{}
+	for _, file := range files {
+		archive, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, step := range archive.Files {
+			if doc, err := gqlparser.LoadQueryWithRules(schema, string(step.Data), nil); err == nil { // else it is an answer
+				used.document(doc)
+			}
+		}
+	}
+	for _, missing := range used.missing(schema) {
+		t.Errorf("no golden case uses %s", missing)
+	}
+}
+
+// coverage has the coordinates (https://spec.graphql.org/draft/#sec-Schema-Coordinates) of what operations use.
+type coverage map[string]bool
+
+func (c coverage) document(doc *ast.QueryDocument) {
+	for _, operation := range doc.Operations {
+		c.selections(operation.SelectionSet)
+	}
+}
+
+func (c coverage) selections(set ast.SelectionSet) {
+	for _, selection := range set {
+		switch s := selection.(type) {
+		case *ast.Field:
+			at := s.ObjectDefinition.Name + "." + s.Name
+			c[at] = true
+			for _, argument := range s.Arguments {
+				c[at+"("+argument.Name+":)"] = true
+				c.value(argument.Value)
+			}
+			c.selections(s.SelectionSet)
+		case *ast.InlineFragment:
+			c.selections(s.SelectionSet)
+		}
+	}
+}
+
+func (c coverage) value(v *ast.Value) {
+	if v.Kind == ast.EnumValue {
+		c[v.Definition.Name+"."+v.Raw] = true
+	}
+	for _, child := range v.Children {
+		if v.Kind == ast.ObjectValue {
+			c[v.Definition.Name+"."+child.Name] = true
+		}
+		c.value(child.Value)
+	}
+}
+
+// missing lists what is not covered, sorted. What an interface's field covers, its types' fields need not; live
+// updates have tests of their own.
+func (c coverage) missing(schema *ast.Schema) []string {
+	var missing []string
+	need := func(coordinates ...string) {
+		if !slices.ContainsFunc(coordinates, func(at string) bool { return c[at] }) {
+			missing = append(missing, coordinates[0])
+		}
+	}
+	for _, def := range schema.Types {
+		switch {
+		case def.BuiltIn || slices.Contains([]string{"Subscription", "NewsItemAdded", "CommentAdded", "LiveEvent", "UserErrorCode", "AdVerdict", "AdForecastBasis", "Right"}, def.Name):
+		case def.Kind == ast.Object:
+			for _, f := range def.Fields {
+				if strings.HasPrefix(f.Name, "__") {
+					continue // introspection
+				}
+				need(coordinates(def, "."+f.Name)...)
+				for _, a := range f.Arguments {
+					need(coordinates(def, "."+f.Name+"("+a.Name+":)")...)
+				}
+			}
+		case def.Kind == ast.InputObject:
+			for _, f := range def.Fields {
+				need(def.Name + "." + f.Name)
+			}
+		case def.Kind == ast.Enum:
+			for _, v := range def.EnumValues {
+				need(def.Name + "." + v.Name)
+			}
+		}
+	}
+	slices.Sort(missing)
+	return missing
+}
+
+func coordinates(def *ast.Definition, rest string) []string {
+	all := []string{def.Name + rest}
+	for _, implemented := range def.Interfaces {
+		all = append(all, implemented+rest)
+	}
+	return all
+}
+
+// names replaces what differs from run to run by names, and back.
+type names struct {
+	hidden, revealed map[string]string
+	counts           map[string]int
+}
+
+func newNames() *names {
+	return &names{hidden: map[string]string{}, revealed: map[string]string{}, counts: map[string]int{}}
+}
+
+var (
+	timeText = regexp.MustCompile(`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$`)
+	idText   = regexp.MustCompile(`^(user|circle|post|comment|ad|adchoice|adrefund|advertiser|campaign)_[0-9a-z]{26}$`)
+	field    = regexp.MustCompile(`^(\s*(?:"([A-Za-z]+)": )?)"([^"\\]+)"(,?)$`)
+	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
+)
+
+// hide works on an indented answer, line by line, because only a field's name tells what is a cursor or a token.
+func (n *names) hide(answer string) string {
+	lines := strings.Split(answer, "\n")
+	for i, line := range lines {
+		m := field.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		if kind := kindOf(m[2], m[3]); kind != "" {
+			lines[i] = m[1] + `"` + n.nameOf(kind, m[3]) + `"` + m[4]
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func kindOf(field, text string) string {
+	if m := idText.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	switch {
+	case timeText.MatchString(text):
+		return "time"
+	case field == "slug" || field == "token" || field == "impressionToken" || field == "clickUrl" || field == "path":
+		return strings.ToLower(field)
+	case strings.HasSuffix(strings.ToLower(field), "cursor"):
+		return "cursor"
+	default:
+		return ""
+	}
+}
+
+func (n *names) nameOf(kind, text string) string {
+	if kind == "time" {
+		return "<time>"
+	}
+	if known, ok := n.hidden[text]; ok {
+		return known
+	}
+	n.counts[kind]++
+	made := fmt.Sprintf("<%s %d>", kind, n.counts[kind])
+	n.hidden[text], n.revealed[made] = made, text
+	return made
+}
+
+// person is the one whose token is named, or who has that handle.
+func (n *names) person(t *testing.T, plaza *plazatest.Plaza, actor string) plazatest.Person {
+	t.Helper()
+	if token, ok := n.revealed[actor]; ok {
+		return plazatest.Person{URL: plaza.URL, Token: token}
+	}
+	return plaza.As(t, actor)
+}
+
+func (n *names) reveal(operation string) string {
+	return name.ReplaceAllStringFunc(operation, func(made string) string {
+		if text, ok := n.revealed[made]; ok {
+			return text
+		}
+		return made
+	})
+}

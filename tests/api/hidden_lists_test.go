@@ -1,0 +1,107 @@
+package api
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+
+	"plaza/internal/plazatest"
+	"plaza/storage"
+	"plaza/storage/mongodb"
+)
+
+// TestHiddenMatches searches for people of whom all that match are hidden: the answer, and what it costs, is as where nobody matches.
+func TestHiddenMatches(t *testing.T) {
+	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
+		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
+		for handle, city := range map[string]string{"eve": "Oslo", "fay": "Bergen"} {
+			s.act(t, handle, `mutation { a: setProfileProperty(input: {key: "city", value: "`+city+`"}) { userErrors { code } }
+				b: setProfileProperty(input: {key: "height", value: 190}) { userErrors { code } } }`)
+		}
+		s.act(t, "gil", `mutation { a: setProfileProperty(input: {key: "city", value: "Rome", visibility: CIRCLES}) { userErrors { code } }
+			b: setProfileProperty(input: {key: "birthday", value: "1990-05-17", visibility: ONLY_ME}) { userErrors { code } } }`)
+		names := `query($of: String!) { usersByName(startsWith: $of) { nodes { id } pageInfo { endCursor hasNextPage } } }`
+		lastNames := `query($of: String!) { usersByName(startsWith: $of, last: 5) { nodes { id } pageInfo { endCursor hasPreviousPage } } }`
+		cities := `query($of: PropertyValue!) { users(where: [{key: "city", equals: $of}]) { nodes { id } pageInfo { endCursor hasNextPage } } }`
+		anyCity := `query($of: PropertyValue!) { users(where: [{key: "city", in: [$of, "Nowhere"]}]) { nodes { id } pageInfo { endCursor hasNextPage } } }`
+		heights := `query($of: PropertyValue!) { users(where: [{key: "height", equals: $of}]) { nodes { id } pageInfo { endCursor } } }`
+		births := `query($of: PropertyValue!) { users(where: [{key: "birthday", equals: $of}]) { nodes { id } pageInfo { endCursor } } }`
+		for name, asked := range map[string]struct {
+			operation       string
+			hidden, missing any
+		}{
+			"name of who is blocked":   {names, "eve", "nobody"},
+			"name of who blocks":       {names, "FAY", "nobody"},
+			"name from the end":        {lastNames, "eve", "nobody"},
+			"value of who is blocked":  {cities, "Oslo", "Paris"},
+			"value of who blocks":      {cities, "bergen", "Paris"},
+			"values":                   {anyCity, "Oslo", "Paris"},
+			"value of both":            {heights, 190, 191},
+			"value for others circles": {cities, "Rome", "Paris"},
+			"value for nobody":         {births, "1990-05-17", "1990-05-18"},
+		} {
+			s.mustBeAlike(t, s.ada, question{name, asked.operation, map[string]any{"of": asked.hidden}, map[string]any{"of": asked.missing}})
+		}
+	})
+}
+
+// TestHiddenWalls shows walls on which all posts are hidden, with comments of several, and authors all of whose posts are: both are as empty ones.
+func TestHiddenWalls(t *testing.T) {
+	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
+		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
+		s.add(t, "hal", "hal", `{ viewer { user { id } } }`)
+		s.add(t, "onGils", "bob", `mutation { createPost(input: {content: {status: {text: "secret"}}, audience: {kind: ONLY_ME}, wallOwnerId: "$gil"}) { post { id } } }`)
+		s.act(t, "gil", `mutation { addComment(input: {postId: "$onGils", text: "secret"}) { userErrors { code } } }`)
+		const posts = `nodes { id author { id } latestComments { text } } pageInfo { endCursor hasNextPage hasPreviousPage }`
+		for _, list := range []string{"wall", "posts", "posts(last: 5)"} {
+			query := `query($handle: String!) { user(handle: $handle) { ` + list + ` { ` + posts + ` } } }`
+			for _, p := range []plazatest.Person{s.ada, {URL: s.plaza.URL}} {
+				s.mustBeAlike(t, p, question{"gil's " + list, query, map[string]any{"handle": "gil"}, map[string]any{"handle": "hal"}})
+			}
+		}
+	})
+}
+
+// TestHiddenComments lists the comments of somebody who has written on hidden posts alone: it is as where they never wrote anything.
+func TestHiddenComments(t *testing.T) {
+	run := func(t *testing.T, st storage.Store, sent *commands) {
+		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
+		s.add(t, "hal", "hal", `{ viewer { user { id } } }`)
+		for _, query := range []string{
+			`query($handle: String!) { user(handle: $handle) { comments { nodes { id author { id } post { id } } pageInfo { endCursor hasNextPage } } } }`,
+			`query($handle: String!) { user(handle: $handle) { comments(last: 20) { nodes { id } pageInfo { endCursor hasPreviousPage } } } }`,
+		} {
+			for _, p := range []plazatest.Person{s.ada, {URL: s.plaza.URL}} {
+				s.mustBeAlike(t, p, question{"gil's comments", query, map[string]any{"handle": "gil"}, map[string]any{"handle": "hal"}})
+			}
+		}
+	}
+	forEachCounted(t, run)
+	for _, layout := range []string{mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive} {
+		t.Run(fmt.Sprint("mongodb ", layout), func(t *testing.T) {
+			sent := &commands{}
+			run(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Comments: layout, Monitor: sent.monitor()}), sent)
+		})
+	}
+}
+
+// TestVisibilityMeetsValue hides a value while another request changes what it says: it is hidden in the end, whoever comes first.
+func TestVisibilityMeetsValue(t *testing.T) {
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		s := newWorld(t, plazatest.Start(t, e))
+		set := func(value, visibility string) {
+			s.plaza.As(t, "bob").Raw(t, fmt.Sprintf(`mutation { setProfileProperty(input: {key: "city", value: %q%s}) { userErrors { code } } }`, value, visibility))
+		}
+		for range 20 {
+			set("Ulm", ", visibility: PUBLIC")
+			var both sync.WaitGroup
+			both.Go(func() { set("Bonn", "") })
+			both.Go(func() { set("Ulm", ", visibility: ONLY_ME") })
+			both.Wait()
+			if answer := s.ada.Raw(t, `{ user(handle: "bob") { properties { value } } }`); !strings.Contains(answer, `"properties": []`) && !strings.Contains(answer, `"properties":[]`) {
+				t.Fatalf("what was hidden is seen: %s", answer)
+			}
+		}
+	})
+}

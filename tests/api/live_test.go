@@ -1,0 +1,250 @@
+package api
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plaza/internal/plazatest"
+	"plaza/live"
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/mongodb"
+)
+
+func TestNewsArriveLive(t *testing.T) {
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob, cara := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "cara")
+		bob.Follow(t, "ada")
+		news := bob.Connect(t)
+		news.Subscribe(plaza, "news", plazatest.NewsSubscription)
+		own := ada.Connect(t)
+		own.Subscribe(plaza, "own", plazatest.NewsSubscription)
+		// post writes as ada, and waits until the event has been handled: who may see it is decided then.
+		post := func(text string, audience map[string]any) {
+			t.Helper()
+			ada.Status(t, text, audience)
+			if got := own.TextOf(own.Next()); got != text {
+				t.Fatalf("ada's own news: got %q, want %q", got, text)
+			}
+		}
+		cara.Status(t, "by somebody whom bob does not follow", plazatest.Public)
+		post("for nobody", map[string]any{"kind": "ONLY_ME"})
+		post("for ada's circles, which bob is not in", map[string]any{"kind": "CIRCLES"})
+		post("for all", plazatest.Public)
+		if got := news.TextOf(news.Next()); got != "for all" {
+			t.Errorf("got %q", got)
+		}
+		bob.Mutate(t, "muteUser", "", map[string]any{"userId": bob.IDOf(t, "ada")})
+		post("muted", plazatest.Public)
+		bob.Mutate(t, "unmuteUser", "", map[string]any{"userId": bob.IDOf(t, "ada")})
+		ada.Mutate(t, "blockUser", "", map[string]any{"userId": ada.IDOf(t, "bob")})
+		post("blocked", plazatest.Public)
+		ada.Mutate(t, "unblockUser", "", map[string]any{"userId": idBlocked(t, ada)})
+		bob.Follow(t, "ada")
+		post("again", plazatest.Public)
+		if got := news.TextOf(news.Next()); got != "again" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+// idBlocked is the id of the one whom somebody blocks.
+func idBlocked(t testing.TB, p plazatest.Person) string {
+	t.Helper()
+	var answer struct {
+		Viewer struct {
+			BlockedUsers struct{ Nodes []struct{ ID string } }
+		}
+	}
+	p.Do(t, `{ viewer { blockedUsers { nodes { id } } } }`, nil, &answer)
+	return answer.Viewer.BlockedUsers.Nodes[0].ID
+}
+
+func TestCommentsArriveLive(t *testing.T) {
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		post, other := ada.Status(t, "talk", plazatest.Public), ada.Status(t, "other", plazatest.Public)
+		operation := `subscription { commentAdded(postId: "` + post + `") { cursor event comment { text author { handle } post { id } } } }`
+		thread := plaza.As(t, "anyone").Connect(t)
+		thread.Subscribe(plaza, "thread", operation)
+		own := ada.Connect(t)
+		own.Subscribe(plaza, "own", operation)
+		bob.Comment(t, other, "elsewhere")
+		bob.Comment(t, post, "first")
+		if got := thread.TextOf(thread.Next()); got != "first" {
+			t.Errorf("got %q", got)
+		}
+		ada.Mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": map[string]any{"kind": "ONLY_ME"}})
+		ada.Comment(t, post, "secret")
+		// Who may see it is decided when the event is handled: wait for that.
+		for got := own.TextOf(own.Next()); got != "secret"; got = own.TextOf(own.Next()) {
+			t.Logf("before it: %s", got)
+		}
+		ada.Mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": plazatest.Public})
+		ada.Comment(t, post, "open")
+		if got := thread.TextOf(thread.Next()); got != "open" {
+			t.Errorf("got %q", got)
+		}
+	})
+}
+
+func TestSubscribingIsRefused(t *testing.T) {
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		hidden := plaza.As(t, "ada").Status(t, "mine", map[string]any{"kind": "ONLY_ME"})
+		anyone := plaza.As(t, "anyone").Connect(t)
+		for id, step := range map[string]struct{ operation, code string }{
+			"news":      {plazatest.NewsSubscription, "UNAUTHENTICATED"},
+			"hidden":    {`subscription { commentAdded(postId: "` + hidden + `") { cursor } }`, "NOT_FOUND"},
+			"malformed": {`subscription { commentAdded(postId: "post_1") { cursor } }`, "BAD_USER_INPUT"},
+		} {
+			anyone.Send(id, "subscribe", map[string]string{"query": step.operation})
+			if m := anyone.Next(); m.Type != "error" || m.ID != id || !strings.Contains(string(m.Payload), step.code) {
+				t.Errorf("%s: got %+v %s", id, m, m.Payload)
+			}
+		}
+	})
+}
+
+func TestSigningOutClosesSockets(t *testing.T) {
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada := plaza.As(t, "ada")
+		news := ada.Connect(t)
+		news.Subscribe(plaza, "news", plazatest.NewsSubscription)
+		ada.Do(t, `mutation { signOut { userErrors { code } } }`, nil, nil)
+		news.MustClose()
+	})
+}
+
+// TestSessionsThatAreOverCloseSockets: whatever ended them, and no event tells of it. Other sessions go on.
+func TestSessionsThatAreOverCloseSockets(t *testing.T) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := &aheadStore{Store: e.Open(t)}
+		plaza := plazatest.Serve(t, st)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		over, goesOn := ada.Connect(t), bob.Connect(t)
+		over.Subscribe(plaza, "news", plazatest.NewsSubscription)
+		goesOn.Subscribe(plaza, "news", plazatest.NewsSubscription)
+		removed := social.HashToken(ada.Token)
+		st.removed.Store(&removed)
+		over.MustClose()
+		bob.Status(t, "still here", plazatest.Public)
+		if got := goesOn.TextOf(goesOn.Next()); got != "still here" {
+			t.Errorf("got %q", got)
+		}
+		st.ahead.Store(int64(social.SessionLifetime + time.Hour))
+		goesOn.MustClose()
+	})
+}
+
+// aheadStore is a store without one of its sessions, and at a time to come.
+type aheadStore struct {
+	storage.Store
+	removed atomic.Pointer[[32]byte]
+	ahead   atomic.Int64
+}
+
+func (s *aheadStore) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error) {
+	if removed := s.removed.Load(); removed != nil {
+		tokenHashes = slices.DeleteFunc(slices.Clone(tokenHashes), func(hash [32]byte) bool { return hash == *removed })
+	}
+	return s.Store.LiveSessions(ctx, tokenHashes, now.Add(time.Duration(s.ahead.Load())))
+}
+
+// TestDeletingTheAccountClosesSockets: those of all sign-ins, not only of the one that did it.
+func TestDeletingTheAccountClosesSockets(t *testing.T) {
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada := plaza.As(t, "ada")
+		var answer struct{ SignIn struct{ Token string } }
+		ada.Do(t, `mutation { signIn(input: {handle: "ada", password: "password of ada"}) { token } }`, nil, &answer)
+		own, other := ada.Connect(t), plazatest.Person{URL: ada.URL, Token: answer.SignIn.Token}.Connect(t)
+		for _, s := range []*plazatest.Socket{own, other} {
+			s.Subscribe(plaza, "news", plazatest.NewsSubscription)
+		}
+		ada.Mutate(t, "deleteAccount", "", map[string]any{"password": "password of ada"})
+		own.MustClose()
+		other.MustClose()
+	})
+}
+
+// TestServersShareEvents makes a post through one server for a subscriber of another.
+func TestServersShareEvents(t *testing.T) {
+	uri := plazatest.MongoURI(t)
+	one := plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{}))
+	other := plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{}))
+	ada, bob := one.As(t, "ada"), one.As(t, "bob")
+	bob.Follow(t, "ada")
+	bob.URL = other.URL
+	news := bob.Connect(t)
+	news.Subscribe(other, "news", plazatest.NewsSubscription)
+	ada.Status(t, "across", plazatest.Public)
+	if got := news.TextOf(news.Next()); got != "across" {
+		t.Errorf("got %q", got)
+	}
+}
+
+// TestQueuedItemsAreCheckedAgain hides posts from a subscriber who has not taken them yet.
+func TestQueuedItemsAreCheckedAgain(t *testing.T) {
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		for name, hide := range map[string]func(ada, bob plazatest.Person, adaID, bobID, post string){
+			"blocked": func(ada, _ plazatest.Person, _, bobID, _ string) {
+				ada.Mutate(t, "blockUser", "", map[string]any{"userId": bobID})
+			},
+			"muted": func(_, bob plazatest.Person, adaID, _, _ string) {
+				bob.Mutate(t, "muteUser", "", map[string]any{"userId": adaID})
+			},
+			"unfollow": func(_, bob plazatest.Person, adaID, _, _ string) {
+				bob.Mutate(t, "unfollowUser", "", map[string]any{"userId": adaID})
+			},
+			"deleted": func(ada, _ plazatest.Person, _, _, post string) {
+				ada.Mutate(t, "deletePost", "", map[string]any{"postId": post})
+			},
+			"account gone": func(ada, _ plazatest.Person, _, _, _ string) {
+				ada.Mutate(t, "deleteAccount", "", map[string]any{"password": "password of ada"})
+			},
+			"only me": func(ada, _ plazatest.Person, _, _, post string) {
+				ada.Mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": map[string]any{"kind": "ONLY_ME"}})
+			},
+		} {
+			t.Run(name, func(t *testing.T) {
+				plaza := plazatest.Start(t, e)
+				ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+				bob.Follow(t, "ada")
+				adaID, bobID := bob.IDOf(t, "ada"), ada.IDOf(t, "bob")
+				viewer, err := social.ParseUserID(bobID)
+				if err != nil {
+					t.Fatal(err)
+				}
+				hub := plaza.Server.Hub
+				items := hub.News(t.Context(), live.Subscriber{Viewer: viewer}, func(error) {})
+				post := ada.Status(t, "soon hidden", plazatest.Public)
+				item := <-items
+				if shows, err := hub.Recheck(t.Context(), item, viewer); err != nil || !shows {
+					t.Fatalf("before: shows %v, %v", shows, err)
+				}
+				hide(ada, bob, adaID, bobID, post)
+				if shows, err := hub.Recheck(t.Context(), item, viewer); err != nil || shows {
+					t.Errorf("after: shows %v, %v", shows, err)
+				}
+			})
+		}
+	})
+}
+
+// TestSigningOutEndsTheDocument signs out in the middle of a document.
+func TestSigningOutEndsTheDocument(t *testing.T) {
+	plaza := plazatest.Start(t, plazatest.Engines[0])
+	ada := plaza.As(t, "ada")
+	answer := ada.Raw(t, `mutation { signOut { userErrors { code } } createPost(input: {content: {status: {text: "too late"}}, audience: {kind: PUBLIC}}) { post { id } } }`)
+	if !strings.Contains(answer, "UNAUTHENTICATED") || strings.Contains(answer, "post_") {
+		t.Errorf("the rest of the document still has rights: %s", answer)
+	}
+}

@@ -1,0 +1,83 @@
+package api
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"plaza/internal/plazatest"
+)
+
+// scraped reads one metric: 0 where it has never been counted.
+func scraped(t *testing.T, url, name string) float64 {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("status %d: %v", answer.StatusCode, err)
+	}
+	found := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(name) + ` (\S+)$`).FindSubmatch(text)
+	if found == nil {
+		return 0
+	}
+	n, err := strconv.ParseFloat(string(found[1]), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TestMetrics asks for metrics where they are served, and finds what clients did.
+func TestMetrics(t *testing.T) {
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		listener := httptest.NewServer(plaza.Server.Metrics.Handler())
+		defer listener.Close()
+		at := listener.URL
+		ada := plaza.As(t, "ada")
+		ada.Status(t, "hello", plazatest.Public)
+		ada.Do(t, `{ viewer { user { handle } } }`, nil, nil)
+		plazatest.Person{URL: plaza.URL}.Raw(t, `mutation Enter { signIn(input: {handle: "ada", password: "wrong password"}) { token } }`)
+		ada.Raw(t, `{ node(id: "`+missingID("post")+`") { id } }`)
+		ada.Raw(t, `{ nothing }`)
+		for name, want := range map[string]float64{
+			`plaza_graphql_operations_total{code="BAD_CREDENTIALS",type="mutation"}`:         1,
+			`plaza_graphql_named_operations_total{code="BAD_CREDENTIALS",operation="Enter"}`: 1,
+			`plaza_graphql_operations_total{code="NOT_FOUND",type="query"}`:                  1,
+			`plaza_graphql_operations_total{code="INTERNAL",type="query"}`:                   0,
+			`plaza_graphql_refused_total{code="GRAPHQL_VALIDATION_FAILED"}`:                  1,
+			`plaza_graphql_operation_duration_seconds_count{outcome="ok",type="mutation"}`:   2, // signUp, createPost
+			`plaza_graphql_operation_duration_seconds_count{outcome="ok",type="query"}`:      1,
+			`plaza_http_requests_total{code="200",method="post"}`:                            6,
+			`plaza_graphql_subscriptions`:                                                    0, `plaza_websockets`: 0,
+			`plaza_work_jobs_dead`: 0,
+		} {
+			if got := scraped(t, at, name); got != want {
+				t.Errorf("%s is %v, want %v", name, got, want)
+			}
+		}
+		news := ada.Connect(t)
+		news.Subscribe(plaza, "news", plazatest.NewsSubscription)
+		plazatest.WaitFor(t, "a subscription on a socket", func() bool {
+			return scraped(t, at, "plaza_graphql_subscriptions") == 1 && scraped(t, at, "plaza_websockets") == 1
+		})
+		_ = news.Conn.Close()
+		plazatest.WaitFor(t, "its end", func() bool {
+			return scraped(t, at, "plaza_graphql_subscriptions") == 0 && scraped(t, at, "plaza_websockets") == 0
+		})
+		if got := plazatest.StatusOf(t, plaza.URL+"/metrics"); got != http.StatusNotFound {
+			t.Errorf("the public address answers /metrics with %d", got)
+		}
+	})
+}

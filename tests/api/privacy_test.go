@@ -1,0 +1,448 @@
+package api
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/gorilla/websocket"
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"plaza/id"
+	"plaza/internal/plazatest"
+	"plaza/internal/testtime"
+	"plaza/storage"
+	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/mongotest"
+)
+
+// This file proves that what is hidden answers like what never was: the same status and the same bytes from everything that
+// takes an id, a handle or a slug, and on MongoDB by the same commands.
+
+// TestHiddenIsMissing asks everything twice: for what ada, or nobody, may not see, and for what there is not.
+func TestHiddenIsMissing(t *testing.T) { forEachCounted(t, hiddenIsMissing) }
+
+// forEachCounted opens a store of each engine; on MongoDB its commands are counted.
+func forEachCounted(t *testing.T, run func(*testing.T, storage.Store, *commands)) {
+	for _, e := range plazatest.Engines {
+		t.Run(e.Name, func(t *testing.T) {
+			sent := &commands{}
+			if e.Name == "mongodb" {
+				run(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: sent.monitor()}), sent)
+			} else {
+				run(t, e.Open(t), sent)
+			}
+		})
+	}
+}
+
+func hiddenIsMissing(t *testing.T, st storage.Store, sent *commands) {
+	log := captureLog(t)
+	s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
+	before := s.dump(t)
+	for _, name := range slices.Sorted(maps.Keys(s.hidden)) {
+		t.Run(name, func(t *testing.T) {
+			for _, q := range s.questions(t, s.hidden[name].kind, s.ids[name]) {
+				if !slices.Contains(s.hidden[name].seenBy, q.name) {
+					s.mustBeAlike(t, s.ada, q)
+				}
+			}
+			for _, q := range s.queries(s.hidden[name].kind, s.ids[name]) {
+				if s.hidden[name].fromNobody {
+					s.mustBeAlike(t, plazatest.Person{URL: s.plaza.URL}, q)
+				}
+			}
+		})
+	}
+	s.mustTellNoSecrets(t)
+	s.mustBeAs(t, before)
+	log.mustBeClean(t)
+}
+
+// mustTellNoSecrets reads what everybody has posted and commented, as ada and as nobody: what was said on hidden posts, and by whom one does not see,
+// is not among it, also not to whoever said it.
+func (s *secrets) mustTellNoSecrets(t *testing.T) {
+	t.Helper()
+	for _, handle := range []string{"ada", "bob", "cyn", "dan", "gil", "eve", "fay"} {
+		query := fmt.Sprintf(`{ user(handle: %q) { posts(first: 100) { nodes { id latestComments { id } } } comments(first: 100) { nodes { id post { id } } } } }`, handle)
+		toAda, toNobody := s.ada.Raw(t, query), plazatest.Person{URL: s.plaza.URL}.Raw(t, query)
+		for name, hidden := range s.hidden {
+			if strings.Contains(toAda, s.ids[name]) {
+				t.Errorf("ada finds %s among what %s wrote", name, handle)
+			}
+			if hidden.fromNobody && strings.Contains(toNobody, s.ids[name]) {
+				t.Errorf("a signed-out reader finds %s among what %s wrote", name, handle)
+			}
+		}
+	}
+}
+
+// secrets is the small community with much that ada does not see.
+type secrets struct {
+	*world
+	sent   *commands
+	hidden map[string]secret
+}
+
+type secret struct {
+	kind       string   // of its id
+	fromNobody bool     // it is hidden from people who are not signed in, too
+	seenBy     []string // questions that answer for it: a block is seen by those who made it
+}
+
+func newSecrets(t *testing.T, plaza *plazatest.Plaza, sent *commands) *secrets {
+	t.Helper()
+	s := &secrets{newWorld(t, plaza), sent, map[string]secret{}}
+	s.unblock(t)
+	s.hidePosts(t)
+	s.hideComments(t)
+	s.hidden["fay"] = secret{kind: "user"}
+	s.hidden["eve"] = secret{kind: "user", seenBy: []string{"blockUser.userId", "unblockUser.userId"}}
+	s.hidden["bobCircle"] = secret{kind: "circle", fromNobody: true}
+	s.add(t, "deletedCircle", "ada", `mutation { createCircle(input: {name: "Gone"}) { circle { id } } }`)
+	s.act(t, "ada", `mutation { deleteCircle(input: {circleId: "$deletedCircle"}) { deletedCircleId } }`)
+	s.hidden["deletedCircle"] = secret{kind: "circle", fromNobody: true}
+	s.act(t, "ada", `mutation { blockUser(input: {userId: "$eve"}) { user { id } } }`)
+	s.act(t, "fay", `mutation { blockUser(input: {userId: "$ada"}) { user { id } } }`)
+	return s
+}
+
+// unblock takes the world's blocks back, so that ada can see and comment on what will be hidden.
+func (s *secrets) unblock(t *testing.T) {
+	t.Helper()
+	s.act(t, "ada", `mutation { unblockUser(input: {userId: "$eve"}) { user { id } } }`)
+	s.act(t, "fay", `mutation { unblockUser(input: {userId: "$ada"}) { user { id } } }`)
+}
+
+func (s *secrets) hidePosts(t *testing.T) {
+	t.Helper()
+	poll := func(audience string) string {
+		return `mutation { createPost(input: {content: {poll: {question: "secret", options: ["a", "b"]}}, ` + audience + `}) { post { id } } }`
+	}
+	s.add(t, "gil", "gil", `{ viewer { user { id } } }`)
+	s.add(t, "gilCircle", "gil", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
+	s.act(t, "gil", `mutation { addToCircle(input: {circleId: "$gilCircle", userId: "$ada"}) { user { id } } }`)
+	s.post(t, "onlyMe", "bob", poll(`audience: {kind: ONLY_ME}`), true)
+	s.post(t, "onlyMeOnAWall", "bob", poll(`audience: {kind: ONLY_ME}, wallOwnerId: "$dan"`), true)
+	s.post(t, "notListed", "bob", poll(`audience: {kind: LISTED, circleIds: ["$bobCircle"]}`), true)
+	s.post(t, "notInCircles", "cyn", poll(`audience: {kind: CIRCLES}`), true)
+	s.post(t, "takenOut", "gil", poll(`audience: {kind: LISTED, circleIds: ["$gilCircle"]}`), true)
+	s.post(t, "takenOutOfAll", "gil", poll(`audience: {kind: CIRCLES}`), true)
+	s.post(t, "closedLater", "bob", poll(`audience: {kind: PUBLIC}`), true)
+	s.post(t, "blockedAuthors", "eve", poll(`audience: {kind: PUBLIC}`), false)
+	s.post(t, "blockedAuthorsOnAWall", "eve", poll(`audience: {kind: PUBLIC}, wallOwnerId: "$bob"`), false)
+	s.post(t, "blockedAuthorsOnAdasWall", "eve", poll(`audience: {kind: PUBLIC}, wallOwnerId: "$ada"`), false)
+	s.post(t, "blockingAuthors", "fay", poll(`audience: {kind: PUBLIC}`), false)
+	s.post(t, "blockingAuthorsOnAdasWall", "fay", poll(`audience: {kind: PUBLIC}, wallOwnerId: "$ada"`), false)
+	s.post(t, "deleted", "bob", poll(`audience: {kind: PUBLIC}`), true)
+	for _, seen := range []string{"takenOut", "takenOutOfAll", "closedLater", "blockedAuthors", "blockingAuthors", "deleted"} {
+		s.comment(t, seen+"AdasComment", "ada", seen, s.hidden[seen].fromNobody)
+	}
+	s.act(t, "gil", `mutation { unfollowUser(input: {userId: "$ada"}) { user { id } } }`)
+	s.act(t, "bob", `mutation { a: setPostAudience(input: {postId: "$closedLater", audience: {kind: ONLY_ME}}) { post { id } } b: deletePost(input: {postId: "$deleted"}) { deletedPostId } }`)
+}
+
+// post hides a post, with a comment of its author's.
+func (s *secrets) post(t *testing.T, name, author, operation string, fromNobody bool) {
+	t.Helper()
+	s.add(t, name, author, operation)
+	s.hidden[name] = secret{kind: "post", fromNobody: fromNobody}
+	s.comment(t, name+"Comment", author, name, fromNobody)
+}
+
+func (s *secrets) comment(t *testing.T, name, author, post string, fromNobody bool) {
+	t.Helper()
+	s.add(t, name, author, `mutation { addComment(input: {postId: "$`+post+`", text: "secret"}) { comment { id } } }`)
+	s.hidden[name] = secret{kind: "comment", fromNobody: fromNobody}
+}
+
+// hideComments hides comments on a post that ada sees.
+func (s *secrets) hideComments(t *testing.T) {
+	t.Helper()
+	s.comment(t, "blockedsComment", "eve", "post", false)
+	s.comment(t, "blockersComment", "fay", "post", false)
+	s.comment(t, "deletedComment", "ada", "post", true)
+	s.act(t, "ada", `mutation { deleteComment(input: {commentId: "$deletedComment"}) { deletedCommentId } }`)
+}
+
+// question is one operation, asked for what is hidden and for what never was.
+type question struct {
+	name            string
+	operation       string
+	hidden, missing map[string]any
+}
+
+func missingID(kind string) string { return kind + "_" + id.New().String() }
+
+// questions are all queries and mutations that take an id of a kind, as ada asks them.
+func (s *secrets) questions(t *testing.T, kind, hidden string) []question {
+	t.Helper()
+	questions := s.queries(kind, hidden)
+	missing := missingID(kind)
+	for _, mutation := range schema.Mutation.Fields {
+		for i, input := range s.inputs()[mutation.Name] {
+			for _, at := range leaves(inputType(mutation), input, nil) {
+				if at.field.Type.Name() != "ID" || kindOfArgument(t, at.field.Name) != kind {
+					continue
+				}
+				q := question{name: mutation.Name + "." + strings.Join(at.path, "."), operation: mutationText(mutation)}
+				if at.field.Type.Elem != nil {
+					q.hidden, q.missing = at.put(input, []any{s.ids["circle"], hidden}), at.put(input, []any{s.ids["circle"], missing})
+				} else {
+					q.hidden, q.missing = at.put(input, hidden), at.put(input, missing)
+				}
+				q.hidden, q.missing = map[string]any{"in": q.hidden}, map[string]any{"in": q.missing}
+				if i == 0 || mutation.Name != "editPost" || at.field.Name != "postId" {
+					questions = append(questions, q)
+				}
+			}
+		}
+	}
+	if kind == "post" {
+		without := map[string]any{"text": "x"}
+		with := func(post string) map[string]any {
+			input := maps.Clone(without)
+			input["postId"] = post
+			return map[string]any{"in": input}
+		}
+		addComment := schema.Mutation.Fields.ForName("addComment")
+		questions = append(questions, question{"addComment.postId, not a reply", mutationText(addComment), with(hidden), with(missing)})
+	}
+	return questions
+}
+
+// kindOfArgument says of what kind an id is by its argument's name; a new name must be added here.
+func kindOfArgument(t *testing.T, name string) string {
+	t.Helper()
+	for kind, names := range map[string][]string{
+		"user": {"userId", "wallOwnerId"}, "circle": {"circleId", "circleIds"}, "post": {"postId"}, "comment": {"commentId", "parentId"},
+		"ad": {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // nobody's: those who manage ads see them all
+	} {
+		if slices.Contains(names, name) {
+			return kind
+		}
+	}
+	t.Fatalf("whose id is %s?", name)
+	return ""
+}
+
+// queries are those that take an id of a kind.
+func (s *secrets) queries(kind, hidden string) []question {
+	missing := missingID(kind)
+	one := func(name, operation string) question {
+		return question{name, operation, map[string]any{"id": hidden}, map[string]any{"id": missing}}
+	}
+	queries := []question{
+		one("node", `query($id: ID!) { node(id: $id) { __typename id ... on Post { text } ... on User { handle } ... on Circle { name } ... on Comment { says: text } } }`),
+		one("nodes", `query($id: ID!) { nodes(ids: [$id]) { __typename id } }`),
+		one("nodes with one that is seen", `query($id: ID!) { nodes(ids: [$id, "`+s.ids[map[string]string{
+			"user": "bob", "circle": "circle", "post": "bobPost", "comment": "bobComment",
+		}[kind]]+`", $id]) { __typename id } }`),
+	}
+	if kind == "post" {
+		queries = append(queries,
+			one("post", `query($id: ID!) { post(id: $id) { id text author { handle } comments { nodes { text } } latestComments { text } viewerReaction } }`),
+			one("post's comment", `query($id: ID!) { post(id: $id) { comment(slug: "x") { text } } }`))
+	}
+	return queries
+}
+
+// mustBeAlike compares the two answers, and what they cost.
+func (s *secrets) mustBeAlike(t *testing.T, p plazatest.Person, q question) {
+	t.Helper()
+	hidden, hiddenCommands := s.ask(t, p, q.operation, q.hidden)
+	missing, missingCommands := s.ask(t, p, q.operation, q.missing)
+	if hidden != missing {
+		t.Errorf("%s: answers differ:\n hidden: %.600s\nmissing: %.600s", q.name, hidden, missing)
+	}
+	if !strings.Contains(missing, "NOT_FOUND") && !strings.Contains(missing, "UNAUTHENTICATED") && !strings.Contains(missing, "null") {
+		t.Errorf("%s: this is no answer for what there is not: %.600s", q.name, missing)
+	}
+	diff := cmp.Diff(missingCommands, hiddenCommands)
+	for range recounts {
+		if diff == "" {
+			return
+		}
+		_, hiddenCommands = s.ask(t, p, q.operation, q.hidden)
+		_, missingCommands = s.ask(t, p, q.operation, q.missing)
+		diff = cmp.Diff(missingCommands, hiddenCommands)
+	}
+	if diff != "" {
+		t.Errorf("%s: MongoDB is sent other commands (-missing +hidden):\n%s", q.name, diff)
+	}
+}
+
+// recounts is how often commands are counted again that are not as they should be: a look-up that a busy processor delays too long is
+// read alone, in a command more. What is really different stays so.
+const recounts = 10
+
+func (s *secrets) ask(t *testing.T, p plazatest.Person, operation string, variables map[string]any) (answer string, sent []string) {
+	t.Helper()
+	body, err := json.Marshal(map[string]any{"query": operation, "variables": variables})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.sent.take()
+	return exchange(t, p, body), s.sent.take()
+}
+
+// exchange answers with status, headers that tell something, and body.
+func exchange(t *testing.T, p plazatest.Person, body []byte) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+"/graphql", bytes.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	request.Header.Set("Accept", "application/graphql-response+json")
+	if p.Token != "" {
+		request.Header.Set("Authorization", "Bearer "+p.Token)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	answer, err := io.ReadAll(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%d %s %d\n%s", response.StatusCode, response.Header.Get("Content-Type"), response.ContentLength, answer)
+}
+
+// commands are those that were sent to MongoDB, but for those of the event log's reader and of sessions.
+type commands struct {
+	mu   sync.Mutex
+	sent []string
+}
+
+func (c *commands) monitor() *event.CommandMonitor {
+	return &event.CommandMonitor{Started: func(_ context.Context, e *event.CommandStartedEvent) {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if mongotest.IsHeartbeat(e) || e.Command.Lookup(e.CommandName).String() == `"jobs"` {
+			return // servers say that they live, and background work looks for something to do
+		}
+		if !slices.Contains([]string{"getMore", "killCursors", "endSessions", "hello", "ping"}, e.CommandName) {
+			c.sent = append(c.sent, e.CommandName+" "+e.Command.Lookup(e.CommandName).String())
+		}
+	}}
+}
+
+// take gives what was sent since the last call, sorted: what is read at the same time has no order.
+func (c *commands) take() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	sent := c.sent
+	c.sent = nil
+	slices.Sort(sent)
+	return sent
+}
+
+// TestHiddenHandles asks for people by handle.
+func TestHiddenHandles(t *testing.T) {
+	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
+		s := &secrets{world: newWorld(t, plazatest.ServeCounted(t, st)), sent: sent}
+		for _, hidden := range []string{"eve", "fay", "EVE"} {
+			for _, operation := range []string{
+				`query($handle: String!) { user(handle: $handle) { id } }`,
+				`query($handle: String!) { user(handle: $handle) { followersCount wall { nodes { id } } } viewer { user { handle } } }`,
+			} {
+				s.mustBeAlike(t, s.ada, question{hidden, operation, map[string]any{"handle": hidden}, map[string]any{"handle": "nobody"}})
+			}
+		}
+	})
+}
+
+// TestHiddenSlugs asks for comments by the permalink.
+func TestHiddenSlugs(t *testing.T) {
+	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
+		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
+		for _, name := range []string{"blockedsComment", "blockersComment"} {
+			var answer struct{ Node struct{ Slug string } }
+			s.plaza.As(t, "bob").Do(t, `query($id: ID!) { node(id: $id) { ... on Comment { slug } } }`, map[string]any{"id": s.ids[name]}, &answer)
+			q := question{
+				name, s.named(`query($slug: String!) { post(id: "$post") { text comment(slug: $slug) { id text author { handle } } } }`),
+				map[string]any{"slug": answer.Node.Slug},
+				map[string]any{"slug": "00000000"},
+			}
+			s.mustBeAlike(t, s.ada, q)
+		}
+	})
+}
+
+// TestHiddenSubscriptions subscribes to the threads of posts over a websocket.
+func TestHiddenSubscriptions(t *testing.T) {
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		s := newSecrets(t, plazatest.Start(t, e), &commands{})
+		want := subscribe(t, s.ada, missingID("post"))
+		if !strings.Contains(want, "NOT_FOUND") {
+			t.Errorf("this is no answer for what there is not: %s", want)
+		}
+		for name, secret := range s.hidden {
+			if secret.kind != "post" {
+				continue
+			}
+			if got := subscribe(t, s.ada, s.ids[name]); got != want {
+				t.Errorf("%s: answers differ:\n hidden: %s\nmissing: %s", name, got, want)
+			}
+			if !secret.fromNobody {
+				continue
+			}
+			if got := subscribe(t, plazatest.Person{URL: s.plaza.URL}, s.ids[name]); got != want {
+				t.Errorf("%s, signed out: answers differ:\n hidden: %s\nmissing: %s", name, got, want)
+			}
+		}
+		for _, malformed := range malformedIDs("post") {
+			if text, _ := malformed.value.(string); len(text) < 1_000 {
+				if got := subscribe(t, s.ada, text); !strings.Contains(got, "BAD_USER_INPUT") || !strings.Contains(got, `"argument":"postId"`) {
+					t.Errorf("commentAdded(postId: %s): %s", malformed.why, got)
+				}
+			}
+		}
+	})
+}
+
+// subscribe asks for a post's new comments over graphql-transport-ws, and gives the first message.
+func subscribe(t *testing.T, p plazatest.Person, post string) string {
+	t.Helper()
+	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}}
+	socket, response, err := dialer.DialContext(t.Context(), strings.Replace(p.URL, "http://", "ws://", 1)+"/graphql", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close(); _ = socket.Close() }()
+	_ = socket.SetReadDeadline(time.Now().Add(testtime.Patience()))
+	payload := map[string]any{}
+	if p.Token != "" {
+		payload["Authorization"] = "Bearer " + p.Token
+	}
+	for _, message := range []map[string]any{
+		{"type": "connection_init", "payload": payload},
+		{"type": "subscribe", "id": "1", "payload": map[string]any{
+			"query": `subscription($id: ID!) { commentAdded(postId: $id) { cursor comment { text } } }`, "variables": map[string]any{"id": post},
+		}},
+	} {
+		if err := socket.WriteJSON(message); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, ack, err := socket.ReadMessage(); err != nil || !strings.Contains(string(ack), "connection_ack") {
+		t.Fatalf("no connection_ack: %s %v", ack, err)
+	}
+	_, answer, err := socket.ReadMessage()
+	if err != nil {
+		t.Fatalf("%s: no answer: %v", post, err)
+	}
+	return string(answer)
+}

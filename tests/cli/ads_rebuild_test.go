@@ -1,0 +1,48 @@
+package cli
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"plaza/ads"
+	"plaza/internal/plazatest"
+	"plaza/storage/sqlite"
+)
+
+// TestAdsRebuildSaysWhatItDid: from when on it has added up, or that there was nothing.
+func TestAdsRebuildSaysWhatItDid(t *testing.T) {
+	data := t.TempDir()
+	st, err := sqlite.Open(t.Context(), filepath.Join(data, "plaza.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	plazatest.SeedAds(t, st)
+	rebuild := func(want string) {
+		t.Helper()
+		command, stdout, stderr := plazatest.Command(t.Context(), data, "ads", "rebuild")
+		if err := command.Run(); err != nil || stdout.String() != want {
+			t.Errorf("%v, says %q and %q, want %q", err, stdout, stderr, want)
+		}
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rebuild("There are no impressions and clicks to add up.\n")
+	if st, err = sqlite.Open(t.Context(), filepath.Join(data, "plaza.sqlite")); err != nil {
+		t.Fatal(err)
+	}
+	earlier := time.Now().Add(-3 * time.Hour).UTC()
+	service := ads.New(st.Ads(), ads.Options{Now: func() time.Time { return earlier }, Go: func(do func()) { do() }})
+	choices, err := service.Choose(t.Context(), ads.Request{Site: "example.org", Zone: "sidebar", Count: 1})
+	if err != nil || len(choices) != 1 {
+		t.Fatalf("%+v, %v", choices, err)
+	}
+	if _, err := service.RecordImpression(t.Context(), choices[0].ImpressionToken); err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	rebuild("Reports are added up anew, from " + earlier.Truncate(time.Hour).Format(time.DateTime) + " UTC on.\n")
+}

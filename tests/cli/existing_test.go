@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/internal/plazatest"
+	"plaza/storage/mongodb"
+)
+
+// needDatabase are the commands that need what is in a database.
+var needDatabase = [][]string{
+	{"rights"},
+	{"grant", "admin", "ada"},
+	{"revoke", "admin", "ada"},
+	{"work", "status"},
+	{"work", "retry"},
+	{"export", "comments", "--user", "ada"},
+	{"delete", "user", "ada", "--yes"},
+	{"ads", "rebuild"},
+}
+
+// TestCommandsMakeNoFile: a folder that is not there, or has no database, stays as it is.
+func TestCommandsMakeNoFile(t *testing.T) {
+	empty := t.TempDir()
+	for _, data := range []string{empty, filepath.Join(empty, "typo")} {
+		for _, args := range needDatabase {
+			command, stdout, stderr := plazatest.Command(t.Context(), data, args...)
+			_ = command.Run()
+			want := "plaza: there is no Plaza database in " + data + ": name its folder with --data or PLAZA_DATA\n"
+			if code := command.ProcessState.ExitCode(); code != 1 || stdout.Len() > 0 || stderr.String() != want {
+				t.Errorf("plaza %q: exit code %d, says %q and %q, want %q", args, code, stdout, stderr, want)
+			}
+		}
+	}
+	err := filepath.WalkDir(empty, func(path string, _ fs.DirEntry, err error) error {
+		if path != empty {
+			t.Errorf("%s was made", path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// TestCommandsMakeNoMongoDB: a database that no server has opened stays as it is; one that a server has opened is served.
+func TestCommandsMakeNoMongoDB(t *testing.T) {
+	uri := plazatest.MongoURI(t)
+	migrations := [][]string{{"migrate", "status"}, {"migrate", "documents"}, {"migrate", "feeds", "--to", "month"}}
+	for _, args := range append(migrations, needDatabase...) {
+		command, stdout, stderr := plazatest.Command(t.Context(), t.TempDir(), args...)
+		command.Env = append(command.Env, "PLAZA_MONGODB_URI="+uri, "PLAZA_FEEDS=month")
+		_ = command.Run()
+		if code := command.ProcessState.ExitCode(); code != 1 || stdout.Len() > 0 || !strings.Contains(stderr.String(), "there is no Plaza database") {
+			t.Errorf("plaza %q: exit code %d, says %q and %q", args, code, stdout, stderr)
+		}
+	}
+	if names, err := plazatest.Database(t, uri).ListCollectionNames(t.Context(), bson.D{}); err != nil || len(names) > 0 {
+		t.Errorf("%v were made, %v", names, err)
+	}
+	plazatest.OpenMongoDB(t, uri, mongodb.Options{})
+	command, stdout, stderr := plazatest.Command(t.Context(), t.TempDir(), "rights")
+	command.Env = append(command.Env, "PLAZA_MONGODB_URI="+uri)
+	if err := command.Run(); err != nil || !strings.HasPrefix(stdout.String(), "Nobody has rights") {
+		t.Errorf("a new database: %v, says %q and %q", err, stdout, stderr)
+	}
+}

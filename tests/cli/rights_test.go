@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plaza/internal/plazatest"
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/sqlite"
+)
+
+func TestRightsCommands(t *testing.T) {
+	data := t.TempDir()
+	st, err := sqlite.Open(t.Context(), filepath.Join(data, "plaza.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := social.New(st, social.Options{})
+	ada, _, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		args []string
+		out  string
+		err  string
+	}{
+		{[]string{"rights"}, "Nobody has rights: plaza grant RIGHT HANDLE gives some.\n", ""},
+		{[]string{"revoke", "admin", "ada"}, "ada has not had the right admin.\n", ""},
+		{[]string{"grant", "admin", "ada"}, "ada has the right admin now.\n", ""},
+		{[]string{"grant", "admin", "Ada"}, "Ada has had the right admin already.\n", ""},
+		{[]string{"grant", "ads:manage", "ada"}, "ada has the right ads:manage now.\n", ""},
+		{[]string{"rights"}, "ada\tadmin\tads:manage\n", ""},
+		{[]string{"revoke", "admin", "ada"}, "ada does not have the right admin any more.\n", ""},
+		{[]string{"grant", "admin", "bob"}, "", "plaza: There is no such user.\n"},
+		{[]string{"grant", "root", "ada"}, "", "plaza: There is no right \"root\": choose admin or ads:manage.\n"},
+	} {
+		command, stdout, stderr := plazatest.Command(t.Context(), data, c.args...)
+		err := command.Run()
+		if stdout.String() != c.out || stderr.String() != c.err || (err == nil) != (c.err == "") {
+			t.Errorf("plaza %q: %v, says %q and %q, want %q and %q", c.args, err, stdout, stderr, c.out, c.err)
+		}
+	}
+	st, err = sqlite.Open(t.Context(), filepath.Join(data, "plaza.sqlite"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	requireRights(t, social.New(st, social.Options{}), ada)
+}
+
+// requireRights asks for what a user needs who has the right to manage ads alone.
+func requireRights(t *testing.T, service *social.Service, user social.UserID) {
+	t.Helper()
+	for right, want := range map[social.Right]string{
+		social.RightManageAds: "",
+		social.RightAdmin:     `FORBIDDEN: This needs the right "admin".`,
+	} {
+		got := ""
+		if err := service.RequireRight(t.Context(), user, right); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("RequireRight %s says %q, want %q", right, got, want)
+		}
+	}
+	if _, err := service.GrantRight(t.Context(), "ada", social.RightAdmin); err != nil {
+		t.Fatal(err)
+	}
+	if err := service.RequireRight(t.Context(), user, social.RightManageAds); err != nil {
+		t.Errorf("an admin has all rights: %v", err)
+	}
+	if err := service.RequireRight(t.Context(), social.UserID{}, social.RightAdmin); err == nil {
+		t.Error("nobody has rights")
+	}
+}
+
+// askedForRights is a store that counts how often it is asked who has rights, and may fail then.
+type askedForRights struct {
+	storage.Store
+
+	asked atomic.Int32
+	fails atomic.Bool
+}
+
+var errRights = errors.New("rights cannot be read")
+
+func (s *askedForRights) UsersWithRights(ctx context.Context) ([]*social.User, error) {
+	s.asked.Add(1)
+	if s.fails.Load() {
+		return nil, errRights
+	}
+	return s.Store.UsersWithRights(ctx)
+}
+
+// TestHadRight: what a server goes by for a second is read once, however many ask.
+func TestHadRight(t *testing.T) {
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		store := &askedForRights{Store: e.Open(t)}
+		var clock atomic.Int64
+		clock.Store(time.Now().UnixNano())
+		service := social.New(store, social.Options{Now: func() time.Time { return time.Unix(0, clock.Load()) }})
+		ada, _, err := service.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "analytical engine"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		had := func(want bool) {
+			t.Helper()
+			if got, err := service.HadRight(t.Context(), ada, social.RightManageAds); got != want || err != nil {
+				t.Errorf("had the right: %v, %v, want %v", got, err, want)
+			}
+		}
+		var many sync.WaitGroup
+		for range 20 {
+			many.Go(func() { had(false) })
+		}
+		many.Wait()
+		if _, err := service.GrantRight(t.Context(), "ada", social.RightAdmin); err != nil {
+			t.Fatal(err)
+		}
+		had(false)
+		if asked := store.asked.Load(); asked != 1 {
+			t.Errorf("the store was asked %d times within a moment", asked)
+		}
+		clock.Add(int64(time.Second))
+		had(true)
+		clock.Add(-int64(time.Hour)) // the clock was put back
+		had(true)
+		if asked := store.asked.Load(); asked != 3 {
+			t.Errorf("the store was asked %d times, want 3", asked)
+		}
+		clock.Add(int64(time.Minute))
+		store.fails.Store(true)
+		if _, err := service.HadRight(t.Context(), ada, social.RightManageAds); !errors.Is(err, errRights) {
+			t.Errorf("rights that cannot be read: %v", err)
+		}
+		store.fails.Store(false)
+		had(true)
+	})
+}
