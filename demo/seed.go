@@ -93,19 +93,18 @@ func beginning(ctx context.Context, st storage.Store, now time.Time) (time.Time,
 	}
 	occupied, err := st.HasUsers(ctx)
 	if err == nil && occupied {
-		err = errOccupied
+		err = ErrOccupied
 	}
 	return now.UTC().Truncate(24 * time.Hour).Add(opening - history), err
 }
 
-// errOccupied refuses a database that the demo did not begin.
-var errOccupied = errors.New("--demo (PLAZA_DEMO) needs a database of its own: this one already has users, and the demo would add accounts " +
-	"whose password is published; choose another data folder or database, or start without the demo")
+// ErrOccupied refuses a database that the demo did not begin.
+var ErrOccupied = errors.New("the demo needs a database of its own: this one already has users, and the demo would add accounts whose password is published")
 
 // taken says that others have signed up under the community's handles just now.
 func taken(err error) error {
 	if errors.Is(err, social.ErrTaken) {
-		return errOccupied
+		return ErrOccupied
 	}
 	return err
 }

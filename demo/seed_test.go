@@ -196,8 +196,8 @@ func TestSeedRefusesOccupiedDatabases(t *testing.T) {
 				if _, _, err := social.New(st, social.Options{}).SignUp(t.Context(), in); err != nil {
 					t.Fatal(err)
 				}
-				if _, err := Seed(t.Context(), st, testURL); !errors.Is(err, errOccupied) {
-					t.Errorf("Seed: %v, want %v", err, errOccupied)
+				if _, err := Seed(t.Context(), st, testURL); !errors.Is(err, ErrOccupied) {
+					t.Errorf("Seed: %v, want %v", err, ErrOccupied)
 				}
 				users, err := st.UsersNamed(t.Context(), "", social.Page{Limit: everything})
 				if err != nil || len(users) != 1 {

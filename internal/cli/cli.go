@@ -70,7 +70,7 @@ func Run() (exitCode int) {
 		return 1
 	}
 	if err := command.Run(&cli); err != nil {
-		fmt.Fprintln(os.Stderr, "plaza:", err)
+		fmt.Fprintln(os.Stderr, "plaza:", withAdvice(err))
 		return 1
 	}
 	return 0

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"errors"
 	"strings"
 	"testing"
 
@@ -28,7 +29,7 @@ func TestShardCommand(t *testing.T) {
 		t.Errorf("it prints\n%s", out.String())
 	}
 	out.Reset()
-	if err := (&shardCommand{Apply: true}).run(t.Context(), &out, st); err == nil || !strings.Contains(err.Error(), "mongos") || out.Len() > 0 {
+	if err := (&shardCommand{Apply: true}).run(t.Context(), &out, st); !errors.Is(err, mongodb.ErrNotSharded) || !strings.Contains(withAdvice(err).Error(), "mongos") || out.Len() > 0 {
 		t.Errorf("without a cluster: %q, %v", out.String(), err)
 	}
 }

@@ -2,6 +2,7 @@ package plazatest
 
 import (
 	"context"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -33,7 +34,7 @@ type Engine struct {
 // Engines are those that black-box tests run on; SQLite is the first.
 var Engines = []Engine{
 	{"sqlite", func(t testing.TB) storage.Store {
-		st, err := sqlite.Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
+		st, err := sqlite.OpenWith(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"), sqlite.Options{Logger: slog.New(warnings{})})
 		if err != nil {
 			t.Fatal(err)
 		}

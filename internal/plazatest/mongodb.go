@@ -3,6 +3,7 @@ package plazatest
 import (
 	"cmp"
 	"context"
+	"log/slog"
 	"net/url"
 	"strings"
 	"testing"
@@ -41,6 +42,7 @@ func Patient(o mongodb.Options) mongodb.Options {
 	o.Timeout = cmp.Or(o.Timeout, testtime.Patience())
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, testtime.Patience())
 	o.Lease = cmp.Or(o.Lease, testtime.Patience())
+	o.Logger = cmp.Or(o.Logger, slog.New(warnings{}))
 	return o
 }
 

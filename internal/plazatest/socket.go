@@ -69,6 +69,7 @@ func (s *Socket) TextOf(m Message) string {
 	return payload.Data.NewsItemAdded.Post.Text + payload.Data.CommentAdded.Comment.Text
 }
 
+// NewsSubscription asks for what comes into the news.
 const NewsSubscription = `subscription { newsItemAdded { cursor event post { id text author { handle viewerFollows } wallOwner { handle } latestComments { text } } } }`
 
 // MustClose reads until the server closes the socket because its session has ended.

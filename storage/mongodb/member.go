@@ -199,9 +199,9 @@ func (m *member) noteFailure(ctx context.Context, err error) {
 	switch {
 	case mdb.IsNoRoom(err):
 	case err != nil && !m.failing.Swap(true):
-		slog.WarnContext(ctx, "the server's heartbeat fails", "error", err)
+		m.logger.WarnContext(ctx, "the server's heartbeat fails", "error", err)
 	case err == nil && m.failing.Swap(false):
-		slog.InfoContext(ctx, "the server's heartbeat is back")
+		m.logger.InfoContext(ctx, "the server's heartbeat is back")
 	}
 }
 
@@ -209,9 +209,9 @@ func (m *member) noteFailure(ctx context.Context, err error) {
 func (m *member) noteRoom(ctx context.Context, err error) {
 	switch full := mdb.IsNoRoom(err); {
 	case full && !m.full.Swap(true):
-		slog.ErrorContext(ctx, "the database's disk is full: nothing can be stored until there is room, reads go on", "error", err)
+		m.logger.ErrorContext(ctx, "the database's disk is full: nothing can be stored until there is room, reads go on", "error", err)
 	case err == nil && m.full.Swap(false):
-		slog.InfoContext(ctx, "the database's disk has room again")
+		m.logger.InfoContext(ctx, "the database's disk has room again")
 	}
 }
 

@@ -138,20 +138,22 @@ func (m *migration) refusal(d *settingDoc) error {
 	case move == nil:
 		return nil
 	case m.To != "" && m.To != move.To:
-		return fmt.Errorf("a migration of %s from %q to %q is under way: finish it (\"plaza migrate %s --finish\"), "+
-			"or go back (\"plaza migrate %s --back-out\"), before you move to %q", name, move.From, move.To, name, name, m.To)
+		return m.blocked(move, MigrationUnderWay)
 	case m.Goal == GoalBackOut && move.Phase == phaseFinishing:
-		return fmt.Errorf("%q is being removed, so the way back is closed: run \"plaza migrate %s --finish\", "+
-			"and then move to %q", move.From, name, move.From)
+		return m.blocked(move, MigrationPastReturn)
 	case m.Goal == GoalSwitch && move.Phase == phaseFinishing:
-		return fmt.Errorf("%s: %q is read already, and %q is being removed: run \"plaza migrate %s --finish\"",
-			name, move.To, move.From, name)
+		return m.blocked(move, MigrationFinishing)
 	case m.Goal != GoalBackOut && (move.Phase == phaseReturning || move.Phase == phaseUndoing):
-		return fmt.Errorf("the migration of %s to %q is being backed out of: run \"plaza migrate %s --back-out\" first", name, move.To, name)
+		return m.blocked(move, MigrationBackingOut)
 	case m.Goal == GoalFinish && m.To == "" && move.Phase != phaseSwitched && move.Phase != phaseFinishing:
-		return fmt.Errorf("%s: %q is not read yet: run \"plaza migrate %s --to %s\" first", name, move.To, name, move.To)
+		return m.blocked(move, MigrationNotSwitched)
 	}
 	return nil
+}
+
+// blocked is a refusal because of the migration that is under way.
+func (m *migration) blocked(move *moveDoc, reason MigrationReason) error {
+	return &MigrationError{Subject: m.Subject, From: move.From, To: move.To, Wanted: m.To, Reason: reason}
 }
 
 // claim makes this process the one that drives the setting.

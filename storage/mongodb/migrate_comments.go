@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"log/slog"
 	"slices"
 	"time"
 
@@ -189,8 +188,10 @@ func (v threadMover) copyThread(ctx context.Context, m *migration, head threadHe
 	case errors.Is(err, social.ErrNotFound):
 		return nil
 	case errors.Is(err, social.ErrThreadFull):
-		return fmt.Errorf("the thread of post %s has %d comments, which is more than the layout %q takes: "+
-			"go back with \"plaza migrate comments --back-out\", and choose another one", head.ID.ID, head.Comments, m.d.Move.To)
+		return &MigrationError{
+			Subject: MigrateComments, From: m.d.Move.From, To: m.d.Move.To, Reason: MigrationDoesNotFit,
+			Detail: fmt.Sprintf("the thread of post %s has %d comments, which is more than the layout %q takes", head.ID.ID, head.Comments, m.d.Move.To),
+		}
 	}
 	return err
 }
@@ -320,7 +321,7 @@ func (v threadMover) compare(ctx context.Context, m *migration) error {
 
 // repair copies a thread again, and refuses to go on where that does not help.
 func (v threadMover) repair(ctx context.Context, m *migration, head threadHead, why string) error {
-	slog.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
+	v.s.member.logger.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
 	if err := v.copyThread(ctx, m, head, true); err != nil {
 		return err
 	}

@@ -172,9 +172,10 @@ func (v feedMover) compareFeed(ctx context.Context, move *moveDoc, what string, 
 		case samePosts(got, before) || samePosts(got, after):
 			return nil
 		case time.Now().After(deadline):
-			return fmt.Errorf("the %s of user %s differ: %d posts in %q, %d in %q, and not the same; "+
-				"look at \"plaza work status\", and try again, or go back with \"plaza migrate feeds --back-out\"",
-				what, user.ID, len(after), move.From, len(got), move.To)
+			return &MigrationError{
+				Subject: MigrateFeeds, From: move.From, To: move.To, Reason: MigrationDiffers,
+				Detail: fmt.Sprintf("the %s of user %s differ: %d posts in %q, %d in %q, and not the same", what, user.ID, len(after), move.From, len(got), move.To),
+			}
 		}
 		rest(ctx, v.s.member.heartbeat/4, nil)
 		if err := v.catchUp(ctx); err != nil {

@@ -81,9 +81,7 @@ func (s *Store) settle(ctx context.Context, g setting, wanted string) error {
 	if wanted == "" || slices.Contains(d.layouts(), wanted) {
 		return nil
 	}
-	return fmt.Errorf("this database keeps its %s in the layout %q, and this server is set to %q: "+
-		"start it with --%s=%s (PLAZA_%s=%s), or without that setting; or move the database with \"plaza migrate %s --to %s\" first",
-		g.name, d.Value, wanted, g.name, d.Value, strings.ToUpper(g.name), d.Value, g.name, wanted)
+	return &LayoutError{Subject: Subject(g.name), Has: d.Value, Wanted: wanted}
 }
 
 // recorded reads the setting, and records the first one.

@@ -1,6 +1,7 @@
 package mongodb_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -67,8 +68,10 @@ func TestTheFirstServerRecordsTheLayouts(t *testing.T) {
 					t.Fatalf("%q: %v", layout, err)
 				}
 			}
-			refusedFor(t, reopen(t, uri, c.o(c.other)), c.first, c.other, "--"+c.name+"="+c.first, "PLAZA_"+strings.ToUpper(c.name)+"="+c.first,
-				"plaza migrate "+c.name+" --to "+c.other)
+			refused, ok := errors.AsType[*mongodb.LayoutError](reopen(t, uri, c.o(c.other)))
+			if want := (mongodb.LayoutError{Subject: mongodb.Subject(c.name), Has: c.first, Wanted: c.other}); !ok || *refused != want {
+				t.Errorf("%v, want %v", refused, want)
+			}
 			// As a Plaza with another layout would leave it.
 			change := bson.D{{Key: "$set", Value: bson.D{{Key: "value", Value: "scrolls"}}}}
 			if _, err := settings.UpdateOne(t.Context(), record, change); err != nil {

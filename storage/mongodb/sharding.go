@@ -69,9 +69,8 @@ func ShardKeys() map[string]bson.D {
 	return keys
 }
 
-// errNotSharded is what Shard says without a mongos.
-var errNotSharded = errors.New("this MongoDB is a replica set, and only a sharded cluster can be sharded: " +
-	"point --mongodb-uri at a mongos (plaza shard --print shows what would be done). Plaza needs no sharding to run")
+// ErrNotSharded is what Shard says without a mongos.
+var ErrNotSharded = errors.New("this MongoDB is a replica set, and only a sharded cluster can be sharded")
 
 // shardStep spreads one collection.
 type shardStep struct {
@@ -125,7 +124,7 @@ func shellKey(key bson.D) string {
 // that is sharded in another way. Where it was stopped, it can go on: what is done stays as it is.
 func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
 	if !s.routed {
-		return errNotSharded
+		return ErrNotSharded
 	}
 	return s.shardBy(ctx, func(command bson.D) error {
 		return s.client.Database("admin").RunCommand(ctx, command).Err()

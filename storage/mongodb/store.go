@@ -71,12 +71,15 @@ type Options struct {
 	// times as long, after the lease, where it cannot end the transactions of a silent store, and gives its own
 	// transactions five sixths of it. Default: 60 s.
 	TransactionLife time.Duration
-	// Logger gets a line when another layout is read, when a migration has ended, and when the transactions of a
-	// silent store were ended. Default: nothing is logged.
+	// Logger gets what operators should know of the work in the background, of migrations, of silent stores and of the
+	// database's state. Default: nothing is logged.
 	Logger *slog.Logger
 	// Outdated is told, once, that the operator has finished the upgrade to a newer Plaza. The store answers ErrUnavailable
 	// from then on: close it. Optional.
 	Outdated func(error)
+	// Unfinished is called by Open when the upgrade to this version of Plaza is not finished: the database is kept so that the previous version can
+	// use it. Optional.
+	Unfinished func()
 	// MustExist lets Open refuse a database that no server has opened yet, and leave it as it is.
 	MustExist bool
 
@@ -196,7 +199,9 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.startSequence(ctx); err != nil {
 		return err
 	}
-	s.tellPending(ctx)
+	if o.Unfinished != nil && !s.written().reach(s.edition.newest) {
+		o.Unfinished()
+	}
 	return nil
 }
 
@@ -210,8 +215,7 @@ func (s *Store) mustExist(ctx context.Context) error {
 			return mdb.Translate(ctx, "settings", err)
 		}
 	}
-	return fmt.Errorf("there is no Plaza database %q on that MongoDB: name another one with --mongodb-uri or PLAZA_MONGODB_URI",
-		s.settings.Database().Name())
+	return &NoDatabaseError{Database: s.settings.Database().Name()}
 }
 
 func orDefault(d, fallback time.Duration) time.Duration {

@@ -128,13 +128,6 @@ func (s *Store) written() versions {
 	return s.edition.previous
 }
 
-// tellPending logs that the operator has not finished the upgrade to this version of Plaza.
-func (s *Store) tellPending(ctx context.Context) {
-	if !s.written().reach(s.edition.newest) {
-		s.member.logger.InfoContext(ctx, "the database is kept so that the previous version of Plaza can use it, too: run \"plaza migrate finish\" when you will not go back")
-	}
-}
-
 // UpgradeState says which versions of documents a database has, and may have.
 type UpgradeState struct {
 	// Pending are the collections whose newest version servers do not write yet: "posts: 2, not yet 3". None: the upgrade is finished.

@@ -3,7 +3,6 @@ package mongodb
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"sync"
@@ -38,7 +37,7 @@ func (s *Store) workOn(ctx context.Context) {
 		switch {
 		case err != nil && ctx.Err() == nil:
 			trouble = min(max(2*trouble, pollEvery), maxTrouble)
-			slog.WarnContext(ctx, "background work waits for the database", "error", err, "wait", trouble)
+			s.member.logger.WarnContext(ctx, "background work waits for the database", "error", err, "wait", trouble)
 			rest(ctx, trouble, nil)
 		case !did:
 			trouble = 0
@@ -79,7 +78,7 @@ func (s *Store) workOnce(ctx context.Context) (did bool, err error) {
 		case errors.Is(failure, errMoreWork):
 			return s.jobs.goOn(ctx, j)
 		}
-		slog.WarnContext(ctx, "a background job failed", "job", j.fault().Job, "attempt", j.Attempts, "error", failure)
+		s.member.logger.WarnContext(ctx, "a background job failed", "job", j.fault().Job, "attempt", j.Attempts, "error", failure)
 		return s.jobs.postpone(ctx, j, failure)
 	})
 	return true, err

@@ -70,7 +70,7 @@ func goBack(ctx context.Context, db *sql.DB, to int) error {
 	case err != nil:
 		return err
 	case have > want:
-		return tooNew(have, want)
+		return &TooNewError{Has: have, Knows: want}
 	case to < OldestVersion || int64(to) >= have:
 		return fmt.Errorf("the file has tables of version %d: it can go back to %d at the earliest", have, OldestVersion)
 	}
@@ -78,10 +78,14 @@ func goBack(ctx context.Context, db *sql.DB, to int) error {
 	return err
 }
 
-// tooNew says that a newer Plaza has written the file, and what can be done.
-func tooNew(have, want int64) error {
-	return fmt.Errorf("the file has tables of version %d, and this Plaza knows %d: run a newer Plaza, "+
-		"or take the file back with that one: plaza migrate back --to %d", have, want, want)
+// TooNewError says that a newer Plaza has written the file.
+type TooNewError struct {
+	Has, Knows int64 // versions of tables: the file's, and the newest that this Plaza knows
+}
+
+// Error is for people.
+func (e *TooNewError) Error() string {
+	return fmt.Sprintf("the file has tables of version %d, and this Plaza knows %d: run a newer Plaza", e.Has, e.Knows)
 }
 
 // addNameOrders gives users what they are found by: SQL folds no letters beyond ASCII.

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"database/sql"
-	"log/slog"
 	"time"
 
 	"plaza/id"
@@ -42,7 +41,7 @@ func (s *Store) pruneNowAndThen(ctx context.Context) {
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		if err := s.prune(ctx); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "old events will be removed later", "error", err)
+			s.logger.WarnContext(ctx, "old events will be removed later", "error", err)
 		}
 		select {
 		case <-ctx.Done():

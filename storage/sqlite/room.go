@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"log/slog"
 	"os"
 	"syscall"
 	"time"
@@ -34,7 +33,7 @@ func (s *Store) note(ctx context.Context, err error) error {
 		err = fmt.Errorf("%w: %w", social.ErrNoRoom, err)
 	}
 	if errors.Is(err, social.ErrNoRoom) && !s.full.Swap(true) {
-		slog.ErrorContext(ctx, "the disk is full: nothing can be stored until there is room, reads go on", "database", s.path, "error", err)
+		s.logger.ErrorContext(ctx, "the disk is full: nothing can be stored until there is room, reads go on", "database", s.path, "error", err)
 	}
 	return err
 }
@@ -51,7 +50,7 @@ func (s *Store) watchRoom(ctx context.Context) {
 		}
 		if s.full.Load() && s.tryRoom() == nil {
 			s.full.Store(false)
-			slog.InfoContext(ctx, "the disk has room again", "database", s.path)
+			s.logger.InfoContext(ctx, "the disk has room again", "database", s.path)
 		}
 	}
 }

@@ -6,11 +6,13 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -39,6 +41,7 @@ type Store struct {
 	log    *eventLog
 	lock   io.Closer
 	path   string
+	logger *slog.Logger
 	clock  func() time.Time
 
 	retention    atomic.Int64  // how long events are kept, in nanoseconds; 0: for ever
@@ -53,33 +56,47 @@ type Store struct {
 
 // Open opens the database file, makes it (and its folder) where it is absent, and brings its tables up to date.
 // One Plaza at a time can have a file open; the error says so, and also where the file is damaged, belongs
-// to another program, or was written by a newer Plaza.
-func Open(ctx context.Context, path string) (*Store, error) {
-	path, err := prepareFile(path)
+// to another program, or was written by a newer Plaza (TooNewError).
+func Open(ctx context.Context, path string) (*Store, error) { return OpenWith(ctx, path, Options{}) }
+
+// Options of OpenWith. The zero value works.
+type Options struct {
+	// Logger gets what operators should know of the work in the background and of the disk. Default: nothing is logged.
+	Logger *slog.Logger
+	// MustExist lets OpenWith make neither file nor folder: the error is fs.ErrNotExist where the file is absent.
+	MustExist bool
+}
+
+// OpenWith is [Open] with options.
+func OpenWith(ctx context.Context, path string, o Options) (*Store, error) {
+	find := prepareFile
+	if o.MustExist {
+		find = existingFile
+	}
+	path, err := find(path)
 	if err != nil {
 		return nil, err
 	}
-	return openLocked(ctx, path)
+	return openLocked(ctx, path, cmp.Or(o.Logger, slog.New(slog.DiscardHandler)))
 }
 
-// OpenExisting is [Open] for a file that is there: it makes neither file nor folder. The error is fs.ErrNotExist where it is absent.
-func OpenExisting(ctx context.Context, path string) (*Store, error) {
+func existingFile(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
-		return nil, err
+		return "", err
 	}
 	if _, err := os.Stat(path); err != nil {
-		return nil, fmt.Errorf("the database file: %w", err)
+		return "", fmt.Errorf("the database file: %w", err)
 	}
-	return openLocked(ctx, path)
+	return path, nil
 }
 
-func openLocked(ctx context.Context, path string) (*Store, error) {
+func openLocked(ctx context.Context, path string, logger *slog.Logger) (*Store, error) {
 	lock, err := lockFile(path + ".lock")
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
-	s := &Store{path: path, lock: lock, clock: time.Now, log: newEventLog(), left: make(chan struct{}, 1), retentionSet: make(chan struct{}, 1), reservations: newReservations()}
+	s := &Store{path: path, logger: logger, lock: lock, clock: time.Now, log: newEventLog(), left: make(chan struct{}, 1), retentionSet: make(chan struct{}, 1), reservations: newReservations()}
 	if err := s.open(ctx, path); err != nil {
 		return nil, errors.Join(openFault(path, err), s.closeAll())
 	}
@@ -200,7 +217,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if have > want {
-		return tooNew(have, want)
+		return &TooNewError{Has: have, Knows: want}
 	}
 	_, err = provider.Up(ctx)
 	return err

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -34,7 +33,7 @@ func (s *Store) removeDeleted(ctx context.Context) {
 	for ctx.Err() == nil {
 		var retry <-chan time.Time
 		if err := errors.Join(s.eraseAll(ctx), s.deleteAll(ctx)); err != nil && ctx.Err() == nil {
-			slog.WarnContext(ctx, "what was deleted will be removed later", "error", err)
+			s.logger.WarnContext(ctx, "what was deleted will be removed later", "error", err)
 			retry = time.After(again)
 		}
 		select {
