@@ -18,7 +18,7 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// AdsOptions say what [Ads] loads.
+// AdsOptions configure [Ads].
 type AdsOptions struct {
 	Options
 
@@ -43,7 +43,8 @@ and a daily budget; the best ad of each zone has a cap. Every choice is for anot
 read at most once a second; *one zone* is that of a busy page, *all zones* are taken in turn, after each was asked for once. Designs are those of the same zones, read by the design's name.
 *Server* is the CPU time of this process (with SQLite in it), *mongod* that of the database: the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *p99* is by the clock.`
 
-// Ads compares the designs of ad zones on both engines, and what a query for ads costs with one for next to nothing.
+// Ads compares the designs of ad zones on both engines, and the cost of a query for ads with that
+// of a nearly empty query.
 func Ads(ctx context.Context, o AdsOptions) (*Report, error) {
 	if o.Zones < 1 || o.Units < 1 || o.Units > ads.MaxZoneUnits || o.Profiles < 1 {
 		return nil, fmt.Errorf("--zones, --units and --profiles must be 1 or more, and --units %d at most", ads.MaxZoneUnits)
@@ -163,7 +164,7 @@ func (s *adScene) load(ctx context.Context) error {
 	return s.signUp(ctx)
 }
 
-// signUp makes people who are signed in.
+// signUp creates signed-in users.
 func (s *adScene) signUp(ctx context.Context) error {
 	users := make([]social.NewUser, s.o.scaled(usualUsers, 2))
 	for n := range users {
@@ -402,7 +403,7 @@ func (s *adScene) trivial(name string, token func(n int) string, body []byte) Tu
 	}}
 }
 
-// visitor is whoever looks in the n-th call: a prime leads through all of them.
+// visitor returns the visitor of the n-th call: a step by a prime cycles through all of them.
 func (s *adScene) visitor(n int) string { return visitor(n * 7919 % s.profiles) }
 
 func (s *adScene) keywords(n int) []string {

@@ -20,7 +20,7 @@ type Arena struct {
 	Meter *Meter
 
 	uri       string
-	database  string // what the names of all databases begin with
+	database  string // the prefix of the names of all databases
 	overwrite bool
 	client    *mongo.Client
 	opened    []*Rival
@@ -99,7 +99,7 @@ func (a *Arena) OpenBare(ctx context.Context, subject, name string) (*Rival, err
 	return r, nil
 }
 
-// empty is a database with nothing in it, for what is named so.
+// empty returns an empty database for the named rival.
 func (a *Arena) empty(ctx context.Context, name string) (*mongo.Database, error) {
 	database := a.client.Database(a.database + "_" + strings.NewReplacer(" ", "_", "+", "_").Replace(name))
 	collections, err := database.ListCollectionNames(ctx, bson.D{})
@@ -134,7 +134,7 @@ func (a *Arena) Close(ctx context.Context) error {
 	return errors.Join(append(failed, a.client.Disconnect(ctx))...)
 }
 
-// shrinkCache gives mongod's cache so many MB, until restore is called.
+// shrinkCache sets mongod's cache size in MB, until restore is called.
 func (a *Arena) shrinkCache(ctx context.Context, megabytes int) (restore func(context.Context) error, err error) {
 	status, err := a.Meter.status(ctx)
 	if err != nil {
@@ -149,13 +149,13 @@ func (a *Arena) shrinkCache(ctx context.Context, megabytes int) (restore func(co
 	}, resize(ctx, int64(megabytes))
 }
 
-// version is what mongod says of itself.
+// version returns mongod's version.
 func (a *Arena) version(ctx context.Context) string {
 	s, _ := a.Meter.status(ctx) // it has answered before
 	return s.Version
 }
 
-// afterHosts cuts a URI into what stands before the path, the path without its slash, and the rest.
+// afterHosts splits a URI into the part before the path, the path without its slash, and the rest.
 func afterHosts(uri string) (before, path, query string) {
 	start := strings.Index(uri, "://") + len("://")
 	if end := strings.IndexAny(uri[start:], "/?"); end >= 0 {

@@ -209,7 +209,7 @@ func TestReadersFollowMany(t *testing.T) {
 	}
 }
 
-// Embedding pays or not, by what it saves on a read and costs on a write.
+// The verdict on embedding compares its savings on a read with its cost on a write.
 func TestVerdicts(t *testing.T) {
 	for _, c := range []struct {
 		saved, extra float64

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// chart is groups of horizontal bars, each bar of two parts. Each group has a scale of its own: what is compared stands together.
+// chart is groups of horizontal bars, each bar of two parts. Each group has its own scale, so
+// compare only within a group.
 type chart struct {
 	title  string
 	parts  [2]string // what the parts of all bars are

@@ -32,7 +32,8 @@ var (
 	noMistakes    = []byte(`"userErrors":[]`)
 )
 
-// do sends a request as somebody ("": as nobody), and returns the answer. Whatever is wrong with it is an error.
+// do sends a request as a user ("": signed out), and returns the response. GraphQL errors are
+// errors, too.
 func (c client) do(ctx context.Context, token string, body []byte) ([]byte, error) {
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "/graphql", bytes.NewReader(body))
 	if err != nil {
@@ -64,10 +65,10 @@ func (r *recorder) WriteHeader(status int)            { r.status = status }
 func (r *recorder) Write(b []byte) (int, error)       { return r.body.Write(b) }
 func (r *recorder) WriteString(s string) (int, error) { return r.body.WriteString(s) }
 
-// tokenOf is the bearer token that signIn stores for somebody.
+// tokenOf is the bearer token that signIn stores for a user.
 func tokenOf(n int) string { return fmt.Sprintf("bench-token-of-person-%d", n) }
 
-// signIn makes sessions, without the cost of a password's hash.
+// signIn creates sessions, without the cost of a password's hash.
 func signIn(ctx context.Context, store social.Sessions, people []int) error {
 	for _, n := range people {
 		session := social.Session{

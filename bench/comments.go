@@ -14,7 +14,7 @@ import (
 	"plaza/social"
 )
 
-// CommentsOptions say what [Comments] loads.
+// CommentsOptions configure [Comments].
 type CommentsOptions struct {
 	Options
 
@@ -93,7 +93,7 @@ func (s *commentScene) signUp(ctx context.Context) error {
 	return nil
 }
 
-// newPosts makes posts without comments, the same for all rivals.
+// newPosts creates posts without comments, the same for all rivals.
 func (s *commentScene) newPosts(ctx context.Context, n int) ([]social.PostID, error) {
 	ids := make([]social.PostID, n)
 	first := s.posts
@@ -121,7 +121,7 @@ func happened(kind social.EventKind, post social.PostID) social.Event {
 	return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind, Post: post}
 }
 
-// ofSize compares threads of one size, in the layouts that take so many.
+// ofSize compares threads of one size, in the layouts that support it.
 func (s *commentScene) ofSize(ctx context.Context, size, scaled int) (*Section, error) {
 	section := &Section{
 		Name: fmt.Sprint("comments-", size), Title: fmt.Sprintf("A thread of %s comments", grouped(scaled)), First: s.rivals[0].Name,
@@ -161,7 +161,7 @@ func (s *commentScene) ofSize(ctx context.Context, size, scaled int) (*Section, 
 	return section, err
 }
 
-// added is what the rival's database takes more than when this was asked last.
+// added returns by how much the rival's database has grown since the last call.
 func (s *commentScene) added(ctx context.Context, r *Rival) (Stored, error) {
 	now, err := r.Stored(ctx)
 	before := s.stored[r]
@@ -181,7 +181,7 @@ type longThread struct {
 	rivals []*Rival
 }
 
-// pageLimit is what the domain reads for a page of 50.
+// pageLimit is how many comments the domain reads for a page of 50.
 const pageLimit = 57
 
 func (t *longThread) calls() []Call {
@@ -343,7 +343,7 @@ func (s *commentScene) cold(ctx context.Context) (*Section, error) {
 	return section, errors.Join(err, restore(ctx))
 }
 
-// manyThreads makes threads of all lengths, most of them short, and stores them.
+// manyThreads creates threads of all lengths, most of them short, and stores them.
 func (s *commentScene) manyThreads(ctx context.Context) ([]*longThread, error) {
 	n := s.o.scaled(coldThreads, 50)
 	posts, err := s.newPosts(ctx, n)

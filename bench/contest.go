@@ -21,7 +21,7 @@ type Contest struct {
 	Turn   time.Duration // how long one takes, about
 	// Only is a part of the names of those calls that are measured. Default: all are.
 	Only string
-	// Progress is told after each turn. Default: nobody is.
+	// Progress is called after each turn. Default: none.
 	Progress func(done, total int)
 }
 
@@ -29,7 +29,7 @@ type Contest struct {
 type Call struct {
 	Name  string
 	Turns []Turn
-	// Most bounds the calls of one turn, where they change what comes after them. Default: no bound.
+	// Most limits the calls of one turn, if they affect later calls. Default: unlimited.
 	Most int
 }
 
@@ -37,7 +37,8 @@ type Call struct {
 type Turn struct {
 	Rival string
 	Wire  *Wire // nil: nothing is counted
-	// Each is how many things Do does at once, where a sample is to be about one of them. Default: 1.
+	// Each is how many operations Do runs in one call, if a sample is to be about one of them.
+	// Default: 1.
 	Each int
 	// AtOnce is how many goroutines call Do. Default: 1.
 	AtOnce int
@@ -47,11 +48,11 @@ type Turn struct {
 	Rest func(ctx context.Context) error
 }
 
-// Sample is what one call cost, the mean of a turn.
+// Sample is the cost of one call, the mean of a turn.
 type Sample struct {
 	Server, Mongod time.Duration // CPU time of this process, and of mongod
 	Wall           time.Duration
-	Slow           time.Duration // what one call in a hundred takes at least, by the clock
+	Slow           time.Duration // the 99th percentile of the calls' wall-clock time
 	Commands       float64       // that MongoDB was sent
 	Answered       float64       // bytes that it answered
 	Read           float64       // bytes that it read into its cache
@@ -60,7 +61,7 @@ type Sample struct {
 // CPU is all of a sample's CPU time.
 func (s Sample) CPU() time.Duration { return s.Server + s.Mongod }
 
-// Result is what a call cost a rival, round by round.
+// Result is a rival's cost of a call, round by round.
 type Result struct {
 	Call, Rival string
 	Samples     []Sample
@@ -105,7 +106,7 @@ func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]R
 	for round := range c.Rounds {
 		calls := call.Most
 		for place := range call.Turns {
-			i := (place + round) % len(call.Turns) // nobody is always the first
+			i := (place + round) % len(call.Turns) // rotate, so that each rival is the first in turn
 			var sample Sample
 			var did int
 			var err error
@@ -154,7 +155,8 @@ func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, in
 	}, n, t.rest(ctx)
 }
 
-// calls makes calls until the turn's time is over, or most calls were made, and says how long each took, and all of them.
+// calls makes calls until the turn's time is over, or most calls were made, and returns how long
+// each took, and all of them.
 func (c *Contest) calls(ctx context.Context, t *Turn, first, most int) (took []time.Duration, wall time.Duration, err error) {
 	var mu sync.Mutex
 	var begun atomic.Int64
@@ -188,7 +190,7 @@ func (t *Turn) rest(ctx context.Context) error {
 	return errors.Join(ctx.Err(), t.Rest(ctx))
 }
 
-// Median is the middle of what a sample says, over the rounds.
+// Median returns the median of a value of the samples, over the rounds.
 func (r *Result) Median(of func(Sample) float64) float64 { return r.quantile(0.5, of) }
 
 // Spread is half of the distance between the quartiles: half of the rounds lie so near to the median, about.

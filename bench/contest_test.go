@@ -29,7 +29,7 @@ func newMeter(t *testing.T) *bench.Meter {
 	return meter
 }
 
-// Rivals take turns, nobody is always the first, and all do the same.
+// Rivals take turns, the first one rotates, and all do the same.
 func TestTurns(t *testing.T) {
 	var did []string
 	turn := func(rival string) bench.Turn {
@@ -61,7 +61,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// What is measured is this process's CPU time: as much as is burnt, and not more than there is.
+// The measured CPU time is this process's: as much as is used, and not more than exists.
 func TestCPUTime(t *testing.T) {
 	const burnt = 30 * time.Millisecond
 	burn := func(context.Context, int) error {

@@ -1,9 +1,11 @@
-// Package bench loads databases with seeded data, and measures side by side what things cost in each layout.
+// Package bench loads databases with seeded data, and measures the cost of operations in each
+// layout side by side.
 //
-// Figures of one run alone can be compared: machines drift. So rivals take turns, round by round, and what is said of each is the
-// median of its rounds, and how far they lie apart. Cost is CPU time, of this process and of mongod apart from each other, because
-// waiting differs from one disk to the next; MongoDB commands and bytes are counted beside it.
+// Only figures of the same run are comparable: machines drift. So rivals take turns, round by
+// round, and each result is the median of its rounds, with their spread. Cost is CPU time, of this
+// process and of mongod separately, because waiting depends on the disk; MongoDB commands and bytes
+// are counted beside it.
 //
-// A new comparison is a [Contest] with a [Call] for each thing to do, each of them with a [Turn] for each rival; a [Report] makes a
-// table and a picture of the results.
+// A new comparison is a [Contest] with a [Call] for each operation, each with a [Turn] for each
+// rival; a [Report] renders the results as a table and a picture.
 package bench

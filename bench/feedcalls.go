@@ -8,7 +8,8 @@ import (
 	"plaza/social"
 )
 
-// postFields are what a page shows of each post: text, author, count, and the last three comments with their authors.
+// postFields are the fields of each post on a page: text, author, count, and the last three
+// comments with their authors.
 const postFields = `__typename id text createdAt editedAt commentCount author { id handle name avatarUrl }
 	latestComments { id text createdAt author { handle name } }`
 
@@ -72,7 +73,7 @@ func (s *feedScene) calls(ctx context.Context) ([]Call, error) {
 
 func (s *feedScene) reader(n int) string { return tokenOf(s.readers[n%len(s.readers)]) }
 
-// request says who asks what in the n-th call.
+// request returns the user and the query of the n-th call.
 type request func(r *feedRival, n int) (token string, body []byte)
 
 func (s *feedScene) each(ask request) []Turn {
@@ -111,7 +112,7 @@ func (s *feedScene) fromMemory() Turn {
 	c := client{s.o.Serve(&remembering{Store: first.Store})}
 	warm := false
 	return Turn{Rival: memory, Wire: first.Wire, Do: func(ctx context.Context, n int) error {
-		if !warm { // everybody's page is read once, before anything is measured
+		if !warm { // everyone's page is read once before measuring
 			for i := range s.readers {
 				if _, err := c.do(ctx, s.reader(i), newsPage1); err != nil {
 					return err
@@ -172,7 +173,7 @@ var aPost = body(postQuery, map[string]any{"input": map[string]any{
 
 func (s *feedScene) aReply(n int) []byte {
 	public := 0
-	for i := range s.posts { // one that everybody sees
+	for i := range s.posts { // one that everyone sees
 		public = (n*7 + i) % len(s.posts)
 		if s.posts[public].Audience.Kind == social.AudiencePublic {
 			break
@@ -192,7 +193,8 @@ func (s *feedScene) toggle(n int) (string, []byte) {
 	return s.reader(reader), body(query, map[string]any{"input": map[string]any{"userId": person(s.loner).String()}})
 }
 
-// twice asks several things in the n-th call, after each other, of which the first goes to and fro: calls are in pairs.
+// twice sends the requests numbered 2n and 2n+1 in the n-th call, because the first of asks
+// alternates between two opposite requests.
 func (s *feedScene) twice(asks ...func(n int) (string, []byte)) []Turn {
 	var turns []Turn
 	for _, r := range s.rivals {

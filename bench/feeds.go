@@ -14,7 +14,7 @@ import (
 	"plaza/social"
 )
 
-// FeedsOptions say what [Feeds] loads.
+// FeedsOptions configure [Feeds].
 type FeedsOptions struct {
 	Options
 
@@ -24,8 +24,9 @@ type FeedsOptions struct {
 
 const (
 	usualPosts = 2_000
-	// usualFans is how many followers a post is brought to when its way to them is measured, before it is scaled, and usualStars how many an
-	// author has whose posts must not cost more than anybody's, where there are so many people.
+	// usualFans is the number of followers for measuring the delivery of a post, before scaling.
+	// usualStars is the number of followers of a very popular author, whose posts must not cost
+	// more than others', if there are that many people.
 	usualFans  = 2_000
 	usualStars = 10_000
 	maxPopular = 1_000 // followers of people whose posts are loaded
@@ -33,8 +34,8 @@ const (
 	writers    = 32
 )
 
-// Feeds compares the layouts of feeds, and of the follower graph: what requests cost, from GraphQL to MongoDB. It writes its report with each network's
-// table and picture.
+// Feeds compares the layouts of feeds, and of the follower graph: the cost of requests, from
+// GraphQL to MongoDB. It writes its report with each network's table and picture.
 func Feeds(ctx context.Context, o FeedsOptions) (*Report, error) {
 	var networks []*network
 	if o.Networks != "" {
@@ -61,7 +62,7 @@ func Feeds(ctx context.Context, o FeedsOptions) (*Report, error) {
 	return report, nil
 }
 
-// feedScene is a network with posts, and who does what in it.
+// feedScene is a network with posts, and the people's roles in it.
 type feedScene struct {
 	o       FeedsOptions
 	network *network
@@ -70,7 +71,7 @@ type feedScene struct {
 
 	star    int // is followed by very many
 	popular int // is followed by fans, who all read their news
-	loner   int // is followed by nobody
+	loner   int // has no followers
 	fans    []int
 	readers []int // follow twenty or more
 	posts   []*social.Post
@@ -106,7 +107,7 @@ func newFeedScene(o FeedsOptions, n *network, rivals []*Rival) *feedScene {
 	return s
 }
 
-// chooseReaders chooses people by chance who follow twenty or more, if there are any such.
+// chooseReaders picks random people who follow twenty or more, if there are any.
 func (s *feedScene) chooseReaders(crowd int) []int {
 	const many = 20
 	following := s.network.following()
@@ -117,7 +118,8 @@ func (s *feedScene) chooseReaders(crowd int) []int {
 	return slices.DeleteFunc(readers, func(n int) bool { return following[n] < least })
 }
 
-// write makes posts, the more by people the more they are followed, up to a bound, and a few comments on each.
+// write creates posts, with more by people with more followers, up to a limit, and a few comments
+// on each.
 func (s *feedScene) write(posts, crowd int) {
 	w := newWriter(s.o.Seed)
 	followers := s.network.followers()
@@ -248,7 +250,7 @@ func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) 
 	return group.Wait()
 }
 
-// sameNews makes sure that all rivals give the same answers: what is compared is one thing.
+// sameNews checks that all rivals give the same results, so that the comparison is fair.
 func (s *feedScene) sameNews(ctx context.Context) error {
 	for _, reader := range s.readers {
 		var first []byte

@@ -10,8 +10,9 @@ import (
 	"plaza/storage"
 )
 
-// remembering is a store that reads what a page of news shows once, and from then on answers out of maps: what a request costs when
-// the database costs nothing. Everything else about it, the rule that decides who sees what included, is as ever.
+// remembering is a store that reads what a page of news shows once, and then serves it from maps,
+// to measure requests without the cost of a database. Everything else, including the privacy rule,
+// is unchanged.
 type remembering struct {
 	storage.Store
 
@@ -32,14 +33,14 @@ type ownReaction struct {
 	post   social.PostID
 }
 
-// memo is a map that reads what it lacks.
+// memo is a map that reads missing entries.
 type memo[K comparable, V any] struct {
 	mu    sync.RWMutex
 	asked map[K]bool
 	known map[K]V
 }
 
-// all answers with a map of its own, as a store does. What is absent stays so.
+// all returns a new map, as a store does. Absent entries stay absent.
 func (m *memo[K, V]) all(keys []K, read func([]K) (map[K]V, error)) (map[K]V, error) {
 	found, unknown := m.remembered(keys)
 	if len(unknown) == 0 {

@@ -15,14 +15,14 @@ type Meter struct {
 	overhead Reading         // of one reading
 }
 
-// Reading is what both have used since they were started.
+// Reading is the resource usage of both since they were started.
 type Reading struct {
 	Server, Mongod time.Duration
 	Read           int64 // bytes that mongod has read into its cache
 }
 
-// NewMeter makes a meter of the mongod that a client is connected to, on this machine or another one. Its errors are those
-// of Read. Without a client it is a meter of this process alone.
+// NewMeter creates a meter of the mongod that a client is connected to, local or remote. Its errors
+// are those of Read. Without a client it measures only this process.
 func NewMeter(ctx context.Context, client *mongo.Client) (*Meter, error) {
 	m := &Meter{}
 	if client != nil {
@@ -32,7 +32,7 @@ func NewMeter(ctx context.Context, client *mongo.Client) (*Meter, error) {
 	return m, err
 }
 
-// calibrate finds out what a reading costs, which is in every sample.
+// calibrate measures the cost of a reading, which is part of every sample.
 func (m *Meter) calibrate(ctx context.Context) error {
 	const times = 50
 	first, err := m.Read(ctx)
@@ -46,7 +46,7 @@ func (m *Meter) calibrate(ctx context.Context) error {
 	return err
 }
 
-// between is what was used between two readings.
+// between returns the usage between two readings.
 func (m *Meter) between(before, after Reading) Reading {
 	return Reading{
 		Server: max(0, after.Server-before.Server-m.overhead.Server), Mongod: max(0, after.Mongod-before.Mongod-m.overhead.Mongod),
@@ -54,8 +54,8 @@ func (m *Meter) between(before, after Reading) Reading {
 	}
 }
 
-// flush lets mongod write to its files what it has in memory alone, so that the calls that come are not charged for what was before them. It needs
-// the right to fsync.
+// flush makes mongod write its memory to its files, so that later calls are not charged for earlier
+// work. It needs the right to fsync.
 func (m *Meter) flush(ctx context.Context) error {
 	if m.admin == nil {
 		return nil
@@ -63,7 +63,8 @@ func (m *Meter) flush(ctx context.Context) error {
 	return m.admin.RunCommand(ctx, bson.D{{Key: "fsync", Value: 1}}).Err()
 }
 
-// serverStatus is what mongod says of itself. Its CPU time is that of getrusage, in microseconds: /proc has it in ticks of 10 ms.
+// serverStatus is mongod's status. Its CPU time is that of getrusage, in microseconds: /proc has it
+// in ticks of 10 ms.
 type serverStatus struct {
 	Version string `bson:"version"`
 	Extra   struct {

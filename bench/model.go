@@ -12,7 +12,7 @@ import (
 	"plaza/id"
 )
 
-// The two ways to keep what belongs to something else.
+// The two ways to store what belongs to another object.
 const (
 	embedded   = "embedded"
 	referenced = "referenced"
@@ -21,7 +21,7 @@ const (
 // design is a way to keep a subject, in a database of its own.
 type design interface {
 	load(ctx context.Context) error
-	// acts are what is done with the subject: the same in both designs.
+	// acts are the operations on the subject: the same in both designs.
 	acts() []act
 }
 
@@ -152,7 +152,7 @@ func verdict(saved, extra float64) string {
 	return "both designs cost about the same"
 }
 
-// changed says what a difference in ms means.
+// changed describes a difference in ms.
 func changed(by float64) string {
 	switch {
 	case by > 0:
@@ -200,13 +200,13 @@ func (r *Rival) fill(ctx context.Context, collection string, n int, document fun
 	return nil
 }
 
-// index makes an index, on a collection that may not exist yet.
+// index creates an index, on a collection that may not exist yet.
 func (r *Rival) index(ctx context.Context, collection string, keys bson.D) error {
 	_, err := r.database.Collection(collection).Indexes().CreateOne(ctx, mongo.IndexModel{Keys: keys})
 	return err
 }
 
-// find reads what has one of the ids, which there must be.
+// find reads the documents with the ids; all must exist.
 func find[D any](ctx context.Context, c *mongo.Collection, ids []bson.Binary, o ...options.Lister[options.FindOptions]) ([]D, error) {
 	o = append(o, options.Find().SetBatchSize(int32(len(ids)+1)))
 	cursor, err := c.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$in", Value: ids}}}}, o...)

@@ -39,7 +39,7 @@ func namesSubject() subject {
 	}
 }
 
-// authorDoc is what a page shows of a person.
+// authorDoc is what a page shows of a user.
 type authorDoc struct {
 	ID        bson.Binary `bson:"_id"`
 	Handle    string      `bson:"handle"`
@@ -135,7 +135,7 @@ func (d *names[A]) page(ctx context.Context, n int) error {
 	return err
 }
 
-// authorsOf reads whom a page refers to, in one command.
+// authorsOf reads the users whom a page refers to, in one command.
 func (r *Rival) authorsOf(ctx context.Context, posts []namedPost[bson.Binary]) error {
 	seen, ids := map[string]bool{}, []bson.Binary(nil)
 	add := func(who bson.Binary) {

@@ -53,7 +53,8 @@ type commentDoc struct {
 	Text   string      `bson:"text"`
 }
 
-// previews keeps threads as a document a comment, and what a page shows of them as copies in the posts or not at all.
+// previews stores threads as one document per comment, with or without copies of what a page shows
+// in the posts.
 type previews struct {
 	*Rival
 

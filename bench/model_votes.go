@@ -128,7 +128,7 @@ func (d *votes) acts() (all []act) {
 	return all
 }
 
-// page reads polls with their totals, and what the reader has voted.
+// page reads polls with their totals, and the reader's votes.
 func (d *votes) page(ctx context.Context, n int, size pollSize) error {
 	reader := voter(n % size.votes)
 	ids := postPage(n, size.first, size.polls)
@@ -152,7 +152,7 @@ func (d *votes) page(ctx context.Context, n int, size pollSize) error {
 	return err
 }
 
-// vote votes as somebody who has not.
+// vote votes as a user who has not voted.
 func (d *votes) vote(ctx context.Context, n int, size pollSize) error {
 	poll, user := postID(size.first+n%size.polls), voter(size.votes+n)
 	add := bson.D{{Key: "$inc", Value: bson.D{{Key: "votes.1", Value: 1}}}}

@@ -44,7 +44,7 @@ func facebook(dir string) (*network, error) {
 
 const (
 	followsEach   = 20   // follows that people have, in the mean
-	medianFollows = 12   // follows that are added at once
+	medianFollows = 12   // follows added in one batch
 	popularity    = 1.15 // exponent of the power law of followers
 )
 
@@ -54,7 +54,7 @@ func powerLaw(edges int, seed uint64) *network {
 	dice := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // made-up follows are no secret
 	n := &network{name: "power law", people: max(edges/followsEach, 30)}
 	zipf := rand.NewZipf(dice, popularity, 10, uint64(n.people-1))
-	place := dice.Perm(n.people) // who is popular
+	place := dice.Perm(n.people) // the popular people
 	seen := make(map[[2]int]bool, edges)
 	for len(n.follows) < edges {
 		from := dice.IntN(n.people)
@@ -86,7 +86,7 @@ func (n *network) sort() {
 	n.follows = slices.Compact(n.follows)
 }
 
-// following counts whom each follows.
+// following counts the follows of each person.
 func (n *network) following() []int {
 	counts := make([]int, n.people)
 	for _, f := range n.follows {
@@ -95,7 +95,7 @@ func (n *network) following() []int {
 	return counts
 }
 
-// followers counts by whom each is followed.
+// followers counts the followers of each person.
 func (n *network) followers() []int {
 	counts := make([]int, n.people)
 	for _, f := range n.follows {
@@ -104,10 +104,10 @@ func (n *network) followers() []int {
 	return counts
 }
 
-// began is when everybody signed up: two months ago. Ids are the same for all rivals.
+// began is when everyone signed up: two months ago. Ids are the same for all rivals.
 var began = time.Now().UTC().Truncate(24 * time.Hour).Add(-history)
 
-// history is how far back what is loaded goes.
+// history is how far back the loaded data goes.
 const history = 60 * 24 * time.Hour
 
 func derived(at time.Time, kind string, n int) id.ID {

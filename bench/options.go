@@ -13,10 +13,10 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// Options are what all comparisons on MongoDB have in common.
+// Options are common to all comparisons on MongoDB.
 type Options struct {
 	URI       string   // of MongoDB; see [OpenArena]
-	Overwrite bool     // drop what earlier runs have left
+	Overwrite bool     // drop the databases of earlier runs
 	Layouts   []string // that are compared; none: all
 	Rounds    int
 	Turn      time.Duration
@@ -24,9 +24,9 @@ type Options struct {
 	Seed      uint64
 	Only      string // a part of the names of the calls that are measured; empty: all
 	Command   string // that the report names
-	// Serve makes Plaza's HTTP handler over a store.
+	// Serve returns Plaza's HTTP handler over a store.
 	Serve func(storage.Store) http.Handler
-	// Progress is told of what is going on. Default: nobody is.
+	// Progress is called with each step. Default: none.
 	Progress func(stage string, done, total int)
 }
 
@@ -46,7 +46,7 @@ func (o *Options) contest(meter *Meter, stage string) *Contest {
 	}
 }
 
-// contender is a name, and what makes the database so.
+// contender is a name, and the configuration of its database.
 type contender struct {
 	name    string
 	options mongodb.Options
@@ -100,7 +100,7 @@ func namesOf(all []contender) []string {
 	return names
 }
 
-// check says what makes no sense.
+// check validates the options.
 func (o *Options) check() error {
 	switch {
 	case o.Rounds < 1:
@@ -128,7 +128,7 @@ func (o *Options) inArena(ctx context.Context, all []contender, run func(*Arena,
 	})
 }
 
-// withArena opens an arena for those of the contenders that are chosen, and drops in the end what run has opened there.
+// withArena opens an arena for the chosen contenders, and finally drops what run has opened there.
 func (o *Options) withArena(ctx context.Context, all []contender, run func(*Arena, []contender) error) (err error) {
 	if err := o.check(); err != nil {
 		return err

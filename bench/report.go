@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// Report is what a comparison has found out.
+// Report is the result of a comparison.
 type Report struct {
 	Name     string // of its file
 	Title    string
@@ -29,15 +29,15 @@ type Section struct {
 	Results []Result
 	Stored  []StoredBy
 	Remarks []string
-	// Reads says whether what mongod reads into its cache is worth a column.
+	// Reads reports whether the bytes that mongod reads into its cache get a column.
 	Reads bool
-	// Rivals is what they are. Default: layouts.
+	// Rivals is the heading of the rivals. Default: layouts.
 	Rivals string
-	// Rates says whether calls by the CPU second, and the slowest of a hundred, are worth columns.
+	// Rates reports whether calls per CPU second, and the 99th percentile, get columns.
 	Rates bool
 }
 
-// StoredBy is what a rival's database takes.
+// StoredBy is the size of a rival's database.
 type StoredBy struct {
 	Rival string
 	Stored
@@ -123,7 +123,7 @@ func (s *Section) table() string {
 	return t.markdown()
 }
 
-// rate is how often something that takes so many ms can be done in a second.
+// rate returns how often an operation that takes that many ms can be done in a second.
 func rate(ms float64) string {
 	if ms <= 0 {
 		return "–"
@@ -203,7 +203,7 @@ func fileName(name string) string {
 	}, strings.ToLower(name))
 }
 
-// machine says on what a run ran.
+// machine describes the machine of a run.
 func machine(mongod string) string {
 	return fmt.Sprintf("%d CPUs, %s and MongoDB %s", runtime.NumCPU(), runtime.Version(), mongod)
 }

@@ -7,7 +7,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-// Wire counts what goes between a store and MongoDB.
+// Wire counts the traffic between a store and MongoDB.
 type Wire struct {
 	commands, answered atomic.Int64
 }

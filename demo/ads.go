@@ -112,7 +112,7 @@ func (s *stage) catalogue() ads.Batch {
 	return batch
 }
 
-// hasAds says whether the ads are stored: the last thing that is, so then everything is.
+// hasAds reports whether the ads are stored. They are stored last, so then everything is.
 func (s *stage) hasAds(ctx context.Context) (bool, error) {
 	first := s.catalogue().Units[0].ID
 	stored, err := s.store.Ads().Units(ctx, []ads.UnitID{first})

@@ -6,13 +6,13 @@ import (
 	"plaza/social"
 )
 
-// circle is one that somebody made.
+// circle is a circle that a person created.
 type circle struct {
 	owner, name string
 	members     []string
 }
 
-// circles are all that were made by hand. Who is in one is followed.
+// circles are all circles that are not built in. Their members are followed.
 var circles = []circle{
 	{"ada", "Family", []string{"rosa", "theo"}},
 	{"ada", "Chess club", []string{"kofi", "linus", "nadia"}},
@@ -53,7 +53,7 @@ func (s *stage) builtInCircle(owner string) social.CircleID {
 	return social.CircleID{ID: derive(s.user(owner).Time(), "user/"+owner+"/following", 0)}
 }
 
-// circle is the id of a circle that somebody made.
+// circle returns the id of a person's circle.
 func (s *stage) circle(owner, name string) social.CircleID {
 	for i, c := range circles {
 		if c.owner == owner && c.name == name {
@@ -72,7 +72,8 @@ func (s *stage) circles() []*social.Circle {
 	return made
 }
 
-// memberships puts everybody into their circles, one every few seconds, so that lists of followers have an order.
+// memberships adds the members to everyone's circles, one every few seconds, so that lists of
+// followers have an order.
 func (s *stage) memberships() (all []social.Membership, edges []social.EdgeID) {
 	add := func(circle social.CircleID, owner string, members []string) {
 		for _, member := range members {

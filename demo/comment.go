@@ -8,35 +8,35 @@ import (
 	"plaza/social"
 )
 
-// comment is one comment of the script, with what is replied to it.
+// comment is one comment of the script, with its replies.
 type comment struct {
 	by      string
-	minutes int // after what it replies to
+	minutes int // after its parent
 	text    string
 	replies []comment
 
-	correction   string // what it says some minutes later; "": the same
+	correction   string // its text some minutes later; "": unchanged
 	deletedAfter int    // minutes; 0: never. Only one with replies: it stays as a tombstone
 }
 
-// say is a comment, so many minutes after what it replies to.
+// say returns a comment, some minutes after its parent.
 func say(by string, minutes int, text string, replies ...comment) comment {
 	return comment{by: by, minutes: minutes, text: text, replies: replies}
 }
 
-// corrected is the comment as somebody who edits it a little later.
+// corrected returns the comment, edited by its author a little later.
 func (c comment) corrected(text string) comment {
 	c.correction = text
 	return c
 }
 
-// deleted is the comment of somebody who thinks better of it.
+// deleted returns the comment, deleted by its author later.
 func (c comment) deleted(afterMinutes int) comment {
 	c.deletedAfter = afterMinutes
 	return c
 }
 
-// parent is what a comment replies to, if that is a comment.
+// parent is the id of the comment's parent, if that is a comment.
 type parent struct {
 	name  string
 	after time.Duration

@@ -56,7 +56,7 @@ func svg(width, height int, title, motif string) string {
 		width, height, canvas, html.EscapeString(title), motif)
 }
 
-// avatar has somebody's initials on a colour of their own.
+// avatar draws a person's initials on a colour of their own.
 func avatar(i int) string {
 	var initials strings.Builder
 	for word := range strings.FieldsSeq(cast[i].name) {
@@ -86,7 +86,7 @@ func book(table, cover, gold string) string {
 		`<path d="M211 112l14 30-14 30-14-30z" fill="%s"/>`, table, cover, gold, gold)
 }
 
-// motifs are what pictures show, by name.
+// motifs are the subjects of pictures, by name.
 var motifs = joined(photoMotifs, lifeMotifs, adMotifs)
 
 func joined(all ...map[string]string) map[string]string {
@@ -117,7 +117,7 @@ var photoMotifs = map[string]string{
 		`<path d="M80 210q0-108 120-108t120 108q0 16-120 16T80 210z" fill="#b4713a"/><path d="M136 136q26 34 20 74M196 112q22 44 12 98M256 130q14 40 2 80" stroke="#f0d9a6" stroke-width="9" fill="none" stroke-linecap="round"/>`,
 }
 
-// lifeMotifs are those of what is posted while a server runs.
+// lifeMotifs are the subjects of what is posted while a server runs.
 var lifeMotifs = map[string]string{
 	"harbour-at-six":  sea("#f3c89b", "#fff0c2", "#7b6a86", "#47647f", "#2a3140"),
 	"harbour-at-nine": sea("#27314f", "#f2efd9", "#1b2238", "#131b30", "#0b0f1c"),

@@ -100,7 +100,8 @@ func (m mortalAds) Save(ctx context.Context, b ads.Batch) (n int, err error) {
 	return n, err
 }
 
-// A seeding that dies at each of its writes, and begins again each time, comes to the same as one that runs through.
+// A seeding that dies at each of its writes, and resumes each time, has the same result as one
+// without interruption.
 func TestSeedGoesOnAfterEveryInterruption(t *testing.T) {
 	now := time.Now()
 	whole, pieces := openSQLite(t), openSQLite(t)

@@ -18,12 +18,13 @@ const (
 	mostKept = 5
 )
 
-// Life is what the community does while a server runs: its people post, comment and react, a scene of scenes.go after the other, round
-// and round, and talk in a thread of the two weeks before.
+// Life is what the community does while a server runs: its people post, comment and react, cycling
+// through the scenes of scenes.go, and talk in a thread of the two weeks before.
 //
-// It does not grow: before a scene is posted again, its post of the round before is deleted, and so is a line of the talk. What
-// visitors have replied to or reacted to stays, up to mostKept times; then the scene or line is left out.
-// What visitors have written is never changed. A Life is not for concurrent use.
+// It does not grow: before a scene is posted again, its previous post is deleted, and so is a line
+// of the talk. What visitors have replied to or reacted to remains, up to mostKept times; then the
+// scene or line is skipped. What visitors have written is never changed. A Life is not safe for
+// concurrent use.
 type Life struct {
 	stage  *stage
 	social *social.Service
@@ -31,24 +32,25 @@ type Life struct {
 	turn   int
 
 	recalled bool
-	posted   map[string][]social.PostID    // by the scene's text: what there is of it
-	said     map[string][]social.CommentID // by the line's text: what there is of it in the talk
+	posted   map[string][]social.PostID    // by the scene's text: its posts
+	said     map[string][]social.CommentID // by the line's text: its comments in the talk
 	post     social.PostID                 // of the scene that is on; zero: it is left out
 	comment  social.CommentID              // the latest of the scene
 }
 
-// act is one thing that somebody does.
+// act is one action of a person.
 type act func(ctx context.Context, l *Life) error
 
-// Life makes the life of the community, whose people act through the service.
+// Life returns the life of the community, whose people act through the service.
 func (c *Community) Life(service *social.Service) *Life {
 	return &Life{stage: c.stage, social: service, acts: acts(), posted: map[string][]social.PostID{}, said: map[string][]social.CommentID{}}
 }
 
-// Threads are the posts that the life talks about, best first: it takes the first that there still is.
+// Threads are the posts that the life talks about, best first: it takes the first that still
+// exists.
 func (c *Community) Threads() []social.PostID { return c.stage.threads() }
 
-// Run lives until ctx ends: one act every few seconds, while somebody watches.
+// Run runs until ctx ends: one act every few seconds, while anyone watches.
 func (l *Life) Run(ctx context.Context, watched func() bool, logger *slog.Logger) {
 	tick := time.NewTicker(pace)
 	defer tick.Stop()
@@ -67,7 +69,8 @@ func (l *Life) Run(ctx context.Context, watched func() bool, logger *slog.Logger
 	}
 }
 
-// step does the next act. What visitors have made impossible, by deleting a post or blocking its author, is left out.
+// step does the next act. It skips what visitors have made impossible by deleting a post or
+// blocking its author.
 func (l *Life) step(ctx context.Context) error {
 	if err := l.recall(ctx); err != nil {
 		return err
@@ -165,7 +168,8 @@ func (n line) talk(ctx context.Context, l *Life) error {
 	return err
 }
 
-// greet has somebody like the newest public post on the wall of the account that visitors use: most often a visitor's.
+// greet makes a person like the newest public post on the wall of the account that visitors use:
+// usually a visitor's post.
 func greet(who string) act {
 	return func(ctx context.Context, l *Life) error {
 		viewer := l.social.Viewer(l.stage.user(who))
@@ -190,7 +194,7 @@ func (l *Life) thread(ctx context.Context) (social.PostID, error) {
 	return social.PostID{}, err
 }
 
-// threads are the public posts about what ada has found, newest first.
+// threads returns the public posts about what ada has found, newest first.
 func (s *stage) threads() []social.PostID {
 	var ids []social.PostID
 	for _, p := range slices.Backward(wall) {
@@ -226,7 +230,7 @@ func (l *Life) withdraw(ctx context.Context, posts []social.PostID) (kept []soci
 	return kept, nil
 }
 
-// isOurs says whether a post of a scene has nothing but what the scene says.
+// isOurs reports whether a post of a scene has only the scene's replies and reactions.
 func (l *Life) isOurs(ctx context.Context, p *social.Post) (bool, error) {
 	i := slices.IndexFunc(scenes, func(s scene) bool { return s.content.Text() == p.Content.Text() })
 	if i < 0 || p.Edits > 0 || p.CommentCount > len(scenes[i].lines) {
@@ -246,7 +250,7 @@ func (l *Life) isOurs(ctx context.Context, p *social.Post) (bool, error) {
 	return err == nil && !slices.ContainsFunc(thread[list], func(c *social.Comment) bool { return !l.isLine(c, scenes[i].lines) }), err
 }
 
-// isLine says whether a comment is one of the lines, as it was said.
+// isLine reports whether a comment is one of the lines, unchanged.
 func (l *Life) isLine(c *social.Comment, lines []line) bool {
 	return c.EditedAt.IsZero() && slices.ContainsFunc(lines, func(n line) bool {
 		return n.text == c.Text && n.text != "" && l.stage.user(n.by) == c.Author

@@ -122,7 +122,8 @@ func TestLifeKeepsCommentsWithReplies(t *testing.T) {
 	}
 }
 
-// TestLifeGoesOnWithoutItsThread: when visitors delete what is talked about, the talk takes the next, and ends with the last.
+// TestLifeGoesOnWithoutItsThread: when visitors delete the post of the talk, the talk moves to the
+// next, and ends with the last.
 func TestLifeGoesOnWithoutItsThread(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
@@ -164,7 +165,7 @@ func TestLifeRests(t *testing.T) {
 			defer close(done)
 			l.Run(ctx, watched.Load, slog.New(slog.DiscardHandler))
 		}()
-		time.Sleep(10*pace + pace/2) //nolint:forbidigo // in a bubble of synctest it takes no time
+		time.Sleep(10*pace + pace/2) //nolint:forbidigo // takes no time in a synctest bubble
 		synctest.Wait()
 		if n := acted.Load(); n != 0 {
 			t.Errorf("%d acts while no one watches", n)

@@ -13,7 +13,7 @@ type person struct {
 	wall              social.WallPolicy // "": everyone may post there
 }
 
-// cast is everybody, in the order in which they joined. The first is the one to sign in as.
+// cast is everyone, in the order in which they signed up. The first is the account to sign in with.
 var cast = []person{
 	{
 		handle: "ada", name: "Ada Winter",
@@ -90,7 +90,7 @@ func castHandles() []string {
 	return handles
 }
 
-// accounts makes everybody's account, all with the same password.
+// accounts creates everyone's account, all with the same password.
 func (s *stage) accounts(ctx context.Context) ([]social.NewUser, error) {
 	accounts := make([]social.NewUser, len(cast))
 	for i, p := range cast {

@@ -14,7 +14,7 @@ import (
 // PicturesPath is where Pictures is to be served.
 const PicturesPath = "/demo/pictures/"
 
-// Nothing in a picture loads anything or runs, also where it is opened as a page of its own.
+// Pictures load and run nothing, even if they are opened as a page.
 const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 // Pictures serves the avatars and photos of the community at PicturesPath: SVG that is drawn here, for pages of any origin.

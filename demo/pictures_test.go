@@ -108,7 +108,8 @@ func TestPicturesRefuse(t *testing.T) {
 	}
 }
 
-// TestPicturesMoveWithTheServer restarts the demo at another public URL: its pictures are there, and nothing else has changed.
+// TestPicturesMoveWithTheServer restarts the demo at another public URL: its pictures are there,
+// and nothing else has changed.
 func TestPicturesMoveWithTheServer(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)

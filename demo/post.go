@@ -25,7 +25,7 @@ type post struct {
 	comments  []comment
 }
 
-// audience is whom a post is for; the zero value is everybody.
+// audience is a post's audience; the zero value is everyone.
 type audience struct {
 	kind    social.AudienceKind
 	circles []string // the author's
@@ -50,7 +50,7 @@ type reactions map[social.ReactionKind][]string
 
 func status(text string) social.Content { return social.Content{Status: &social.Status{Text: text}} }
 
-// photo is a picture that Pictures serves; hung makes its name an address.
+// photo is a picture that Pictures serves; hung converts its name to an address.
 func photo(name string, width, height int, caption string) social.Content {
 	return social.Content{Photo: &social.Photo{URL: photoName(name), Caption: caption, Width: width, Height: height}}
 }
@@ -78,7 +78,8 @@ func after(day int, clock string) time.Duration {
 
 func (p *post) after() time.Duration { return after(p.day, p.clock) }
 
-// staged is a content with what only the stage knows: the poll's closing time, which lies in its calendar, and the address of the photo.
+// staged adds what only the stage knows to a content: the poll's closing time, from its calendar,
+// and the address of the photo.
 func (p *post) staged(s *stage, c social.Content) social.Content {
 	if c.Poll == nil {
 		return s.hung(c)
@@ -88,7 +89,7 @@ func (p *post) staged(s *stage, c social.Content) social.Content {
 	return social.Content{Poll: &closing}
 }
 
-// steps are all that the post's part of the script comes to.
+// steps are all steps of the post's part of the script.
 func (p *post) steps() []step {
 	steps := []step{{name: "post/" + p.name, after: p.after(), makes: aPost, do: p.publish}}
 	steps = append(steps, p.voteSteps()...)
@@ -127,7 +128,7 @@ func (p *post) publish(ctx context.Context, s *stage) error {
 	return expect(made.ID, p.id(s))
 }
 
-// expect checks that a step has made what firstLeft will look for.
+// expect checks that a step has created what firstLeft will look for.
 func expect[ID comparable](made, expected ID) error {
 	if made != expected {
 		return fmt.Errorf("it made %v, not %v", made, expected)

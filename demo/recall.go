@@ -7,7 +7,7 @@ import (
 	"plaza/social"
 )
 
-// recall finds, once, what an earlier run of the server has left of the life.
+// recall finds, once, what the life of an earlier server run has left.
 func (l *Life) recall(ctx context.Context) error {
 	if l.recalled {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"plaza/social"
 )
 
-// rehang gives the community's pictures the address that they have on this server: they were stored with that of another public URL.
-// What else has become of the community, and pictures from elsewhere, stay.
+// rehang updates the addresses of the community's pictures, which were stored with another public
+// URL, to those of this server. It changes nothing else, and no pictures from elsewhere.
 func (s *stage) rehang(ctx context.Context) error {
 	return errors.Join(s.rehangAvatars(ctx), s.rehangPhotos(ctx), s.rehangAds(ctx))
 }
@@ -70,7 +70,7 @@ func (s *stage) rehangPhoto(ctx context.Context, p *social.Post) error {
 	err := s.store.UpdatePost(ctx, p, nil, social.Event{
 		ID: social.EventID{ID: id.New()}, Kind: social.EventPostEdited, Actor: p.Author, Post: p.ID, Target: p.WallOwner,
 	})
-	if errors.Is(err, social.ErrConflict) || errors.Is(err, social.ErrNotFound) { // somebody was quicker
+	if errors.Is(err, social.ErrConflict) || errors.Is(err, social.ErrNotFound) { // a concurrent change
 		return nil
 	}
 	return err

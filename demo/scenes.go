@@ -2,7 +2,7 @@ package demo
 
 import "plaza/social"
 
-// scene is a post of the life, and what the others say to it.
+// scene is a post of the life, and the others' replies to it.
 type scene struct {
 	by      string
 	content social.Content
@@ -32,7 +32,8 @@ func (s scene) reactions() (n int) {
 	return n
 }
 
-// scenes are what goes on in the town, in turn. All are public, on their author's wall, and each has a text of its own.
+// scenes are what happens in the town, in turn. All are public, on their author's wall, and each
+// has a distinct text.
 var scenes = []scene{
 	{"omar", status("The soup is on: leek, potato and one decision that I'll explain when you've tasted it."), []line{
 		says("sam", "Is it a leek you'd spring on anybody?"),
@@ -144,7 +145,8 @@ var scenes = []scene{
 	}},
 }
 
-// talk is what is said about what fell out of the logbook, in turn. Each line has a text of its own.
+// talk is what people say about what fell out of the logbook, in turn. Each line has a distinct
+// text.
 var talk = []line{
 	says("theo", "i have a head torch and no plans"),
 	says("linus", "Measured the old slipway's angle on the plan. One in nine. That's a boat's, not a cart's."),

@@ -38,7 +38,7 @@ type mute rift
 
 type block rift
 
-// mutes and blocks are those whom somebody has had enough of.
+// mutes and blocks of the script.
 var (
 	mutes = []mute{
 		{4, "08:10", "ada", "bruno"},

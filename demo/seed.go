@@ -9,18 +9,18 @@ import (
 	"plaza/storage"
 )
 
-// Account is one that everybody may know the password of.
+// Account is an account with a published password.
 type Account struct {
 	Handle, Password string
 }
 
-// The account to sign in with. Everybody in the demo has the same password.
+// The account to sign in with. Everyone in the demo has the same password.
 const (
 	handle   = "ada"
 	password = "plaza-demo" // published: it guards nothing
 )
 
-// history is how far back the community goes.
+// history is how far back the community's past goes.
 const history = 14 * 24 * time.Hour
 
 // Community is the people of the demo in a database.
@@ -29,10 +29,10 @@ type Community struct {
 	stage   *stage
 }
 
-// Seed fills an empty database with the community, whose pictures a server at the public URL has. Where that was done before,
-// whatever became of the community since, only the addresses of pictures are changed, where the public URL is another one now; where
-// it was interrupted, Seed goes on from there. It refuses any other database that has users: the password of the demo's accounts
-// is published.
+// Seed fills an empty database with the community, whose pictures a server at the public URL
+// serves. If the database is already seeded, it only updates the addresses of pictures, if the
+// public URL has changed; if the seeding was interrupted, it resumes. It rejects any other database
+// that has users: the password of the demo's accounts is published.
 func Seed(ctx context.Context, st storage.Store, publicURL string) (*Community, error) {
 	s, err := seed(ctx, st, time.Now(), publicURL)
 	if err != nil {
@@ -59,7 +59,7 @@ func seed(ctx context.Context, st storage.Store, now time.Time, publicURL string
 	return s, err
 }
 
-// perform acts the script out, from where it stopped.
+// perform runs the script from where it stopped.
 func (s *stage) perform(ctx context.Context) error {
 	steps := script()
 	first, err := s.firstLeft(ctx, steps)
@@ -77,7 +77,8 @@ func (s *stage) perform(ctx context.Context) error {
 	return s.advertise(ctx)
 }
 
-// beginning is when the community began: what the accounts of its people say, or else the morning two weeks ago.
+// beginning returns when the community began: by the accounts of its people, or else the morning
+// two weeks ago.
 func beginning(ctx context.Context, st storage.Store, now time.Time) (time.Time, error) {
 	users, err := st.UsersByHandle(ctx, castHandles())
 	if err != nil {
@@ -98,7 +99,7 @@ func beginning(ctx context.Context, st storage.Store, now time.Time) (time.Time,
 	return now.UTC().Truncate(24 * time.Hour).Add(opening - history), err
 }
 
-// ErrOccupied refuses a database that the demo did not begin.
+// ErrOccupied rejects a database that was not created by the demo.
 var ErrOccupied = errors.New("the demo needs a database of its own: this one already has users, and the demo would add accounts whose password is published")
 
 // taken says that others have signed up under the community's handles just now.

@@ -28,7 +28,7 @@ func openSQLite(t *testing.T) storage.Store {
 	return opened(t, st, err)
 }
 
-// seededFile is the file of a seeded SQLite database: seeding takes a while.
+// seededFile is the file of a seeded SQLite database, shared because seeding takes a while.
 var seededFile = sync.OnceValues(func() (file []byte, err error) {
 	folder, err := os.MkdirTemp("", "plaza-demo-*")
 	if err != nil {
@@ -138,7 +138,7 @@ func againChangesNothing(t *testing.T, st storage.Store, account Account) {
 	}
 }
 
-// What people do with the community stays as they left it.
+// Seeding again does not undo people's changes to the community.
 func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	t.Helper()
 	service := social.New(st, social.Options{})
@@ -186,7 +186,8 @@ func TestSeedAcceptsItsOwnWithoutAda(t *testing.T) {
 	mustSeed(t, st)
 }
 
-// TestSeedRefusesOccupiedDatabases: whoever is there, in a database that the demo did not begin, gets no accounts beside them.
+// TestSeedRefusesOccupiedDatabases: a database with users that the demo did not create gets no demo
+// accounts.
 func TestSeedRefusesOccupiedDatabases(t *testing.T) {
 	for engine, open := range engines {
 		for _, handle := range []string{"ada", "nadia", "somebody"} {

@@ -11,7 +11,7 @@ import (
 	"plaza/storage"
 )
 
-// look is one seeded database, seen by somebody.
+// look is one seeded database, as one viewer sees it.
 type look struct {
 	t      *testing.T
 	st     storage.Store
@@ -30,7 +30,7 @@ func newLook(t *testing.T, st storage.Store, viewer string) *look {
 	return l
 }
 
-// id is somebody's; "" is nobody's.
+// id returns a person's id; "" is signed out.
 func (l *look) id(handle string) social.UserID {
 	if handle == "" {
 		return social.UserID{}
@@ -40,7 +40,7 @@ func (l *look) id(handle string) social.UserID {
 
 var page = social.Page{Limit: social.MaxPageSize}
 
-// wall is somebody's wall as a visitor sees it.
+// wall returns a person's wall as a visitor sees it.
 func (l *look) wall(of string) []*social.Post {
 	l.t.Helper()
 	list := social.List[social.UserID]{Of: l.id(of), Page: page}
@@ -148,7 +148,7 @@ func whatAdaSees(t *testing.T, st storage.Store) {
 	}
 }
 
-// kinds counts what is worth looking at.
+// kinds counts what is worth seeing.
 type kinds struct {
 	posts, comments, tombstones, edited, corrected, elsewhere, openPolls, closedPolls, votes, reactions int
 	depth                                                                                               int

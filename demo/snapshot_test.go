@@ -79,7 +79,7 @@ func (s *snapshot) takeAds(t *testing.T, st storage.Store) {
 	}
 }
 
-// must returns a call's answer, and ends the test where it has none.
+// must returns a call's result, and fails the test on an error.
 func must[T any](answer T, err error) func(t *testing.T) T {
 	return func(t *testing.T) T {
 		t.Helper()

@@ -39,7 +39,8 @@ func (s *stage) at(after time.Duration) time.Time { return s.began.Add(after) }
 
 func (s *stage) now() time.Time { return s.at(s.on.after) }
 
-// newID makes the ids of the step one after the other; the first is that of what the step makes.
+// newID creates the ids of the step in sequence; the first is the id of the object that the step
+// creates.
 func (s *stage) newID() id.ID {
 	made := derive(s.now(), s.on.name, s.made)
 	s.made++
@@ -58,19 +59,19 @@ var slugEncoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPa
 // namespace keeps the derived ids apart from all others.
 const namespace = "plaza/demo/"
 
-// derive makes the id that a step gives to the nth thing that it makes.
+// derive returns the id that a step gives to the nth object that it creates.
 func derive(at time.Time, name string, n int) id.ID {
 	return id.Derive(at.Add(time.Duration(n)*time.Millisecond), fmt.Sprintf("%s%s/%d", namespace, name, n))
 }
 
-// user is somebody's id.
+// user returns a person's id.
 func (s *stage) user(handle string) social.UserID {
 	for i, p := range cast {
 		if p.handle == handle {
 			return p.id(s.began, i)
 		}
 	}
-	panic("nobody in the cast is called " + handle) // the script is part of the program, and its tests play all of it
+	panic("nobody in the cast is called " + handle) // the script is part of the program, and its tests run all of it
 }
 
 // gather brings the people together, in their circles. Each part is one transaction that may be run again.

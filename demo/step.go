@@ -9,7 +9,8 @@ import (
 	"plaza/social"
 )
 
-// step is one thing that somebody does. Running it again, before any later step that makes something, changes nothing.
+// step is one action of a person. Running it again, before any later step that creates an object,
+// changes nothing.
 type step struct {
 	name  string        // unique: ids derive from it
 	after time.Duration // since the community began
@@ -17,7 +18,7 @@ type step struct {
 	do    func(ctx context.Context, s *stage) error
 }
 
-// kind says what a step makes: then whether it is done can be seen by the id.
+// kind is the type of object that a step creates: its id then shows whether the step is done.
 type kind int
 
 const (
@@ -26,12 +27,12 @@ const (
 	aComment
 )
 
-// postID is the id of the post that a step makes.
+// postID is the id of the post that a step creates.
 func (s *stage) postID(of string, after time.Duration) social.PostID {
 	return social.PostID{ID: derive(s.at(after), of, 0)}
 }
 
-// commentID is the id of the comment that a step makes.
+// commentID is the id of the comment that a step creates.
 func (s *stage) commentID(of string, after time.Duration) social.CommentID {
 	return social.CommentID{ID: derive(s.at(after), of, 0)}
 }
@@ -47,7 +48,8 @@ func (s *stage) play(ctx context.Context, steps []step) error {
 	return nil
 }
 
-// firstLeft finds where to go on: behind the last step that has made something; 0 where none has.
+// firstLeft finds where to resume: after the last step that has created an object; 0 if there is
+// none.
 func (s *stage) firstLeft(ctx context.Context, steps []step) (int, error) {
 	var posts []social.PostID
 	var comments []social.CommentID

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Errors are several mistakes in one input, each of another field. It is made by All.
+// Errors holds several errors of one input, each about another field. All creates it.
 type Errors []*Error
 
 func (e Errors) Error() string {
@@ -17,7 +17,7 @@ func (e Errors) Error() string {
 	return strings.Join(texts, "; ")
 }
 
-// Unwrap gives errors.Is and errors.As each of them.
+// Unwrap gives errors.Is and errors.As access to each of them.
 func (e Errors) Unwrap() []error {
 	all := make([]error, len(e))
 	for i, mistake := range e {
@@ -26,8 +26,9 @@ func (e Errors) Unwrap() []error {
 	return all
 }
 
-// All joins what the checks of one input have found, so that a person sees every mistake at once: nil where nothing is wrong, an *Error
-// for one mistake, Errors for several. It keeps the first mistake of each field. An error that is no mistake is returned alone.
+// All joins the errors of one input's checks, so that a person sees all of them: nil if there are
+// none, an *Error for one, Errors for several. It keeps the first error of each field. An error
+// that is not the person's is returned alone.
 func All(found ...error) error {
 	var all Errors
 	for _, err := range found {
@@ -54,7 +55,7 @@ func All(found ...error) error {
 	}
 }
 
-// Mistakes lists the mistakes that err consists of; nil for an error of another kind.
+// Mistakes lists the *Error values of err; nil for an error of another kind.
 func Mistakes(err error) []*Error {
 	if several, ok := errors.AsType[Errors](err); ok {
 		return several

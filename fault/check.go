@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// MaxURLLen bounds addresses, in characters.
+// MaxURLLen limits addresses, in characters.
 const MaxURLLen = 2_048
 
 // CheckLine checks a text of one line. Errors: as CheckText.
@@ -22,8 +22,9 @@ func CheckLine(field, text string, minLen, maxLen int) error {
 	return nil
 }
 
-// CheckText checks a text of any number of lines: its length in characters, and that every one of them can be shown.
-// With a minLen above 0 white space alone is blank. Errors: INVALID, BLANK, TOO_LONG.
+// CheckText checks a text of any number of lines: its length in characters, and that all characters
+// can be displayed. With a minLen above 0, white space alone is blank. Errors: INVALID, BLANK,
+// TOO_LONG.
 func CheckText(field, text string, minLen, maxLen int) error {
 	if !utf8.ValidString(text) {
 		return Invalidf(field, "This is not valid UTF-8.")
@@ -32,7 +33,7 @@ func CheckText(field, text string, minLen, maxLen int) error {
 		return Errorf(CodeTooLong, field, "This has %s; at most %d are allowed.", characters(n), maxLen)
 	}
 	if strings.ContainsFunc(text, isForbidden) {
-		return Invalidf(field, "This holds a control character.")
+		return Invalidf(field, "This contains a control character.")
 	}
 	if minLen > 0 && strings.TrimSpace(text) == "" {
 		return Errorf(CodeBlank, field, "This must not be empty.")
@@ -52,7 +53,8 @@ func characters(n int) string {
 
 func isForbidden(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 
-// CheckURL checks an absolute http(s) address with a host, and without a user's name. Errors: as CheckText.
+// CheckURL checks an absolute http(s) address with a host, and without user information. Errors: as
+// CheckText.
 func CheckURL(field, text string) error {
 	if err := CheckLine(field, text, 1, MaxURLLen); err != nil {
 		return err

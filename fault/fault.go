@@ -1,5 +1,5 @@
-// Package fault has the words in which the domains refuse: what a person is told, what a storage engine answers, and the
-// checks of texts that all of them share. It knows nothing of what is refused.
+// Package fault defines the errors that all domains share: input errors for clients, sentinels for
+// storage engines, and checks of texts. It knows nothing about the domains.
 package fault
 
 import (
@@ -8,37 +8,37 @@ import (
 	"strings"
 )
 
-// Code is the stable name of a kind of error; clients see it.
+// Code is the stable code of a kind of error; clients see it.
 type Code string
 
 // The codes of the domains' errors.
 const (
 	CodeInvalid         Code = "INVALID"           // a value is malformed or out of range
-	CodeTooLong         Code = "TOO_LONG"          // a text or list is above its limit
-	CodeBlank           Code = "BLANK"             // a text that is needed is empty
-	CodeNotFound        Code = "NOT_FOUND"         // it never was, is gone, or the viewer may not know of it
+	CodeTooLong         Code = "TOO_LONG"          // a text or list exceeds its limit
+	CodeBlank           Code = "BLANK"             // a required text is empty
+	CodeNotFound        Code = "NOT_FOUND"         // it does not exist, or the viewer may not see it
 	CodeTaken           Code = "TAKEN"             // a unique name is in use
 	CodeNotAllowed      Code = "NOT_ALLOWED"       // the viewer sees it, but may not do this with it
-	CodeForbidden       Code = "FORBIDDEN"         // the viewer lacks the right that this needs
-	CodeLimitReached    Code = "LIMIT_REACHED"     // there are already as many as there may be
-	CodeConflict        Code = "CONFLICT"          // somebody else changed it at the same time
-	CodeClosed          Code = "CLOSED"            // the poll is over
+	CodeForbidden       Code = "FORBIDDEN"         // the viewer lacks the required right
+	CodeLimitReached    Code = "LIMIT_REACHED"     // the maximum number is reached
+	CodeConflict        Code = "CONFLICT"          // a concurrent change got in the way
+	CodeClosed          Code = "CLOSED"            // the poll is closed
 	CodeTooDeep         Code = "TOO_DEEP"          // a reply below the depth limit
 	CodeThreadFull      Code = "THREAD_FULL"       // the thread has as many comments as its storage takes
-	CodeUnauthenticated Code = "UNAUTHENTICATED"   // nobody is signed in, or the token is void
-	CodeBadCredentials  Code = "BAD_CREDENTIALS"   // unknown handle or wrong password, never said which
-	CodeUnavailable     Code = "UNAVAILABLE"       // the database does not answer just now; try again
-	CodeTooComplex      Code = "QUERY_TOO_COMPLEX" // it would cost too much to answer
+	CodeUnauthenticated Code = "UNAUTHENTICATED"   // signed out, or the token is not valid
+	CodeBadCredentials  Code = "BAD_CREDENTIALS"   // unknown handle or wrong password, without saying which
+	CodeUnavailable     Code = "UNAVAILABLE"       // the database is unavailable; try again
+	CodeTooComplex      Code = "QUERY_TOO_COMPLEX" // it would cost too much
 )
 
-// Error is a person's mistake or a refusal: what a client may be told. Every other error is internal.
+// Error is an input error or a refusal, with a message for clients. Every other error is internal.
 type Error struct {
 	Code Code
-	// Field is the path of the argument that is at fault, in the API's own words ("content.poll.options").
-	// It is empty where no argument is.
+	// Field is the path of the argument at fault, in the API's own terms ("content.poll.options").
+	// It is empty if no argument is at fault.
 	Field   string
 	Message string
-	Cause   error // for errors.Is; never told
+	Cause   error // for errors.Is; never shown
 }
 
 func (e *Error) Error() string {
@@ -50,7 +50,7 @@ func (e *Error) Error() string {
 
 func (e *Error) Unwrap() error { return e.Cause }
 
-// Path is Field in steps.
+// Path returns Field, split into steps.
 func (e *Error) Path() []string {
 	if e.Field == "" {
 		return nil
@@ -58,37 +58,38 @@ func (e *Error) Path() []string {
 	return strings.Split(e.Field, ".")
 }
 
-// Errorf makes an Error.
+// Errorf creates an Error.
 func Errorf(code Code, field, format string, args ...any) *Error {
 	return &Error{Code: code, Field: field, Message: fmt.Sprintf(format, args...)}
 }
 
-// Invalidf makes an Error of the commonest code.
+// Invalidf creates an Error with CodeInvalid.
 func Invalidf(field, format string, args ...any) *Error {
 	return Errorf(CodeInvalid, field, format, args...)
 }
 
-// NotFound is the one answer for what is absent and for what the viewer may not see.
+// NotFound is the same error for what does not exist and for what the viewer may not see.
 func NotFound(field, what string) *Error {
 	return Errorf(CodeNotFound, field, "There is no such %s.", what)
 }
 
-// What the storage engines of all domains answer, for errors.Is. Services make an Error of them, with a field and a message.
+// Storage engines of all domains return these errors, for errors.Is. Services turn them into an
+// Error with a field and a message.
 var (
-	// ErrNotFound: what the call names is absent.
+	// ErrNotFound: the object that the call names is absent.
 	ErrNotFound = Refusal("not found")
-	// ErrUnavailable: the database did not answer in time, or not at all; nothing is known to be stored. It is a failure,
-	// and no refusal.
+	// ErrUnavailable: the database did not answer in time, or not at all; a write may or may not
+	// have been stored. It is a failure, not a refusal.
 	ErrUnavailable = errors.New("unavailable")
-	// ErrNoRoom is an ErrUnavailable: the database's disk is full. Reads go on.
-	ErrNoRoom = fmt.Errorf("%w for writes: no room on the disk", ErrUnavailable)
+	// ErrNoRoom is an ErrUnavailable: the database's disk is full. Reads still work.
+	ErrNoRoom = fmt.Errorf("%w for writes: the disk is full", ErrUnavailable)
 )
 
-// Refusal makes a sentinel of a storage contract: the database is well, and the call is answered with no. An engine
-// undoes what the call has done and returns it as it is.
+// Refusal creates a sentinel of a storage contract: the database works, but rejects the call. An
+// engine rolls the call back and returns the sentinel unchanged.
 func Refusal(text string) error { return &refusalError{text} }
 
-// IsRefusal finds a Refusal in err.
+// IsRefusal reports whether err wraps a Refusal.
 func IsRefusal(err error) bool {
 	_, ok := errors.AsType[*refusalError](err)
 	return ok

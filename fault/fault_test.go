@@ -23,7 +23,7 @@ func TestErrorsSayWhereAndWhy(t *testing.T) {
 	}
 }
 
-func TestRefusalsAreTold(t *testing.T) {
+func TestIsRefusal(t *testing.T) {
 	full := fault.Refusal("full")
 	if !fault.IsRefusal(fmt.Errorf("add: %w", full)) || errors.Is(full, fault.Refusal("full")) {
 		t.Error("a refusal is found in what wraps it, and is itself alone")

@@ -24,23 +24,24 @@ type ID [16]byte
 // TextLen is the length of an id's text form without its prefix.
 const TextLen = 26
 
-// ErrMalformed says that a text is not an id of the kind that was asked for.
+// ErrMalformed means that a text is not an id of the requested kind.
 var ErrMalformed = errors.New("malformed id")
 
 var encoding = base32.NewEncoding("0123456789abcdefghjkmnpqrstvwxyz").WithPadding(base32.NoPadding)
 
-// New makes an id for now. Ids made by one process grow, even within a millisecond.
+// New creates an id for the current time. Ids created by one process grow, even within a
+// millisecond.
 func New() ID { return ID(uuid.Must(uuid.NewV7())) }
 
-// At makes an id for another time, for what is imported or made up with a past. Times before 1970 count as 1970.
+// At creates an id for another time, for data in the past. Times before 1970 count as 1970.
 func At(t time.Time) ID {
 	made := New()
 	made.setTime(t)
 	return made
 }
 
-// Derive makes the id that a name has at a time: the same for the same input, so that an import that is
-// run again meets what it stored before.
+// Derive creates an id from a name and a time: the same for the same input, so that a repeated
+// import finds what it stored before.
 func Derive(t time.Time, name string) ID {
 	sum := sha256.Sum256([]byte(name))
 	var made ID
@@ -51,15 +52,16 @@ func Derive(t time.Time, name string) ID {
 	return made
 }
 
-// SerialsPerMillisecond is how many serials a millisecond has: the 12 bits that RFC 9562 calls rand_a.
+// SerialsPerMillisecond is the number of serials per millisecond: the 12 bits that RFC 9562 calls
+// rand_a.
 const SerialsPerMillisecond = 1 << serialBits
 
 const serialBits = 12
 
-// SerialAt is the first serial of a millisecond. Times before 1970 count as 1970.
+// SerialAt returns the first serial of a millisecond. Times before 1970 count as 1970.
 func SerialAt(t time.Time) int64 { return max(t.UnixMilli(), 0) << serialBits }
 
-// WithSerial makes an id with that serial, which is at least 0, and random bits behind it.
+// WithSerial creates an id with that serial, which is at least 0, followed by random bits.
 func WithSerial(serial int64) ID {
 	made := New()
 	made.setTime(time.UnixMilli(serial >> serialBits))
@@ -68,19 +70,22 @@ func WithSerial(serial int64) ID {
 	return made
 }
 
-// Serial is an id without its random bits, as a number: the milliseconds times SerialsPerMillisecond, and what grows within a millisecond.
-// An id with a greater serial sorts behind one with a smaller serial.
+// Serial returns an id without its random bits, as a number: the milliseconds times
+// SerialsPerMillisecond, plus the part that grows within a millisecond. An id with a greater serial
+// sorts after one with a smaller serial.
 func (i ID) Serial() int64 {
 	return i.Time().UnixMilli()<<serialBits | int64(i[6]&0x0f)<<8 | int64(i[7])
 }
 
-// FirstAt is before all ids of a millisecond, and behind those of the one before. Times before 1970 count as 1970.
+// FirstAt sorts before all ids of a millisecond, and after those of the previous one. Times before
+// 1970 count as 1970.
 func FirstAt(t time.Time) (first ID) {
 	first.setTime(t)
 	return first
 }
 
-// LastAt is behind all ids of a millisecond, and before those of the next. Times before 1970 count as 1970.
+// LastAt sorts after all ids of a millisecond, and before those of the next. Times before 1970
+// count as 1970.
 func LastAt(t time.Time) (last ID) {
 	for i := range last {
 		last[i] = 0xff
@@ -103,8 +108,8 @@ func FromBytes(b []byte) (ID, error) {
 	return ID(b), nil
 }
 
-// Parse reads prefix_xxxxxxxxxxxxxxxxxxxxxxxxxx. Upper case, another prefix or length, and any id that
-// Text would not write are ErrMalformed.
+// Parse reads prefix_xxxxxxxxxxxxxxxxxxxxxxxxxx. Upper case, another prefix or length, and any id
+// that Text would not write are ErrMalformed.
 func Parse(prefix, text string) (ID, error) {
 	rest, ok := strings.CutPrefix(text, prefix+"_")
 	if !ok {
@@ -139,13 +144,13 @@ func (i ID) String() string {
 // Bytes returns the 16 raw bytes.
 func (i ID) Bytes() []byte { return i[:] }
 
-// IsZero says whether there is no id.
+// IsZero reports whether the id is the zero value.
 func (i ID) IsZero() bool { return i == ID{} }
 
 // Compare orders ids by time, then by their other bytes: -1, 0 or 1.
 func (i ID) Compare(other ID) int { return bytes.Compare(i[:], other[:]) }
 
-// Time is when the id was made, to the millisecond, in UTC.
+// Time returns when the id was created, to the millisecond, in UTC.
 func (i ID) Time() time.Time {
 	var ms [8]byte
 	copy(ms[2:], i[:6])

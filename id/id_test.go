@@ -21,7 +21,7 @@ func TestTextIsATypeID(t *testing.T) {
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseRejectsMalformedIDs(t *testing.T) {
 	good := id.New().Text("post")
 	for name, text := range map[string]string{
 		"empty":         "",
@@ -36,7 +36,7 @@ func TestParseRefuses(t *testing.T) {
 		"line feed":     good[:10] + "\n" + good[11:],
 	} {
 		if _, err := id.Parse("post", text); err == nil {
-			t.Errorf("%s: Parse(%q) was taken", name, text)
+			t.Errorf("%s: Parse(%q) succeeded", name, text)
 		}
 	}
 }

@@ -51,7 +51,7 @@ func checkCircleName(name string) error {
 	case utf8.RuneCountInString(name) > social.MaxCircleNameLen:
 		return fmt.Errorf("the circle's name is longer than %d characters", social.MaxCircleNameLen)
 	case strings.ContainsFunc(name, unprintable):
-		return errors.New("the circle's name holds a control character")
+		return errors.New("the circle's name contains a control character")
 	case social.NameKey(name) == social.NameKey(social.DefaultCircleName):
 		return fmt.Errorf("%q is the name of everybody's built-in circle", social.DefaultCircleName)
 	default:
@@ -59,7 +59,7 @@ func checkCircleName(name string) error {
 	}
 }
 
-// unprintable says whether a character cannot be in a name of one line.
+// unprintable reports whether a character is not allowed in a name of one line.
 func unprintable(r rune) bool { return unicode.IsControl(r) || r == '\u2028' || r == '\u2029' }
 
 // key is equal for names that the owner could not give to two circles.

@@ -12,7 +12,7 @@ type Friendship struct {
 	Low, High Person // Low < High
 }
 
-// friends makes the one Friendship that two people, in either order, can have.
+// friends returns the one Friendship of two people, in either order.
 func friends(a, b Person) Friendship { return Friendship{min(a, b), max(a, b)} }
 
 // compare orders friendships by their first person, then by their second.

@@ -21,7 +21,7 @@ func UserID(p Person) social.UserID {
 	return social.UserID{ID: id.Derive(collected, fmt.Sprintf("%suser/%d", namespace, p))}
 }
 
-// Handle is what a person of the data is called.
+// Handle is the handle of a person in the data.
 func Handle(p Person) string { return fmt.Sprintf("fb%d", p) }
 
 func builtInID(p Person) social.CircleID {

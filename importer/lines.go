@@ -17,8 +17,9 @@ var (
 	errNotUTF8 = errors.New("the line is not valid UTF-8")
 )
 
-// eachLine calls use with every line, without its end, and with its number from 1. Lines of white space alone are passed
-// over. What use returns, and what is wrong with a line itself, goes to left. A line that is too long is never held in memory.
+// eachLine calls use with every line, without its end, and with its number from 1. It skips lines
+// of white space. Errors that use returns, and errors of a line itself, go to left. A line that is
+// too long is never held in memory.
 func eachLine(r io.Reader, use func(line int, text []byte) error, left func(line int, reason error)) error {
 	lines := bufio.NewReaderSize(r, 64<<10)
 	for number := 1; ; number++ {
@@ -49,7 +50,8 @@ func useLine(number int, text []byte, use func(int, []byte) error) error {
 	}
 }
 
-// readLine reads to the line's end, or the file's. io.EOF: there is no more line. errTooLong: it was passed over.
+// readLine reads to the end of the line or the file. io.EOF: there are no more lines. errTooLong:
+// the line was skipped.
 func readLine(r *bufio.Reader) ([]byte, error) {
 	var line []byte
 	tooLong := false

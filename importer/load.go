@@ -19,28 +19,29 @@ type Store interface {
 
 const (
 	batchSize  = 1_000
-	rosterPage = 100 // circles whose members are read at once
-	// graceTime is how long a batch that is under way has to finish, once it is to stop.
+	rosterPage = 100 // circles whose members are read in one batch
+	// graceTime is how long a running batch has to finish after a request to stop.
 	graceTime = 10 * time.Second
 )
 
-// Progress is how far an import is: of Total things to store, Done are there.
+// Progress is the progress of an import: of Total objects to store, Done are stored.
 type Progress struct {
 	Done, Total int
 }
 
 // Options change how Load works; the zero value is fit for use.
 type Options struct {
-	// PasswordHash lets the users that are added sign in with its password; empty: nobody can. It is as
-	// social.Service.NewAccount makes it.
+	// PasswordHash lets the new users sign in with its password; empty: sign-in is disabled. It has
+	// the form that social.Service.NewAccount creates.
 	PasswordHash string
-	// Progress is told after each batch. Default: nobody is.
+	// Progress is called after each batch. Default: none.
 	Progress func(Progress)
 }
 
-// Load stores the networks: users, circles, and friendships as follows in both directions. What exists is left as it is.
-// When ctx ends, Load finishes the batch that is under way and returns ctx's error. The summary always says what was added so far.
-// Where somebody else has a handle, or a circle's owner has made another one of its name, the error says which.
+// Load stores the networks: users, circles, and friendships as follows in both directions. It does
+// not change existing data. When ctx ends, Load finishes the running batch and returns ctx's error.
+// The summary always says what was added so far. If another user has a handle, or a circle's owner
+// has another circle of its name, the error says which.
 func Load(ctx context.Context, store Store, n *Networks, o Options) (Summary, error) {
 	l := &loading{store: store, progress: o.Progress}
 	if l.progress == nil {

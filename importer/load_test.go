@@ -64,7 +64,7 @@ func load(t *testing.T, st storage.Store, n *importer.Networks) importer.Summary
 	return summary
 }
 
-// network is what the store says of somebody.
+// network is a person's data in the store.
 type network struct {
 	User                 social.User
 	Followers, Following []string            // handles, sorted
@@ -74,7 +74,7 @@ type network struct {
 
 const everything = 10_000
 
-// look reads what the store says of people.
+// look reads people's data from the store.
 func look(t *testing.T, st storage.Store, people []importer.Person) map[string]network {
 	t.Helper()
 	handles := make([]string, len(people))

@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// Networks is what a folder of ego networks says, each fact once.
+// Networks is the content of a folder of ego networks, without duplicates.
 type Networks struct {
 	Count       int          // how many networks there are
 	People      []Person     // ascending
@@ -26,8 +26,8 @@ const (
 	circlesEnding = ".circles"
 )
 
-// ReadFolder reads all N.edges and N.circles of a folder. Lines that make no sense are left out, and reported one by one. It
-// is an error where the folder, or a file, cannot be read, and where there is no file of friendships.
+// ReadFolder reads all N.edges and N.circles of a folder. It skips invalid lines, and reports each.
+// It fails if the folder or a file can't be read, or if there is no file of friendships.
 func ReadFolder(dir string, report func(Fault)) (*Networks, error) {
 	files, err := list(dir, report)
 	if err != nil {
@@ -133,7 +133,7 @@ func (r *reader) friendship(ego Person, text []byte) error {
 	return nil
 }
 
-// befriend collects the friendship that everybody in an ego network has with its ego.
+// befriend collects the friendship of everyone in an ego network with its ego.
 func (r *reader) befriend(ego, other Person) {
 	r.people[other] = true
 	if other != ego {
@@ -141,7 +141,8 @@ func (r *reader) befriend(ego, other Person) {
 	}
 }
 
-// circle collects one of ego's circles. What is in the way of storing it is found here, where its line can be named.
+// circle collects one of ego's circles. Errors that would prevent storing it are found here, where
+// its line is known.
 func (r *reader) circle(ego Person, text []byte) error {
 	c, err := parseCircle(ego, text)
 	if err != nil {
@@ -166,7 +167,7 @@ func (r *reader) circle(ego Person, text []byte) error {
 	return nil
 }
 
-// networks puts what was collected in order.
+// networks sorts what was collected.
 func (r *reader) networks() *Networks {
 	n := &Networks{Count: len(r.egos), Circles: r.circles}
 	for person := range r.people {

@@ -2,5 +2,5 @@
 
 package importer_test
 
-// raced says whether the race detector is on, which makes SQLite some twenty times slower.
+// raced reports whether the race detector is on, which makes SQLite about twenty times slower.
 const raced = true

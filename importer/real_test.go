@@ -14,7 +14,7 @@ import (
 // realData is where the networks lie beside the repository.
 const realData = "../../shared/data/ego-facebook"
 
-// plainCount counts by itself, in the plainest way, what the files come to.
+// plainCount independently counts the contents of the files, in the plainest way.
 type plainCount struct {
 	users       map[string]bool
 	friendships map[[2]string]bool
@@ -134,7 +134,7 @@ func TestRealNetworksAreStored(t *testing.T) {
 	t.Logf("%d users, %d friendships, %d circles, %d memberships", len(want.users), len(want.friendships), want.circles, want.memberships)
 }
 
-// compareFollowers compares counts and lists of followers with the plain count, for everybody.
+// compareFollowers compares counts and lists of followers with the plain count, for everyone.
 func compareFollowers(t *testing.T, st storage.Store, n *importer.Networks, want map[string]int) {
 	t.Helper()
 	for handle, person := range look(t, st, n.People) { // which compares counts with lists

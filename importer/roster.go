@@ -8,14 +8,14 @@ import (
 	"plaza/social"
 )
 
-// roster is who is to be in a circle.
+// roster is the list of a circle's members to be.
 type roster struct {
 	circle  social.CircleID
 	owner   Person
 	members []Person
 }
 
-// following lists everybody's built-in circle: the friends.
+// following lists everyone's built-in circle: the friends.
 func following(n *Networks) []roster {
 	friendsOf := make(map[Person][]Person, len(n.People))
 	for _, f := range n.Friendships {
@@ -49,7 +49,8 @@ func (p *pending) add(r roster, member Person) {
 	p.edges = append(p.edges, edgeID(r.owner, member))
 }
 
-// rosters fills circles. Who is in them is read first, many circles at a time, so that a second run has little to do.
+// rosters fills circles. It reads the current members first, many circles at a time, so that a
+// second run has little to do.
 func (l *loading) rosters(ctx context.Context, rosters []roster, count *Count) error {
 	var p pending
 	for some := range slices.Chunk(rosters, rosterPage) {
@@ -75,7 +76,7 @@ func (l *loading) rosters(ctx context.Context, rosters []roster, count *Count) e
 	return l.flush(ctx, &p, 1, count)
 }
 
-// flush stores what is pending in batches, while there are at least so many.
+// flush stores the pending memberships in batches, while there are at least that many.
 func (l *loading) flush(ctx context.Context, p *pending, least int, count *Count) error {
 	for len(p.memberships) >= least {
 		n := min(batchSize, len(p.memberships))
@@ -96,7 +97,7 @@ func (l *loading) flush(ctx context.Context, p *pending, least int, count *Count
 	return nil
 }
 
-// members reads who is in circles.
+// members reads the members of circles.
 func (l *loading) members(ctx context.Context, rosters []roster) (map[social.CircleID]map[social.UserID]bool, error) {
 	lists, err := l.inhabited(ctx, rosters)
 	if err != nil {

@@ -4,13 +4,13 @@ package importer
 type Count struct {
 	Total   int // how many the data have
 	Added   int // how many of them are new
-	Refused int // memberships that were neither there nor taken: one of the two blocks the other
+	Refused int // memberships that were neither present nor accepted: one of the two blocks the other
 }
 
 // Existing is how many were there already.
 func (c Count) Existing() int { return c.Total - c.Added - c.Refused }
 
-// Summary is what an import came to.
+// Summary is the result of an import.
 type Summary struct {
 	Users       Count
 	Follows     Count

@@ -1,4 +1,5 @@
-// Package live follows the event log, and tells the subscribers of this server what they may see of it.
+// Package live follows the event log, and notifies the subscribers of this server of what they may
+// see.
 package live
 
 import (
@@ -11,11 +12,13 @@ import (
 	"plaza/social"
 )
 
-// What a subscription ends with, other than its subscriber's own wish.
+// The errors with which a subscription ends, unless its subscriber ended it.
 var (
-	// ErrTooSlow: the subscriber did not take its items in time. Subscribe again and read what was missed.
+	// ErrTooSlow: the subscriber did not receive its items in time. Subscribe again and read what
+	// was missed.
 	ErrTooSlow = errors.New("the subscriber is too slow")
-	// ErrInterrupted: this server lost its place in the event log. Subscribe again and read what was missed.
+	// ErrInterrupted: this server lost its position in the event log. Subscribe again and read what
+	// was missed.
 	ErrInterrupted = errors.New("the stream of events was interrupted")
 	// ErrSessionEnded: the subscriber's session is over: signed out, expired or removed.
 	ErrSessionEnded = errors.New("the session has ended")
@@ -23,14 +26,15 @@ var (
 	ErrClosed = errors.New("the server is shutting down")
 )
 
-// cursorPrefix begins the cursors of items, which are the ids of events: a place in the log would tell how much happens in it.
+// cursorPrefix begins the cursors of items, which are the ids of events: a position in the log
+// would reveal how much happens in it.
 const cursorPrefix = "event"
 
-// BufferSize is how many items wait for a subscriber before it is too slow.
+// BufferSize is how many items are queued for a subscriber before it is too slow.
 const BufferSize = 64
 
-// Hub hands events on to this server's subscribers. Whether a subscriber may see what is new is checked at each
-// event, for all subscribers together.
+// Hub delivers events to this server's subscribers. For each event it checks which subscribers may
+// see what is new, in one batch.
 type Hub struct {
 	service      *social.Service
 	log          social.EventLog
@@ -42,11 +46,11 @@ type Hub struct {
 	topics map[topic]map[*Subscription]struct{}
 }
 
-// topic is what a subscription is about: a thread, or (zero) its viewer's news.
+// topic is the subject of a subscription: a thread, or (zero) its viewer's news.
 type topic struct{ thread social.PostID }
 
-// New makes a hub; sessionEnded is called, on any server, for each session that is ended by signing out, and on a server with
-// subscriptions of a session that is over for another reason.
+// New creates a hub. It calls sessionEnded, on any server, for each session that ended by signing
+// out, and on a server with subscriptions for each of their sessions that ended otherwise.
 func New(service *social.Service, log social.EventLog, logger *slog.Logger, sessionEnded func(tokenHash [32]byte)) *Hub {
 	return &Hub{
 		service: service, log: log, logger: logger, sessionEnded: sessionEnded,
@@ -54,8 +58,8 @@ func New(service *social.Service, log social.EventLog, logger *slog.Logger, sess
 	}
 }
 
-// Open starts to follow the event log: what is committed after Open has returned reaches subscribers. The hub
-// stops, and ends all subscriptions, when ctx ends; done is closed then.
+// Open starts to follow the event log: subscribers receive what is committed after Open has
+// returned. When ctx ends, the hub stops and ends all subscriptions; then done is closed.
 func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 	stream, err := h.log.Tail(ctx)
 	if err != nil {
@@ -73,7 +77,7 @@ func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 	return stopped, nil
 }
 
-// follow reads the log until ctx ends, and opens it again when it breaks.
+// follow reads the log until ctx ends, and reopens it when it breaks.
 func (h *Hub) follow(ctx context.Context, stream social.EventStream) {
 	for ctx.Err() == nil {
 		err := h.read(ctx, stream)
@@ -97,13 +101,13 @@ func (h *Hub) read(ctx context.Context, stream social.EventStream) error {
 	}
 }
 
-// reopen tries until it succeeds or ctx ends, more and more slowly.
+// reopen retries with backoff until it succeeds or ctx ends.
 func (h *Hub) reopen(ctx context.Context) social.EventStream {
 	const slowest = 10 * time.Second
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, slowest) {
 		stream, err := h.log.Tail(ctx)
 		if err == nil {
-			h.endAll(ErrInterrupted) // who subscribed while there was no stream
+			h.endAll(ErrInterrupted) // for subscriptions made while there was no stream
 			return stream
 		}
 		h.logger.WarnContext(ctx, "the event stream cannot be opened", "error", err, "wait", wait)
@@ -115,7 +119,7 @@ func (h *Hub) reopen(ctx context.Context) social.EventStream {
 	}
 }
 
-// closedStream is what is followed when there is no time left to open a stream.
+// closedStream is followed if there is no time left to open a stream.
 type closedStream struct{}
 
 func (closedStream) Next(ctx context.Context) (social.Event, error) { return social.Event{}, ctx.Err() }
@@ -134,7 +138,7 @@ func (h *Hub) dispatch(ctx context.Context, e social.Event) {
 		})
 	case social.EventSessionEnded:
 		h.EndSession(e.Session)
-	default: // nothing that subscribers are told of
+	default: // not relevant to subscribers
 	}
 }
 
@@ -148,7 +152,7 @@ func (h *Hub) tell(ctx context.Context, about topic, e social.Event, see func([]
 	sighting, err := see(viewersOf(subscriptions))
 	if err != nil {
 		if ctx.Err() == nil {
-			h.logger.ErrorContext(ctx, "who may see an event could not be read", "error", err, "event", e.ID)
+			h.logger.ErrorContext(ctx, "cannot determine who may see an event", "error", err, "event", e.ID)
 			h.end(subscriptions, ErrInterrupted)
 		}
 		return

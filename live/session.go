@@ -7,14 +7,15 @@ import (
 	"time"
 )
 
-// How often, and how many at once, the sessions of open subscriptions are looked at.
+// How often, and in what batches, the sessions of open subscriptions are checked.
 const (
 	sessionInterval = 500 * time.Millisecond
 	sessionBatch    = 1000
 )
 
-// watchSessions ends the subscriptions of sessions that are over, until ctx ends. Events tell of those that were signed out;
-// this finds those that have expired, and those that were removed from the database in any other way.
+// watchSessions ends the subscriptions of ended sessions, until ctx ends. Events report those that
+// were signed out; this finds those that have expired, and those that were removed from the
+// database in any other way.
 func (h *Hub) watchSessions(ctx context.Context) {
 	again := time.NewTicker(sessionInterval)
 	defer again.Stop()
@@ -32,7 +33,7 @@ func (h *Hub) endOldSessions(ctx context.Context) {
 	for batch := range slices.Chunk(h.openSessions(), sessionBatch) {
 		live, err := h.service.LiveSessions(ctx, batch)
 		if err != nil {
-			h.logger.DebugContext(ctx, "sessions could not be looked at", "error", err)
+			h.logger.DebugContext(ctx, "cannot check sessions", "error", err)
 			return // the next round is soon
 		}
 		valid := make(map[[32]byte]bool, len(live))
@@ -47,7 +48,7 @@ func (h *Hub) endOldSessions(ctx context.Context) {
 	}
 }
 
-// openSessions are those that have a subscription on this server, each once.
+// openSessions returns the sessions that have a subscription on this server, without duplicates.
 func (h *Hub) openSessions() [][32]byte {
 	signedIn := h.matching(func(s *Subscription) bool { return s.session != [32]byte{} })
 	sessions := make(map[[32]byte]struct{}, len(signedIn))

@@ -7,26 +7,28 @@ import (
 	"plaza/social"
 )
 
-// Change says what a live update tells.
+// Change is the kind of a live update.
 type Change string
 
-// Added says that something is new.
+// Added: something is new.
 const Added Change = "ADDED"
 
 // Item is one live update.
 type Item struct {
-	Cursor  string // where the event stands in the log
+	Cursor  string // the event's position in the log
 	Event   Change
 	Post    *social.Post
 	Comment *social.Comment // nil: the post itself is new
-	// Relations is how the subscriber stands to those whom the item names, as it was checked for this item.
+	// Relations holds the subscriber's relations to the people whom the item names, as they were
+	// checked for this item.
 	Relations map[social.UserID]social.Relation
 
 	hidings uint64
 }
 
-// Recheck says whether the item may still be shown to its subscriber, and reads that anew if anything may have been hidden from
-// anybody since the last check: the item may have waited for a slow subscriber who was blocked in the meantime.
+// Recheck reports whether the item may still be shown to its subscriber. It reads again if anything
+// may have been hidden since the last check: the item may have waited for a slow subscriber who was
+// blocked in the meantime.
 func (h *Hub) Recheck(ctx context.Context, item *Item, viewer social.UserID) (bool, error) {
 	hidings := h.service.Hidings()
 	if item.hidings == hidings {
@@ -48,7 +50,7 @@ func (h *Hub) sighting(ctx context.Context, item *Item, viewers []social.UserID)
 	return h.service.NewsViewers(ctx, item.Post.ID, viewers)
 }
 
-// Subscriber is who subscribes: a user and the session that they use; the zero value is somebody who is not signed in.
+// Subscriber is a user and their session; the zero value is signed out.
 type Subscriber struct {
 	Viewer  social.UserID
 	Session [32]byte
@@ -67,8 +69,8 @@ type Subscription struct {
 	items chan *Item
 }
 
-// News subscribes to the posts that come into the subscriber's news, until ctx ends. onEnd is called before the channel
-// is closed for another reason: one of this package's errors.
+// News subscribes to the posts that appear in the subscriber's news, until ctx ends. onEnd is
+// called before the channel is closed for another reason, with one of this package's errors.
 func (h *Hub) News(ctx context.Context, who Subscriber, onEnd func(error)) <-chan *Item {
 	return h.subscribe(ctx, who, topic{}, onEnd)
 }
@@ -91,7 +93,8 @@ func (h *Hub) subscribe(ctx context.Context, who Subscriber, about topic, onEnd 
 	return s.items
 }
 
-// deliver never waits: a subscriber whose queue is full is ended, so that it knows to read what it missed.
+// deliver never waits: a subscription whose queue is full is ended, so that the subscriber knows to
+// read what it missed.
 func (s *Subscription) deliver(item *Item) {
 	s.mu.Lock()
 	if s.ended {
@@ -107,7 +110,7 @@ func (s *Subscription) deliver(item *Item) {
 	}
 }
 
-// end closes the subscription once; a nil reason is its subscriber's own wish.
+// end closes the subscription once; a nil reason means that its subscriber ended it.
 func (s *Subscription) end(reason error) {
 	s.hub.remove(s)
 	s.mu.Lock()
@@ -154,7 +157,7 @@ func (h *Hub) subscribers(about topic) []*Subscription {
 	return subscriptions
 }
 
-// Subscriptions is how many there are on this server now.
+// Subscriptions returns the number of subscriptions on this server.
 func (h *Hub) Subscriptions() int {
 	return len(h.matching(func(*Subscription) bool { return true }))
 }
@@ -184,7 +187,8 @@ func (h *Hub) endAll(reason error) {
 	h.end(h.matching(func(*Subscription) bool { return true }), reason)
 }
 
-// EndSession ends a session's subscriptions and sockets on this server. The event log tells the other servers.
+// EndSession ends a session's subscriptions and sockets on this server. Other servers learn of it
+// from the event log.
 func (h *Hub) EndSession(session [32]byte) {
 	defer h.sessionEnded(session)
 	h.end(h.matching(func(s *Subscription) bool { return s.session == session }), ErrSessionEnded)

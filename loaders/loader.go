@@ -1,5 +1,5 @@
-// Package loaders batches the look-ups of one operation, or of one event of a subscription: whatever its fields ask for
-// one by one is read together, once, through the domain's rules.
+// Package loaders batches the look-ups of one operation, or of one event of a subscription:
+// whatever its fields request one by one is read together, once, through the domain's rules.
 package loaders
 
 import (
@@ -10,21 +10,21 @@ import (
 )
 
 const (
-	// DefaultWait is how long a look-up waits for others to join it.
+	// DefaultWait is how long a look-up waits for others to batch with.
 	DefaultWait = time.Millisecond
-	// capacity is how many look-ups are read at once.
+	// capacity is the maximum number of look-ups in a batch.
 	capacity = 1_000
 )
 
-// Loader batches look-ups by key, and remembers what it found.
+// Loader batches look-ups by key, and caches the results.
 type Loader[K comparable, V any] struct {
 	one  *dataloader.Loader[K, V]
 	many *dataloader.Loader[*[]K, []V]
 	now  func(context.Context, []K) ([]V, error)
 }
 
-// newLoader makes a loader of a batch read that answers with a map: results cannot be misaligned, and a missing key is
-// the zero value.
+// newLoader creates a loader from a batch read that returns a map: results can't be misaligned, and
+// a missing key is the zero value.
 func newLoader[K comparable, V any](wait time.Duration, read func(context.Context, []K) (map[K]V, error)) Loader[K, V] {
 	known := dataloader.NewCache[K, V]()
 	one := dataloader.NewBatchedLoader(aligned(read),
@@ -62,7 +62,7 @@ func aligned[K comparable, V any](read func(context.Context, []K) (map[K]V, erro
 	}
 }
 
-// unknown lists the keys that nobody has looked up yet, each once.
+// unknown lists the keys that are not cached yet, without duplicates.
 func unknown[K comparable, V any](ctx context.Context, groups []*[]K, known dataloader.Cache[K, V]) []K {
 	seen := map[K]bool{}
 	var keys []K
@@ -77,7 +77,7 @@ func unknown[K comparable, V any](ctx context.Context, groups []*[]K, known data
 	return keys
 }
 
-// learn reads keys at once, for all who ask later.
+// learn reads keys in one batch, and caches them.
 func learn[K comparable, V any](ctx context.Context, keys []K, read func(context.Context, []K) (map[K]V, error), one *dataloader.Loader[K, V]) error {
 	if len(keys) == 0 {
 		return nil
@@ -104,11 +104,12 @@ func collected[K comparable, V any](ctx context.Context, keys []K, one *dataload
 	return values, nil
 }
 
-// Load looks one key up: the zero value where there is nothing that the viewer may see.
+// Load looks one key up: the zero value if there is nothing that the viewer may see.
 func (l Loader[K, V]) Load(ctx context.Context, key K) (V, error) { return l.one.Load(ctx, key)() }
 
-// LoadAll looks keys up, in their order. It is one look-up, however many keys there are, so that a list's size does not
-// decide into how many batches it falls; lists that are looked up at the same time share a read.
+// LoadAll looks keys up, in their order. It counts as one look-up, whatever the number of keys, so
+// that a list's size does not determine the number of batches; concurrent look-ups of lists share a
+// read.
 func (l Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -116,7 +117,7 @@ func (l Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
 	return l.many.Load(ctx, &keys)()
 }
 
-// LoadNow is LoadAll for a list that has none beside it: it waits for no others.
+// LoadNow is LoadAll for a list without siblings: it does not wait for others.
 func (l Loader[K, V]) LoadNow(ctx context.Context, keys []K) ([]V, error) {
 	if len(keys) == 0 {
 		return nil, nil
@@ -124,5 +125,5 @@ func (l Loader[K, V]) LoadNow(ctx context.Context, keys []K) ([]V, error) {
 	return l.now(ctx, keys)
 }
 
-// Prime remembers a value that was read elsewhere.
+// Prime caches a value that was read elsewhere.
 func (l Loader[K, V]) Prime(ctx context.Context, key K, value V) { l.one.Prime(ctx, key, value) }

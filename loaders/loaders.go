@@ -9,7 +9,7 @@ import (
 	"plaza/social"
 )
 
-// Loaders are the look-ups of one viewer.
+// Loaders holds the loaders of one viewer.
 type Loaders struct {
 	Viewer *social.Viewer
 
@@ -36,7 +36,8 @@ type Loaders struct {
 	CommentsBy Loader[social.List[social.UserID], social.Slice[*social.Comment]]
 }
 
-// New makes loaders that know nothing yet. A look-up waits that long for others to join it; 0 is DefaultWait.
+// New creates loaders with empty caches. A look-up waits that long for others to batch with; 0 is
+// DefaultWait.
 func New(v *social.Viewer, wait time.Duration) *Loaders {
 	wait = cmp.Or(wait, DefaultWait)
 	l := &Loaders{
@@ -66,7 +67,7 @@ func New(v *social.Viewer, wait time.Duration) *Loaders {
 	return l
 }
 
-// commentsBy remembers the posts that were read to find out what the viewer sees.
+// commentsBy caches the posts that were read to find out what the viewer sees.
 func (l *Loaders) commentsBy(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]]social.Slice[*social.Comment], error) {
 	found, posts, err := l.Viewer.CommentsBy(ctx, lists)
 	for id, p := range posts {
@@ -75,7 +76,7 @@ func (l *Loaders) commentsBy(ctx context.Context, lists []social.List[social.Use
 	return found, err
 }
 
-// pointers tells a missing value from a zero.
+// pointers distinguishes a missing value from a zero.
 func pointers[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) func(context.Context, []K) (map[K]*V, error) {
 	return func(ctx context.Context, keys []K) (map[K]*V, error) {
 		found, err := read(ctx, keys)
@@ -101,20 +102,20 @@ func byPost[V any](read func(context.Context, []*social.Post) (map[social.PostID
 
 type key struct{}
 
-// holder lets a mutation start afresh in a context that is in use.
+// holder lets a mutation replace the loaders of a context that is in use.
 type holder struct{ current atomic.Pointer[Loaders] }
 
-// Install gives ctx loaders: for each operation, and for each event of a subscription.
+// Install adds loaders to ctx: for each operation, and for each event of a subscription.
 func Install(ctx context.Context, l *Loaders) context.Context {
 	h := &holder{}
 	h.current.Store(l)
 	return context.WithValue(ctx, key{}, h)
 }
 
-// For finds the loaders that were installed. It panics where none were: that is a mistake in the wiring.
+// For returns the installed loaders. It panics if there are none: that is a programming error.
 func For(ctx context.Context) *Loaders { return installed(ctx).current.Load() }
 
-// Renew replaces the loaders in ctx: what a mutation has changed must be read again.
+// Renew replaces the loaders in ctx, so that data changed by a mutation is read again.
 func Renew(ctx context.Context, l *Loaders) { installed(ctx).current.Store(l) }
 
 func installed(ctx context.Context) *holder {

@@ -9,10 +9,10 @@ import (
 	"plaza/social"
 )
 
-// backlogTime bounds the question to the database at a scrape.
+// backlogTime limits the database query of a scrape.
 const backlogTime = 2 * time.Second
 
-// backlog is the background work that is left, as the database has it: the same on all servers.
+// backlog is the remaining background work in the database: the same on all servers.
 type backlog struct {
 	worker                social.Worker
 	waiting, oldest, dead *prometheus.Desc
@@ -21,8 +21,8 @@ type backlog struct {
 func newBacklog(worker social.Worker) *backlog {
 	return &backlog{
 		worker:  worker,
-		waiting: prometheus.NewDesc("plaza_work_jobs_waiting", "Background jobs to do, those under way included.", nil, nil),
-		oldest:  prometheus.NewDesc("plaza_work_oldest_job_age_seconds", "Age of the oldest waiting job; 0 where none waits.", nil, nil),
+		waiting: prometheus.NewDesc("plaza_work_jobs_waiting", "Background jobs to do, including those in progress.", nil, nil),
+		oldest:  prometheus.NewDesc("plaza_work_oldest_job_age_seconds", "Age of the oldest waiting job; 0 if none waits.", nil, nil),
 		dead:    prometheus.NewDesc("plaza_work_jobs_dead", "Background jobs that were given up: see plaza work status.", nil, nil),
 	}
 }

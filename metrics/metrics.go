@@ -26,35 +26,36 @@ type Metrics struct {
 	subscriptions prometheus.Gauge
 }
 
-// Source is what metrics tell of.
+// Source is what the metrics are read from.
 type Source struct {
 	Worker       social.Worker                // asked for its backlog at each scrape
 	Sockets      func() int                   // how many websockets are open
 	LostClicks   func() int64                 // how many clicks on ads could not be stored
-	Codes        []string                     // that operations can end with
-	RefusalCodes []string                     // that requests are refused with before they run
-	Mistake      func(context.Context) string // code of the mistake that userErrors of an operation tell; "" for none
+	Codes        []string                     // codes that operations can end with
+	RefusalCodes []string                     // codes with which requests are rejected before they run
+	Mistake      func(context.Context) string // the code of an operation's first userError; "" if none
 }
 
-// New makes metrics that start at zero: all series are there from the beginning, but for those of operations' names.
+// New creates metrics that start at zero: all series exist from the beginning, except those of
+// operations' names.
 func New(of Source) *Metrics {
 	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plaza_http_requests_total", Help: "HTTP requests that were answered, without websockets.",
+			Name: "plaza_http_requests_total", Help: "HTTP requests answered, without websockets.",
 		}, []string{"method", "code"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "plaza_graphql_operation_duration_seconds",
-			Help:    "Time that queries and mutations took to run, once they were found valid; failed: with errors or userErrors.",
+			Help:    "Time that queries and mutations took to run, after validation; failed: with errors or userErrors.",
 			Buckets: prometheus.ExponentialBuckets(0.001, 2, 15), // 1 ms to 16 s
 		}, []string{"type", "outcome"}),
 		operations: newOperations(of.Codes, of.Mistake),
 		refused: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "plaza_graphql_refused_total", Help: "Requests and operations that were refused before anything of them ran, by the error's code.",
+			Name: "plaza_graphql_refused_total", Help: "Requests and operations rejected before they ran, by the error's code.",
 		}, []string{"code"}),
 		codes: setOf(of.RefusalCodes),
 		subscriptions: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "plaza_graphql_subscriptions", Help: "Subscriptions under way.",
+			Name: "plaza_graphql_subscriptions", Help: "Active subscriptions.",
 		}),
 	}
 	m.registry.MustRegister(
@@ -62,7 +63,7 @@ func New(of Source) *Metrics {
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_websockets", Help: "Open websockets."},
 			func() float64 { return float64(of.Sockets()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
-			Name: "plaza_ad_clicks_lost_total", Help: "Clicks on ads that led on, but that the database did not take: they are counted nowhere.",
+			Name: "plaza_ad_clicks_lost_total", Help: "Clicks on ads that were redirected but could not be stored: they are not counted.",
 		}, func() float64 { return float64(of.LostClicks()) }),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
@@ -71,7 +72,8 @@ func New(of Source) *Metrics {
 	return m
 }
 
-// begin makes the series: one that came only with its first event would hide that event from rates.
+// begin creates the series: a series that appeared only with its first event would hide that event
+// from rates.
 func (m *Metrics) begin() {
 	for _, kind := range []ast.Operation{ast.Query, ast.Mutation} {
 		m.durations.WithLabelValues(string(kind), "ok")
@@ -88,7 +90,7 @@ func (m *Metrics) begin() {
 	m.refused.WithLabelValues(other)
 }
 
-// Refused counts a request or an operation that was refused before anything of it ran.
+// Refused counts a request or an operation that was rejected before it ran.
 func (m *Metrics) Refused(code string) {
 	if !m.codes[code] {
 		code = other
@@ -96,14 +98,16 @@ func (m *Metrics) Refused(code string) {
 	m.refused.WithLabelValues(code).Inc()
 }
 
-// Handler answers scrapes. What cannot be measured at the moment, such as the backlog of a database that is down, is missing.
+// Handler serves scrapes. Metrics that can't be measured at the moment, such as the backlog of an
+// unavailable database, are missing.
 func (m *Metrics) Handler() http.Handler {
 	return promhttp.InstrumentMetricHandler(m.registry, promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError,
 	}))
 }
 
-// Requests counts the requests that next answers. Websockets are not among them: they have no status, and end hours later.
+// Requests counts the requests that next serves, without websockets: they have no status, and end
+// hours later.
 func (m *Metrics) Requests(next http.Handler) http.Handler {
 	counted := promhttp.InstrumentHandlerCounter(m.requests, next)
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -115,8 +119,8 @@ func (m *Metrics) Requests(next http.Handler) http.Handler {
 	})
 }
 
-// AroundOperations measures each operation; it is a graphql.OperationMiddleware. A subscription counts with its first answer, and again
-// with each that has an error.
+// AroundOperations measures each operation; it is a graphql.OperationMiddleware. A subscription
+// counts with its first response, and again with each that has an error.
 func (m *Metrics) AroundOperations(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	op := graphql.GetOperationContext(ctx)
 	kind := op.Operation.Operation
@@ -128,7 +132,7 @@ func (m *Metrics) AroundOperations(ctx context.Context, next graphql.OperationHa
 	respond := next(ctx)
 	return func(ctx context.Context) *graphql.Response {
 		response := respond(ctx)
-		if response == nil { // a query is asked for a second one
+		if response == nil { // a query is asked for a second response
 			return nil
 		}
 		code := m.operations.codeOf(ctx, response)

@@ -19,7 +19,7 @@ import (
 	"plaza/social"
 )
 
-// worker has a backlog, or an error.
+// worker returns a backlog or an error.
 type worker struct {
 	social.Worker
 
@@ -37,10 +37,10 @@ func newMetrics(w worker, sockets int) *metrics.Metrics {
 	})
 }
 
-// mistake is the key of what an operation's userErrors tell.
+// mistake is the context key of an operation's userErrors code.
 type mistake struct{}
 
-// ran lets an operation run that ends so.
+// ran runs an operation with that result.
 func ran(m *metrics.Metrics, name, mistaken string, codes ...string) {
 	response := &graphql.Response{}
 	for _, code := range codes {
@@ -53,8 +53,9 @@ func ran(m *metrics.Metrics, name, mistaken string, codes ...string) {
 	})(ctx)
 }
 
-// TestEachFailureHasItsCode: all series are there before anything happens, and each failure is counted by its code.
-func TestEachFailureHasItsCode(t *testing.T) {
+// TestFailuresAreCountedByCode: all series exist from the start, and each failure is counted by its
+// code.
+func TestFailuresAreCountedByCode(t *testing.T) {
 	m := newMetrics(worker{}, 0)
 	check := func(when string, want map[string]float64) {
 		t.Helper()
@@ -76,7 +77,7 @@ func TestEachFailureHasItsCode(t *testing.T) {
 	ran(m, "", "")
 	ran(m, "signIn", "BAD_CREDENTIALS")
 	ran(m, "", "", "NOT_FOUND")
-	ran(m, "", "", "NOT_FOUND", "INTERNAL") // the worst is told
+	ran(m, "", "", "NOT_FOUND", "INTERNAL") // INTERNAL takes precedence
 	ran(m, "", "", "UNHEARD_OF")
 	m.Refused("GRAPHQL_PARSE_FAILED")
 	m.Refused("UNHEARD_OF")
@@ -87,8 +88,8 @@ func TestEachFailureHasItsCode(t *testing.T) {
 	})
 }
 
-// TestNamesOfOperationsAreBounded: clients choose them.
-func TestNamesOfOperationsAreBounded(t *testing.T) {
+// TestOperationNamesAreLimited: clients choose them.
+func TestOperationNamesAreLimited(t *testing.T) {
 	m := newMetrics(worker{}, 0)
 	for n := range 150 {
 		ran(m, "name"+strconv.Itoa(n), "")
@@ -140,8 +141,8 @@ func TestBacklog(t *testing.T) {
 	}
 }
 
-// TestADatabaseThatIsDown: everything else is told all the same.
-func TestADatabaseThatIsDown(t *testing.T) {
+// TestUnavailableDatabase: all other metrics are still served.
+func TestUnavailableDatabase(t *testing.T) {
 	status, text := scrape(t, newMetrics(worker{err: errors.New("no primary")}, 1))
 	if status != http.StatusOK || strings.Contains(text, "plaza_work_jobs") {
 		t.Errorf("status %d, and\n%s", status, text)

@@ -11,9 +11,9 @@ import (
 
 const (
 	succeeded = "OK"       // the code of an operation without errors and userErrors
-	other     = "OTHER"    // codes that were not announced, and names of operations beyond mostNames
+	other     = "OTHER"    // undeclared codes, and names of operations beyond mostNames
 	unnamed   = "UNNAMED"  // operations without a name
-	internal  = "INTERNAL" // the code that is told rather than others of the same answer
+	internal  = "INTERNAL" // takes precedence over other codes of the same response
 	mostNames = 100        // clients choose the names, and each is a series for each code that it ends with
 )
 
@@ -59,7 +59,7 @@ func (o *operations) count(kind ast.Operation, name, code string) {
 	o.named.WithLabelValues(o.label(name), code).Inc()
 }
 
-// label is a name as the metrics show it.
+// label returns a name as the metrics show it.
 func (o *operations) label(name string) string {
 	const longest = 64
 	if name == "" {
@@ -74,7 +74,7 @@ func (o *operations) label(name string) string {
 	return name
 }
 
-// codeOf is how an operation has ended.
+// codeOf returns how an operation ended.
 func (o *operations) codeOf(ctx context.Context, response *graphql.Response) string {
 	code := succeeded
 	for i, err := range response.Errors {

@@ -27,7 +27,7 @@ func (r queryResolver) Ads(ctx context.Context, site, zone string, keywords []st
 	return wrapped, nil
 }
 
-// adRequest asks for ads for whoever is signed in, or else for a visitor.
+// adRequest requests ads for the viewer, or for a visitor if signed out.
 func (r *Resolver) adRequest(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) (ads.Request, error) {
 	request := ads.Request{Site: site, Zone: zone, Keywords: keywords, Count: count}
 	if visitor != nil {
@@ -43,13 +43,13 @@ func (r *Resolver) adRequest(ctx context.Context, site, zone string, keywords []
 	return request, err
 }
 
-// What is said to whoever sees an ad that was chosen for keywords: where they come from.
+// The explanations of ads that were chosen by keywords, by the source of the keywords.
 const (
-	pageIsAbout = "The page is about: %s. Nothing about you was looked at"
-	newsIsAbout = "Public posts on this page are about: %s. Nothing else was looked at"
+	pageIsAbout = "The page is about: %s. Nothing about you was used"
+	newsIsAbout = "Public posts on this page are about: %s. Nothing else was used"
 )
 
-// wrapChoice makes a choice the schema's.
+// wrapChoice converts a choice to the schema's type.
 func (r *Resolver) wrapChoice(c ads.Choice, about string) *model.AdChoice {
 	choice := &model.AdChoice{
 		ID: c.ID.String(), AdID: c.Unit.String(), Headline: c.Headline, Body: c.Body, LandingURL: c.LandingURL,
@@ -61,14 +61,14 @@ func (r *Resolver) wrapChoice(c ads.Choice, about string) *model.AdChoice {
 	return choice
 }
 
-// why says to whoever sees an ad what it was chosen by.
+// why explains to the person who sees an ad how it was chosen.
 func why(c *ads.Choice, about string) string {
-	text := "It was placed here by the site. Nothing about you was looked at"
+	text := "It was placed here by the site. Nothing about you was used"
 	if len(c.Matched) > 0 {
 		text = fmt.Sprintf(about, strings.Join(c.Matched, ", "))
 	}
 	if c.Counted {
-		text += ", but for how often you have seen it"
+		text += ", except how often you have seen it"
 	}
 	return text + "."
 }

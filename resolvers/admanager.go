@@ -58,7 +58,7 @@ func (r adManagerResolver) Campaigns(ctx context.Context, _ *model.AdManager, of
 	return connection(c, nodes), nil
 }
 
-// wrapCampaigns reads what all of them have spent at once.
+// wrapCampaigns reads what all of them have spent, in one call.
 func (r *Resolver) wrapCampaigns(ctx context.Context, campaigns []*ads.Campaign) ([]*model.AdCampaign, error) {
 	ids := make([]ads.CampaignID, len(campaigns))
 	for i, c := range campaigns {
@@ -72,7 +72,7 @@ func (r *Resolver) wrapCampaigns(ctx context.Context, campaigns []*ads.Campaign)
 	return nodes, err
 }
 
-// existingCampaign is the id of a campaign whose parts are listed. Errors: NOT_FOUND.
+// existingCampaign returns the id of a campaign whose parts are listed. Errors: NOT_FOUND.
 func (r adManagerResolver) existingCampaign(ctx context.Context, global string) (ads.CampaignID, error) {
 	campaign, err := campaignID("campaignId", global)
 	if err != nil {
@@ -96,7 +96,7 @@ func (r adManagerResolver) Units(ctx context.Context, _ *model.AdManager, of str
 	return connectionOf(c, err, func(u *ads.Unit) *model.AdUnit { return &model.AdUnit{Unit: u, Owner: owner} })
 }
 
-// ownerOf reads whose a campaign's units are, once, and not before it is asked.
+// ownerOf returns a function that reads a campaign's owner on its first call, and caches it.
 func (r *Resolver) ownerOf(ctx context.Context, campaign ads.CampaignID) func() (*ads.Owner, error) {
 	return sync.OnceValues(func() (*ads.Owner, error) { return r.Ads.Owner(ctx, campaign) })
 }
@@ -207,7 +207,7 @@ func (r adManagerResolver) Report(ctx context.Context, _ *model.AdManager, by ad
 	return &model.AdReport{By: by, Lines: rows}, err
 }
 
-// saveAd makes one change for those who may, and then reads what was changed.
+// saveAd makes one change for users with the right, and then reads what was changed.
 func saveAd[ID, T any](ctx context.Context, r *Resolver, load func(context.Context, ID) (*T, error), do func() (ID, error)) (saved *T, mistakes []*model.UserError, err error) {
 	if err := r.mustManageAds(ctx); err != nil {
 		return nil, nil, err
@@ -371,7 +371,7 @@ func (r mutationResolver) SetAdUnitState(ctx context.Context, input model.SetAdU
 	return &model.SetAdUnitStatePayload{Unit: saved, UserErrors: mistakes}, err
 }
 
-// at names the argument that leads nowhere, where the error does not say which.
+// at sets the argument at fault if the error does not name one.
 func at(argument string, err error) error {
 	mistake, ok := err.(*fault.Error) //nolint:errorlint // of the service's own, and no cause of another one
 	if ok && mistake.Code == fault.CodeNotFound && mistake.Field == "" {
@@ -380,8 +380,7 @@ func at(argument string, err error) error {
 	return err
 }
 
-// set changes what was given.
-// weightOf is 0 where none is given.
+// set changes a field if a value was given. weightOf returns 0 if none is given.
 func weightOf(given *int) (int, error) {
 	if given == nil {
 		return 0, nil
@@ -421,7 +420,7 @@ func bidOf(given *model.AdBidInput) ads.Bid {
 	return ads.Bid{Model: given.Model, Price: given.Price, Currency: ads.Currency(given.Currency)}
 }
 
-// setAttribution changes for how many days after a click conversions count. Error: INVALID.
+// setAttribution changes how many days after a click conversions count. Error: INVALID.
 func setAttribution(c *ads.Campaign, days *int) error {
 	if days == nil {
 		return nil
@@ -433,7 +432,7 @@ func setAttribution(c *ads.Campaign, days *int) error {
 	return nil
 }
 
-// setTerms changes when a campaign runs and what it may spend. Error: INVALID.
+// setTerms changes the schedule and the budget of a campaign. Error: INVALID.
 func setTerms(c *ads.Campaign, schedule *model.AdScheduleInput, budget *model.AdBudgetInput) error {
 	return fault.All(setSchedule(c, schedule), setBudget(c, budget))
 }
@@ -449,7 +448,7 @@ func setSchedule(c *ads.Campaign, schedule *model.AdScheduleInput) error {
 		c.Schedule.FromHour, c.Schedule.ToHour = schedule.FromHour, schedule.ToHour
 	}
 	if schedule.FromHour == 0 && schedule.ToHour == 0 {
-		return fault.Invalidf("schedule.toHour", "An hour to end lies behind the one to begin, and is 24 at most.")
+		return fault.Invalidf("schedule.toHour", "The end hour must be later than the start hour, and 24 at most.")
 	}
 	return nil
 }
@@ -473,12 +472,12 @@ func setBudget(c *ads.Campaign, budget *model.AdBudgetInput) error {
 
 func atLeastOne(field string, amount *ads.Micros) error {
 	if amount != nil && *amount < 1 {
-		return fault.Invalidf(field, "A budget has 1 to %d micros.", ads.MaxBid)
+		return fault.Invalidf(field, "A budget must be 1 to %d micros.", ads.MaxBid)
 	}
 	return nil
 }
 
-// checkUnlimited is about a budget without any amount.
+// checkUnlimited validates a budget without any amount.
 func checkUnlimited(budget *model.AdBudgetInput) error {
 	var even error
 	if budget.Even {

@@ -33,7 +33,8 @@ func (r adManagerResolver) Charges(ctx context.Context, _ *model.AdManager, camp
 	return &model.AdCharges{Charged: charged}, err
 }
 
-// chargeQuery reads what picks charges. Errors: those of the ids; INVALID for a visitor or an address that is empty, which would be everybody.
+// chargeQuery parses the filter of charges. Errors: those of the ids; INVALID for an empty visitor
+// or address, which would match everyone.
 func chargeQuery(input *model.RefundAdsInput) (q ads.ChargeQuery, err error) {
 	err = fault.All(
 		setID(&q.Campaign, "campaignId", &input.CampaignID, campaignID),
@@ -58,7 +59,7 @@ func notEmpty(field string, given *string) error {
 	return nil
 }
 
-// setID reads an id that was given.
+// setID parses an id if one was given.
 func setID[ID any](to *ID, field string, given *string, read func(field, text string) (ID, error)) (err error) {
 	if given != nil {
 		*to, err = read(field, *given)

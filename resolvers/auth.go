@@ -16,7 +16,8 @@ type sessionKey struct{}
 
 var errUnauthenticated = &fault.Error{Code: fault.CodeUnauthenticated, Message: "Sign in first: send the header Authorization: Bearer <token>."}
 
-// Authenticate reads an Authorization header ("" for nobody) into ctx. Error: UNAUTHENTICATED.
+// Authenticate stores the session of an Authorization header ("" if signed out) in ctx. Error:
+// UNAUTHENTICATED.
 func (r *Resolver) Authenticate(ctx context.Context, authorization string) (context.Context, error) {
 	if authorization == "" {
 		return ctx, nil
@@ -32,10 +33,11 @@ func (r *Resolver) Authenticate(ctx context.Context, authorization string) (cont
 	return context.WithValue(ctx, sessionKey{}, &session), nil
 }
 
-// SessionUser is whom ctx was authenticated as; the zero id for nobody.
+// SessionUser returns the user whom ctx was authenticated as; the zero id if signed out.
 func SessionUser(ctx context.Context) social.UserID { return sessionOf(ctx).User }
 
-// sessionOf is the session that ctx was authenticated with; the zero value for nobody, and after signing out.
+// sessionOf returns the session that ctx was authenticated with; the zero value if signed out, also
+// earlier in the operation.
 func sessionOf(ctx context.Context) social.Session {
 	if session, ok := ctx.Value(sessionKey{}).(*social.Session); ok {
 		return *session
@@ -43,14 +45,15 @@ func sessionOf(ctx context.Context) social.Session {
 	return social.Session{}
 }
 
-// forgetSession makes the rest of an operation nobody's. Only mutations call it, whose fields run one after another.
+// forgetSession signs the rest of an operation out. Only mutations call it, whose fields run one
+// after another.
 func forgetSession(ctx context.Context) {
 	if session, ok := ctx.Value(sessionKey{}).(*social.Session); ok {
 		*session = social.Session{}
 	}
 }
 
-// SessionKey names a session for those who must know when it ends; "" for nobody's.
+// SessionKey identifies a session to code that must know when it ends; "" if signed out.
 func SessionKey(ctx context.Context) string {
 	session := sessionOf(ctx)
 	if session.User.IsZero() {
@@ -59,7 +62,7 @@ func SessionKey(ctx context.Context) string {
 	return KeyOf(session.TokenHash)
 }
 
-// KeyOf is the SessionKey of a token's hash.
+// KeyOf returns the SessionKey of a token's hash.
 func KeyOf(tokenHash [32]byte) string { return hex.EncodeToString(tokenHash[:]) }
 
 func signedIn(ctx context.Context) (social.UserID, error) {
@@ -70,7 +73,7 @@ func signedIn(ctx context.Context) (social.UserID, error) {
 	return session.User, nil
 }
 
-// viewerOf is for whom ctx reads; the zero id for nobody.
+// viewerOf returns the viewer of ctx; the zero id if signed out.
 func viewerOf(ctx context.Context) social.UserID { return loaders.For(ctx).Viewer.ID }
 
 // OperationLoaders gives each operation loaders of its own.

@@ -9,8 +9,8 @@ import (
 	"plaza/social"
 )
 
-// mutate makes one change for the signed-in viewer: their mistakes become userErrors, and what the payload shows is
-// read afresh.
+// mutate makes one change for the signed-in viewer: input errors become userErrors, and the payload
+// reads everything again.
 func (r *Resolver) mutate(ctx context.Context, change func(viewer social.UserID) error) ([]*model.UserError, error) {
 	viewer, err := signedIn(ctx)
 	if err != nil {
@@ -21,12 +21,12 @@ func (r *Resolver) mutate(ctx context.Context, change func(viewer social.UserID)
 	return mistakes, err
 }
 
-// noun is a kind of things that mutations change.
+// noun is a type of objects that mutations change.
 type noun[ID any, T comparable] struct {
 	name     string
-	argument string // where a mutation's input has its id
+	argument string // the mutation input's field with the id
 	parse    func(argument, text string) (ID, error)
-	load     func(context.Context, ID) (T, error) // as the viewer may see it; zero where there is none
+	load     func(context.Context, ID) (T, error) // as the viewer may see it; zero if there is none
 }
 
 var (
@@ -36,7 +36,7 @@ var (
 	comments = noun[social.CommentID, *model.Comment]{"comment", "commentId", commentID, loadComment}
 )
 
-// write makes or changes a thing, and then reads it.
+// write creates or changes an object, and then reads it.
 func (n noun[ID, T]) write(ctx context.Context, r mutationResolver, do func(viewer social.UserID) (ID, error)) (written T, mistakes []*model.UserError, err error) {
 	var id ID
 	mistakes, err = r.mutate(ctx, func(viewer social.UserID) (err error) {
@@ -52,8 +52,9 @@ func (n noun[ID, T]) write(ctx context.Context, r mutationResolver, do func(view
 
 type change[ID any] func(ctx context.Context, viewer social.UserID, id ID) error
 
-// change changes the thing with an id, and then reads it again. wrong is what is known to be wrong with the rest of the input: then nothing is
-// changed, and the mistakes are told with those about the id.
+// change changes the object with an id, and then reads it again. wrong holds the errors of the rest
+// of the input: if it is not nil, nothing is changed, and it is returned together with the errors
+// of the id.
 func (n noun[ID, T]) change(ctx context.Context, r mutationResolver, text string, do change[ID], wrong ...error) (T, []*model.UserError, error) {
 	return n.write(ctx, r, func(viewer social.UserID) (ID, error) {
 		id, err := n.parse(n.argument, text)
@@ -68,7 +69,7 @@ func (n noun[ID, T]) change(ctx context.Context, r mutationResolver, text string
 	})
 }
 
-// mustExist looks whether the viewer may see the thing with an id. Error: NOT_FOUND.
+// mustExist checks that the viewer may see the object with an id. Error: NOT_FOUND.
 func (n noun[ID, T]) mustExist(ctx context.Context, id ID) error {
 	var none T
 	thing, err := n.load(ctx, id)
@@ -78,13 +79,13 @@ func (n noun[ID, T]) mustExist(ctx context.Context, id ID) error {
 	return err
 }
 
-// remove deletes the thing with an id, and returns that id.
+// remove deletes the object with an id, and returns that id.
 func (n noun[ID, T]) remove(ctx context.Context, r mutationResolver, text string, do change[ID]) (*string, []*model.UserError, error) {
 	removed := func(context.Context, ID) (*string, error) { return &text, nil }
 	return noun[ID, *string]{n.name, n.argument, n.parse, removed}.change(ctx, r, text, do)
 }
 
-// unless is a value of a payload, which is absent where there were mistakes.
+// unless returns a value of a payload, or nil if there were errors.
 func unless[T any](mistakes []*model.UserError, value T) *T {
 	if len(mistakes) > 0 {
 		return nil

@@ -22,7 +22,7 @@ func (r circleResolver) Members(ctx context.Context, obj *model.Circle, first *i
 	return userConnection(c, users), err
 }
 
-// loadCircle looks a circle of the viewer's up; nil where there is none.
+// loadCircle loads one of the viewer's circles; nil if there is none.
 func loadCircle(ctx context.Context, id social.CircleID) (*model.Circle, error) {
 	circle, err := loaders.For(ctx).Circles.Load(ctx, id)
 	if err != nil || circle == nil {
@@ -72,7 +72,7 @@ func (r mutationResolver) RemoveFromCircle(ctx context.Context, input model.Remo
 
 type memberChange func(ctx context.Context, viewer social.UserID, circle social.CircleID, member social.UserID) error
 
-// changeMember changes who is in a circle, and reads both again.
+// changeMember adds or removes a member of a circle, and reads both again.
 func (r mutationResolver) changeMember(ctx context.Context, circleText, userText string, change memberChange) (*model.Circle, *model.User, []*model.UserError, error) {
 	member, malformed := userID("userId", userText)
 	circle, mistakes, err := circles.change(ctx, r, circleText, func(ctx context.Context, viewer social.UserID, circle social.CircleID) error {

@@ -12,7 +12,7 @@ import (
 // Author resolves Comment.author.
 func (r commentResolver) Author(ctx context.Context, obj *model.Comment) (*model.User, error) {
 	if obj.Deleted {
-		return nil, nil // null: a tombstone names nobody
+		return nil, nil // null: a tombstone has no author
 	}
 	return loadUser(ctx, obj.Comment.Author)
 }
@@ -145,7 +145,7 @@ func (r mutationResolver) DeleteAllMyComments(ctx context.Context, input model.D
 	var remaining int
 	mistakes, err := r.mutate(ctx, func(viewer social.UserID) (err error) {
 		if !input.Confirm {
-			return fault.Invalidf("confirm", "Deleting all your comments can't be undone: confirm that you mean it.")
+			return fault.Invalidf("confirm", "Deleting all your comments can't be undone: set confirm to true.")
 		}
 		remaining, err = r.Social.EraseComments(ctx, viewer)
 		return err
@@ -153,7 +153,7 @@ func (r mutationResolver) DeleteAllMyComments(ctx context.Context, input model.D
 	return &model.DeleteAllMyCommentsPayload{RemainingCount: unless(mistakes, remaining), UserErrors: mistakes}, err
 }
 
-// loadComment looks a comment up; nil where there is none that the viewer may see.
+// loadComment loads a comment; nil if there is none that the viewer may see.
 func loadComment(ctx context.Context, id social.CommentID) (*model.Comment, error) {
 	comment, err := loaders.For(ctx).Comments.Load(ctx, id)
 	if err != nil || comment == nil {

@@ -34,7 +34,7 @@ func (a pageArgs) page(cursors cursors) (social.Page, error) {
 		if page.Last {
 			argument = "last"
 		}
-		return page, fault.Invalidf(argument, "A page has 1 to %d entries.", social.MaxPageSize)
+		return page, fault.Invalidf(argument, "A page must have 1 to %d entries.", social.MaxPageSize)
 	}
 	var err error
 	if page.After, err = cursors.decode("after", a.after); err != nil {
@@ -44,14 +44,14 @@ func (a pageArgs) page(cursors cursors) (social.Page, error) {
 	return page, err
 }
 
-// list is something that can be read in pages.
+// list can be read in pages.
 type list[T any] struct {
 	cursors cursors
 	read    func(context.Context, social.Page) (social.Slice[T], error)
 }
 
-// within narrows the list to a range of time, which narrow turns into the bounds of a page. Cursors stay those of the whole list; what comes before and
-// behind a page is looked for within the range.
+// within limits the list to a range of time, which narrow converts to the bounds of a page. Cursors
+// stay those of the whole list; hasNextPage and hasPreviousPage apply to the range.
 func (l list[T]) within(since, until *time.Time, narrow func(social.TimeRange, social.Page) (social.Page, error)) list[T] {
 	read := l.read
 	l.read = func(ctx context.Context, p social.Page) (social.Slice[T], error) {
@@ -91,8 +91,8 @@ func (l list[T]) connect(ctx context.Context, args pageArgs) (connected[T], erro
 	return c, nil
 }
 
-// pageInfo says how the list goes on at both ends of a page. Reading the page has told one of them; the other is read only
-// where a client asks.
+// pageInfo reports whether there are more entries before and after a page. Reading the page has
+// determined one of the two; the other is read only if a client asks.
 func (l list[T]) pageInfo(page social.Page, slice social.Slice[T]) *model.PageInfo {
 	behind := func(ctx context.Context) (bool, error) { return l.beyond(ctx, page.Before, slice, false) }
 	ahead := func(ctx context.Context) (bool, error) { return l.beyond(ctx, page.After, slice, true) }
@@ -106,12 +106,13 @@ func (l list[T]) pageInfo(page social.Page, slice social.Slice[T]) *model.PageIn
 	return &model.PageInfo{Next: behind, Previous: ahead}
 }
 
-// beyond finds out whether the list has entries on a side of the page where a cursor bounds it; without one it has none.
+// beyond reports whether the list has entries on the side of the page that a cursor bounds; without
+// a cursor it has none.
 func (l list[T]) beyond(ctx context.Context, bound social.Key, slice social.Slice[T], ahead bool) (bool, error) {
 	if bound == "" {
 		return false, nil
 	}
-	probe := social.Page{Limit: 1} // of an empty page: everything that there is lies beyond it
+	probe := social.Page{Limit: 1} // for an empty page: all entries are beyond it
 	if n := len(slice.Keys); n > 0 && ahead {
 		probe.Before = slice.Keys[0]
 	} else if n > 0 {
@@ -121,7 +122,7 @@ func (l list[T]) beyond(ctx context.Context, bound social.Key, slice social.Slic
 	return len(found.Items) > 0, err
 }
 
-// connection makes a page a connection; nodes are what the page shows of its items, one each.
+// connection converts a page to a connection; nodes has one node for each item.
 func connection[T, N any](c connected[T], nodes []N) *model.Connection[N] {
 	edges := make([]*model.Edge[N], len(nodes))
 	for i, node := range nodes {
@@ -130,7 +131,7 @@ func connection[T, N any](c connected[T], nodes []N) *model.Connection[N] {
 	return &model.Connection[N]{PageInfo: c.info, Nodes: nodes, Edges: edges}
 }
 
-// connectionOf makes a page a connection whose nodes are its items, wrapped.
+// connectionOf converts a page to a connection whose nodes are its wrapped items.
 func connectionOf[T, N any](c connected[T], err error, wrap func(T) N) (*model.Connection[N], error) {
 	if err != nil {
 		return nil, err
@@ -142,7 +143,8 @@ func connectionOf[T, N any](c connected[T], err error, wrap func(T) N) (*model.C
 	return connection(c, nodes), nil
 }
 
-// postConnection makes a page of posts a connection. others are people who are needed as well: they are read with those whom it shows.
+// postConnection converts a page of posts to a connection. others are additional people to read
+// together with those whom it shows.
 func postConnection(ctx context.Context, c connected[*social.Post], err error, others ...social.UserID) (*model.PostConnection, error) {
 	if err != nil {
 		return nil, err
@@ -164,7 +166,7 @@ func postConnection(ctx context.Context, c connected[*social.Post], err error, o
 	return connection, nil
 }
 
-// withAuthors leaves out posts whose authors have deleted their accounts since the page was read, where there is nobody to show.
+// withAuthors drops posts whose authors have deleted their accounts since the page was read.
 func withAuthors(ctx context.Context, c connected[*social.Post]) (connected[*social.Post], error) {
 	if len(c.items) == 0 || !selection(ctx)["author"] {
 		return c, nil
@@ -192,7 +194,7 @@ func commentConnection(ctx context.Context, c connected[*social.Comment], err er
 	return connection(c, wrapComments(ctx, c.items)), nil
 }
 
-// userConnection takes the user of each item; nil users are left out.
+// userConnection takes the user of each item, and drops nil users.
 func userConnection[T any](c connected[T], users []*social.User) *model.UserConnection {
 	var there connected[T]
 	nodes := []*model.User{}

@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// cursorKind says what a cursor's key is; it is the first byte of the cursor.
+// cursorKind is the type of a cursor's key; it is the first byte of the cursor.
 type cursorKind byte
 
 const (
@@ -28,21 +28,22 @@ const (
 	cursorAdZone  cursorKind = 'z' // a zone's site and name
 )
 
-// maxTreePath bounds the cursors that are looked at: far above any depth limit that is of use.
+// maxTreePath limits the length of accepted cursors, far above any useful depth limit.
 const maxTreePath = 1_024 * id.TextLen
 
-// cursors are those of one list. A cursor is the kind of its key, a tag that binds it to its list, and the key.
+// cursors encodes the cursors of one list. A cursor is the type of its key, a tag that binds it to
+// its list, and the key.
 type cursors struct {
 	kind cursorKind
 	head string // the kind and the tag
 }
 
-// tagLen is short, for the tag guards against mistakes only: a forged cursor is a position, and shows nothing that a page
-// without it would not.
+// tagLen is short, because the tag only guards against mistakes: a forged cursor is a position, and
+// reveals nothing that a page without it would not.
 const tagLen = 6
 
-// cursorsOf makes the cursors of the list that these words identify: what is listed, of whom, in which order, by which filter. Bounds of a
-// page are no part of it. What is the viewer's own has the viewer in it.
+// cursorsOf returns the cursors of the list that these words identify: its contents, owner, order
+// and filter, but not the bounds of a page. Lists of the viewer's own include the viewer.
 func cursorsOf(kind cursorKind, identity ...string) cursors {
 	tag := sha256.Sum256(fmt.Appendf(nil, "%q", identity))
 	return cursors{kind, string(append([]byte{byte(kind)}, tag[:tagLen]...))}
@@ -52,7 +53,7 @@ func (c cursors) encode(key social.Key) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(c.head + string(key)))
 }
 
-// decode reads a cursor that was given as an argument. Error: INVALID, also for a cursor of another list.
+// decode parses a cursor argument. Error: INVALID, also for a cursor of another list.
 func (c cursors) decode(argument string, cursor *string) (social.Key, error) {
 	if cursor == nil {
 		return "", nil

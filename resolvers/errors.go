@@ -17,7 +17,7 @@ import (
 	"plaza/live"
 )
 
-// The codes in extensions.code that come from here; transport has those of the protocol.
+// The codes in extensions.code that this package adds; transport has those of the protocol.
 const (
 	codeBadUserInput = "BAD_USER_INPUT"
 	codeResume       = "RESUME"
@@ -26,7 +26,8 @@ const (
 	codeCancelled    = "CANCELLED"
 )
 
-// userErrors makes a person's mistakes a part of the payload; every other error stays one. The list is never nil.
+// userErrors moves input errors into the payload; every other error remains an error. The list is
+// never nil.
 func userErrors(ctx context.Context, err error) ([]*model.UserError, error) {
 	mistakes := []*model.UserError{}
 	found := fault.Mistakes(err)
@@ -35,7 +36,7 @@ func userErrors(ctx context.Context, err error) ([]*model.UserError, error) {
 	}
 	for _, mistake := range found {
 		code := model.UserErrorCode(mistake.Code)
-		if !code.IsValid() { // it is not about the input
+		if !code.IsValid() { // not about the input
 			return []*model.UserError{}, mistake
 		}
 		mistakes = append(mistakes, &model.UserError{Code: code, Message: mistake.Message, Path: inputPath(mistake)})
@@ -46,16 +47,17 @@ func userErrors(ctx context.Context, err error) ([]*model.UserError, error) {
 	return mistakes, nil
 }
 
-// firstMistake is where an operation's statistics have the code of a person's mistake.
+// firstMistake stores the code of the first input error for the operation's statistics.
 const firstMistake = "plaza.mistake"
 
-// MistakeOf is the code of a mistake that an operation's userErrors tell; "" for none.
+// MistakeOf returns the code of the first of an operation's userErrors; "" if there are none.
 func MistakeOf(ctx context.Context) string {
 	code, _ := graphql.GetOperationContext(ctx).Stats.GetExtension(firstMistake).(string)
 	return code
 }
 
-// Codes are those that an operation can end with, in userErrors and in errors; transport has those of the protocol.
+// Codes returns the codes that an operation can end with, in userErrors and in errors; transport
+// has those of the protocol.
 func Codes() []string {
 	codes := []string{
 		codeBadUserInput, codeResume, codeTimeout, codeInternal, codeCancelled, string(fault.CodeUnauthenticated), string(fault.CodeForbidden),
@@ -67,7 +69,7 @@ func Codes() []string {
 	return codes
 }
 
-// inputPath is the way to the argument at fault; empty where none is.
+// inputPath is the path of the argument at fault; empty if there is none.
 func inputPath(mistake *fault.Error) []string {
 	if mistake.Field == "" {
 		return []string{}
@@ -75,10 +77,10 @@ func inputPath(mistake *fault.Error) []string {
 	return append([]string{"input"}, mistake.Path()...)
 }
 
-// PresentError is the one place where errors become what a client sees.
+// PresentError is the only place that converts errors to what clients see.
 func (r *Resolver) PresentError(ctx context.Context, err error) *gqlerror.Error {
 	presented := graphql.DefaultErrorPresenter(ctx, err)
-	if presented.Unwrap() == nil { // made for clients, by the GraphQL layers themselves
+	if presented.Unwrap() == nil { // created for clients by the GraphQL layers themselves
 		return presented
 	}
 	message, extensions := r.explain(ctx, err, presented.Path)
@@ -95,19 +97,19 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 		}
 		return mistake.Message, extensions
 	case errors.Is(err, live.ErrTooSlow), errors.Is(err, live.ErrInterrupted), errors.Is(err, live.ErrClosed):
-		return "Updates were missed: read the list again, and subscribe again.", map[string]any{"code": codeResume}
+		return "Some updates were missed: read the list again, then resubscribe.", map[string]any{"code": codeResume}
 	case errors.Is(err, answer.ErrTooLarge):
-		return fmt.Sprintf("The answer would be longer than %d MiB: ask for less at once.", answer.MaxLen>>20), map[string]any{"code": string(fault.CodeTooComplex)}
+		return fmt.Sprintf("The response would exceed %d MiB: request less in one operation.", answer.MaxLen>>20), map[string]any{"code": string(fault.CodeTooComplex)}
 	case errors.Is(err, live.ErrSessionEnded):
 		return "You have signed out.", map[string]any{"code": string(fault.CodeUnauthenticated)}
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		r.log(ctx, err)
 		return "The operation took too long.", map[string]any{"code": codeTimeout}
 	case errors.Is(err, fault.ErrNoRoom): // the engine has logged it
-		return "The server has no room to store anything just now. Reading works; try again later.", map[string]any{"code": string(fault.CodeUnavailable)}
+		return "The server's disk is full. Reads still work; try again later.", map[string]any{"code": string(fault.CodeUnavailable)}
 	case errors.Is(err, fault.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		r.log(ctx, err)
-		return "The database does not answer just now; try again.", map[string]any{"code": string(fault.CodeUnavailable)}
+		return "The database is unavailable; try again.", map[string]any{"code": string(fault.CodeUnavailable)}
 	case errors.Is(err, context.Canceled):
 		return "The request was cancelled.", map[string]any{"code": codeCancelled}
 	default:
@@ -116,8 +118,8 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 	}
 }
 
-// argumentOf names the argument at fault. Where a scalar could not be read the mistake does not know it, but the
-// error's path does, which then leads on from the field into its arguments.
+// argumentOf returns the path of the argument at fault. If a scalar could not be parsed, the
+// error's path leads through the field to its arguments.
 func argumentOf(ctx context.Context, mistake *fault.Error, path ast.Path) string {
 	if mistake.Field != "" {
 		return mistake.Field
@@ -130,14 +132,15 @@ func argumentOf(ctx context.Context, mistake *fault.Error, path ast.Path) string
 	return strings.TrimPrefix(indexes.Replace(steps.String()), ".")
 }
 
-// indexes are written as steps: where.0.key.
+// Indexes are path steps: where.0.key.
 var indexes = strings.NewReplacer("[", ".", "]", "")
 
 func (r *Resolver) log(ctx context.Context, err error) {
 	r.Logger.ErrorContext(ctx, "request failed", "error", err, "requestId", r.RequestID(ctx))
 }
 
-// topLevelCode is the code of a mistake outside of a payload: all that is wrong with an argument is one code there.
+// topLevelCode is the code of an error outside of a payload: there, all errors of an argument have
+// the same code.
 func topLevelCode(code fault.Code) string {
 	switch code {
 	case fault.CodeUnauthenticated, fault.CodeForbidden, fault.CodeNotFound, fault.CodeTooComplex:
@@ -147,7 +150,7 @@ func topLevelCode(code fault.Code) string {
 	}
 }
 
-// Recover makes an error of a panic, with its stack for the log.
+// Recover converts a panic to an error, and logs its stack.
 func (r *Resolver) Recover(ctx context.Context, panicked any) error {
 	if err, ok := panicked.(error); ok && errors.Is(err, answer.ErrTooLarge) {
 		return err

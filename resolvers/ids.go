@@ -44,7 +44,8 @@ func adPersonID(field, text string) (ads.ProfileID, error) {
 	return parseID(field, "person", text, ads.ParseProfileID)
 }
 
-// parseID reads an id that was given as an argument. Errors: INVALID; NOT_FOUND for the zero id, which means "none" further in.
+// parseID parses an id argument. Errors: INVALID; NOT_FOUND for the zero id, which means "none" in
+// the domain.
 func parseID[ID interface{ IsZero() bool }](field, kind, text string, parse func(string) (ID, error)) (ID, error) {
 	parsed, err := parse(text)
 	switch {
@@ -57,7 +58,7 @@ func parseID[ID interface{ IsZero() bool }](field, kind, text string, parse func
 	}
 }
 
-// article is what stands before a noun, by its first letter: the nouns here are written as they are spoken, but for "user".
+// article returns the indefinite article of a noun, by its first letter, except for "user".
 func article(noun string) string {
 	if strings.IndexByte("aeio", noun[0]) >= 0 {
 		return "an"

@@ -96,8 +96,9 @@ type update struct {
 	err    error
 }
 
-// EventLoaders gives each event of a subscription loaders of its own, for what an earlier one has read may be old; and it
-// leaves out events that have been hidden from the subscriber since they were checked for the first time.
+// EventLoaders gives each event of a subscription its own loaders, because those of an earlier
+// event may be stale. It drops events that have been hidden from the subscriber since the first
+// check.
 func (r *Resolver) EventLoaders(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
 	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
 		return next(ctx)
@@ -111,7 +112,8 @@ func (r *Resolver) EventLoaders(ctx context.Context, next graphql.ResponseHandle
 	}
 }
 
-// shows says whether an item may be shown. Every field asks, because a client may select any of them alone.
+// shows reports whether an item may be shown. Every field checks, because a client may select any
+// of them alone.
 func (r *Resolver) shows(ctx context.Context, item *live.Item) (bool, error) {
 	u, ok := ctx.Value(updateKey{}).(*update)
 	if !ok {
@@ -128,7 +130,7 @@ func (r *Resolver) shows(ctx context.Context, item *live.Item) (bool, error) {
 	return !u.hidden, u.err
 }
 
-// prime gives this event's loaders what was read to find out who may see it.
+// prime fills this event's loaders with what was read to find out who may see it.
 func prime(ctx context.Context, item *live.Item) {
 	load := loaders.For(ctx)
 	for other, relation := range item.Relations {

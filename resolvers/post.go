@@ -10,7 +10,7 @@ import (
 	"plaza/social"
 )
 
-// postResolver answers the fields of all types of posts.
+// postResolver resolves the fields that all types of posts share.
 type postResolver[P model.Post] struct{}
 
 // Author resolves Post.author.
@@ -22,7 +22,7 @@ func (postResolver[P]) Author(ctx context.Context, obj P) (*model.User, error) {
 	return author, err
 }
 
-// errAuthorGone is what becomes of a post that was read right before its author's account went.
+// errAuthorGone is for a post that was read just before its author's account was deleted.
 var errAuthorGone = &fault.Error{Code: fault.CodeNotFound, Message: "This post was deleted just now."}
 
 // WallOwner resolves Post.wallOwner.
@@ -43,7 +43,7 @@ func (postResolver[P]) History(ctx context.Context, obj P) ([]*model.PostVersion
 // LatestComments resolves Post.latestComments.
 func (postResolver[P]) LatestComments(ctx context.Context, obj P, last int) ([]*model.Comment, error) {
 	if last < 1 || last > social.PreviewLen {
-		return nil, fault.Invalidf("last", "A preview has 1 to 3 comments.")
+		return nil, fault.Invalidf("last", "A preview must have 1 to 3 comments.")
 	}
 	comments, err := loaders.For(ctx).Previews.Load(ctx, obj.Domain())
 	return wrapComments(ctx, comments[max(0, len(comments)-last):]), err
@@ -113,7 +113,7 @@ func (r replyPolicyResolver) Circles(ctx context.Context, obj *model.ReplyPolicy
 	return ownCircles(ctx, obj.Of.Circles)
 }
 
-// loadPost looks a post up; nil where there is none that the viewer may see.
+// loadPost loads a post; nil if there is none that the viewer may see.
 func loadPost(ctx context.Context, id social.PostID) (model.Post, error) {
 	post, err := loaders.For(ctx).Posts.Load(ctx, id)
 	if err != nil || post == nil {
@@ -122,7 +122,7 @@ func loadPost(ctx context.Context, id social.PostID) (model.Post, error) {
 	return model.NewPost(loaders.For(ctx).Viewer, post), nil
 }
 
-// postList is the list of posts that these words identify: see cursorsOf.
+// postList returns the list of posts that these words identify: see cursorsOf.
 func postList(read func(context.Context, social.Page) (social.Slice[*social.Post], error), identity ...string) list[*social.Post] {
 	return list[*social.Post]{cursorsOf(cursorPost, identity...), read}
 }
@@ -281,7 +281,7 @@ func content(input *model.PostContentInput) social.Content {
 	return c
 }
 
-// pixels tells a 0 that was given, which is refused, from a size that is unknown.
+// pixels distinguishes a given 0, which is rejected, from an unknown size.
 func pixels(n *int) int {
 	if n != nil && *n == 0 {
 		return -1

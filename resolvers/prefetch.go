@@ -12,8 +12,8 @@ import (
 	"plaza/social"
 )
 
-// prefetch reads, for a whole list of posts at once, what the selection shows of each: the fields' own look-ups then find
-// it, without waiting for each other. others are people to be read with them.
+// prefetch reads what the selection shows of a whole list of posts in one batch, so that the
+// fields' own look-ups need not wait for each other. others are additional people to read.
 func prefetch(ctx context.Context, posts []*social.Post, others ...social.UserID) error {
 	if len(posts) == 0 {
 		return nil
@@ -46,7 +46,8 @@ func prefetch(ctx context.Context, posts []*social.Post, others ...social.UserID
 	return group.Wait()
 }
 
-// prefetchAuthors reads the authors of a list of comments at once, where the selection shows them.
+// prefetchAuthors reads the authors of a list of comments in one batch, if the selection shows
+// them.
 func prefetchAuthors(ctx context.Context, comments []*social.Comment) error {
 	wanted := selection(ctx)
 	if !wanted["author"] || len(comments) == 0 {
@@ -56,7 +57,8 @@ func prefetchAuthors(ctx context.Context, comments []*social.Comment) error {
 	return err
 }
 
-// prefetchWithPosts reads, at once, whom the selection shows of comments and of their posts, which are known already.
+// prefetchWithPosts reads the people whom the selection shows of comments and of their posts, which
+// are cached, in one batch.
 func prefetchWithPosts(ctx context.Context, comments []*social.Comment) error {
 	wanted := selection(ctx)
 	if !wanted["post"] || !wanted["author"] && !wanted["wallOwner"] || len(comments) == 0 {
@@ -79,9 +81,9 @@ func prefetchPreviews(ctx context.Context, load *loaders.Loaders, posts []*socia
 	return lookUp(ctx, load.Previews, posts)
 }
 
-// people lists whom the selection shows.
+// people lists the users whom the selection shows.
 func people(posts []*social.Post, previews [][]*social.Comment, wanted map[string]bool) []social.UserID {
-	seen := map[social.UserID]bool{{}: true} // a tombstone's author is nobody
+	seen := map[social.UserID]bool{{}: true} // a tombstone has no author
 	var people []social.UserID
 	add := func(id social.UserID) {
 		if !seen[id] {
@@ -113,7 +115,7 @@ func idsOf(posts []*social.Post) []social.PostID {
 	return ids
 }
 
-// showsPeople says whether the operation asks for people whom posts or comments name.
+// showsPeople reports whether the operation selects people named by posts or comments.
 func showsPeople(ctx context.Context) bool {
 	o := graphql.GetOperationContext(ctx)
 	return selectsPeople(o.Operation.SelectionSet) ||
@@ -128,19 +130,19 @@ func selectsPeople(set ast.SelectionSet) bool {
 		case *ast.InlineFragment:
 			return selectsPeople(s.SelectionSet)
 		}
-		return false // a fragment is looked at by itself
+		return false // fragments are examined separately
 	})
 }
 
-// selection names all fields, at any depth, that the field of ctx was asked for.
+// selection returns the names of all fields, at any depth, selected below the field of ctx.
 func selection(ctx context.Context) map[string]bool {
 	names := map[string]bool{}
 	selectedFields(graphql.GetOperationContext(ctx).Doc, graphql.GetFieldContext(ctx).Field.SelectionSet, names)
 	return names
 }
 
-// selectedFields collects the names of all fields at any depth of a selection. A field that is named deeper, or left
-// out by a directive, costs a look-up too many at worst.
+// selectedFields collects the names of all fields at any depth of a selection. A field at another
+// depth, or skipped by a directive, at worst costs an unneeded look-up.
 func selectedFields(doc *ast.QueryDocument, set ast.SelectionSet, names map[string]bool) {
 	for _, selection := range set {
 		switch s := selection.(type) {

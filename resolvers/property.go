@@ -62,7 +62,7 @@ func (r userResolver) Properties(ctx context.Context, obj *model.User) ([]*model
 	return wrapped, err
 }
 
-// properties are named by their keys.
+// Properties are identified by their keys.
 var properties = noun[string, *model.ProfileProperty]{"property", "key", keyItself, loadProperty}
 
 func keyItself(_, text string) (string, error) { return text, nil }
@@ -77,7 +77,7 @@ func loadProperty(ctx context.Context, key string) (*model.ProfileProperty, erro
 			return &model.ProfileProperty{Property: p}, nil
 		}
 	}
-	return nil, nil // somebody has just removed it
+	return nil, nil // concurrently removed
 }
 
 // DefineProfileProperty resolves Mutation.defineProfileProperty.

@@ -1,4 +1,5 @@
-// Package resolvers answers the schema's fields: each parses its arguments, calls the domain, and wraps the answer.
+// Package resolvers resolves the schema's fields: each parses its arguments, calls the domain, and
+// wraps the result.
 package resolvers
 
 import (
@@ -25,15 +26,16 @@ type Resolver struct {
 	Ads    *ads.Service
 	Hub    *live.Hub
 	Logger *slog.Logger
-	// ClickURL is where clients reach the handler of clicks on ads; a click token follows.
+	// ClickURL is the base URL of the handler of clicks on ads; a click token is appended.
 	ClickURL string
-	// NewsAds says where news carries ads.
+	// NewsAds configures ads in news.
 	NewsAds NewsAds
-	// EndSubscription makes the subscription to which ctx belongs end with an error.
+	// EndSubscription ends the subscription of ctx with an error.
 	EndSubscription func(ctx context.Context, err error)
-	// LoaderWait is how long a look-up waits for others to join it; default: loaders.DefaultWait.
+	// LoaderWait is how long a look-up waits for others to batch with; default:
+	// loaders.DefaultWait.
 	LoaderWait time.Duration
-	// RequestID names the request to which ctx belongs, for the log.
+	// RequestID returns the id of ctx's request, for the log.
 	RequestID func(ctx context.Context) string
 }
 
@@ -57,14 +59,14 @@ type (
 
 var _ generated.ResolverRoot = (*Resolver)(nil)
 
-// Executable is the schema with its resolvers.
+// Executable returns the schema with its resolvers.
 func (r *Resolver) Executable() graphql.ExecutableSchema {
 	parsed := generated.NewExecutableSchema(generated.Config{}).Schema()
 	return generated.NewExecutableSchema(generated.Config{Resolvers: r, Schema: withObjectsAlone(parsed)})
 }
 
-// withObjectsAlone leaves interfaces out of the possible types of interfaces: the specification allows object types only, and gqlparser
-// lists what implements an interface, whatever it is.
+// withObjectsAlone removes interfaces from the possible types of interfaces: the specification
+// allows only object types, but gqlparser lists everything that implements an interface.
 func withObjectsAlone(parsed *ast.Schema) *ast.Schema {
 	schema := *parsed
 	schema.PossibleTypes = maps.Clone(parsed.PossibleTypes)

@@ -19,7 +19,7 @@ const maxNodes = 100
 // Viewer resolves Query.viewer.
 func (r queryResolver) Viewer(ctx context.Context) (*model.Viewer, error) {
 	if viewerOf(ctx).IsZero() {
-		return nil, nil // null: nobody is signed in
+		return nil, nil // null: signed out
 	}
 	return &model.Viewer{ID: viewerOf(ctx)}, nil
 }
@@ -65,7 +65,7 @@ func (r queryResolver) Nodes(ctx context.Context, ids []string) ([]model.Node, e
 	})
 }
 
-// loadNode looks up whatever has that id; nil where there is nothing that the viewer may see.
+// loadNode loads the object with that id; nil if there is none that the viewer may see.
 func loadNode(ctx context.Context, field, text string) (model.Node, error) {
 	prefix, _, _ := strings.Cut(text, "_")
 	switch prefix {
@@ -104,7 +104,8 @@ func nodeOf[K, V comparable](ctx context.Context, id K, parsing error, loader lo
 func wrapUser(u *social.User) model.Node     { return &model.User{User: u} }
 func wrapCircle(c *social.Circle) model.Node { return &model.Circle{Circle: c} }
 
-// onePassword refuses operations that would have several passwords hashed: a hash is costly, and a guess is a guess.
+// onePassword rejects operations that would hash several passwords: hashing is expensive, and would
+// allow several guesses.
 func onePassword(ctx context.Context) error {
 	op := graphql.GetOperationContext(ctx)
 	hashes := 0
@@ -114,7 +115,7 @@ func onePassword(ctx context.Context) error {
 		}
 	}
 	if hashes > 1 {
-		return fault.Invalidf("", "Give one password in an operation.")
+		return fault.Invalidf("", "An operation may contain only one password.")
 	}
 	return nil
 }
@@ -138,7 +139,7 @@ func (r mutationResolver) SignIn(ctx context.Context, input model.SignInInput) (
 	return r.enter(ctx, user, token, err)
 }
 
-// enter answers with a new session, for whose user the payload is read.
+// enter returns the payload of a new session, read for its user.
 func (r mutationResolver) enter(ctx context.Context, user social.UserID, token string, err error) (*model.SignInPayload, error) {
 	mistakes, err := userErrors(ctx, err)
 	if err != nil || len(mistakes) > 0 {
@@ -158,7 +159,7 @@ func (r mutationResolver) SignOut(ctx context.Context) (*model.SignOutPayload, e
 	return &model.SignOutPayload{UserErrors: mistakes}, err
 }
 
-// leave makes the rest of an operation nobody's, whose session was ended.
+// leave signs the rest of an operation out after its session was ended.
 func (r mutationResolver) leave(ctx context.Context, session social.Session) {
 	r.Hub.EndSession(session.TokenHash)
 	forgetSession(ctx)
@@ -178,7 +179,7 @@ func (r mutationResolver) DeleteAccount(ctx context.Context, input model.DeleteA
 		return &model.DeleteAccountPayload{UserErrors: mistakes}, err
 	}
 	if err := r.Ads.Forget(ctx, session.User.String()); err != nil {
-		r.Logger.WarnContext(ctx, "an ad profile will be forgotten only by itself", "error", err)
+		r.Logger.WarnContext(ctx, "an ad profile could not be deleted and remains until it expires", "error", err)
 	}
 	r.leave(ctx, session)
 	return &model.DeleteAccountPayload{DeletedUserID: unless(mistakes, session.User.String()), UserErrors: mistakes}, nil

@@ -9,7 +9,8 @@ import (
 	"plaza/graph/generated"
 )
 
-// oneOfDirective is part of GraphQL since September 2025. Tools that do not know it yet need its definition, and the others allow it.
+// oneOfDirective is part of GraphQL since September 2025. Older tools need its definition, and
+// newer ones allow it.
 const oneOfDirective = "\"Exactly one field of the input must be given, and must not be null.\"\ndirective @oneOf on INPUT_OBJECT\n\n"
 
 // SDL returns the schema in GraphQL's schema definition language: one document, with all descriptions, for tools that generate code.

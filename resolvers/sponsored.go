@@ -9,14 +9,14 @@ import (
 	"plaza/social"
 )
 
-// NewsAds says where news carries ads. The zero value is: nowhere.
+// NewsAds configures ads in news. The zero value disables them.
 type NewsAds struct {
-	Zone  ads.ZoneID // from which they are chosen
-	Every int        // there is one behind each so many public posts of a page
+	Zone  ads.ZoneID // the zone to choose ads from
+	Every int        // one ad after this many public posts of a page
 }
 
-// sponsor lets a page of news carry ads, which are chosen together when the first of them is asked for. All that the choice knows of the page is
-// what its public posts are about, and how many there are.
+// sponsor attaches ads to a page of news. They are chosen together when the first of them is
+// requested. The choice knows only the topics of the page's public posts, and their number.
 func (r *Resolver) sponsor(ctx context.Context, page *model.PostConnection) {
 	posts := make([]*social.Post, len(page.Nodes))
 	for i, node := range page.Nodes {
@@ -44,7 +44,7 @@ func (r *Resolver) sponsor(ctx context.Context, page *model.PostConnection) {
 	}
 }
 
-// breaks are the places of a page behind which ads may stand.
+// breaks are the places of a page after which ads may be inserted.
 func (r *Resolver) breaks(posts []*social.Post) []int {
 	if r.NewsAds.Every == 0 {
 		return nil
@@ -52,7 +52,8 @@ func (r *Resolver) breaks(posts []*social.Post) []int {
 	return social.Breaks(posts, r.NewsAds.Every, ads.MaxCount)
 }
 
-// viewerForAds is whom the choice of a page's ads looks up, to be read with those whom the page shows; nobody where it has no ads.
+// viewerForAds returns the user whom the choice of a page's ads looks up, to be read with those
+// whom the page shows; none if the page has no ads.
 func (r *Resolver) viewerForAds(ctx context.Context, posts []*social.Post) []social.UserID {
 	if len(r.breaks(posts)) == 0 || !selection(ctx)["sponsored"] {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"plaza/loaders"
 )
 
-// lookUp looks keys up: where the field is within a list, together with its siblings, which ask at about the same time; and else at once.
+// lookUp looks keys up. Within a list it batches them with the look-ups of its siblings; otherwise
+// it does not wait.
 func lookUp[K comparable, V any](ctx context.Context, loader loaders.Loader[K, V], keys []K) ([]V, error) {
 	if isWithinList(ctx) {
 		return loader.LoadAll(ctx, keys)
@@ -26,7 +27,8 @@ func isWithinList(ctx context.Context) bool {
 	return false
 }
 
-// together looks several things up at the same time, so that loaders batch them; results stand in the keys' order.
+// together looks several keys up in parallel, so that loaders batch them; results are in the order
+// of the keys.
 func together[K, V any](keys []K, load func(int, K) (V, error)) ([]V, error) {
 	values := make([]V, len(keys))
 	var group errgroup.Group

@@ -21,7 +21,7 @@ func (r userResolver) Posts(ctx context.Context, obj *model.User, since *time.Ti
 	return postConnection(ctx, c, err)
 }
 
-// postsOf is a list of posts that belongs to a user; what says which.
+// postsOf returns a list of posts that belongs to a user; what selects which.
 func postsOf(user social.UserID, loader loaders.Loader[social.List[social.UserID], social.Slice[*social.Post]], what string) list[*social.Post] {
 	return postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
 		return loader.Load(ctx, social.List[social.UserID]{Of: user, Page: p})
@@ -108,7 +108,7 @@ func (r userResolver) ViewerCircles(ctx context.Context, obj *model.User) ([]*mo
 	return ownCircles(ctx, ids)
 }
 
-// ownCircles looks circles of the viewer's up, and leaves out what is gone.
+// ownCircles loads the viewer's own circles, and drops deleted ones.
 func ownCircles(ctx context.Context, ids []social.CircleID) ([]*model.Circle, error) {
 	found, err := loaders.For(ctx).Circles.LoadAll(ctx, ids)
 	circles := []*model.Circle{}
@@ -125,7 +125,7 @@ func (r userResolver) ViewerCanPostOnWall(ctx context.Context, obj *model.User) 
 	return loaders.For(ctx).PostOnWall.Load(ctx, obj.User)
 }
 
-// loadUser looks a user up; nil where there is none whom the viewer may see.
+// loadUser loads a user; nil if there is none whom the viewer may see.
 func loadUser(ctx context.Context, id social.UserID) (*model.User, error) {
 	user, err := loaders.For(ctx).Users.Load(ctx, id)
 	if err != nil || user == nil {

@@ -13,7 +13,7 @@ import (
 func (r viewerResolver) User(ctx context.Context, obj *model.Viewer) (*model.User, error) {
 	user, err := loadUser(ctx, obj.ID)
 	if err == nil && user == nil {
-		err = errUnauthenticated // the account is gone, and so is the session
+		err = errUnauthenticated // the account is deleted, and so is the session
 	}
 	return user, err
 }

@@ -13,12 +13,13 @@ import (
 	"plaza/id"
 )
 
-// SignUpInput is who is to be signed up.
+// SignUpInput describes a new account.
 type SignUpInput struct {
 	Handle, Name, Password string
 }
 
-// NewAccount checks the input and makes what InsertUser and ImportUsers store, with its ids made at the user's time.
+// NewAccount checks the input and builds the user and circle that InsertUser and ImportUsers store.
+// Its ids carry the user's creation time.
 func (s *Service) NewAccount(ctx context.Context, in SignUpInput, user UserID) (NewUser, error) {
 	if err := in.check(); err != nil {
 		return NewUser{}, err
@@ -47,7 +48,7 @@ func (in *SignUpInput) check() error {
 	)
 }
 
-// checkHandle looks whether somebody has the handle: where another part of the input is wrong, nothing else would tell. Error: TAKEN.
+// checkHandle reports a taken handle together with the other errors of the input. Error: TAKEN.
 func (s *Service) checkHandle(ctx context.Context, handle string) error {
 	normal, _ := normalHandle(handle)
 	users, err := s.store.UsersByHandle(ctx, []string{normal})
@@ -59,7 +60,8 @@ func (s *Service) checkHandle(ctx context.Context, handle string) error {
 
 func errTaken() error { return fault.Errorf(fault.CodeTaken, "handle", "This handle is taken.") }
 
-// SignUp makes an account and signs in. The token is returned only here. Errors: INVALID, BLANK, TOO_LONG, TAKEN.
+// SignUp creates an account and signs in. The token is returned only here. Errors: INVALID, BLANK,
+// TOO_LONG, TAKEN.
 func (s *Service) SignUp(ctx context.Context, in SignUpInput) (user UserID, token string, err error) {
 	account, err := s.NewAccount(ctx, in, UserID{s.newID()})
 	if fault.Mistakes(err) != nil {
@@ -80,8 +82,8 @@ func (s *Service) SignUp(ctx context.Context, in SignUpInput) (user UserID, toke
 	return user, token, err
 }
 
-// SignIn makes a session. The token is returned only here. Error: BAD_CREDENTIALS, which takes as long for an unknown
-// handle as for a wrong password.
+// SignIn creates a session. The token is returned only here. Error: BAD_CREDENTIALS, which takes as
+// long for an unknown handle as for a wrong password.
 func (s *Service) SignIn(ctx context.Context, handle, password string) (user UserID, token string, err error) {
 	var hash string
 	if normal, ok := normalHandle(handle); ok {
@@ -101,7 +103,8 @@ func (s *Service) SignIn(ctx context.Context, handle, password string) (user Use
 	return user, token, err
 }
 
-// passwordMatches says whether the password is the hash's. One that is too long to be anybody's takes as long as others.
+// passwordMatches compares a password with its hash. A password above the length limit takes as
+// long as any other.
 func (s *Service) passwordMatches(ctx context.Context, password, hash string) (bool, error) {
 	const longest = 4 * MaxPasswordLen // bytes
 	matches, err := s.hashes.matches(ctx, password[:min(len(password), longest)], hash)
@@ -121,19 +124,20 @@ func (s *Service) newSession(ctx context.Context, user UserID) (string, error) {
 
 var handlePattern = regexp.MustCompile(`^[A-Za-z0-9_]{1,30}$`)
 
-// normalHandle is how a handle is stored and looked up; false where it can be nobody's.
+// normalHandle returns the stored form of a handle, and false if it is not valid.
 func normalHandle(text string) (string, bool) {
 	return strings.ToLower(text), handlePattern.MatchString(text)
 }
 
-// HashToken is what is stored of a bearer token. Tokens have 256 random bits, so that a plain SHA-256 is enough.
+// HashToken returns the stored form of a bearer token. Tokens have 256 random bits, so a plain
+// SHA-256 is enough.
 func HashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }
 
-// Authenticate finds out whose token it is. Error: UNAUTHENTICATED.
+// Authenticate returns the session of a token. Error: UNAUTHENTICATED.
 func (s *Service) Authenticate(ctx context.Context, token string) (Session, error) {
 	session, err := s.store.Session(ctx, HashToken(token), s.now())
 	if errors.Is(err, ErrNotFound) {
-		return Session{}, fault.Errorf(fault.CodeUnauthenticated, "", "The token is void: sign in again.")
+		return Session{}, fault.Errorf(fault.CodeUnauthenticated, "", "The token is not valid: sign in again.")
 	}
 	return session, err
 }
@@ -143,14 +147,14 @@ func (s *Service) LiveSessions(ctx context.Context, tokenHashes [][32]byte) ([][
 	return s.store.LiveSessions(ctx, tokenHashes, s.now())
 }
 
-// SignOut voids a session's token.
+// SignOut invalidates a session's token.
 func (s *Service) SignOut(ctx context.Context, session Session) error {
 	e := s.event(EventSessionEnded, session.User)
 	e.Session = session.TokenHash
 	return s.store.DeleteSession(ctx, session.TokenHash, e)
 }
 
-// ProfileChange is what to change of a profile; nil fields stay as they are.
+// ProfileChange holds the changes of a profile; nil fields are not changed.
 type ProfileChange struct {
 	Name, Bio, AvatarURL *string
 	WallPolicy           *WallPolicy

@@ -6,9 +6,9 @@ import (
 	"plaza/fault"
 )
 
-// collect answers pages of lists from which some entries are left out: it reads candidates, keeps what see lets through, and
-// reads on until every page is full or its list has ended. All lists advance together, so that a batch takes as many
-// reads as its slowest list, which is mostly one.
+// collect fills pages of lists that hide some entries: it reads candidates, keeps what see lets
+// through, and reads on until every page is full or its list has ended. All lists advance together,
+// so a batch takes as many reads as its slowest list, usually one.
 func collect[K comparable, T any](
 	ctx context.Context,
 	v *Viewer,
@@ -55,7 +55,7 @@ func collect[K comparable, T any](
 	return answers, nil
 }
 
-// partialPage is a page on its way to being full.
+// partialPage is a page that is being filled.
 type partialPage[K comparable, T any] struct {
 	next  List[K] // the next candidates
 	kept  []T
@@ -63,9 +63,10 @@ type partialPage[K comparable, T any] struct {
 	ended bool // there are no more candidates
 }
 
-// candidates is how many entries to read for a page of that size. At first it is one more than the page, to know whether there are more, and
-// a quarter for those that are left out: reading on costs far more than they do. Where that was not enough it is twice as many as are likely to fill the page, going by
-// those so far, and more and more of them.
+// candidates returns how many entries to read for a page of that size. The first read takes one
+// more than the page, to know whether there are more, and a quarter for hidden entries: another
+// read costs far more than they do. Later reads take twice the number that is likely to fill the
+// page, judging by the candidates so far, and grow.
 func (p *partialPage[K, T]) candidates(limit, round int) int {
 	const most = 1_000
 	first := limit + 1 + limit/4
@@ -77,7 +78,7 @@ func (p *partialPage[K, T]) candidates(limit, round int) int {
 	return min(most, (likely+4)<<(2*min(round-1, 8)))
 }
 
-// add keeps what is visible of the next candidates, and says how many that are.
+// add keeps the visible ones of the next candidates, and returns how many they are.
 func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func(K, T) bool) int {
 	p.seen += len(candidates)
 	p.ended = len(candidates) < p.next.Limit
@@ -100,19 +101,19 @@ func (p *partialPage[K, T]) add(candidates []T, key func(K, T) Key, visible func
 	return len(kept)
 }
 
-// maxPassedOver is how many hidden entries one request may pass over: to look for the visible few among very many hidden ones
-// is work that anybody could ask for.
+// maxPassedOver is how many hidden entries one request may skip. Finding a few visible entries
+// among very many hidden ones is work that anyone could request.
 const maxPassedOver = 20_000
 
 // passOver counts hidden entries. Error: QUERY_TOO_COMPLEX.
 func (v *Viewer) passOver(hidden int) error {
 	if v.passedOver.Add(int64(hidden)) > maxPassedOver {
-		return fault.Errorf(fault.CodeTooComplex, "", "This takes too long to put together: ask for fewer lists at once.")
+		return fault.Errorf(fault.CodeTooComplex, "", "This takes too long: request fewer lists in one operation.")
 	}
 	return nil
 }
 
-// cut makes a page of what was read for it, which may be more than the page holds.
+// cut makes a page of the entries that were read for it, which may be more than the page holds.
 func cut[T any](items []T, p Page, key func(T) Key) Slice[T] {
 	slice := Slice[T]{Items: items, More: len(items) > p.Limit}
 	switch {

@@ -17,20 +17,20 @@ type Comment struct {
 	TreePath Key       // see NewTreePath, and SetID
 	Author   UserID    // zero: a tombstone
 	Text     string    // empty: a tombstone
-	EditedAt time.Time // zero: never
+	EditedAt time.Time // zero if never edited
 	Replies  int       // direct replies, tombstones included
-	Deleted  bool      // a tombstone: it stays because it has replies, without author, text and editing time
+	Deleted  bool      // a tombstone: it remains because it has replies, without author, text and editing time
 }
 
-// CreatedAt is when the comment was made.
+// CreatedAt is when the comment was created.
 func (c *Comment) CreatedAt() time.Time { return c.ID.Time() }
 
-// Depth is 1 for a reply to the post, 2 for a reply to that, and so on.
+// Depth is 1 for a reply to the post, 2 for a reply to that comment, and so on.
 func (c *Comment) Depth() int { return len(c.TreePath) / id.TextLen }
 
-// NewTreePath is the key of the threaded order: the texts of the ancestors' ids and of the comment's own, one
-// after the other, from the root. Compared as bytes they order a thread depth first, parents before their replies and
-// siblings by time; everything under a comment has its TreePath as a prefix.
+// NewTreePath returns the key of the threaded order: the texts of the ids from the root to the
+// comment, concatenated. Compared as bytes, these keys order a thread depth first, parents before
+// their replies and siblings by time; all descendants of a comment have its TreePath as a prefix.
 func NewTreePath(parent *Comment, own CommentID) Key {
 	if parent == nil {
 		return Key(own.ID.String())
@@ -38,13 +38,13 @@ func NewTreePath(parent *Comment, own CommentID) Key {
 	return parent.TreePath + Key(own.ID.String())
 }
 
-// SetID gives a new comment its id. Until then its TreePath is that of its parent, or empty.
+// SetID sets a new comment's id. Before that, its TreePath is its parent's, or empty.
 func (c *Comment) SetID(own CommentID) {
 	c.ID = own
 	c.TreePath += Key(own.ID.String())
 }
 
-// AncestorIDs reads the ids of the comments above this one, from the root, out of its TreePath.
+// AncestorIDs reads the ids of the ancestors, from the root, from the TreePath.
 func (c *Comment) AncestorIDs() []CommentID {
 	var ids []CommentID
 	for rest := string(c.TreePath); len(rest) > id.TextLen; rest = rest[id.TextLen:] {
@@ -55,7 +55,7 @@ func (c *Comment) AncestorIDs() []CommentID {
 	return ids
 }
 
-// CommentOrder is how a thread is listed.
+// CommentOrder is the order of a thread.
 type CommentOrder string
 
 // The orders of a thread.
@@ -70,7 +70,7 @@ type Thread struct {
 	Post   PostID
 	Order  CommentOrder
 	Parent CommentID // not zero: only direct replies to it; with OrderOldest
-	Under  Key       // not empty: only the comment with this TreePath and everything under it; with OrderThreaded
+	Under  Key       // not empty: only the comment with this TreePath and its descendants; with OrderThreaded
 }
 
 // Permalink names a comment by its slug.
@@ -79,7 +79,7 @@ type Permalink struct {
 	Slug string
 }
 
-// Erasure is what is left of the erasing of a user's comments.
+// Erasure is the progress of erasing a user's comments.
 type Erasure struct {
 	StartedAt      time.Time
 	RemainingCount int
@@ -87,19 +87,22 @@ type Erasure struct {
 
 // Comments stores threads.
 type Comments interface {
-	// InsertComment stores the comment and the event, and counts it at its post (CommentCount, Latest) and at its
-	// parent (Replies), in one transaction, however many write at once. A comment without an id gets one by SetID, and so does
-	// e.Comment: it is greater than that of every comment that was committed in this thread before, as with InsertPost; so a reply
-	// is behind its parent. ErrNotFound: the post or the parent is
-	// absent, or the parent is a tombstone or in another post. ErrTaken: the slug is in use in this thread.
-	// ErrThreadFull: the engine's layout takes no more comments in one thread.
+	// InsertComment stores the comment and the event, and counts it at its post (CommentCount,
+	// Latest) and at its parent (Replies), in one transaction, also under concurrent writes. A
+	// comment without an id gets one by SetID, and so does e.Comment. As with InsertPost, it is
+	// greater than those of all comments committed in this thread before, so a reply sorts after
+	// its parent. ErrNotFound: the post or the parent is absent, or the parent is a tombstone or in
+	// another post. ErrTaken: the slug is in use in this thread. ErrThreadFull: the engine's layout
+	// takes no more comments in one thread.
 	InsertComment(ctx context.Context, c *Comment, e Event) error
-	// EditComment stores text and editing time, also in Post.Latest, and the event. ErrNotFound: absent or a tombstone.
-	// ErrThreadFull: the text is longer than before, and the engine's layout takes no more in one thread.
+	// EditComment stores the text and editing time, also in Post.Latest, and the event.
+	// ErrNotFound: absent or a tombstone. ErrThreadFull: the text is longer than before, and the
+	// engine's layout takes no more in one thread.
 	EditComment(ctx context.Context, id CommentID, text string, at time.Time, e Event) error
-	// DeleteComment makes a comment with replies a tombstone, and removes one without; then it removes every ancestor
-	// that is a tombstone and has no more replies. CommentCount, Latest and Replies follow; all, and the event, in
-	// one transaction. ErrNotFound: absent or a tombstone.
+	// DeleteComment turns a comment with replies into a tombstone, and removes one without. It then
+	// removes every ancestor that is a tombstone without replies. It updates CommentCount, Latest
+	// and Replies, and stores the event, all in one transaction. ErrNotFound: absent or a
+	// tombstone.
 	DeleteComment(ctx context.Context, id CommentID, e Event) error
 	// Comments reads by id; absent comments are missing in the map.
 	Comments(ctx context.Context, ids []CommentID) (map[CommentID]*Comment, error)
@@ -109,12 +112,14 @@ type Comments interface {
 	Thread(ctx context.Context, lists []List[Thread]) (map[List[Thread]][]*Comment, error)
 	// CommentsBy lists the live comments of each author, on any posts, newest first; keys are comment ids.
 	CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Comment, error)
-	// EraseComments deletes the user's comments up to the id, as DeleteComment would one by one, each with an EventCommentDeleted,
-	// the newest first. The first transaction stores the intention and the event: what the call leaves undone, because ctx ends, an
-	// error comes or some seconds are over, the Worker does later. It says how many are left. Comments that are already gone are none.
+	// EraseComments deletes the user's comments up to the id, newest first, as DeleteComment would
+	// one by one, each with an EventCommentDeleted. The first transaction stores the request and
+	// the event. If ctx ends, an error occurs or a few seconds pass, the Worker does the rest
+	// later. Comments that are already deleted do not count. It returns how many are left.
 	EraseComments(ctx context.Context, user UserID, upTo CommentID, e Event) (remaining int, err error)
-	// CommentErasure reads what is left of it. ErrNotFound: nothing, or it never began.
+	// CommentErasure reads the progress. ErrNotFound: it is finished, or was never started.
 	CommentErasure(ctx context.Context, user UserID) (Erasure, error)
-	// LatestComments reads the n newest live comments of each post, oldest first, leaving out those by the given authors.
+	// LatestComments reads the n newest live comments of each post, oldest first, except those by
+	// the given authors.
 	LatestComments(ctx context.Context, posts []PostID, without []UserID, n int) (map[PostID][]*Comment, error)
 }

@@ -10,10 +10,10 @@ import (
 	"plaza/fault"
 )
 
-// check says what is wrong with a content that somebody wants to post now.
+// check validates the content of a new post.
 func (c Content) check(now time.Time) error {
 	if n := c.fieldsSet(); n != 1 {
-		return fault.Invalidf("content", "Exactly one kind of content must be given; here are %d.", n)
+		return fault.Invalidf("content", "Exactly one kind of content must be given; got %d.", n)
 	}
 	switch c.Type() {
 	case TypeStatus:
@@ -57,7 +57,7 @@ func (p Picture) check(field string) error {
 
 func checkPixels(field, what string, n int) error {
 	if n < 0 || n > MaxPixels {
-		return fault.Invalidf(field, "A %s is 1 to %d pixels.", what, MaxPixels)
+		return fault.Invalidf(field, "A %s must be 1 to %d pixels.", what, MaxPixels)
 	}
 	return nil
 }
@@ -85,8 +85,8 @@ func (c *Checkin) check() error {
 }
 
 func checkDegrees(field, what string, degrees, most float64) error {
-	if !(math.Abs(degrees) <= most) { // also refuses NaN
-		return fault.Invalidf(field, "A %s is -%g to %g degrees.", what, most, most)
+	if !(math.Abs(degrees) <= most) { // also rejects NaN
+		return fault.Invalidf(field, "A %s must be -%g to %g degrees.", what, most, most)
 	}
 	return nil
 }
@@ -97,7 +97,7 @@ func (p *Poll) check(now time.Time) error {
 
 func (p *Poll) checkOptions() error {
 	if len(p.Options) < MinPollOptions || len(p.Options) > MaxPollOptions {
-		return fault.Invalidf("content.poll.options", "A poll has %d to %d options.", MinPollOptions, MaxPollOptions)
+		return fault.Invalidf("content.poll.options", "A poll must have %d to %d options.", MinPollOptions, MaxPollOptions)
 	}
 	wrong := make([]error, len(p.Options))
 	for i, option := range p.Options {
@@ -105,7 +105,7 @@ func (p *Poll) checkOptions() error {
 		same := func(other string) bool { return strings.TrimSpace(other) == strings.TrimSpace(option) }
 		wrong[i] = fault.CheckLine(field, option, 1, MaxPollOptionLen)
 		if wrong[i] == nil && slices.IndexFunc(p.Options, same) != i {
-			wrong[i] = fault.Invalidf(field, "This option is there twice.")
+			wrong[i] = fault.Invalidf(field, "This option is a duplicate.")
 		}
 	}
 	return fault.All(wrong...)
@@ -113,15 +113,15 @@ func (p *Poll) checkOptions() error {
 
 func (p *Poll) checkClosing(now time.Time) error {
 	if !p.ClosesAt.IsZero() && !p.ClosesAt.After(now) {
-		return fault.Invalidf("content.poll.closesAt", "A poll closes in the future.")
+		return fault.Invalidf("content.poll.closesAt", "A poll must close in the future.")
 	}
 	return nil
 }
 
-// checkEdit says what is wrong with replacing old by c.
+// checkEdit validates the replacement of old by c.
 func (c Content) checkEdit(old Content, now time.Time) error {
 	if c.fieldsSet() == 1 && c.Type() != old.Type() {
-		return fault.Invalidf("content", "A post keeps its type, which is %s.", old.Type())
+		return fault.Invalidf("content", "The type of a post can't be changed; it is %s.", old.Type())
 	}
 	if c.Poll != nil && old.Poll != nil {
 		return c.Poll.checkEdit(old.Poll)
@@ -129,14 +129,14 @@ func (c Content) checkEdit(old Content, now time.Time) error {
 	return c.check(now)
 }
 
-// checkEdit lets the question alone change: the votes were given for these options, until that time.
+// checkEdit allows changing only the question: people voted for these options, until that time.
 func (p *Poll) checkEdit(old *Poll) error {
 	var options, closing error
 	if !slices.Equal(p.Options, old.Options) {
-		options = fault.Invalidf("content.poll.options", "A poll keeps its options.")
+		options = fault.Invalidf("content.poll.options", "A poll's options can't be changed.")
 	}
 	if !p.ClosesAt.IsZero() && !p.ClosesAt.Equal(old.ClosesAt) {
-		closing = fault.Invalidf("content.poll.closesAt", "A poll keeps its closing time.")
+		closing = fault.Invalidf("content.poll.closesAt", "A poll's closing time can't be changed.")
 	}
 	return fault.All(p.checkQuestion(), options, closing)
 }
@@ -145,7 +145,7 @@ func (p *Poll) checkQuestion() error {
 	return fault.CheckText("content.poll.question", p.Question, 1, MaxQuestionLen)
 }
 
-// edited is c in the place of old: a poll keeps its closing time.
+// edited returns c as the replacement of old: a poll keeps its closing time.
 func (c Content) edited(old Content) Content {
 	if c.Poll != nil {
 		kept := *c.Poll

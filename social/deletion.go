@@ -7,8 +7,9 @@ import (
 	"plaza/fault"
 )
 
-// DeleteAccount deletes the viewer's account: from its return on, the viewer exists for nobody, and everything of theirs is removed in
-// the background. It cannot be undone. Errors: BAD_CREDENTIALS (the password), UNAUTHENTICATED (it is gone already).
+// DeleteAccount deletes the viewer's account. When it returns, the viewer is invisible to everyone;
+// their data is removed in the background. It can't be undone. Errors: BAD_CREDENTIALS (the
+// password), UNAUTHENTICATED (already deleted).
 func (s *Service) DeleteAccount(ctx context.Context, viewer UserID, password string) error {
 	user, err := s.Viewer(viewer).account(ctx)
 	if err != nil {
@@ -32,7 +33,7 @@ func (s *Service) DeleteAccount(ctx context.Context, viewer UserID, password str
 	return err
 }
 
-// DeleteUser deletes a user's account, as an operator does. Error: NOT_FOUND.
+// DeleteUser deletes a user's account on behalf of an operator. Error: NOT_FOUND.
 func (s *Service) DeleteUser(ctx context.Context, user UserID) error {
 	err := s.deleteUser(ctx, user, UserID{})
 	if errors.Is(err, ErrNotFound) {

@@ -2,22 +2,25 @@ package social
 
 import "plaza/fault"
 
-// What storage engines answer, for errors.Is. Services make a fault.Error of them, with a field and a message.
+// Storage engines return these errors, for errors.Is. Services turn them into a fault.Error with a
+// field and a message.
 var (
-	// ErrNotFound: what the call names is absent.
+	// ErrNotFound: the object that the call names is absent.
 	ErrNotFound = fault.ErrNotFound
 	// ErrTaken: a unique handle, circle name or slug is in use.
 	ErrTaken = fault.Refusal("taken")
 	// ErrConflict: the stored revision is not the one that the call expects.
 	ErrConflict = fault.Refusal("conflict")
-	// ErrBlocked: a block stands between the two users.
+	// ErrBlocked: one of the two users blocks the other.
 	ErrBlocked = fault.Refusal("blocked")
 	// ErrThreadFull: the thread's layout can hold no more.
 	ErrThreadFull = fault.Refusal("thread full")
-	// ErrAccountGone: whoever this is done for has deleted their account. It is told as it is.
-	ErrAccountGone error = &fault.Error{Code: fault.CodeUnauthenticated, Message: "This account is gone."}
-	// ErrUnavailable: the database did not answer in time, or not at all; nothing is known to be stored.
+	// ErrAccountGone: the acting user has deleted their account. Clients get this message
+	// unchanged.
+	ErrAccountGone error = &fault.Error{Code: fault.CodeUnauthenticated, Message: "This account is deleted."}
+	// ErrUnavailable: the database did not answer in time, or not at all; a write may or may not
+	// have been stored.
 	ErrUnavailable = fault.ErrUnavailable
-	// ErrNoRoom is an ErrUnavailable: the database's disk is full. Reads go on.
+	// ErrNoRoom is an ErrUnavailable: the database's disk is full. Reads still work.
 	ErrNoRoom = fault.ErrNoRoom
 )

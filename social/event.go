@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// EventKind says what happened.
+// EventKind is the kind of an event.
 type EventKind string
 
 // The kinds of events.
@@ -47,44 +47,46 @@ const (
 	EventErasureBegun    EventKind = "comments.erasure_begun"
 )
 
-// Event is one entry of the event log: what happened, and the ids of what it happened to (zero where a kind has none).
-// It carries no content: readers look the things up, through the rule.
+// Event is one entry of the event log: its kind, and the ids of the objects (zero if a kind has
+// none). It carries no content: readers look the objects up, through the privacy rule.
 type Event struct {
 	ID      EventID
 	Kind    EventKind
 	Actor   UserID // who did it; zero: the command line
-	Target  UserID // whom it was done to
+	Target  UserID // the user affected
 	Post    PostID
 	Comment CommentID
 	Circle  CircleID
 	Session [32]byte // of EventSessionEnded: the token's hash
 
-	// Position is where the event stands in the log, in the engine's own form; set when it is read.
+	// Position is the event's position in the log, in the engine's own form; set when it is read.
 	Position string
 }
 
-// How long events are kept, at least and usually. Cursors of live updates can be resumed from for as long.
+// Events are kept at least MinEventRetention, and by default DefaultEventRetention. Live updates
+// can resume from a cursor for that long.
 const (
 	MinEventRetention     = time.Hour
 	DefaultEventRetention = 30 * 24 * time.Hour
 )
 
-// EventLog reads what the writing calls of the other contracts append.
+// EventLog reads the events that the writing calls of the other contracts append.
 type EventLog interface {
-	// Tail opens a stream of all events that are committed after Tail has returned, by any server on this
-	// database, each once, in the order of the log.
+	// Tail opens a stream of all events that any server on this database commits after Tail has
+	// returned, each once, in log order.
 	Tail(ctx context.Context) (EventStream, error)
-	// KeepEvents sets how long events are kept. Older ones are removed in the background, soon but not at once. The
-	// database keeps the last setting of any server; a new one has DefaultEventRetention. (SQLite keeps it as long as it is open,
-	// and removes nothing before the first call.)
+	// KeepEvents sets how long events are kept. Older ones are removed in the background after a
+	// while. The database keeps the last setting of any server; a new one has
+	// DefaultEventRetention. (SQLite keeps it while it is open, and removes nothing before the
+	// first call.)
 	KeepEvents(ctx context.Context, retention time.Duration) error
 }
 
-// EventStream is one reader's way through the event log. It is not safe for concurrent use.
+// EventStream is one reader's position in the event log. It is not safe for concurrent use.
 type EventStream interface {
-	// Next waits for the next event. It returns ctx's error when ctx ends, and any other error when the stream
-	// is broken: the caller then opens a new one.
+	// Next waits for the next event. It returns ctx's error when ctx ends, and any other error if
+	// the stream is broken: the caller then opens a new one.
 	Next(ctx context.Context) (Event, error)
-	// Close frees what the stream holds.
+	// Close releases the stream's resources.
 	Close() error
 }

@@ -2,25 +2,27 @@ package social
 
 import "context"
 
-// Feeds lists posts, newest first. Keys are post ids. How an engine stores feeds is its own affair; its answers are
-// candidates: every post that the viewer may see is among them, once and in order, and the service leaves the others out.
+// Feeds lists posts, newest first. Keys are post ids. Engines are free in how they store feeds.
+// They return candidates: a superset of the posts that the viewer may see, each once and in order.
+// The service drops the others.
 type Feeds interface {
 	// Wall lists the posts on each owner's wall (Post.WallOwner), whoever wrote them.
 	Wall(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Post, error)
 	// PostsBy lists the posts that each author wrote, on any wall.
 	PostsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]*Post, error)
-	// News lists the posts written by the viewer and by everybody whom the viewer follows now.
+	// News lists the posts by the viewer and by the users whom the viewer follows now.
 	News(ctx context.Context, viewer UserID, p Page) ([]*Post, error)
-	// Incoming lists the posts by others that are on the viewer's wall, or whose audience is CIRCLES while the
-	// viewer is in any of their author's circles, or LISTED while the viewer is in a listed one.
+	// Incoming lists the posts by others that are on the viewer's wall, or whose audience is
+	// CIRCLES while the viewer is in any of their author's circles, or LISTED while the viewer is
+	// in a listed one.
 	Incoming(ctx context.Context, viewer UserID, p Page) ([]*Post, error)
 }
 
-// WallView says whose posts an owner's view of the own wall shows.
+// WallView selects the posts that owners see on their own wall.
 type WallView string
 
 // The views of one's own wall.
 const (
-	ViewFollowed WallView = "FOLLOWED" // the owner's, and those by people whom the owner follows
-	ViewAll      WallView = "ALL"      // everybody's whom the owner neither blocks nor mutes
+	ViewFollowed WallView = "FOLLOWED" // the owner's, and those by users whom the owner follows
+	ViewAll      WallView = "ALL"      // everyone's, except users whom the owner blocks or mutes
 )

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// News lists the posts by everybody whom the viewer follows, and the viewer's own.
+// News lists the posts by the users whom the viewer follows, and the viewer's own.
 func (v *Viewer) News(ctx context.Context, p Page) (Slice[*Post], error) {
 	return v.feed(ctx, p, v.s.store.News, InNews)
 }
 
-// Incoming lists what others directed at the viewer.
+// Incoming lists the posts that others addressed to the viewer.
 func (v *Viewer) Incoming(ctx context.Context, p Page) (Slice[*Post], error) {
 	return v.feed(ctx, p, v.s.store.Incoming, InIncoming)
 }
@@ -36,8 +36,8 @@ func (v *Viewer) OwnWall(ctx context.Context, view WallView, p Page) (Slice[*Pos
 	return found[list], err
 }
 
-// Walls lists the walls of users as the viewer may see them; the viewer's own as ViewAll. Walls of people who do not exist for
-// the viewer are empty.
+// Walls lists the walls of users as the viewer may see them, the viewer's own as ViewAll. Walls of
+// users who are invisible to the viewer are empty.
 func (v *Viewer) Walls(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Post], error) {
 	visible, err := v.ownersSeen(ctx, lists)
 	if err != nil {
@@ -62,8 +62,9 @@ func (v *Viewer) Walls(ctx context.Context, lists []List[UserID]) (map[List[User
 	return collect(ctx, v, visible, v.s.store.Wall, postKey, see)
 }
 
-// PostsBy lists what users wrote, on any wall, as far as the viewer may see it. A wall's owner who blocks the author hides posts from that
-// wall alone, so they are in this list. For authors who do not exist for the viewer the lists are empty.
+// PostsBy lists the users' posts on any wall that the viewer may see. A wall's owner who blocks the
+// author hides posts from that wall only, so they are in this list. For authors who are invisible
+// to the viewer the lists are empty.
 func (v *Viewer) PostsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Post], error) {
 	visible, err := v.ownersSeen(ctx, lists)
 	if err != nil {
@@ -72,12 +73,13 @@ func (v *Viewer) PostsBy(ctx context.Context, lists []List[UserID]) (map[List[Us
 	return collect(ctx, v, visible, v.s.store.PostsBy, postKey, v.seePosts(CanSeePost))
 }
 
-// ownersRelations reads how the owners of others' walls stand to the authors of posts on them, in one read. It reads as much where only the
-// owners have written, so that a wall on which all other posts are hidden takes as long as one without any.
+// ownersRelations reads the wall owners' relations to the authors of posts on their walls, in one
+// read. It reads as much if only the owners have written, so that a wall whose other posts are all
+// hidden takes as long as one without any.
 func (v *Viewer) ownersRelations(ctx context.Context, walls []List[UserID], posts []*Post) (map[Pair]Relation, error) {
 	pairs := map[Pair]bool{}
 	for _, wall := range walls {
-		pairs[Pair{Viewer: wall.Of, Other: nobody}] = true
+		pairs[Pair{Viewer: wall.Of, Other: missingUser}] = true
 	}
 	for _, p := range posts {
 		if p.Author != p.WallOwner {
@@ -101,14 +103,15 @@ func (v *Viewer) seePosts(rule feedRule) func(context.Context, []*Post) (func(Us
 	}
 }
 
-// postRelations reads the relations to all who are named by posts: authors, wall owners and the authors of the newest
-// comments, in one read, so that showing the posts takes no other, unless one of these is hidden. Posts
-// that are all hidden take the same read as none.
+// postRelations reads the relations to everyone named by posts: authors, wall owners and the
+// authors of the newest comments. It takes one read, so that showing the posts takes no other,
+// unless one of these is hidden. If all posts are hidden, the read is the same.
 func (v *Viewer) postRelations(ctx context.Context, posts []*Post) (map[UserID]Relation, error) {
-	return v.named(ctx, append(PeopleOf(posts), nobody))
+	return v.named(ctx, append(PeopleOf(posts), missingUser))
 }
 
-// PeopleOf lists the authors, wall owners and authors of the newest PreviewLen comments of posts, with doubles.
+// PeopleOf lists the authors, wall owners and authors of the newest PreviewLen comments of posts,
+// with duplicates.
 func PeopleOf(posts []*Post) []UserID {
 	people := make([]UserID, 0, len(posts)*(2+PreviewLen))
 	for _, p := range posts {
@@ -120,7 +123,7 @@ func PeopleOf(posts []*Post) []UserID {
 
 func postKey(_ UserID, p *Post) Key { return Key(p.ID.Bytes()) }
 
-// ownersSeen keeps the lists that belong to people who exist for the viewer.
+// ownersSeen keeps the lists whose owners are visible to the viewer.
 func (v *Viewer) ownersSeen(ctx context.Context, lists []List[UserID]) ([]List[UserID], error) {
 	owners := make([]UserID, len(lists))
 	for i, list := range lists {

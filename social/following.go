@@ -8,7 +8,7 @@ import (
 	"plaza/fault"
 )
 
-// CreateCircle makes a circle. Errors: BLANK, TOO_LONG, INVALID, TAKEN, LIMIT_REACHED.
+// CreateCircle creates a circle. Errors: BLANK, TOO_LONG, INVALID, TAKEN, LIMIT_REACHED.
 func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) (*Circle, error) {
 	if err := CheckCircleName(name); err != nil {
 		return nil, err
@@ -17,7 +17,7 @@ func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) 
 	if err != nil {
 		return nil, err
 	}
-	if len(existing) == 0 { // everybody has one from the start
+	if len(existing) == 0 { // everyone starts with one
 		return nil, ErrAccountGone
 	}
 	if len(existing) >= MaxCircles {
@@ -32,10 +32,10 @@ func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) 
 	return circle, nil
 }
 
-// CheckCircleName says what is wrong with a name for a circle. Errors: BLANK, TOO_LONG, INVALID.
+// CheckCircleName validates a circle's name. Errors: BLANK, TOO_LONG, INVALID.
 func CheckCircleName(name string) error { return fault.CheckLine("name", name, 1, MaxCircleNameLen) }
 
-// RenameCircle gives a circle of the viewer's another name. Errors: as CreateCircle, and NOT_FOUND.
+// RenameCircle renames one of the viewer's circles. Errors: as CreateCircle, and NOT_FOUND.
 func (s *Service) RenameCircle(ctx context.Context, viewer UserID, circle CircleID, name string) error {
 	_, missing := s.Viewer(viewer).circle(ctx, circle)
 	if err := fault.All(missing, CheckCircleName(name)); err != nil {
@@ -46,7 +46,8 @@ func (s *Service) RenameCircle(ctx context.Context, viewer UserID, circle Circle
 	return circleError(s.store.RenameCircle(ctx, circle, name, e))
 }
 
-// DeleteCircle removes a circle of the viewer's, but never the built-in one. Errors: NOT_FOUND, NOT_ALLOWED.
+// DeleteCircle removes one of the viewer's circles, but never the built-in one. Errors: NOT_FOUND,
+// NOT_ALLOWED.
 func (s *Service) DeleteCircle(ctx context.Context, viewer UserID, circle CircleID) error {
 	defer s.noteHiding()
 	stored, err := s.Viewer(viewer).circle(ctx, circle)
@@ -54,14 +55,14 @@ func (s *Service) DeleteCircle(ctx context.Context, viewer UserID, circle Circle
 		return err
 	}
 	if stored.IsDefault {
-		return fault.Errorf(fault.CodeNotAllowed, "circleId", "The built-in circle cannot be removed.")
+		return fault.Errorf(fault.CodeNotAllowed, "circleId", "The built-in circle can't be removed.")
 	}
 	e := s.event(EventCircleDeleted, viewer)
 	e.Circle = circle
 	return circleError(s.store.DeleteCircle(ctx, circle, e))
 }
 
-// AddToCircle puts a user into a circle of the viewer's. Errors: NOT_FOUND, INVALID (oneself).
+// AddToCircle adds a user to one of the viewer's circles. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) AddToCircle(ctx context.Context, viewer UserID, circle CircleID, member UserID) error {
 	v := s.Viewer(viewer)
 	if err := fault.All(notOneself(viewer, member), v.checkMembership(ctx, circle, member)); err != nil {
@@ -73,7 +74,7 @@ func (s *Service) AddToCircle(ctx context.Context, viewer UserID, circle CircleI
 	return memberError(err)
 }
 
-// RemoveFromCircle takes a user out of a circle of the viewer's. Error: NOT_FOUND.
+// RemoveFromCircle removes a user from one of the viewer's circles. Error: NOT_FOUND.
 func (s *Service) RemoveFromCircle(ctx context.Context, viewer UserID, circle CircleID, member UserID) error {
 	defer s.noteHiding()
 	if err := s.Viewer(viewer).checkMembership(ctx, circle, member); err != nil {
@@ -85,14 +86,15 @@ func (s *Service) RemoveFromCircle(ctx context.Context, viewer UserID, circle Ci
 	return memberError(err)
 }
 
-// checkMembership looks whether there are such a circle of the viewer's and such a user. Error: NOT_FOUND.
+// checkMembership checks that the viewer has such a circle, and that the user exists. Error:
+// NOT_FOUND.
 func (v *Viewer) checkMembership(ctx context.Context, circle CircleID, member UserID) error {
 	_, noCircle := v.circle(ctx, circle)
 	_, noUser := v.user(ctx, "userId", member)
 	return fault.All(noCircle, noUser)
 }
 
-// Follow puts a user into the viewer's built-in circle. Errors: NOT_FOUND, INVALID (oneself).
+// Follow adds a user to the viewer's built-in circle. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Follow(ctx context.Context, viewer, user UserID) error {
 	circles, err := s.store.CirclesOf(ctx, viewer, Page{Limit: MaxCircles})
 	if err != nil {
@@ -105,7 +107,7 @@ func (s *Service) Follow(ctx context.Context, viewer, user UserID) error {
 	return s.AddToCircle(ctx, viewer, circles[builtIn].ID, user)
 }
 
-// Unfollow takes a user out of all circles of the viewer's. Errors: NOT_FOUND, INVALID (oneself).
+// Unfollow removes a user from all of the viewer's circles. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Unfollow(ctx context.Context, viewer, user UserID) error {
 	defer s.noteHiding()
 	if err := s.checkOther(ctx, viewer, user); err != nil {
@@ -117,7 +119,7 @@ func (s *Service) Unfollow(ctx context.Context, viewer, user UserID) error {
 	return memberError(err)
 }
 
-// Block makes each of the two not exist for the other. Errors: NOT_FOUND, INVALID (oneself).
+// Block makes the two users invisible to each other. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Block(ctx context.Context, viewer, user UserID) (*User, error) {
 	defer s.noteHiding()
 	if err := notOneself(viewer, user); err != nil {
@@ -128,7 +130,7 @@ func (s *Service) Block(ctx context.Context, viewer, user UserID) (*User, error)
 	if err != nil {
 		return nil, err
 	}
-	if relations[user].Blocks { // again: nothing changes
+	if relations[user].Blocks { // already blocked: nothing changes
 		return s.blockedUser(ctx, user)
 	}
 	blocked, err := v.user(ctx, "userId", user)
@@ -141,7 +143,8 @@ func (s *Service) Block(ctx context.Context, viewer, user UserID) (*User, error)
 	return blocked, memberError(err)
 }
 
-// blockedUser reads somebody whom the viewer blocks: the one case in which a block does not hide them.
+// blockedUser reads a user whom the viewer blocks: the one case in which a block does not hide
+// them.
 func (s *Service) blockedUser(ctx context.Context, user UserID) (*User, error) {
 	users, err := s.store.Users(ctx, []UserID{user})
 	if err != nil {
@@ -153,7 +156,8 @@ func (s *Service) blockedUser(ctx context.Context, user UserID) (*User, error) {
 	return users[user], nil
 }
 
-// Unblock takes a block back; without a block there must be such a user for the viewer. Errors: NOT_FOUND, INVALID (oneself).
+// Unblock removes a block; without one, the user must be visible to the viewer. Errors: NOT_FOUND,
+// INVALID (oneself).
 func (s *Service) Unblock(ctx context.Context, viewer, user UserID) error {
 	if err := notOneself(viewer, user); err != nil {
 		return err
@@ -164,7 +168,7 @@ func (s *Service) Unblock(ctx context.Context, viewer, user UserID) error {
 	if err != nil {
 		return memberError(err)
 	}
-	if done { // there may have been a block of somebody who has deleted their account
+	if done { // the block may have been of a user who has since deleted their account
 		_, err = s.blockedUser(ctx, user)
 		return err
 	}
@@ -172,7 +176,8 @@ func (s *Service) Unblock(ctx context.Context, viewer, user UserID) error {
 	return err
 }
 
-// Mute keeps a user's posts off the viewer's wall, news and incoming. Errors: NOT_FOUND, INVALID (oneself).
+// Mute keeps a user's posts out of the viewer's wall, news and incoming. Errors: NOT_FOUND, INVALID
+// (oneself).
 func (s *Service) Mute(ctx context.Context, viewer, user UserID) error {
 	defer s.noteHiding()
 	if err := s.checkOther(ctx, viewer, user); err != nil {
@@ -184,7 +189,7 @@ func (s *Service) Mute(ctx context.Context, viewer, user UserID) error {
 	return memberError(err)
 }
 
-// Unmute takes a mute back. Errors: NOT_FOUND, INVALID (oneself).
+// Unmute removes a mute. Errors: NOT_FOUND, INVALID (oneself).
 func (s *Service) Unmute(ctx context.Context, viewer, user UserID) error {
 	if err := s.checkOther(ctx, viewer, user); err != nil {
 		return err
@@ -213,7 +218,7 @@ func notOneself(viewer, user UserID) error {
 func circleError(err error) error {
 	switch {
 	case errors.Is(err, ErrTaken):
-		return fault.Errorf(fault.CodeTaken, "name", "You have a circle of this name.")
+		return fault.Errorf(fault.CodeTaken, "name", "You already have a circle with this name.")
 	case errors.Is(err, ErrNotFound):
 		return fault.NotFound("circleId", "circle")
 	default:
@@ -221,7 +226,7 @@ func circleError(err error) error {
 	}
 }
 
-// memberError answers a block that came at the same time like a user who never was.
+// memberError treats a concurrent block as if the user did not exist.
 func memberError(err error) error {
 	if errors.Is(err, ErrBlocked) || errors.Is(err, ErrNotFound) {
 		return fault.NotFound("userId", "user")

@@ -8,11 +8,11 @@ type (
 	CircleID  struct{ id.ID }
 	PostID    struct{ id.ID }
 	CommentID struct{ id.ID }
-	// PropertyID names one definition of a property; clients know its key.
+	// PropertyID identifies one definition of a property; clients use its key.
 	PropertyID struct{ id.ID }
-	// EdgeID names one follow, block or mute, and orders lists of them by the time when they began.
+	// EdgeID identifies one follow, block or mute, and orders lists of them by their start.
 	EdgeID struct{ id.ID }
-	// EventID names one entry of the event log.
+	// EventID identifies one entry of the event log.
 	EventID struct{ id.ID }
 )
 
@@ -29,7 +29,7 @@ func (i CircleID) String() string  { return i.Text(CirclePrefix) }
 func (i PostID) String() string    { return i.Text(PostPrefix) }
 func (i CommentID) String() string { return i.Text(CommentPrefix) }
 
-// ParseUserID reads user_…; every other text is id.ErrMalformed, as in the functions below.
+// ParseUserID reads user_…; any other text is id.ErrMalformed, as in the functions below.
 func ParseUserID(text string) (UserID, error) {
 	parsed, err := id.Parse(UserPrefix, text)
 	return UserID{parsed}, err

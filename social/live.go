@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// Sighting is something new, with the viewers (of those who were asked about) who may see it, and how each of them
-// stands to the people whom it names.
+// Sighting is a new post or comment, the given viewers who may see it, and the relation of each to
+// the people whom it names.
 type Sighting struct {
 	Post    *Post
 	Comment *Comment // nil: the post itself is new
 	Viewers map[UserID]map[UserID]Relation
 }
 
-// NewsViewers finds out in whose news a post is. A post that is gone is in nobody's.
+// NewsViewers finds the viewers in whose news a post is. A deleted post has none.
 func (s *Service) NewsViewers(ctx context.Context, post PostID, viewers []UserID) (Sighting, error) {
 	posts, err := s.store.Posts(ctx, []PostID{post})
 	if err != nil || posts[post] == nil {
@@ -37,8 +37,8 @@ func (s *Service) NewsViewers(ctx context.Context, post PostID, viewers []UserID
 	return sighting, nil
 }
 
-// newsReaders keeps those of the viewers who follow the author, and the author. Of the two sides it goes through the
-// smaller, so that neither many viewers nor many followers make every post expensive.
+// newsReaders keeps the viewers who follow the author, and the author. It iterates over the smaller
+// side, so that neither many viewers nor many followers make every post expensive.
 func (s *Service) newsReaders(ctx context.Context, author UserID, viewers []UserID) ([]UserID, error) {
 	authors, err := s.store.Users(ctx, []UserID{author})
 	if err != nil || authors[author] == nil {
@@ -59,8 +59,8 @@ func (s *Service) newsReaders(ctx context.Context, author UserID, viewers []User
 	return slices.DeleteFunc(slices.Clone(viewers), func(v UserID) bool { return !follows[v] }), nil
 }
 
-// CommentViewers finds out who may see a comment; the zero viewer is somebody who is not signed in. A comment that is
-// gone is seen by nobody.
+// CommentViewers finds the viewers who may see a comment; the zero viewer is signed out. A deleted
+// comment has none.
 func (s *Service) CommentViewers(ctx context.Context, comment CommentID, viewers []UserID) (Sighting, error) {
 	comments, err := s.store.Comments(ctx, []CommentID{comment})
 	if err != nil || comments[comment] == nil {
@@ -86,7 +86,7 @@ func (s *Service) CommentViewers(ctx context.Context, comment CommentID, viewers
 	return sighting, nil
 }
 
-// relationsTo reads how many viewers stand to a few people, in one read.
+// relationsTo reads the relations of many viewers to a few people, in one read.
 func (s *Service) relationsTo(ctx context.Context, viewers []UserID, people ...UserID) (map[UserID]map[UserID]Relation, error) {
 	relations := make(map[UserID]map[UserID]Relation, len(viewers))
 	var pairs []Pair
@@ -115,11 +115,11 @@ func (s *Service) relationsTo(ctx context.Context, viewers []UserID, people ...U
 	return relations, nil
 }
 
-// Hidings counts the changes that may have hidden something from somebody, as far as this server knows. What was checked
-// before it grew must be checked again before it is shown.
+// Hidings counts the changes known to this server that may have hidden something. Whatever was
+// checked before the count grew must be checked again before it is shown.
 func (s *Service) Hidings() uint64 { return s.hidings.Load() }
 
-// Hides says whether a kind of event may hide something from somebody.
+// Hides reports whether a kind of event may hide something.
 func (k EventKind) Hides() bool {
 	switch k {
 	case EventBlocked, EventMuted, EventUnfollowed, EventMemberRemoved, EventCircleDeleted,
@@ -130,12 +130,13 @@ func (k EventKind) Hides() bool {
 	}
 }
 
-// Noted takes note of what another server may have done.
+// Noted counts an event that another server may have written.
 func (s *Service) Noted(k EventKind) {
 	if k.Hides() {
 		s.noteHiding()
 	}
 }
 
-// noteHiding is deferred by what may hide something: it is counted when it is stored, and before it is answered.
+// noteHiding is deferred by operations that may hide something: it counts them after they are
+// stored, and before they return.
 func (s *Service) noteHiding() { s.hidings.Add(1) }

@@ -20,17 +20,18 @@ const (
 	argonKeyLen  = 32
 )
 
-// PasswordCost is what an Argon2id hash takes.
+// PasswordCost is the cost of an Argon2id hash.
 type PasswordCost struct {
 	Passes uint32
 	Memory uint32 // KiB
 }
 
-// DefaultPasswordCost is the first of the settings that OWASP's password storage cheat sheet recommends for 19 MiB. Only tests, whose
-// passwords guard nothing, may use less.
+// DefaultPasswordCost is the first setting that OWASP's password storage cheat sheet recommends for
+// 19 MiB. Only tests, whose passwords protect nothing, may use less.
 var DefaultPasswordCost = PasswordCost{Passes: 2, Memory: 19 * 1024}
 
-// passwordHasher bounds how many hashes are computed at once, because each takes 19 MiB and a core: others have something to do, too.
+// passwordHasher limits how many hashes are computed in parallel, because each takes 19 MiB and a
+// core.
 type passwordHasher struct {
 	cost  PasswordCost // of new hashes
 	slots chan struct{}
@@ -40,7 +41,7 @@ func newPasswordHasher(cost PasswordCost) *passwordHasher {
 	return &passwordHasher{cost: cmp.Or(cost, DefaultPasswordCost), slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
 }
 
-// key computes a hash when it is its turn; ctx's error when ctx ends before that.
+// key computes a hash when a slot is free. It returns ctx's error if ctx ends before that.
 func (h *passwordHasher) key(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8) ([]byte, error) {
 	select {
 	case h.slots <- struct{}{}:
@@ -63,7 +64,7 @@ func (h *passwordHasher) hash(ctx context.Context, password string) (string, err
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.Memory, h.cost.Passes, argonThreads, enc(salt), enc(key)), nil
 }
 
-// matches says whether the password is the hash's. An empty hash matches nothing, and takes as long to say so.
+// matches compares a password with its hash. An empty hash matches nothing, and takes as long.
 func (h *passwordHasher) matches(ctx context.Context, password, hash string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 {

@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// TestPasswordsCostWhatIsRecommended: a service costs attackers what OWASP recommends, unless its options say otherwise; a hash is
+// TestPasswordCostIsRecommended: a service hashes at OWASP's recommended cost by default; a hash is
 // checked at the cost that it was made with.
-func TestPasswordsCostWhatIsRecommended(t *testing.T) {
+func TestPasswordCostIsRecommended(t *testing.T) {
 	t.Parallel()
 	usual := New(nil, Options{}).hashes
 	cheap := New(nil, Options{Passwords: PasswordCost{Passes: 1, Memory: 8}}).hashes

@@ -2,12 +2,12 @@ package social
 
 import "context"
 
-// Followers lists who follows each user, without those who do not exist for the viewer; the followers are Edge.From.
+// Followers lists each user's followers (Edge.From) who are visible to the viewer.
 func (v *Viewer) Followers(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[Edge], error) {
 	return v.edges(ctx, lists, v.s.store.Followers, func(e Edge) UserID { return e.From })
 }
 
-// Following lists whom each user follows, without those who do not exist for the viewer; they are Edge.To.
+// Following lists the users whom each user follows (Edge.To) who are visible to the viewer.
 func (v *Viewer) Following(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[Edge], error) {
 	return v.edges(ctx, lists, v.s.store.Following, func(e Edge) UserID { return e.To })
 }
@@ -38,7 +38,7 @@ func (v *Viewer) seeEdges(end func(Edge) UserID) func(context.Context, []Edge) (
 
 func edgeKey(_ UserID, e Edge) Key { return Key(e.ID.Bytes()) }
 
-// Muted lists whom the viewer mutes (Edge.To), without those who do not exist for the viewer.
+// Muted lists the users whom the viewer mutes (Edge.To) who are visible to the viewer.
 func (v *Viewer) Muted(ctx context.Context, p Page) (Slice[Edge], error) {
 	readOne := func(ctx context.Context, lists []List[UserID]) (map[List[UserID]][]Edge, error) {
 		edges, err := v.s.store.Muted(ctx, v.ID, lists[0].Page)
@@ -49,13 +49,13 @@ func (v *Viewer) Muted(ctx context.Context, p Page) (Slice[Edge], error) {
 	return slices[list], err
 }
 
-// BlockedUser is somebody whom the viewer blocks.
+// BlockedUser is a user whom the viewer blocks.
 type BlockedUser struct {
 	Edge Edge
 	User *User
 }
 
-// Blocked lists whom the viewer blocks: the one list in which they still exist.
+// Blocked lists the users whom the viewer blocks: the one list that still shows them.
 func (v *Viewer) Blocked(ctx context.Context, p Page) (Slice[BlockedUser], error) {
 	beyond := p
 	beyond.Limit++
@@ -90,7 +90,7 @@ func (v *Viewer) OwnCircles(ctx context.Context, p Page) (Slice[*Circle], error)
 	return cut(circles, p, func(c *Circle) Key { return Key(c.ID.Bytes()) }), err
 }
 
-// Members lists who is in circles of the viewer's own.
+// Members lists the members of the viewer's own circles.
 func (v *Viewer) Members(ctx context.Context, lists []List[CircleID]) (map[List[CircleID]]Slice[UserID], error) {
 	ids := make([]CircleID, len(lists))
 	for i, list := range lists {

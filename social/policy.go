@@ -5,21 +5,22 @@ import (
 	"time"
 )
 
-// This file is the one rule that decides who sees what. Queries, feeds, walls, threads, previews, live updates and
-// rights all go through it; nothing else may decide. All functions are pure.
+// This file holds the one privacy rule. Queries, feeds, walls, threads, previews, live updates and
+// rights all go through it; nothing else may decide who sees what. All functions are pure.
 
-// apart says whether neither exists for the other: a block stands between the two, in either direction, or one of them has deleted
-// their account.
+// apart reports whether two users are invisible to each other: one blocks the other, or one of them
+// has deleted their account.
 func (r Relation) apart() bool { return r.Blocks || r.BlockedBy || r.Gone }
 
-// FollowedBy says whether the other follows the viewer: the viewer is in one of the other's circles.
+// FollowedBy reports whether the other follows the viewer: the viewer is in one of the other's
+// circles.
 func (r Relation) FollowedBy() bool { return len(r.Circles) > 0 }
 
-// CanSeeUser says whether somebody exists for a viewer who has this relation to them.
+// CanSeeUser reports whether a user is visible to a viewer who has this relation to them.
 func CanSeeUser(r Relation) bool { return !r.apart() }
 
-// CanSeeValue says whether a value of a profile exists for a viewer (zero: nobody is signed in) who has this relation to its
-// owner. Searches find somebody by the values that the searcher sees, and by no others.
+// CanSeeValue reports whether a profile value is visible to a viewer (zero: signed out) who has
+// this relation to its owner. Searches find people only by the values that the searcher sees.
 func CanSeeValue(viewer, owner UserID, visibility Visibility, toOwner Relation) bool {
 	switch {
 	case !viewer.IsZero() && viewer == owner:
@@ -30,9 +31,9 @@ func CanSeeValue(viewer, owner UserID, visibility Visibility, toOwner Relation) 
 	return visibility == VisibleToAll || visibility == VisibleToCircles && toOwner.FollowedBy()
 }
 
-// CanSeePost says whether a post exists for a viewer (zero: nobody is signed in) who has this relation to its author.
-// A block hides it, and so does the deletion of the author's account, whatever else holds; its author and the owner of its wall see it; others by its audience, as the
-// author's circles are now.
+// CanSeePost reports whether a post is visible to a viewer (zero: signed out) who has this relation
+// to its author. A block, or the deletion of the author's account, hides it in any case. Its author
+// and the owner of its wall see it; others by its audience, as the author's circles are now.
 func CanSeePost(viewer UserID, p *Post, toAuthor Relation) bool {
 	if !viewer.IsZero() && viewer == p.Author {
 		return true
@@ -46,15 +47,17 @@ func CanSeePost(viewer UserID, p *Post, toAuthor Relation) bool {
 	return inAudience(p.Audience, toAuthor)
 }
 
-// OnWall says whether a post is on somebody's wall for a viewer who has this relation to its author: they see the post, and the wall's
-// owner does not block the author. Everywhere else the post stays what its audience makes it, and it is back when the block ends.
+// OnWall reports whether a post is on a wall for a viewer who has this relation to its author: they
+// see the post, and the wall's owner does not block the author. The block hides the post on this
+// wall only, and only while it lasts.
 func OnWall(viewer UserID, p *Post, toAuthor, ownerToAuthor Relation) bool {
 	return CanSeePost(viewer, p, toAuthor) && !ownerToAuthor.Blocks
 }
 
-// CanSeeVersion says whether an earlier version of a post exists for a viewer who has this relation to its author: they see
-// the post as it is now, and with the audience that it had in that version they would see it, too. What was written for few
-// does not become everybody's when the post does.
+// CanSeeVersion reports whether an earlier version of a post is visible to a viewer who has this
+// relation to its author: they see the post as it is now, and would also see it with the audience
+// that it had in that version. What was written for a few does not become public when the post
+// does.
 func CanSeeVersion(viewer UserID, p *Post, v *Version, toAuthor Relation) bool {
 	then := *p
 	then.Audience = v.Audience
@@ -76,27 +79,29 @@ func inAudience(a Audience, toAuthor Relation) bool {
 	}
 }
 
-// isInAny says whether one of the circles holds the viewer.
+// isInAny reports whether one of the circles contains the viewer.
 func isInAny(circles []CircleID, toOwner Relation) bool {
 	return slices.ContainsFunc(toOwner.Circles, func(c CircleID) bool { return slices.Contains(circles, c) })
 }
 
-// CanSeeComment says whether a comment on a post that the viewer sees exists for them. A tombstone names nobody, so
-// everybody sees it.
+// CanSeeComment reports whether a comment is visible to a viewer who sees its post. A tombstone has
+// no author, so it is visible to everyone.
 func CanSeeComment(c *Comment, toAuthor Relation) bool { return c.Deleted || CanSeeUser(toAuthor) }
 
-// InFeed says whether a post belongs into the viewer's own news, incoming or wall: they see it, and do not mute its author.
+// InFeed reports whether a post belongs in the viewer's own news, incoming or wall: they see it,
+// and do not mute its author.
 func InFeed(viewer UserID, p *Post, toAuthor Relation) bool {
 	return CanSeePost(viewer, p, toAuthor) && !toAuthor.Mutes
 }
 
-// InNews says whether a post belongs into the viewer's news: InFeed, and by somebody whom they follow, or by themselves.
+// InNews reports whether a post belongs in the viewer's news: InFeed, and by the viewer or a user
+// whom they follow.
 func InNews(viewer UserID, p *Post, toAuthor Relation) bool {
 	return InFeed(viewer, p, toAuthor) && (p.Author == viewer || toAuthor.Follows)
 }
 
-// InIncoming says whether a post belongs into the viewer's incoming: InFeed, by somebody else, and directed at the viewer:
-// on their wall, or to circles that they are in.
+// InIncoming reports whether a post belongs in the viewer's incoming: InFeed, by another user, and
+// on the viewer's wall or addressed to circles that they are in.
 func InIncoming(viewer UserID, p *Post, toAuthor Relation) bool {
 	if p.Author == viewer || !InFeed(viewer, p, toAuthor) {
 		return false
@@ -104,7 +109,7 @@ func InIncoming(viewer UserID, p *Post, toAuthor Relation) bool {
 	return p.WallOwner == viewer || p.Audience.Kind == AudienceCircles || p.Audience.Kind == AudienceListed
 }
 
-// InWallView says whether a post on the viewer's own wall belongs into that view of it.
+// InWallView reports whether a post on the viewer's own wall belongs in that view of it.
 func InWallView(view WallView, viewer UserID, p *Post, toAuthor Relation) bool {
 	if view == ViewFollowed {
 		return InNews(viewer, p, toAuthor)
@@ -112,12 +117,13 @@ func InWallView(view WallView, viewer UserID, p *Post, toAuthor Relation) bool {
 	return InFeed(viewer, p, toAuthor)
 }
 
-// InPreview says whether a comment belongs into the preview of a post that the viewer sees.
+// InPreview reports whether a comment belongs in the preview of a post that the viewer sees.
 func InPreview(c *Comment, toAuthor Relation) bool {
 	return !c.Deleted && CanSeeUser(toAuthor) && !toAuthor.Mutes
 }
 
-// CanPostOnWall says whether author may put posts on the owner's wall; toAuthor is the owner's relation to the author.
+// CanPostOnWall reports whether author may post on the owner's wall; toAuthor is the owner's
+// relation to the author.
 func CanPostOnWall(owner *User, author UserID, toAuthor Relation) bool {
 	if author == owner.ID {
 		return true
@@ -137,16 +143,17 @@ func CanPostOnWall(owner *User, author UserID, toAuthor Relation) bool {
 	}
 }
 
-// CanEditPost says whether the viewer may edit a post that they see, and choose its audience.
+// CanEditPost reports whether the viewer may edit a post that they see, and choose its audience.
 func CanEditPost(viewer UserID, p *Post) bool { return !viewer.IsZero() && viewer == p.Author }
 
-// CanDeletePost says whether the viewer may delete a post that they see.
+// CanDeletePost reports whether the viewer may delete a post that they see.
 func CanDeletePost(viewer UserID, p *Post) bool {
 	return !viewer.IsZero() && (viewer == p.Author || viewer == p.WallOwner)
 }
 
-// CanComment says whether the viewer, who has this relation to the author, may comment on a post that they see. Its author
-// always may; others by the reply policy, as the author's circles are now.
+// CanComment reports whether the viewer, who has this relation to the author, may comment on a post
+// that they see. Its author always may; others by the reply policy, as the author's circles are
+// now.
 func CanComment(viewer UserID, p *Post, toAuthor Relation) bool {
 	if viewer.IsZero() {
 		return false
@@ -169,27 +176,28 @@ func mayReply(r ReplyPolicy, toAuthor Relation) bool {
 	}
 }
 
-// CanSeeReplyPolicy says whether the viewer is told more of a post's reply policy than what it means for themselves: it would tell
-// of the author's circles.
+// CanSeeReplyPolicy reports whether the viewer sees a post's reply policy itself, and not only what
+// they may do: the policy reveals the author's circles.
 func CanSeeReplyPolicy(viewer UserID, p *Post) bool { return CanEditPost(viewer, p) }
 
-// isTooDeep says whether there can be no reply to a comment, in a thread of at most maxDepth levels.
+// isTooDeep reports whether a comment can't have replies, in a thread of at most maxDepth levels.
 func isTooDeep(c *Comment, maxDepth int) bool { return c.Depth() >= maxDepth }
 
-// CanReply says whether the viewer may reply to a comment that they see, on such a post, in a thread of at most maxDepth levels.
+// CanReply reports whether the viewer may reply to a comment that they see, on this post, in a
+// thread of at most maxDepth levels.
 func CanReply(viewer UserID, c *Comment, p *Post, toAuthor Relation, maxDepth int) bool {
 	return CanComment(viewer, p, toAuthor) && !c.Deleted && !isTooDeep(c, maxDepth)
 }
 
-// CanVote says whether the viewer may vote, now, in a poll that they see.
+// CanVote reports whether the viewer may vote now in a poll that they see.
 func CanVote(viewer UserID, p *Poll, now time.Time) bool { return !viewer.IsZero() && !p.IsClosed(now) }
 
-// CanEditComment says whether the viewer may edit a comment that they see.
+// CanEditComment reports whether the viewer may edit a comment that they see.
 func CanEditComment(viewer UserID, c *Comment) bool {
 	return !viewer.IsZero() && !c.Deleted && viewer == c.Author
 }
 
-// CanDeleteComment says whether the viewer may delete a comment that they see, on a post that they see.
+// CanDeleteComment reports whether the viewer may delete a comment that they see, on a post that they see.
 func CanDeleteComment(viewer UserID, c *Comment, p *Post) bool {
 	return !c.Deleted && (CanEditComment(viewer, c) || CanDeletePost(viewer, p))
 }

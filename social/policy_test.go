@@ -17,8 +17,8 @@ var (
 	friends = social.CircleID{ID: id.New()}
 )
 
-// TestWhoSeesAPost names every case of the audience rule, as the design states it.
-func TestWhoSeesAPost(t *testing.T) {
+// TestCanSeePost covers every case of the audience rule in the design.
+func TestCanSeePost(t *testing.T) {
 	stranger := social.Relation{}
 	inFamily := social.Relation{Circles: []social.CircleID{family}}
 	blocks := social.Relation{Blocks: true, Circles: []social.CircleID{family}}
@@ -31,19 +31,19 @@ func TestWhoSeesAPost(t *testing.T) {
 		stranger bool // sees it, with that relation, without being its author or its wall's owner
 	}{
 		{social.Audience{Kind: social.AudiencePublic}, stranger, "a stranger", true},
-		{social.Audience{Kind: social.AudiencePublic}, mutes, "one who mutes the author", true},
-		{social.Audience{Kind: social.AudiencePublic}, blocks, "one who blocks the author", false},
-		{social.Audience{Kind: social.AudiencePublic}, blockedBy, "one whom the author blocks", false},
+		{social.Audience{Kind: social.AudiencePublic}, mutes, "a user who mutes the author", true},
+		{social.Audience{Kind: social.AudiencePublic}, blocks, "a user who blocks the author", false},
+		{social.Audience{Kind: social.AudiencePublic}, blockedBy, "a user blocked by the author", false},
 		{social.Audience{Kind: social.AudienceCircles}, stranger, "a stranger", false},
 		{social.Audience{Kind: social.AudienceCircles}, inFamily, "a member", true},
-		{social.Audience{Kind: social.AudienceCircles}, blocks, "one who blocks the author", false},
+		{social.Audience{Kind: social.AudienceCircles}, blocks, "a user who blocks the author", false},
 		{social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{family}}, inFamily, "a member", true},
 		{social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{friends, family}}, inFamily, "a member of one", true},
 		{social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{friends}}, inFamily, "a member of another", false},
 		{social.Audience{Kind: social.AudienceListed}, inFamily, "a member of none", false},
 		{social.Audience{Kind: social.AudienceOnlyMe}, inFamily, "a member", false},
-		{social.Audience{Kind: "FUTURE"}, inFamily, "whoever meets a kind that is not known", false},
-		{social.Audience{}, inFamily, "whoever meets no kind", false},
+		{social.Audience{Kind: "FUTURE"}, inFamily, "an unknown kind", false},
+		{social.Audience{}, inFamily, "no kind", false},
 	} {
 		post := &social.Post{Author: author, WallOwner: owner, Audience: c.audience}
 		name := fmt.Sprintf("%s for %s", c.audience.Kind, c.who)
@@ -58,12 +58,13 @@ func TestWhoSeesAPost(t *testing.T) {
 			t.Errorf("%s: the wall's owner sees it: %v, with a block: %v", name, got, blocked)
 		}
 		if got, want := social.CanSeePost(anyone, post, social.Relation{}), c.audience.Kind == social.AudiencePublic; got != want {
-			t.Errorf("%s: somebody who is not signed in sees it: %v, want %v", name, got, want)
+			t.Errorf("%s: a signed-out viewer sees it: %v, want %v", name, got, want)
 		}
 	}
 }
 
-// TestOnWall: a block by the wall's owner takes posts off the wall, and a mute or a block by their author does not.
+// TestOnWall: a block by the wall's owner removes posts from the wall; a mute or a block by their
+// author does not.
 func TestOnWall(t *testing.T) {
 	post := &social.Post{Author: author, WallOwner: owner, Audience: social.Audience{Kind: social.AudiencePublic}}
 	for _, c := range []struct {
@@ -82,8 +83,8 @@ func TestOnWall(t *testing.T) {
 	}
 }
 
-// TestWhoSeesAVersion: who sees the post now, and would have seen it then.
-func TestWhoSeesAVersion(t *testing.T) {
+// TestCanSeeVersion: those who see the post now and would have seen it then see the version.
+func TestCanSeeVersion(t *testing.T) {
 	public := social.Audience{Kind: social.AudiencePublic}
 	toCircles := social.Audience{Kind: social.AudienceCircles}
 	toFamily := social.Audience{Kind: social.AudienceListed, Circles: []social.CircleID{family}}
@@ -93,10 +94,10 @@ func TestWhoSeesAVersion(t *testing.T) {
 	inFamily := social.Relation{Circles: []social.CircleID{family}}
 	blocked := social.Relation{BlockedBy: true, Circles: []social.CircleID{family}}
 	for _, c := range []struct {
-		name                   string
-		now, then              social.Audience
-		relation               social.Relation
-		another, owner, nobody bool
+		name                      string
+		now, then                 social.Audience
+		relation                  social.Relation
+		another, owner, signedOut bool
 	}{
 		{"public always", public, public, stranger, true, true, true},
 		{"a draft that became public", public, onlyMe, inFamily, false, true, false},
@@ -120,8 +121,8 @@ func TestWhoSeesAVersion(t *testing.T) {
 		if !social.CanSeeVersion(author, post, version, social.Relation{}) {
 			t.Errorf("%s: its author does not see it", c.name)
 		}
-		if got := social.CanSeeVersion(anyone, post, version, social.Relation{}); got != c.nobody {
-			t.Errorf("%s: somebody who is not signed in sees it: %v, want %v", c.name, got, c.nobody)
+		if got := social.CanSeeVersion(anyone, post, version, social.Relation{}); got != c.signedOut {
+			t.Errorf("%s: a signed-out viewer sees it: %v, want %v", c.name, got, c.signedOut)
 		}
 		if post.Audience.Kind != c.now.Kind {
 			t.Errorf("%s: asking has changed the post", c.name)
@@ -129,8 +130,8 @@ func TestWhoSeesAVersion(t *testing.T) {
 	}
 }
 
-// TestWhoMayReply names every case of the reply policy.
-func TestWhoMayReply(t *testing.T) {
+// TestCanComment covers every case of the reply policy.
+func TestCanComment(t *testing.T) {
 	stranger := social.Relation{}
 	inFamily := social.Relation{Circles: []social.CircleID{family}}
 	for _, c := range []struct {
@@ -147,8 +148,8 @@ func TestWhoMayReply(t *testing.T) {
 		{social.ReplyPolicy{Kind: social.RepliesListed, Circles: []social.CircleID{friends}}, inFamily, "a member of another", false},
 		{social.ReplyPolicy{Kind: social.RepliesListed}, inFamily, "a member of none", false},
 		{social.ReplyPolicy{Kind: social.RepliesNobody}, inFamily, "a member", false},
-		{social.ReplyPolicy{Kind: "FUTURE"}, inFamily, "whoever meets a kind that is not known", false},
-		{social.ReplyPolicy{}, inFamily, "whoever meets no kind", false},
+		{social.ReplyPolicy{Kind: "FUTURE"}, inFamily, "an unknown kind", false},
+		{social.ReplyPolicy{}, inFamily, "no kind", false},
 	} {
 		post := &social.Post{Author: author, WallOwner: owner, Replies: c.replies}
 		name := fmt.Sprintf("%s for %s", c.replies.Kind, c.who)
@@ -165,22 +166,23 @@ func TestWhoMayReply(t *testing.T) {
 			t.Errorf("%s: there may be replies where there can be none", name)
 		}
 		if !social.CanComment(author, post, social.Relation{}) || social.CanComment(anyone, post, social.Relation{}) {
-			t.Errorf("%s: its author may not comment, or nobody may", name)
+			t.Errorf("%s: its author may not comment, or a signed-out viewer may", name)
 		}
 		if social.CanSeeReplyPolicy(viewer, post) || social.CanSeeReplyPolicy(owner, post) || !social.CanSeeReplyPolicy(author, post) {
-			t.Errorf("%s: others than the author are told of it", name)
+			t.Errorf("%s: the reply policy is visible to others than the author", name)
 		}
 	}
 }
 
-// TestNobodyIsNoAuthor guards against the zero id: who is not signed in is not the author of a post without one.
-func TestNobodyIsNoAuthor(t *testing.T) {
+// TestSignedOutIsNoAuthor guards against the zero id: a signed-out viewer is not the author of a
+// post without one.
+func TestSignedOutIsNoAuthor(t *testing.T) {
 	post := &social.Post{Audience: social.Audience{Kind: social.AudienceOnlyMe}, Replies: social.ReplyPolicy{Kind: social.RepliesEveryone}}
 	comment := &social.Comment{}
 	if social.CanSeePost(anyone, post, social.Relation{}) || social.CanEditPost(anyone, post) || social.CanDeletePost(anyone, post) ||
 		social.CanEditComment(anyone, comment) || social.CanDeleteComment(anyone, comment, post) || social.CanComment(anyone, post, social.Relation{}) ||
 		social.CanPostOnWall(&social.User{WallPolicy: social.WallEveryone, ID: owner}, anyone, social.Relation{}) {
-		t.Error("nobody has a right that only somebody has")
+		t.Error("a signed-out viewer has a right that needs an account")
 	}
 }
 
@@ -219,7 +221,7 @@ func TestFeeds(t *testing.T) {
 	}
 }
 
-func TestWhoPostsOnAWall(t *testing.T) {
+func TestCanPostOnWall(t *testing.T) {
 	for _, c := range []struct {
 		policy          social.WallPolicy
 		ownersView      social.Relation

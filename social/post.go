@@ -5,76 +5,79 @@ import (
 	"time"
 )
 
-// Post is something that a user wrote on a wall. Content says what it is; everything else is common to all types.
+// Post is something that a user wrote on a wall. Content depends on its type; everything else is
+// common to all types.
 type Post struct {
 	ID        PostID
 	Author    UserID
-	WallOwner UserID // the author, where the post was directed at nobody else's wall
+	WallOwner UserID // the author, unless the post is on another user's wall
 	Audience  Audience
 	Content   Content
-	EditedAt  time.Time // zero: never
-	Edits     int       // how many earlier versions there are: see Histories
-	Revision  int       // grows with every change by UpdatePost
+	EditedAt  time.Time // zero if never edited
+	Edits     int       // the number of earlier versions: see Histories
+	Revision  int       // incremented by every UpdatePost
 
 	Replies ReplyPolicy
-	Order   CommentOrder // in which the thread is listed where no order is asked for
-	Muters  int          // how many mute the thread: see MutedThreads; nobody is told
+	Order   CommentOrder // the default order of the thread
+	Muters  int          // how many users mute the thread: see MutedThreads; never shown
 
-	CommentCount int                  // without deleted comments; counts everybody's
+	CommentCount int                  // without deleted comments; includes those that a viewer may not see
 	Latest       []*Comment           // the newest live comments, oldest first: see PreviewSize
 	Reactions    map[ReactionKind]int // without zeros
-	Votes        []int                // of a poll: one count an option
+	Votes        []int                // of a poll: one count per option
 }
 
-// PreviewSize is how many of a post's newest live comments come with every post that an engine reads (all of them,
-// where there are fewer). It is more than the three that are shown, so that leaving one out rarely costs a read.
+// PreviewSize is how many of a post's newest live comments come with every post that an engine
+// reads (all of them, if there are fewer). It is more than the three that are shown, so that
+// skipping one rarely costs a read.
 const PreviewSize = 8
 
-// CreatedAt is when the post was made.
+// CreatedAt is when the post was created.
 func (p *Post) CreatedAt() time.Time { return p.ID.Time() }
 
-// Version is what a post said before an edit, and to whom.
+// Version is a post's content before an edit, and its audience.
 type Version struct {
 	Content  Content
 	Audience Audience  // the post's when this version was replaced
 	EditedAt time.Time // when this version was replaced
 }
 
-// AudienceKind says who may see a post, apart from its author and the owner of its wall, who always may.
+// AudienceKind selects who may see a post. Its author and the owner of its wall always may.
 type AudienceKind string
 
 // The kinds of audience.
 const (
-	AudiencePublic  AudienceKind = "PUBLIC"  // everybody, signed in or not
-	AudienceCircles AudienceKind = "CIRCLES" // everybody in any of the author's circles
-	AudienceListed  AudienceKind = "LISTED"  // everybody in one of the listed circles
-	AudienceOnlyMe  AudienceKind = "ONLY_ME" // nobody else
+	AudiencePublic  AudienceKind = "PUBLIC"  // everyone, signed in or not
+	AudienceCircles AudienceKind = "CIRCLES" // everyone in any of the author's circles
+	AudienceListed  AudienceKind = "LISTED"  // everyone in one of the listed circles
+	AudienceOnlyMe  AudienceKind = "ONLY_ME" // only the author
 )
 
 // Audience is who may see a post.
 type Audience struct {
 	Kind    AudienceKind
-	Circles []CircleID // of AudienceListed: the author's own; else none
+	Circles []CircleID // of AudienceListed: the author's own; otherwise none
 }
 
-// ReplyKind says who may reply to a post, of those who see it; its author always may.
+// ReplyKind selects who of those who see a post may reply to it; its author always may.
 type ReplyKind string
 
 // The kinds of reply policies.
 const (
-	RepliesEveryone ReplyKind = "EVERYONE" // everybody who is signed in
-	RepliesCircles  ReplyKind = "CIRCLES"  // everybody in any of the author's circles
-	RepliesListed   ReplyKind = "LISTED"   // everybody in one of the listed circles
-	RepliesNobody   ReplyKind = "NOBODY"   // nobody else
+	RepliesEveryone ReplyKind = "EVERYONE" // everyone who is signed in
+	RepliesCircles  ReplyKind = "CIRCLES"  // everyone in any of the author's circles
+	RepliesListed   ReplyKind = "LISTED"   // everyone in one of the listed circles
+	RepliesNobody   ReplyKind = "NOBODY"   // only the author
 )
 
-// ReplyPolicy is who may reply to a post. Like the audience, it is evaluated against the author's circles as they are then.
+// ReplyPolicy is who may reply to a post. Like the audience, it is evaluated against the author's
+// current circles.
 type ReplyPolicy struct {
 	Kind    ReplyKind
-	Circles []CircleID // of RepliesListed: the author's own; else none
+	Circles []CircleID // of RepliesListed: the author's own; otherwise none
 }
 
-// PostType names the type of a post's content.
+// PostType is the type of a post's content.
 type PostType string
 
 // The types of posts.
@@ -86,7 +89,7 @@ const (
 	TypePoll    PostType = "POLL"
 )
 
-// Content is what a post says: exactly one field is set.
+// Content is the content of a post: exactly one field is set.
 type Content struct {
 	Status  *Status
 	Photo   *Photo
@@ -100,29 +103,29 @@ type Status struct {
 	Text string
 }
 
-// Photo is a picture that lies elsewhere on the web.
+// Photo is a picture elsewhere on the web.
 type Photo struct {
 	URL           string
-	Alt           string // what it shows, for those who do not see it; may be empty
+	Alt           string // what it shows, for people who can't see it; may be empty
 	Caption       string
 	Width, Height int // pixels; 0: unknown
 }
 
-// Picture is a picture elsewhere on the web that belongs to something else.
+// Picture is a picture elsewhere on the web that belongs to a post.
 type Picture struct {
 	URL           string
-	Alt           string // what it shows, for those who do not see it; may be empty
+	Alt           string // what it shows, for people who can't see it; may be empty
 	Width, Height int    // pixels; 0: unknown
 }
 
-// Link points at a page.
+// Link is a link to a page.
 type Link struct {
 	URL   string
 	Title string
 	Text  string
 }
 
-// Checkin says where somebody is.
+// Checkin says where its author is.
 type Checkin struct {
 	Place     string
 	Latitude  float64 // degrees north, -90 to 90
@@ -140,15 +143,18 @@ type Poll struct {
 
 // Posts stores posts with their polls' votes and reactions.
 type Posts interface {
-	// InsertPost stores the post and the event in one transaction. A post without an id gets one, and so does e.Post: the id says
-	// when the post was stored, by the database's clock, and is greater than that of every post that was committed before. So the
-	// order of ids is the order of commits, whatever the clocks of servers say. A post with an id keeps it: that is for what is
-	// given a past (the demo, imports). The post has no earlier versions. Without a reply policy or
-	// an order it gets RepliesEveryone and OrderOldest. ErrNotFound: the wall's owner has deleted their account.
+	// InsertPost stores the post and the event in one transaction. A post without an id gets one,
+	// and so does e.Post: the id holds the time when the post was stored, by the database's clock,
+	// and is greater than those of all posts committed before. So the order of ids is the order of
+	// commits, whatever the servers' clocks are. A post with an id keeps it, for posts in the past
+	// (the demo, imports). The post has no earlier versions. Without a reply policy or an order it
+	// gets RepliesEveryone and OrderOldest. ErrNotFound: the wall's owner has deleted their
+	// account.
 	InsertPost(ctx context.Context, p *Post, e Event) error
-	// UpdatePost stores audience, content, reply policy, order, editing time and revision, and the event, and leaves everything that others
-	// count (comments, reactions, votes) alone. In the same transaction it appends the replaced version, and counts it
-	// as one of Post.Edits; nil: no version was replaced. ErrConflict: the stored revision is not p.Revision-1. ErrNotFound.
+	// UpdatePost stores audience, content, reply policy, order, editing time and revision, and the
+	// event. It does not touch the counts (comments, reactions, votes). In the same transaction it
+	// appends the replaced version, and counts it in Post.Edits; nil: no version was replaced.
+	// ErrConflict: the stored revision is not p.Revision-1. ErrNotFound.
 	UpdatePost(ctx context.Context, p *Post, replaced *Version, e Event) error
 	// Histories reads the earlier versions of posts, oldest first; posts without any are missing in the map.
 	Histories(ctx context.Context, posts []PostID) (map[PostID][]Version, error)
@@ -157,29 +163,32 @@ type Posts interface {
 	// Posts reads by id; absent posts are missing in the map.
 	Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error)
 
-	// PutVote stores the user's vote for an option (an index), instead of an earlier one, with exact counts and the
-	// event in one transaction. ErrNotFound: no such post. The same vote again does nothing.
+	// PutVote stores the user's vote for an option (an index), replacing an earlier one, with exact
+	// counts and the event in one transaction. ErrNotFound: no such post. The same vote again does
+	// nothing.
 	PutVote(ctx context.Context, post PostID, user UserID, option int, e Event) error
 	// Votes reads the options that the user voted for; posts without a vote are missing in the map.
 	Votes(ctx context.Context, user UserID, posts []PostID) (map[PostID]int, error)
-	// PutReaction stores the user's reaction, instead of an earlier one, with exact counts and the event in one
-	// transaction. ErrNotFound: no such post. The same reaction again does nothing.
+	// PutReaction stores the user's reaction, replacing an earlier one, with exact counts and the
+	// event in one transaction. ErrNotFound: no such post. The same reaction again does nothing.
 	PutReaction(ctx context.Context, post PostID, user UserID, kind ReactionKind, e Event) error
-	// DeleteReaction takes the user's reaction back; without an error where there is none. ErrNotFound: no such post.
+	// DeleteReaction removes the user's reaction; no error if there is none. ErrNotFound: no such
+	// post.
 	DeleteReaction(ctx context.Context, post PostID, user UserID, e Event) error
 	// Reactions reads the user's own reactions; posts without one are missing in the map.
 	Reactions(ctx context.Context, user UserID, posts []PostID) (map[PostID]ReactionKind, error)
 
-	// MuteThread stores that the user mutes the post's thread, counts it as one of Post.Muters, and appends the event, in one
-	// transaction. False: it was so already. ErrNotFound: no such post.
+	// MuteThread stores that the user mutes the post's thread, counts it in Post.Muters, and
+	// appends the event, in one transaction. False: it was muted already. ErrNotFound: no such
+	// post.
 	MuteThread(ctx context.Context, post PostID, user UserID, e Event) (bool, error)
-	// UnmuteThread takes that back. False: it was not so. ErrNotFound: no such post.
+	// UnmuteThread removes the mute. False: there was none. ErrNotFound: no such post.
 	UnmuteThread(ctx context.Context, post PostID, user UserID, e Event) (bool, error)
 	// MutedThreads reads which of the posts' threads the user mutes; the others are missing in the map.
 	MutedThreads(ctx context.Context, user UserID, posts []PostID) (map[PostID]bool, error)
 }
 
-// ReactionKind is how somebody reacts to a post.
+// ReactionKind is a kind of reaction to a post.
 type ReactionKind string
 
 // The kinds of reactions.
@@ -192,10 +201,10 @@ const (
 	ReactionAngry ReactionKind = "ANGRY"
 )
 
-// ReactionKinds has all kinds, in the order in which they are shown.
+// ReactionKinds holds all kinds, in display order.
 var ReactionKinds = []ReactionKind{ReactionLike, ReactionLove, ReactionLaugh, ReactionWow, ReactionSad, ReactionAngry}
 
-// Type says which field of the content is set; "" for none.
+// Type returns the type of the field that is set; "" for none.
 func (c Content) Type() PostType {
 	switch {
 	case c.Status != nil:
@@ -213,7 +222,7 @@ func (c Content) Type() PostType {
 	}
 }
 
-// Text is the content's own words: the text, caption or question.
+// Text returns the text, caption or question.
 func (c Content) Text() string {
 	switch c.Type() {
 	case TypeStatus:
@@ -231,5 +240,5 @@ func (c Content) Text() string {
 	}
 }
 
-// IsClosed says whether the poll is over at that time.
+// IsClosed reports whether the poll is closed at that time.
 func (p *Poll) IsClosed(now time.Time) bool { return !p.ClosesAt.IsZero() && !now.Before(p.ClosesAt) }

@@ -18,8 +18,8 @@ type NewPost struct {
 	Order     CommentOrder // "": OrderOldest
 }
 
-// CreatePost writes a post. Errors: INVALID, BLANK, TOO_LONG; NOT_FOUND (a circle that is not the author's, a
-// wall's owner who does not exist for the author); NOT_ALLOWED (the wall's owner does not want it).
+// CreatePost writes a post. Errors: INVALID, BLANK, TOO_LONG; NOT_FOUND (a circle that is not the
+// author's, a wall owner who is invisible to the author); NOT_ALLOWED (by the owner's wall policy).
 func (s *Service) CreatePost(ctx context.Context, author UserID, in NewPost) (*Post, error) {
 	in = in.normal()
 	if err := s.CheckPost(ctx, author, in); err != nil {
@@ -47,7 +47,7 @@ func (p NewPost) normal() NewPost {
 	return p
 }
 
-// CheckPost says what is wrong with a post that somebody wants to write. Errors: as CreatePost's.
+// CheckPost validates a new post. Errors: as CreatePost's.
 func (s *Service) CheckPost(ctx context.Context, author UserID, in NewPost) error {
 	in = in.normal()
 	return fault.All(
@@ -59,13 +59,13 @@ func (s *Service) CheckPost(ctx context.Context, author UserID, in NewPost) erro
 	)
 }
 
-// normal is the same audience with each circle once, in the order of their ids.
+// normal returns the audience with each circle once, in the order of their ids.
 func (a Audience) normal() Audience {
 	a.Circles = normalCircles(a.Circles)
 	return a
 }
 
-// normal is the same policy with each circle once, in the order of their ids.
+// normal returns the policy with each circle once, in the order of their ids.
 func (r ReplyPolicy) normal() ReplyPolicy {
 	return ReplyPolicy{Kind: cmp.Or(r.Kind, RepliesEveryone), Circles: normalCircles(r.Circles)}
 }
@@ -81,7 +81,7 @@ func (s *Service) checkAudience(ctx context.Context, author UserID, a Audience) 
 	case AudiencePublic, AudienceCircles, AudienceOnlyMe, AudienceListed:
 		return s.checkCircles(ctx, author, "audience.circleIds", a.Circles, a.Kind == AudienceListed)
 	default:
-		return fault.Invalidf("audience.kind", "There is no such kind of audience.")
+		return fault.Invalidf("audience.kind", "This kind of audience does not exist.")
 	}
 }
 
@@ -90,7 +90,7 @@ func (s *Service) checkReplies(ctx context.Context, author UserID, r ReplyPolicy
 	case RepliesEveryone, RepliesCircles, RepliesNobody, RepliesListed:
 		return s.checkCircles(ctx, author, "replies.circleIds", r.Circles, r.Kind == RepliesListed)
 	default:
-		return fault.Invalidf("replies.kind", "There is no such kind of reply policy.")
+		return fault.Invalidf("replies.kind", "This kind of reply policy does not exist.")
 	}
 }
 
@@ -109,12 +109,12 @@ func (s *Service) checkCircles(ctx context.Context, author UserID, field string,
 	return nil
 }
 
-// Check says what is wrong with an audience whoever's circles it lists. Error: INVALID.
+// Check validates an audience without looking up its circles. Error: INVALID.
 func (a Audience) Check() error {
 	return checkListed("audience.circleIds", a.Circles, a.Kind == AudienceListed)
 }
 
-// Check says what is wrong with a reply policy whoever's circles it lists. Error: INVALID.
+// Check validates a reply policy without looking up its circles. Error: INVALID.
 func (r ReplyPolicy) Check() error {
 	return checkListed("replies.circleIds", r.Circles, r.Kind == RepliesListed)
 }
@@ -122,7 +122,7 @@ func (r ReplyPolicy) Check() error {
 func checkListed(field string, circles []CircleID, listed bool) error {
 	switch {
 	case !listed && len(circles) > 0:
-		return fault.Invalidf(field, "Circles are listed with LISTED alone.")
+		return fault.Invalidf(field, "Circles are allowed only with LISTED.")
 	case listed && (len(circles) == 0 || len(circles) > MaxListedCircles):
 		return fault.Invalidf(field, "LISTED takes 1 to %d circles.", MaxListedCircles)
 	}
@@ -134,7 +134,7 @@ func (o CommentOrder) check(field string) error {
 	case OrderOldest, OrderNewest, OrderThreaded:
 		return nil
 	default:
-		return fault.Invalidf(field, "There is no such order of comments.")
+		return fault.Invalidf(field, "This order of comments does not exist.")
 	}
 }
 
@@ -157,15 +157,15 @@ func (s *Service) checkWall(ctx context.Context, author, wallOwner UserID) error
 	return nil
 }
 
-// EditPost changes what the viewer's own post says. Errors: as CreatePost's for contents; NOT_FOUND; NOT_ALLOWED (somebody
-// else's); LIMIT_REACHED (edited too often); CONFLICT.
+// EditPost changes the content of the viewer's own post. Errors: as CreatePost's for contents;
+// NOT_FOUND; NOT_ALLOWED (another user's post); LIMIT_REACHED (edited too often); CONFLICT.
 func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, content Content) (*Post, error) {
 	return s.updatePost(ctx, viewer, post, EventPostEdited, s.CheckEdit(content), func(p *Post) (*Version, error) {
 		if err := content.checkEdit(p.Content, s.now()); err != nil {
 			return nil, err
 		}
 		if p.Edits >= MaxEdits {
-			return nil, fault.Errorf(fault.CodeLimitReached, "postId", "A post can be edited %d times.", MaxEdits)
+			return nil, fault.Errorf(fault.CodeLimitReached, "postId", "A post can be edited at most %d times.", MaxEdits)
 		}
 		p.EditedAt = s.moment()
 		replaced := &Version{Content: p.Content, Audience: p.Audience, EditedAt: p.EditedAt}
@@ -175,8 +175,8 @@ func (s *Service) EditPost(ctx context.Context, viewer UserID, post PostID, cont
 	})
 }
 
-// CheckEdit says what is wrong with a content whatever post it is for: of a poll only the question can change. Errors: INVALID, BLANK,
-// TOO_LONG.
+// CheckEdit validates new content without looking up the post: of a poll only the question can
+// change. Errors: INVALID, BLANK, TOO_LONG.
 func (s *Service) CheckEdit(content Content) error {
 	if content.Poll != nil && content.fieldsSet() == 1 {
 		return content.Poll.checkQuestion()
@@ -184,7 +184,8 @@ func (s *Service) CheckEdit(content Content) error {
 	return content.check(s.now())
 }
 
-// SetAudience chooses who may see the viewer's own post. Errors: as CreatePost's for audiences; NOT_FOUND; NOT_ALLOWED; CONFLICT.
+// SetAudience changes who may see the viewer's own post. Errors: as CreatePost's for audiences;
+// NOT_FOUND; NOT_ALLOWED; CONFLICT.
 func (s *Service) SetAudience(ctx context.Context, viewer UserID, post PostID, a Audience) (*Post, error) {
 	defer s.noteHiding()
 	a = a.normal()
@@ -194,8 +195,8 @@ func (s *Service) SetAudience(ctx context.Context, viewer UserID, post PostID, a
 	})
 }
 
-// SetReplyPolicy chooses who may reply to the viewer's own post. Errors: INVALID; NOT_FOUND (the post, a circle that is not the
-// viewer's); NOT_ALLOWED; CONFLICT.
+// SetReplyPolicy changes who may reply to the viewer's own post. Errors: INVALID; NOT_FOUND (the
+// post, a circle that is not the viewer's); NOT_ALLOWED; CONFLICT.
 func (s *Service) SetReplyPolicy(ctx context.Context, viewer UserID, post PostID, r ReplyPolicy) (*Post, error) {
 	r = r.normal()
 	return s.updatePost(ctx, viewer, post, EventRepliesChanged, s.checkReplies(ctx, viewer, r), func(p *Post) (*Version, error) {
@@ -204,8 +205,8 @@ func (s *Service) SetReplyPolicy(ctx context.Context, viewer UserID, post PostID
 	})
 }
 
-// SetCommentOrder chooses in which order the thread of the viewer's own post is listed where nobody asks for one. Errors: INVALID;
-// NOT_FOUND; NOT_ALLOWED; CONFLICT.
+// SetCommentOrder changes the default order of the thread of the viewer's own post. Errors:
+// INVALID; NOT_FOUND; NOT_ALLOWED; CONFLICT.
 func (s *Service) SetCommentOrder(ctx context.Context, viewer UserID, post PostID, order CommentOrder) (*Post, error) {
 	return s.updatePost(ctx, viewer, post, EventOrderChanged, order.check("order"), func(p *Post) (*Version, error) {
 		p.Order = order
@@ -213,14 +214,14 @@ func (s *Service) SetCommentOrder(ctx context.Context, viewer UserID, post PostI
 	})
 }
 
-// updatePost stores a change of the viewer's own post, and the version that it replaces, if any. wrong is what is wrong with the input
-// apart from the post: then nothing is changed.
+// updatePost stores a change of the viewer's own post, and the version that it replaces, if any. If
+// wrong, the errors of the rest of the input, is not nil, nothing is changed.
 func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, kind EventKind, wrong error,
 	change func(*Post) (replaced *Version, err error),
 ) (*Post, error) {
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
 	if err == nil && !CanEditPost(viewer, p) {
-		err = fault.Errorf(fault.CodeNotAllowed, "postId", "This post is somebody else's.")
+		err = fault.Errorf(fault.CodeNotAllowed, "postId", "This is another user's post.")
 	}
 	if err := fault.All(wrong, err); err != nil {
 		return nil, err
@@ -232,12 +233,12 @@ func (s *Service) updatePost(ctx context.Context, viewer UserID, post PostID, ki
 	p.Revision++
 	err = s.store.UpdatePost(ctx, p, replaced, s.postEvent(kind, viewer, p))
 	if errors.Is(err, ErrConflict) {
-		return nil, fault.Errorf(fault.CodeConflict, "postId", "The post was changed at the same time.")
+		return nil, fault.Errorf(fault.CodeConflict, "postId", "Another change was made to this post at the same time.")
 	}
 	return p, postError(err)
 }
 
-// DeletePost removes a post of the viewer's, or one on the viewer's wall. Errors: NOT_FOUND, NOT_ALLOWED.
+// DeletePost removes a post by the viewer, or on the viewer's wall. Errors: NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeletePost(ctx context.Context, viewer UserID, post PostID) error {
 	defer s.noteHiding()
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
@@ -245,12 +246,13 @@ func (s *Service) DeletePost(ctx context.Context, viewer UserID, post PostID) er
 		return err
 	}
 	if !CanDeletePost(viewer, p) {
-		return fault.Errorf(fault.CodeNotAllowed, "postId", "This post is somebody else's.")
+		return fault.Errorf(fault.CodeNotAllowed, "postId", "This is another user's post.")
 	}
 	return postError(s.store.DeletePost(ctx, post, s.postEvent(EventPostDeleted, viewer, p)))
 }
 
-// Vote votes in a poll, or moves the viewer's vote. Errors: NOT_FOUND, INVALID (no poll, no such option), CLOSED.
+// Vote votes in a poll, or changes the viewer's vote. Errors: NOT_FOUND, INVALID (not a poll, no
+// such option), CLOSED.
 func (s *Service) Vote(ctx context.Context, viewer UserID, post PostID, option int) error {
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
 	if err != nil {
@@ -259,16 +261,16 @@ func (s *Service) Vote(ctx context.Context, viewer UserID, post PostID, option i
 	poll := p.Content.Poll
 	switch {
 	case poll == nil:
-		return fault.Invalidf("postId", "This post is no poll.")
+		return fault.Invalidf("postId", "This post is not a poll.")
 	case option < 0 || option >= len(poll.Options):
 		return fault.Invalidf("option", "The poll's options are 0 to %d.", len(poll.Options)-1)
 	case !CanVote(viewer, poll, s.now()):
-		return fault.Errorf(fault.CodeClosed, "postId", "The poll is over.")
+		return fault.Errorf(fault.CodeClosed, "postId", "The poll is closed.")
 	}
 	return postError(s.store.PutVote(ctx, post, viewer, option, s.postEvent(EventPollVoted, viewer, p)))
 }
 
-// React stores the viewer's reaction to a post, instead of an earlier one. Error: NOT_FOUND.
+// React stores the viewer's reaction to a post, replacing an earlier one. Error: NOT_FOUND.
 func (s *Service) React(ctx context.Context, viewer UserID, post PostID, kind ReactionKind) error {
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
 	if err != nil {
@@ -277,7 +279,7 @@ func (s *Service) React(ctx context.Context, viewer UserID, post PostID, kind Re
 	return postError(s.store.PutReaction(ctx, post, viewer, kind, s.postEvent(EventReactionAdded, viewer, p)))
 }
 
-// Unreact takes the viewer's reaction back. Error: NOT_FOUND.
+// Unreact removes the viewer's reaction. Error: NOT_FOUND.
 func (s *Service) Unreact(ctx context.Context, viewer UserID, post PostID) error {
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
 	if err != nil {

@@ -10,15 +10,15 @@ import (
 	"plaza/id"
 )
 
-// ProfileValue is a value on somebody's profile.
+// ProfileValue is a value on a user's profile.
 type ProfileValue struct {
 	Property   PropertyID
 	Visibility Visibility
-	Value      PropertyValue // as it was given
-	Sought     PropertyValue // what searches compare: a text's NameKey, else the value itself
+	Value      PropertyValue // as the user gave it
+	Sought     PropertyValue // the form that searches compare: a text's NameKey, otherwise the value itself
 }
 
-// Profile is all that somebody has filled in, in no order.
+// Profile holds all values that a user has set, in no order.
 type Profile struct {
 	User   UserID
 	Values []ProfileValue
@@ -33,24 +33,25 @@ func (p *Profile) Value(id PropertyID) (ProfileValue, bool) {
 	return p.Values[i], true
 }
 
-// Interval is a range of values, with both its ends.
+// Interval is a range of values, including both ends.
 type Interval struct{ Min, Max PropertyValue }
 
-// PropertyCondition holds for profiles whose value of the property lies in one of the intervals: one, or several points that
-// ascend.
+// PropertyCondition matches profiles whose value of the property is within one of the intervals:
+// either one interval, or several points in ascending order.
 type PropertyCondition struct {
 	Property  PropertyID
 	Intervals []Interval
 }
 
-// Holds says whether a value is sought.
+// Holds reports whether the condition matches a value.
 func (c *PropertyCondition) Holds(sought PropertyValue) bool {
 	return slices.ContainsFunc(c.Intervals, func(in Interval) bool {
 		return in.Min.Compare(sought) <= 0 && sought.Compare(in.Max) <= 0
 	})
 }
 
-// ProfilePoint is where a profile stands among those that are found: they are ordered by the value, then by the user.
+// ProfilePoint is a profile's position in search results: they are ordered by the value, then by
+// the user.
 type ProfilePoint struct {
 	Value PropertyValue
 	User  UserID
@@ -64,33 +65,37 @@ func (p ProfilePoint) Compare(q ProfilePoint) int {
 	return p.User.Compare(q.User.ID)
 }
 
-// Properties stores which properties profiles have, and their values.
+// Properties stores the definitions of profile properties, and users' values.
 type Properties interface {
 	// InsertProperty stores a definition and the event. ErrTaken: another one has the key.
 	InsertProperty(ctx context.Context, p *Property, e Event) error
 	// UpdateProperty stores a definition's label, choices, searchability and visibility, and the event. ErrNotFound.
 	UpdateProperty(ctx context.Context, p *Property, e Event) error
-	// DeleteProperty removes a definition, with the event; its values go in the background. ErrNotFound.
+	// DeleteProperty removes a definition, with the event; its values are removed in the
+	// background. ErrNotFound.
 	DeleteProperty(ctx context.Context, id PropertyID, e Event) error
 	// Properties lists all definitions, oldest first.
 	Properties(ctx context.Context) ([]*Property, error)
 
-	// SetProfileValue stores a value in place of the user's value of that property, and the event. A visibility of "" is that of the
-	// value in whose place it comes, or else the property's. ErrNotFound: no such property.
+	// SetProfileValue stores a value, replacing the user's value of that property, and the event. A
+	// visibility of "" keeps that of the replaced value, or else uses the property's. ErrNotFound:
+	// no such property.
 	SetProfileValue(ctx context.Context, user UserID, v ProfileValue, e Event) error
 	// ClearProfileValue removes the user's value of that property, and stores the event. False, and no event: there was none.
 	ClearProfileValue(ctx context.Context, user UserID, property PropertyID, e Event) (bool, error)
-	// Profiles reads by user; users who have filled nothing in are missing in the map.
+	// Profiles reads by user; users who have set nothing are missing in the map.
 	Profiles(ctx context.Context, users []UserID) (map[UserID]*Profile, error)
-	// FindProfiles lists the profiles on which all conditions (at least one) hold for PUBLIC values, ordered by the value of
-	// the first condition's property, then by user: those behind after (nil: from the start), at most limit. No other
-	// value has a part in the answer, or in how long it takes.
+	// FindProfiles lists the profiles whose PUBLIC values match all conditions (at least one),
+	// ordered by the value of the first condition's property, then by user: those behind after (nil:
+	// from the start), at most limit. Other values affect neither the result nor its timing.
 	FindProfiles(ctx context.Context, where []PropertyCondition, after *ProfilePoint, limit int) ([]*Profile, error)
-	// FindProfilesOf lists, in no order, those of the users' profiles on which all conditions hold for PUBLIC and CIRCLES values.
+	// FindProfilesOf lists, in no order, those of the users' profiles whose PUBLIC and CIRCLES
+	// values match all conditions.
 	FindProfilesOf(ctx context.Context, users []UserID, where []PropertyCondition) ([]*Profile, error)
 }
 
-// key is the point as a list's key: n and the 8 bytes of a number, or t, two bytes of length and a text; then the user.
+// key returns the point as a list's key: n and the 8 bytes of a number, or t, two bytes of length
+// and a text; then the user.
 func (p ProfilePoint) key() Key {
 	var raw []byte
 	if p.Value.IsNumber {
@@ -102,7 +107,7 @@ func (p ProfilePoint) key() Key {
 	return Key(append(raw, p.User.Bytes()...))
 }
 
-// ParseProfilePoint reads a key of a list of profiles; false where it is none.
+// ParseProfilePoint reads a key of a list of profiles; false if it is not one.
 func ParseProfilePoint(k Key) (ProfilePoint, bool) {
 	var p ProfilePoint
 	rest := []byte(k)

@@ -23,7 +23,7 @@ func (s *Service) DefineProperty(ctx context.Context, viewer UserID, p Property)
 		return err
 	}
 	if len(defined) >= MaxProperties {
-		return fault.Errorf(fault.CodeLimitReached, "", "There are %d properties already.", MaxProperties)
+		return fault.Errorf(fault.CodeLimitReached, "", "There are already %d properties, the maximum.", MaxProperties)
 	}
 	p.ID = PropertyID{s.newID()}
 	err = s.store.InsertProperty(ctx, &p, s.event(EventPropertyDefined, viewer))
@@ -41,10 +41,10 @@ func unused(defined []*Property, key string) error {
 }
 
 func keyTaken(key string) error {
-	return fault.Errorf(fault.CodeTaken, "key", "There is a property %s already.", key)
+	return fault.Errorf(fault.CodeTaken, "key", "The property %s already exists.", key)
 }
 
-// PropertyChange is what to change of a property; nil fields stay as they are.
+// PropertyChange holds the changes of a property; nil fields are not changed.
 type PropertyChange struct {
 	Label      *string
 	Choices    []string
@@ -91,7 +91,8 @@ func (c PropertyChange) apply(p *Property) {
 	}
 }
 
-// RemoveProperty takes a property from all profiles, with its values. Errors: FORBIDDEN (without RightAdmin), NOT_FOUND.
+// RemoveProperty removes a property from all profiles, with its values. Errors: FORBIDDEN (without
+// RightAdmin), NOT_FOUND.
 func (s *Service) RemoveProperty(ctx context.Context, viewer UserID, key string) error {
 	if err := s.RequireRight(ctx, viewer, RightAdmin); err != nil {
 		return err
@@ -103,7 +104,7 @@ func (s *Service) RemoveProperty(ctx context.Context, viewer UserID, key string)
 	return propertyError(s.store.DeleteProperty(ctx, p.ID, s.event(EventPropertyRemoved, viewer)))
 }
 
-// property reads the property that has the key. Error: NOT_FOUND.
+// property reads a property by its key. Error: NOT_FOUND.
 func (s *Service) property(ctx context.Context, key string) (*Property, error) {
 	defined, err := s.store.Properties(ctx)
 	if err != nil {
@@ -132,7 +133,7 @@ var propertyKeyPattern = regexp.MustCompile(`^[a-z][A-Za-z0-9_]{0,31}$`)
 func (p *Property) check() error {
 	var key error
 	if !propertyKeyPattern.MatchString(p.Key) {
-		key = fault.Invalidf("key", "A key has 1 to 32 letters (a–z), digits or underscores, and begins with a small letter.")
+		key = fault.Invalidf("key", "A key has 1 to 32 letters (a–z), digits or underscores, and begins with a lower-case letter.")
 	}
 	return fault.All(key, fault.CheckLine("label", p.Label, 1, MaxPropertyLabel), p.checkChoices())
 }
@@ -153,14 +154,14 @@ func (p *Property) checkChoices() error {
 			return err
 		}
 		if slices.Contains(p.Choices[:i], choice) {
-			return fault.Invalidf("choices", "The same choice is there twice.")
+			return fault.Invalidf("choices", "This choice is a duplicate.")
 		}
 	}
 	return nil
 }
 
-// SetProfileValue fills a property of the viewer's profile in. A visibility of "" stays as it is; for a first value it is the
-// property's. Errors: NOT_FOUND, INVALID, BLANK, TOO_LONG.
+// SetProfileValue sets a property of the viewer's profile. A visibility of "" keeps the current
+// one; for a first value it is the property's. Errors: NOT_FOUND, INVALID, BLANK, TOO_LONG.
 func (s *Service) SetProfileValue(ctx context.Context, viewer UserID, key string, given any, visibility Visibility) error {
 	p, err := s.property(ctx, key)
 	if err != nil {
@@ -174,7 +175,8 @@ func (s *Service) SetProfileValue(ctx context.Context, viewer UserID, key string
 	return propertyError(s.store.SetProfileValue(ctx, viewer, entry, s.event(EventProfileFilledIn, viewer)))
 }
 
-// ClearProfileValue empties a property of the viewer's profile; nothing happens where it is empty. Error: NOT_FOUND.
+// ClearProfileValue clears a property of the viewer's profile; does nothing if it is not set.
+// Error: NOT_FOUND.
 func (s *Service) ClearProfileValue(ctx context.Context, viewer UserID, key string) error {
 	p, err := s.property(ctx, key)
 	if err != nil {

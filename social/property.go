@@ -9,18 +9,18 @@ import (
 	"plaza/fault"
 )
 
-// Property is a field of profiles that the community has defined.
+// Property is a field of profiles, defined by the community.
 type Property struct {
-	ID         PropertyID // new with each definition: one that is removed and defined again has no old values
-	Key        string     // unique; how clients name it
+	ID         PropertyID // new with each definition: a property that is removed and defined again has none of its old values
+	Key        string     // unique; clients use it as the name
 	Label      string
 	Type       PropertyType
-	Choices    []string // of a choice, in order; what somebody has chosen stays theirs when it is no choice any more
+	Choices    []string // of a choice, in order; users keep a value whose choice is removed
 	Searchable bool
-	Visibility Visibility // of values that do not say
+	Visibility Visibility // of values without a visibility of their own
 }
 
-// PropertyType says which values a property takes.
+// PropertyType is the type of a property's values.
 type PropertyType string
 
 // The types of properties.
@@ -39,24 +39,26 @@ type Visibility string
 // The visibilities.
 const (
 	VisibleToAll     Visibility = "PUBLIC"
-	VisibleToCircles Visibility = "CIRCLES" // everybody in any of the owner's circles
+	VisibleToCircles Visibility = "CIRCLES" // everyone in any of the owner's circles
 	VisibleToMe      Visibility = "ONLY_ME"
 )
 
-// MaxPropertyInt bounds whole numbers: up to there a float64, and so every client's JSON, has each of them exactly.
+// MaxPropertyInt limits whole numbers: a float64, and so every client's JSON, represents those up
+// to it exactly.
 const MaxPropertyInt = 1 << 53
 
-// PropertyValue is a text or a number, as its property's type has it: dates are texts, and true is 1.
+// PropertyValue is a text or a number, depending on its property's type: dates are texts, and true
+// is 1.
 type PropertyValue struct {
 	IsNumber bool
 	Text     string
 	Number   float64
 }
 
-// TextValue makes a value of a text.
+// TextValue returns a text as a value.
 func TextValue(text string) PropertyValue { return PropertyValue{Text: text} }
 
-// NumberValue makes a value of a number.
+// NumberValue returns a number as a value.
 func NumberValue(n float64) PropertyValue {
 	if n == 0 {
 		n = 0 // never -0
@@ -78,12 +80,12 @@ func (v PropertyValue) Compare(w PropertyValue) int {
 	return strings.Compare(v.Text, w.Text)
 }
 
-// Parse reads a value that a client gave: a string, an int64, a float64 or a bool. Errors: INVALID, BLANK, TOO_LONG, naming
-// the field.
+// Parse reads a client's value: a string, an int64, a float64 or a bool. Errors: INVALID, BLANK,
+// TOO_LONG, naming the field.
 func (p *Property) Parse(field string, given any) (PropertyValue, error) {
 	value, err := p.read(field, given)
 	if err == nil && p.Type == PropertyChoice && !slices.Contains(p.Choices, value.Text) {
-		err = fault.Invalidf(field, "This is no choice of %s.", p.Key)
+		err = fault.Invalidf(field, "This is not one of the choices of %s.", p.Key)
 	}
 	return value, err
 }
@@ -94,14 +96,14 @@ func (p *Property) read(field string, given any) (PropertyValue, error) {
 		if text, ok := given.(string); ok {
 			return TextValue(text), fault.CheckLine(field, text, 1, MaxPropertyTextLen)
 		}
-		return PropertyValue{}, fault.Invalidf(field, "The value of %s is a string.", p.Key)
+		return PropertyValue{}, fault.Invalidf(field, "The value of %s must be a string.", p.Key)
 	case PropertyDate:
 		return p.readDate(field, given)
 	case PropertyBool:
 		if yes, ok := given.(bool); ok {
 			return NumberValue(map[bool]float64{true: 1}[yes]), nil
 		}
-		return PropertyValue{}, fault.Invalidf(field, "The value of %s is true or false.", p.Key)
+		return PropertyValue{}, fault.Invalidf(field, "The value of %s must be true or false.", p.Key)
 	case PropertyInt, PropertyFloat:
 		return p.readNumber(field, given)
 	}
@@ -111,7 +113,7 @@ func (p *Property) read(field string, given any) (PropertyValue, error) {
 func (p *Property) readDate(field string, given any) (PropertyValue, error) {
 	text, _ := given.(string)
 	if day, err := time.Parse(time.DateOnly, text); err != nil || day.Year() < 1 {
-		return PropertyValue{}, fault.Invalidf(field, "The value of %s is a date as in 2026-11-21.", p.Key)
+		return PropertyValue{}, fault.Invalidf(field, "The value of %s must be a date such as 2026-11-21.", p.Key)
 	}
 	return TextValue(text), nil
 }
@@ -121,13 +123,13 @@ func (p *Property) readNumber(field string, given any) (PropertyValue, error) {
 	switch given := given.(type) {
 	case int64:
 		if p.Type == PropertyInt && (given > MaxPropertyInt || given < -MaxPropertyInt) {
-			return PropertyValue{}, p.notWhole(field) // as a float64 it might be another one
+			return PropertyValue{}, p.notWhole(field) // as a float64 it might change
 		}
 		n = float64(given)
 	case float64:
 		n = given
 	default:
-		return PropertyValue{}, fault.Invalidf(field, "The value of %s is a number.", p.Key)
+		return PropertyValue{}, fault.Invalidf(field, "The value of %s must be a number.", p.Key)
 	}
 	switch {
 	case math.IsNaN(n) || math.IsInf(n, 0):
@@ -139,10 +141,10 @@ func (p *Property) readNumber(field string, given any) (PropertyValue, error) {
 }
 
 func (p *Property) notWhole(field string) error {
-	return fault.Invalidf(field, "The value of %s is a whole number between -2^53 and 2^53.", p.Key)
+	return fault.Invalidf(field, "The value of %s must be a whole number between -2^53 and 2^53.", p.Key)
 }
 
-// Show is Parse backwards: what clients get.
+// Show is the reverse of Parse: the form for clients.
 func (p *Property) Show(v PropertyValue) any {
 	switch p.Type {
 	case PropertyBool:
@@ -156,7 +158,7 @@ func (p *Property) Show(v PropertyValue) any {
 	return v.Text
 }
 
-// sought is what searches compare of a value.
+// sought returns the form of a value that searches compare.
 func (p *Property) sought(v PropertyValue) PropertyValue {
 	if p.Type == PropertyText {
 		return TextValue(NameKey(v.Text))
@@ -164,12 +166,12 @@ func (p *Property) sought(v PropertyValue) PropertyValue {
 	return v
 }
 
-// hasOrder says whether values can be sought from one to another.
+// hasOrder reports whether searches can select a range of values.
 func (p *Property) hasOrder() bool {
 	return p.Type == PropertyInt || p.Type == PropertyFloat || p.Type == PropertyDate
 }
 
-// all is the interval of all values of a property that has an order.
+// all returns the interval of all values of a property that has an order.
 func (p *Property) all() Interval {
 	if p.Type == PropertyDate {
 		return Interval{TextValue(""), TextValue("9999-12-31")}

@@ -10,16 +10,17 @@ import (
 	"plaza/fault"
 )
 
-// Right is what an account may do beyond its own things. It is given and taken on the command line alone.
+// Right is a permission beyond managing one's own account. Only the command line grants and revokes
+// rights.
 type Right string
 
-// The rights. Whoever has RightAdmin has all others, too.
+// The rights. RightAdmin includes all others.
 const (
 	RightAdmin     Right = "admin"      // shapes the community: its profile properties
 	RightManageAds Right = "ads:manage" // advertisers, campaigns, ad units and zones
 )
 
-// Rights are all that there are, in the order in which they are shown.
+// Rights holds all rights, in display order.
 var Rights = []Right{RightAdmin, RightManageAds}
 
 // ParseRight reads a right's name. Error: INVALID.
@@ -31,25 +32,27 @@ func ParseRight(text string) (Right, error) {
 	for i, right := range Rights {
 		names[i] = string(right)
 	}
-	return "", fault.Invalidf("right", "There is no right %q: choose %s.", text, strings.Join(names, " or "))
+	return "", fault.Invalidf("right", "The right %q does not exist: choose %s.", text, strings.Join(names, " or "))
 }
 
-// HasRight says whether the user has the right, or that of an admin.
+// HasRight reports whether the user has the right, directly or as an admin.
 func (u *User) HasRight(right Right) bool {
 	return slices.Contains(u.Rights, right) || slices.Contains(u.Rights, RightAdmin)
 }
 
-// RightsInOrder are the user's own rights, in the order of [Rights].
+// RightsInOrder returns the user's own rights, in the order of [Rights].
 func (u *User) RightsInOrder() []Right {
 	return slices.DeleteFunc(slices.Clone(Rights), func(right Right) bool { return !slices.Contains(u.Rights, right) })
 }
 
-// GrantRight gives the right to the user with that handle; false where they have it already. Error: NOT_FOUND.
+// GrantRight gives the right to the user with that handle; false if they already have it. Error:
+// NOT_FOUND.
 func (s *Service) GrantRight(ctx context.Context, handle string, right Right) (bool, error) {
 	return s.changeRight(ctx, handle, right, EventRightGranted, s.store.GrantRight)
 }
 
-// RevokeRight takes the right from the user with that handle; false where they do not have it. Error: NOT_FOUND.
+// RevokeRight takes the right from the user with that handle; false if they do not have it. Error:
+// NOT_FOUND.
 func (s *Service) RevokeRight(ctx context.Context, handle string, right Right) (bool, error) {
 	return s.changeRight(ctx, handle, right, EventRightRevoked, s.store.RevokeRight)
 }
@@ -70,11 +73,11 @@ func (s *Service) changeRight(ctx context.Context, handle string, right Right, k
 	return changed, err
 }
 
-// rightsLife is how long a server goes by what it has read of rights, where it may.
+// rightsLife is how long a server may use the cached rights.
 const rightsLife = time.Second
 
-// HadRight says whether the user has the right, or had it up to rightsLife ago: for what is no permission. However many ask, rights are read
-// once in that time.
+// HadRight reports whether the user has the right, or had it up to rightsLife ago. Do not use it
+// for permissions. Rights are read once in that time, however many calls there are.
 func (s *Service) HadRight(ctx context.Context, user UserID, right Right) (bool, error) {
 	if !s.holders.Load().isFresh(s.now()) {
 		_, err, _ := s.holding.Do("", func() (any, error) { return nil, s.readHolders(context.WithoutCancel(ctx)) })
@@ -86,7 +89,7 @@ func (s *Service) HadRight(ctx context.Context, user UserID, right Right) (bool,
 	return holder != nil && holder.HasRight(right), nil
 }
 
-// rightHolders is who had rights at a moment.
+// rightHolders is a snapshot of who has rights.
 type rightHolders struct {
 	at    time.Time
 	users map[UserID]*User
@@ -97,10 +100,10 @@ func (h *rightHolders) isFresh(now time.Time) bool {
 		return false
 	}
 	age := now.Sub(h.at)
-	return age >= 0 && age < rightsLife // clocks are put back, too
+	return age >= 0 && age < rightsLife // clocks can go backwards, too
 }
 
-// readHolders reads who has rights, unless somebody just has.
+// readHolders reads who has rights, unless a concurrent call has just done so.
 func (s *Service) readHolders(ctx context.Context) error {
 	if s.holders.Load().isFresh(s.now()) {
 		return nil
@@ -117,7 +120,7 @@ func (s *Service) readHolders(ctx context.Context) error {
 	return nil
 }
 
-// RequireRight refuses viewers who do not have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.
+// RequireRight rejects viewers who do not have the right now. Errors: FORBIDDEN, UNAUTHENTICATED.
 func (s *Service) RequireRight(ctx context.Context, viewer UserID, right Right) error {
 	user, err := s.Viewer(viewer).account(ctx)
 	if err != nil {
@@ -138,7 +141,7 @@ func (v *Viewer) Rights(ctx context.Context) ([]Right, error) {
 	return user.RightsInOrder(), nil
 }
 
-// account reads the viewer as stored just now. Error: UNAUTHENTICATED.
+// account reads the viewer's current account. Error: UNAUTHENTICATED.
 func (v *Viewer) account(ctx context.Context) (*User, error) {
 	users, err := v.s.store.Users(ctx, []UserID{v.ID})
 	if err != nil {

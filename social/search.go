@@ -8,11 +8,12 @@ import (
 	"plaza/fault"
 )
 
-// maxHolders is among how many of those who have the searcher in their circles, the newest first, values for circles are
-// sought: more than nearly anybody has, and few enough to look at for each page.
+// maxHolders limits the search of values visible to circles: it covers the newest users who have
+// the searcher in their circles. The limit exceeds nearly everyone's number, and is small enough to
+// check for each page.
 const maxHolders = 10_000
 
-// Sought is a condition of a search as a client gives it: Equals, or In, or one or both of AtLeast and AtMost.
+// Sought is a client's search condition: Equals, or In, or one or both of AtLeast and AtMost.
 type Sought struct {
 	Key                     string
 	Equals, AtLeast, AtMost any // as Property.Parse takes them
@@ -27,12 +28,13 @@ type ShownValue struct {
 	Visibility Visibility
 }
 
-// Properties lists what profiles have.
+// Properties lists the profile properties.
 func (v *Viewer) Properties(ctx context.Context) ([]*Property, error) {
 	return v.s.store.Properties(ctx)
 }
 
-// ProfileValues reads what users have filled in and the viewer may see, in the order of the properties.
+// ProfileValues reads the values that users have set and the viewer may see, in the order of the
+// properties.
 func (v *Viewer) ProfileValues(ctx context.Context, users []UserID) (map[UserID][]ShownValue, error) {
 	relations, err := v.Relations(ctx, users)
 	if err != nil {
@@ -58,9 +60,9 @@ func (v *Viewer) ProfileValues(ctx context.Context, users []UserID) (map[UserID]
 	return shown, nil
 }
 
-// Search lists the users on whose profiles the viewer sees values for which all conditions hold. It is ordered by the value
-// of the first condition with Equals, or else of the first, and then by user. Page.Last can't be set. Errors: INVALID and
-// NOT_FOUND, naming the condition.
+// Search lists the users whose profile values, as far as the viewer sees them, match all
+// conditions. It is ordered by the value of the first condition with Equals, or else of the first,
+// and then by user. Page.Last can't be set. Errors: INVALID and NOT_FOUND, naming the condition.
 func (v *Viewer) Search(ctx context.Context, sought []Sought, p Page) (Slice[UserID], error) {
 	where, err := v.conditions(ctx, sought)
 	if err != nil {
@@ -83,7 +85,8 @@ func (v *Viewer) Search(ctx context.Context, sought []Sought, p Page) (Slice[Use
 	return people, err
 }
 
-// UsersNamed lists the users whose names begin with a text, whatever its case, by name. Errors: INVALID, BLANK, TOO_LONG, naming startsWith.
+// UsersNamed lists the users whose names begin with a text, ignoring case, by name. Errors:
+// INVALID, BLANK, TOO_LONG, naming startsWith.
 func (v *Viewer) UsersNamed(ctx context.Context, startsWith string, p Page) (Slice[*User], error) {
 	if err := fault.CheckLine("startsWith", startsWith, 1, MaxNamePrefixLen); err != nil {
 		return Slice[*User]{}, err
@@ -94,7 +97,7 @@ func (v *Viewer) UsersNamed(ctx context.Context, startsWith string, p Page) (Sli
 		return map[List[string]][]*User{lists[0]: users}, err
 	}
 	see := func(ctx context.Context, users []*User) (func(string, *User) bool, error) {
-		others := []UserID{nobody} // so that finding hidden people alone takes as long as finding none
+		others := []UserID{missingUser} // so that finding only hidden people takes as long as finding none
 		for _, u := range users {
 			others = append(others, u.ID)
 		}
@@ -106,15 +109,15 @@ func (v *Viewer) UsersNamed(ctx context.Context, startsWith string, p Page) (Sli
 	return found[list], err
 }
 
-// search is one search under way.
+// search is one running search.
 type search struct {
 	v       *Viewer
-	where   []PropertyCondition // the first orders
-	bound   *ProfilePoint       // only what is ahead of it; nil: no bound
-	special []*Profile          // what is found by other than public values; nil: not read yet
+	where   []PropertyCondition // the first determines the order
+	bound   *ProfilePoint       // only results after it; nil: no bound
+	special []*Profile          // profiles found by values that are not public; nil: not read yet
 }
 
-// point reads a bound of the page. Error: INVALID, for a key of a search by another property.
+// point parses a bound of the page. Error: INVALID, for a key of a search by another property.
 func (s *search) point(field string, k Key) (*ProfilePoint, error) {
 	if k == "" {
 		return nil, nil
@@ -133,7 +136,8 @@ func (s *search) at(p *Profile) ProfilePoint {
 
 func (s *search) key(_ PropertyID, p *Profile) Key { return s.at(p).key() }
 
-// read answers candidates: those found by public values, and among them those who let the viewer see more.
+// read returns candidates: profiles found by public values, merged with those found by values that
+// only some may see.
 func (s *search) read(ctx context.Context, lists []List[PropertyID]) (map[List[PropertyID]][]*Profile, error) {
 	page := lists[0].Page
 	after, err := s.point("after", page.After)
@@ -163,8 +167,8 @@ func (s *search) read(ctx context.Context, lists []List[PropertyID]) (map[List[P
 	return map[List[PropertyID]][]*Profile{lists[0]: found}, nil
 }
 
-// findSpecial reads the profiles that the viewer finds by other than public values: their own, and those of people who have
-// them in circles.
+// findSpecial reads the profiles that the viewer finds by values that are not public: their own,
+// and those of people who have them in circles.
 func (s *search) findSpecial(ctx context.Context) ([]*Profile, error) {
 	special := []*Profile{}
 	if s.v.ID.IsZero() {
@@ -190,9 +194,9 @@ func (s *search) findSpecial(ctx context.Context) ([]*Profile, error) {
 	return append(special, found...), err
 }
 
-// see applies the rule to the candidates: each condition must hold for a value that the viewer sees.
+// see applies the rule to the candidates: each condition must match a value that the viewer sees.
 func (s *search) see(ctx context.Context, candidates []*Profile) (func(PropertyID, *Profile) bool, error) {
-	users := []UserID{nobody} // as in UsersNamed
+	users := []UserID{missingUser} // as in UsersNamed
 	for _, p := range candidates {
 		users = append(users, p.User)
 	}
@@ -215,10 +219,10 @@ func (s *search) holds(p *Profile, toOwner Relation) bool {
 	return true
 }
 
-// conditions checks what is sought. The condition that orders comes first.
+// conditions validates the conditions. The one that determines the order comes first.
 func (v *Viewer) conditions(ctx context.Context, sought []Sought) ([]PropertyCondition, error) {
 	if len(sought) == 0 || len(sought) > MaxConditions {
-		return nil, fault.Invalidf("where", "A search has 1 to %d conditions.", MaxConditions)
+		return nil, fault.Invalidf("where", "A search must have 1 to %d conditions.", MaxConditions)
 	}
 	defined, err := v.s.store.Properties(ctx)
 	if err != nil {
@@ -231,7 +235,7 @@ func (v *Viewer) conditions(ctx context.Context, sought []Sought) ([]PropertyCon
 			return nil, err
 		}
 		if slices.ContainsFunc(where[:i], func(c PropertyCondition) bool { return c.Property == where[i].Property }) {
-			return nil, fault.Invalidf("where."+strconv.Itoa(i)+".key", "There is a condition on this property already.")
+			return nil, fault.Invalidf("where."+strconv.Itoa(i)+".key", "There is already a condition on this property.")
 		}
 		if first < 0 && asked.Equals != nil {
 			first = i
@@ -249,7 +253,7 @@ func (a *Sought) condition(defined []*Property, field string) (PropertyCondition
 		return PropertyCondition{}, err
 	}
 	if !p.Searchable {
-		return PropertyCondition{}, fault.Invalidf(field+".key", "Nobody can be found by %s.", p.Key)
+		return PropertyCondition{}, fault.Invalidf(field+".key", "The property %s is not searchable.", p.Key)
 	}
 	c := PropertyCondition{Property: p.ID}
 	switch {
@@ -265,10 +269,10 @@ func (a *Sought) condition(defined []*Property, field string) (PropertyCondition
 	return c, err
 }
 
-// points are the values of a list, ascending and each once.
+// points are the values of a list, ascending and without duplicates.
 func (p *Property) points(field string, values []any) ([]Interval, error) {
 	if len(values) == 0 || len(values) > MaxSoughtValues {
-		return nil, fault.Invalidf(field, "One of 1 to %d values can be sought.", MaxSoughtValues)
+		return nil, fault.Invalidf(field, "The list must have 1 to %d values.", MaxSoughtValues)
 	}
 	points := make([]Interval, len(values))
 	for i, given := range values {
@@ -301,7 +305,7 @@ func (p *Property) between(field string, atLeast, atMost any) ([]Interval, error
 		}
 	}
 	if in.Min.Compare(in.Max) > 0 {
-		return nil, fault.Invalidf(field, "atLeast is above atMost: nothing lies between them.")
+		return nil, fault.Invalidf(field, "atLeast must not be above atMost.")
 	}
 	return []Interval{in}, nil
 }

@@ -11,7 +11,7 @@ import (
 	"plaza/id"
 )
 
-// Limits of what people may store. Lengths are in characters (Unicode code points).
+// Limits of stored data. Lengths are in characters (Unicode code points).
 const (
 	MaxHandleLen       = 30
 	MaxNameLen         = 100
@@ -20,8 +20,8 @@ const (
 	MinPasswordLen     = 8
 	MaxPasswordLen     = 128
 	MaxCircleNameLen   = 100
-	MaxCircles         = 200 // an owner
-	MaxListedCircles   = 50  // an audience
+	MaxCircles         = 200 // per owner
+	MaxListedCircles   = 50  // per audience
 	MaxTextLen         = 10_000
 	MaxAltLen          = 1_000
 	MaxTitleLen        = 300
@@ -31,7 +31,7 @@ const (
 	MinPollOptions     = 2
 	MaxPollOptions     = 10
 	MaxPollOptionLen   = 200
-	MaxEdits           = 50 // a post
+	MaxEdits           = 50 // per post
 	MaxPageSize        = 100
 	DefaultPageSize    = 20
 	DefaultMaxDepth    = 32 // levels of a thread
@@ -39,18 +39,19 @@ const (
 	MaxPropertyLabel   = 100
 	MaxPropertyChoices = 100
 	MaxPropertyTextLen = 200
-	MaxConditions      = 5  // a search
-	MaxSoughtValues    = 20 // a condition
+	MaxConditions      = 5  // per search
+	MaxSoughtValues    = 20 // per condition
 	SessionLifetime    = 30 * 24 * time.Hour
 	DefaultCircleName  = "Following"
 )
 
-// Service is the domain: every write goes through it, and every read through a Viewer that it makes.
+// Service is the domain: every write goes through it, and every read through a Viewer that it
+// creates.
 type Service struct {
 	store    Store
 	now      func() time.Time
 	newID    func() id.ID
-	givenID  func() id.ID // of a post, comment, follow, block or mute; zero: the store gives one
+	givenID  func() id.ID // for a post, comment, follow, block or mute; zero: the store assigns one
 	newSlug  func() string
 	maxDepth int
 	hashes   *passwordHasher
@@ -59,11 +60,12 @@ type Service struct {
 	holding  singleflight.Group           // reads them
 }
 
-// Options change how a Service works; the zero value is fit for use.
+// Options configure a Service; the zero value is ready for use.
 type Options struct {
 	Now func() time.Time // default: time.Now
-	// NewID makes all ids, which say when things were made: for what is given a past. Default: id.New; posts, comments,
-	// follows, blocks and mutes then get theirs from the store, in the order of its commits.
+	// NewID creates all ids, which contain the creation time; set it to create data in the past.
+	// Default: id.New; posts, comments, follows, blocks
+	// and mutes then get their ids from the store, in commit order.
 	NewID    func() id.ID
 	NewSlug  func() string // default: 8 random characters of base32
 	MaxDepth int           // levels of a thread; default: DefaultMaxDepth
@@ -71,7 +73,7 @@ type Options struct {
 	Passwords PasswordCost // of new hashes; default: DefaultPasswordCost
 }
 
-// New makes the domain's service over a store.
+// New creates the domain's service over a store.
 func New(store Store, o Options) *Service {
 	s := &Service{
 		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(o.Passwords),
@@ -100,10 +102,10 @@ func randomSlug() string {
 	return slugEncoding.EncodeToString(raw[:])
 }
 
-// event makes an event of a kind by an actor; the caller adds what it is about.
+// event creates an event of a kind by an actor; the caller adds the objects.
 func (s *Service) event(kind EventKind, actor UserID) Event {
 	return Event{ID: EventID{s.newID()}, Kind: kind, Actor: actor}
 }
 
-// moment is now, as exactly as every engine stores it: to the millisecond, in UTC.
+// moment returns the current time as every engine stores it: in milliseconds, UTC.
 func (s *Service) moment() time.Time { return s.now().UTC().Truncate(time.Millisecond) }

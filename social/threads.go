@@ -38,11 +38,11 @@ func (s *Service) AddComment(ctx context.Context, author UserID, in NewComment) 
 	return c, s.insertComment(ctx, c, parent, s.postEvent(EventCommentAdded, author, post))
 }
 
-// CheckCommentText says what is wrong with the text of a comment. Errors: BLANK, TOO_LONG, INVALID.
+// CheckCommentText validates the text of a comment. Errors: BLANK, TOO_LONG, INVALID.
 func CheckCommentText(text string) error { return fault.CheckText("text", text, 1, MaxTextLen) }
 
-// commentable reads a post that the viewer may comment on. Errors: NOT_FOUND; NOT_ALLOWED, the same for all reply policies: it tells nothing
-// of the author's circles.
+// commentable reads a post that the viewer may comment on. Errors: NOT_FOUND; NOT_ALLOWED, the same
+// for all reply policies, so that it reveals nothing about the author's circles.
 func (v *Viewer) commentable(ctx context.Context, id PostID) (*Post, error) {
 	post, err := v.post(ctx, "postId", id)
 	if err != nil {
@@ -55,7 +55,8 @@ func (v *Viewer) commentable(ctx context.Context, id PostID) (*Post, error) {
 	return post, err
 }
 
-// MuteThread keeps the post's comments out of the viewer's previews. Nobody is told. Error: NOT_FOUND.
+// MuteThread keeps the post's comments out of the viewer's previews. No one is notified. Error:
+// NOT_FOUND.
 func (s *Service) MuteThread(ctx context.Context, viewer UserID, post PostID) error {
 	defer s.noteHiding()
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
@@ -66,7 +67,7 @@ func (s *Service) MuteThread(ctx context.Context, viewer UserID, post PostID) er
 	return postError(err)
 }
 
-// UnmuteThread takes that back. Error: NOT_FOUND.
+// UnmuteThread removes the mute. Error: NOT_FOUND.
 func (s *Service) UnmuteThread(ctx context.Context, viewer UserID, post PostID) error {
 	p, err := s.Viewer(viewer).post(ctx, "postId", post)
 	if err != nil {
@@ -76,10 +77,11 @@ func (s *Service) UnmuteThread(ctx context.Context, viewer UserID, post PostID) 
 	return postError(err)
 }
 
-// parent reads the comment that is replied to: one that the author sees, in the same thread, and no tombstone.
+// parent reads the comment to reply to: one that the author sees, in the same thread, and not a
+// tombstone.
 func (s *Service) parent(ctx context.Context, v *Viewer, in NewComment) (*Comment, error) {
 	if in.Parent.IsZero() {
-		return nil, nil // no parent is a case of its own
+		return nil, nil // having no parent is allowed
 	}
 	parent, err := v.comment(ctx, "parentId", in.Parent)
 	if err != nil {
@@ -94,10 +96,10 @@ func (s *Service) parent(ctx context.Context, v *Viewer, in NewComment) (*Commen
 	return parent, nil
 }
 
-// insertComment finds a slug that is free in the thread.
+// insertComment finds a free slug in the thread.
 func (s *Service) insertComment(ctx context.Context, c, parent *Comment, e Event) error {
 	e.Comment = c.ID
-	const tries = 5 // a slug of 40 random bits is hardly ever taken
+	const tries = 5 // slugs have 40 random bits, so collisions are rare
 	for range tries {
 		c.Slug = s.newSlug()
 		c.Path = c.Slug
@@ -119,8 +121,8 @@ func (s *Service) insertComment(ctx context.Context, c, parent *Comment, e Event
 	return fault.Errorf(fault.CodeConflict, "", "No slug was free; try again.")
 }
 
-// EditComment changes what the viewer's own comment says. Errors: BLANK, TOO_LONG, INVALID, NOT_FOUND, NOT_ALLOWED, THREAD_FULL
-// (only for a text that is longer than before).
+// EditComment changes the text of the viewer's own comment. Errors: BLANK, TOO_LONG, INVALID,
+// NOT_FOUND, NOT_ALLOWED, THREAD_FULL (only for a text that is longer than before).
 func (s *Service) EditComment(ctx context.Context, viewer UserID, comment CommentID, text string) error {
 	c, forbidden := s.Viewer(viewer).editable(ctx, comment)
 	if err := fault.All(forbidden, CheckCommentText(text)); err != nil {
@@ -143,7 +145,8 @@ func (v *Viewer) editable(ctx context.Context, comment CommentID) (*Comment, err
 	return c, nil
 }
 
-// DeleteComment deletes a comment of the viewer's, or one on the viewer's post or wall. Errors: NOT_FOUND, NOT_ALLOWED.
+// DeleteComment deletes a comment by the viewer, or one on the viewer's post or wall. Errors:
+// NOT_FOUND, NOT_ALLOWED.
 func (s *Service) DeleteComment(ctx context.Context, viewer UserID, comment CommentID) error {
 	defer s.noteHiding()
 	v := s.Viewer(viewer)
@@ -164,8 +167,9 @@ func (s *Service) DeleteComment(ctx context.Context, viewer UserID, comment Comm
 	return commentError(s.store.DeleteComment(ctx, comment, s.commentEvent(EventCommentDeleted, viewer, c)))
 }
 
-// EraseComments deletes all comments that the viewer has written up to now. What takes longer than some seconds is done after the answer, which says
-// how many are left. It cannot be undone.
+// EraseComments deletes all comments that the viewer has written up to now. Work that takes longer
+// than a few seconds continues in the background; the result says how many comments are left. It
+// can't be undone.
 func (s *Service) EraseComments(ctx context.Context, viewer UserID) (remaining int, err error) {
 	defer s.noteHiding()
 	newest := List[UserID]{Of: viewer, Page: Page{Limit: 1}}
@@ -180,7 +184,7 @@ func (s *Service) EraseComments(ctx context.Context, viewer UserID) (remaining i
 	return s.store.EraseComments(ctx, viewer, upTo, s.event(EventErasureBegun, viewer))
 }
 
-// CommentErasure reads what is left of the erasing of the viewer's comments: nil where there is none.
+// CommentErasure reads the progress of erasing the viewer's comments; nil if there is none.
 func (v *Viewer) CommentErasure(ctx context.Context) (*Erasure, error) {
 	erasure, err := v.s.store.CommentErasure(ctx, v.ID)
 	if errors.Is(err, ErrNotFound) {
@@ -205,7 +209,7 @@ func commentError(err error) error {
 	return err
 }
 
-// Comments reads those of the comments that exist for the viewer; the others are missing in the map.
+// Comments reads the comments that are visible to the viewer; the others are missing in the map.
 func (v *Viewer) Comments(ctx context.Context, ids []CommentID) (map[CommentID]*Comment, error) {
 	comments, err := v.s.store.Comments(ctx, ids)
 	if err != nil {
@@ -214,7 +218,8 @@ func (v *Viewer) Comments(ctx context.Context, ids []CommentID) (map[CommentID]*
 	return comments, dropHidden(ctx, v, comments)
 }
 
-// CommentsBySlug reads those of the comments that exist for the viewer; the others are missing in the map.
+// CommentsBySlug reads the comments that are visible to the viewer; the others are missing in the
+// map.
 func (v *Viewer) CommentsBySlug(ctx context.Context, links []Permalink) (map[Permalink]*Comment, error) {
 	comments, err := v.s.store.CommentsBySlug(ctx, links)
 	if err != nil {
@@ -223,7 +228,8 @@ func (v *Viewer) CommentsBySlug(ctx context.Context, links []Permalink) (map[Per
 	return comments, dropHidden(ctx, v, comments)
 }
 
-// dropHidden removes the comments that do not exist for the viewer, with the same reads whether there are any or not.
+// dropHidden removes the comments that are invisible to the viewer. It makes the same reads whether
+// there are any or not.
 func dropHidden[K comparable](ctx context.Context, v *Viewer, comments map[K]*Comment) error {
 	posts, relations, err := v.around(ctx, slices.Collect(maps.Values(comments)))
 	if err != nil {
@@ -237,10 +243,10 @@ func dropHidden[K comparable](ctx context.Context, v *Viewer, comments map[K]*Co
 	return nil
 }
 
-// around reads the posts of comments, and how the viewer stands to all their authors.
+// around reads the posts of comments, and the viewer's relations to all their authors.
 func (v *Viewer) around(ctx context.Context, comments []*Comment) (map[PostID]*Post, map[UserID]Relation, error) {
 	ids := []PostID{{}}
-	people := []UserID{nobody}
+	people := []UserID{missingUser}
 	for _, c := range comments {
 		ids = append(ids, c.Post)
 		people = append(people, c.Author)
@@ -256,13 +262,13 @@ func (v *Viewer) around(ctx context.Context, comments []*Comment) (map[PostID]*P
 	return posts, relations, err
 }
 
-// sees says whether a comment exists for the viewer.
+// sees reports whether a comment is visible to the viewer.
 func (v *Viewer) sees(c *Comment, posts map[PostID]*Post, relations map[UserID]Relation) bool {
 	p := posts[c.Post]
 	return p != nil && CanSeePost(v.ID, p, relations[p.Author]) && CanSeeComment(c, relations[c.Author])
 }
 
-// comment reads one comment that exists for the viewer. Error: NOT_FOUND, naming the field.
+// comment reads one comment that is visible to the viewer. Error: NOT_FOUND, naming the field.
 func (v *Viewer) comment(ctx context.Context, field string, id CommentID) (*Comment, error) {
 	comments, err := v.Comments(ctx, []CommentID{id})
 	if err != nil {
@@ -274,7 +280,8 @@ func (v *Viewer) comment(ctx context.Context, field string, id CommentID) (*Comm
 	return comments[id], nil
 }
 
-// Threads lists comments of posts that the viewer sees, without those by people who do not exist for the viewer.
+// Threads lists comments of posts that the viewer sees, without those by users who are invisible to
+// the viewer.
 func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Thread]]Slice[*Comment], error) {
 	see := func(ctx context.Context, comments []*Comment) (func(Thread, *Comment) bool, error) {
 		relations, err := v.named(ctx, authorsOf(comments))
@@ -286,8 +293,8 @@ func (v *Viewer) Threads(ctx context.Context, lists []List[Thread]) (map[List[Th
 	return collect(ctx, v, lists, v.s.store.Thread, CommentKey, see)
 }
 
-// CommentsBy lists the comments of people who exist for the viewer: those on posts that the viewer sees, which come with them. Of others
-// it lists nothing.
+// CommentsBy lists the comments of users who are visible to the viewer, as far as they are on posts
+// that the viewer sees; those posts are returned with them. The lists of other users are empty.
 func (v *Viewer) CommentsBy(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[*Comment], map[PostID]*Post, error) {
 	all := map[PostID]*Post{}
 	see := func(ctx context.Context, comments []*Comment) (func(UserID, *Comment) bool, error) {
@@ -308,7 +315,7 @@ func (v *Viewer) CommentsBy(ctx context.Context, lists []List[UserID]) (map[List
 	return found, seen, err
 }
 
-// CommentKey is a comment's key in a thread of that selection.
+// CommentKey returns a comment's key in a thread of that selection.
 func CommentKey(t Thread, c *Comment) Key {
 	if t.Order == OrderThreaded {
 		return c.TreePath
@@ -327,9 +334,10 @@ func authorsOf(comments []*Comment) []UserID {
 // PreviewLen is how many comments a preview shows.
 const PreviewLen = 3
 
-// Previews reads the newest comments of posts that the viewer sees, at most PreviewLen each, oldest first, without those by
-// people whom the viewer may not see or mutes, and without those in threads that the viewer mutes. Only where leaving out runs into the
-// end of Post.Latest, or a thread is muted by anybody, does it take a read.
+// Previews reads the newest comments of posts that the viewer sees, at most PreviewLen each, oldest
+// first. It skips those by users who are invisible to or muted by the viewer, and those in threads
+// that the viewer mutes. It takes a read only if Post.Latest is too short after skipping, or if any
+// user mutes a thread.
 func (v *Viewer) Previews(ctx context.Context, posts []*Post) (map[PostID][]*Comment, error) {
 	muted, err := v.MutedThreads(ctx, posts)
 	if err != nil {
@@ -370,7 +378,8 @@ func (v *Viewer) Previews(ctx context.Context, posts []*Post) (map[PostID][]*Com
 	return previews, nil
 }
 
-// newestOf makes previews of the posts' very newest comments. Where one of these is not shown, candidates are all that came with the post.
+// newestOf makes previews of the posts' very newest comments. If one of these is hidden, the
+// candidates are all that came with the post.
 func (v *Viewer) newestOf(ctx context.Context, posts []*Post) (previews, candidates map[PostID][]*Comment, err error) {
 	var authors []UserID
 	for _, p := range posts {
@@ -391,10 +400,11 @@ func (v *Viewer) newestOf(ctx context.Context, posts []*Post) (previews, candida
 	return previews, candidates, nil
 }
 
-// newest are the comments of a post's preview, where none of them is hidden.
+// newest returns the comments of a post's preview if none of them is hidden.
 func newest(p *Post) []*Comment { return p.Latest[max(0, len(p.Latest)-PreviewLen):] }
 
-// preview splits comments (oldest first) into the newest that are shown, and the authors of those that are not.
+// preview splits comments (oldest first) into the newest that are shown, and the authors of the
+// hidden ones.
 func preview(comments []*Comment, relations map[UserID]Relation) (shown []*Comment, hidden []UserID) {
 	for _, c := range comments {
 		if InPreview(c, relations[c.Author]) {

@@ -7,14 +7,15 @@ import (
 	"plaza/id"
 )
 
-// TimeRange selects what was created from Since on, and before Until: a half-open interval, in whole milliseconds; nil is no bound.
-// The time of a post or a comment is part of its id, so that a range is a run of the keys of a list in the order of time.
+// TimeRange selects entries created at or after Since, and before Until: a half-open interval, in
+// whole milliseconds; nil means unbounded. The id of a post or a comment contains its time, so a
+// range of time is a range of list keys.
 type TimeRange struct {
 	Since *time.Time
 	Until *time.Time
 }
 
-// check says what is wrong with the range. Error: INVALID, naming the argument.
+// check validates the range. Error: INVALID, naming the argument.
 func (r TimeRange) check() error {
 	if r.Since != nil && r.Until != nil && !r.Since.Before(*r.Until) {
 		return fault.Invalidf("until", "until must be later than since.")
@@ -22,10 +23,12 @@ func (r TimeRange) check() error {
 	return nil
 }
 
-// NarrowPosts keeps a page of posts, newest first, within the range. Error: INVALID, naming the argument.
+// NarrowPosts limits a page of posts, newest first, to the range. Error: INVALID, naming the
+// argument.
 func (r TimeRange) NarrowPosts(p Page) (Page, error) { return r.newestFirst(p), r.check() }
 
-// Narrow keeps a page of the thread within a range of time. Error: INVALID, naming the argument, also for a range in the order of the tree.
+// Narrow limits a page of the thread to a range of time. Error: INVALID, naming the argument, also
+// for a range in the order of the tree.
 func (t Thread) Narrow(r TimeRange, p Page) (Page, error) {
 	switch {
 	case t.Order == OrderNewest:
@@ -62,7 +65,8 @@ func (r TimeRange) oldestFirst(p Page) Page {
 	return p
 }
 
-// bounds are the keys between which the range lies: the last before it, and the first behind it; "" for no bound.
+// bounds are the keys around the range: the last before it, and the first after it; "" means
+// unbounded.
 func (r TimeRange) bounds() (from, to Key) {
 	if r.Since != nil && r.Since.UnixMilli() > 0 {
 		from = Key(id.LastAt(r.Since.Add(-time.Millisecond)).Bytes())

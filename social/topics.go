@@ -8,11 +8,12 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTopic bounds a topic, in characters; what is longer is none.
+// MaxTopic limits a topic's length, in characters; longer ones are ignored.
 const MaxTopic = 50
 
-// Topics are what posts are about, as everybody may know: the hashtags of those that are PUBLIC, and the hosts of their links without "www.", in
-// lower case, in the posts' order, each once, most of them at most. Other posts say nothing here, nor do comments.
+// Topics returns the topics of posts, all of which are public knowledge: the hashtags of PUBLIC
+// posts, and the hosts of their links without "www.", in lower case, in the posts' order, without
+// duplicates. most is the maximum number. Other posts and comments are ignored.
 func Topics(posts []*Post, most int) []string {
 	topics := []string{}
 	for _, p := range posts {
@@ -29,8 +30,8 @@ func Topics(posts []*Post, most int) []string {
 	return topics
 }
 
-// Breaks are the places in a list of posts behind which something else may stand: behind each every-th of those that are PUBLIC, so that no
-// other post moves it; most of them at most.
+// Breaks returns the places in a list of posts after which something else may be inserted: after
+// each every-th PUBLIC post, so that no other post moves it. most is the maximum number.
 func Breaks(posts []*Post, every, most int) []int {
 	breaks, public := []int{}, 0
 	for i, p := range posts {
@@ -60,7 +61,8 @@ func (c Content) topics() []string {
 	return append(topics, host)
 }
 
-// hashtags are the words that stand behind a '#' and have a letter. One within a word, or within an address, is none.
+// hashtags returns the words that follow a '#' and contain a letter, except those within a word or
+// an address.
 func hashtags(text string) (tags []string) {
 	for {
 		before, after, found := strings.Cut(text, "#")

@@ -17,19 +17,19 @@ type User struct {
 	Bio            string
 	AvatarURL      string // http(s), or empty
 	WallPolicy     WallPolicy
-	FollowersCount int // counts everybody
+	FollowersCount int // includes invisible users
 	FollowingCount int
-	Rights         []Right // in no order; seen by nobody else
+	Rights         []Right // in no order; seen only by the user
 }
 
 // CreatedAt is when the user signed up.
 func (u *User) CreatedAt() time.Time { return u.ID.Time() }
 
-// NameOrder orders users by the NameKeys of their names, and then by id. Engines store it beside the name, and look for
-// the beginnings of names in it.
+// NameOrder orders users by the NameKeys of their names, and then by id. Engines store it beside
+// the name, and use it to search for prefixes of names.
 func NameOrder(name string, user UserID) string { return NameKey(name) + "\x00" + user.ID.String() }
 
-// IsNameOrder says whether a key is that of a list by NameOrder.
+// IsNameOrder reports whether a key is that of a list by NameOrder.
 func IsNameOrder(k Key) bool {
 	name, rest, ok := strings.Cut(string(k), "\x00")
 	if !ok || !utf8.ValidString(name) || len(name) > 16*MaxNameLen {
@@ -39,7 +39,7 @@ func IsNameOrder(k Key) bool {
 	return err == nil
 }
 
-// WallPolicy says who may put posts on a user's wall, apart from blocked and muted users, who never may.
+// WallPolicy says who may post on a user's wall. Blocked and muted users never may.
 type WallPolicy string
 
 // The wall policies.
@@ -49,8 +49,8 @@ const (
 	WallNobody   WallPolicy = "NOBODY"   // only the owner
 )
 
-// NewUser is what signing up stores: the user, the password's hash (empty: nobody can sign in), and the
-// user's built-in circle.
+// NewUser is what signing up stores: the user, the password's hash (empty: sign-in is disabled),
+// and the user's built-in circle.
 type NewUser struct {
 	User         User
 	PasswordHash string
@@ -59,31 +59,33 @@ type NewUser struct {
 
 // Users stores accounts and profiles.
 type Users interface {
-	// InsertUser stores the user, the hash, the circle and the event in one transaction. ErrTaken: the handle
-	// is in use, however many sign up at once.
+	// InsertUser stores the user, the hash, the circle and the event in one transaction. ErrTaken:
+	// the handle is in use, also by a concurrent sign-up.
 	InsertUser(ctx context.Context, u NewUser, e Event) error
-	// UpdateProfile stores what the change gives, leaves the rest as it is (also what others change at the same time), and
-	// appends the event. ErrNotFound.
+	// UpdateProfile stores the fields that are set, leaves the others (including concurrent
+	// changes), and appends the event. ErrNotFound.
 	UpdateProfile(ctx context.Context, id UserID, change ProfileChange, e Event) error
 	// GrantRight gives the user a right and appends the event. False, and no event: the user has it. ErrNotFound.
 	GrantRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
 	// RevokeRight takes a right from the user and appends the event. False, and no event: the user does not have it. ErrNotFound.
 	RevokeRight(ctx context.Context, id UserID, right Right, e Event) (bool, error)
-	// UsersWithRights reads everybody who has a right, in no order: they are few.
+	// UsersWithRights reads all users who have a right, in no order: they are few.
 	UsersWithRights(ctx context.Context) ([]*User, error)
-	// DeleteUser removes the user, the handle, which is free at once, and the user's sessions, and appends e and an EventSessionEnded for
-	// each of these, in one transaction. From then on Relation.Gone holds between the user and everybody, for good; users who follow,
-	// or are followed by, the user are counted as before for a while. What else there is of the user the Worker removes, with exact
-	// counts: follows, blocks, mutes, circles, posts, comments, reactions, votes, the profile, and whatever calls that were under way
-	// may still have stored. Posts by others on the user's wall move to their authors' walls. ErrNotFound.
+	// DeleteUser removes the user, the handle (which becomes available immediately) and the user's
+	// sessions, and appends e and an EventSessionEnded for each session, in one transaction. From
+	// then on Relation.Gone holds between the user and everyone, permanently; the follow counts of
+	// others may still include the user for a while. The Worker removes the rest, with exact
+	// counts: follows, blocks, mutes, circles, posts, comments, reactions, votes, the profile, and
+	// whatever concurrent calls may still have stored. Posts by others on the user's wall move to
+	// their authors' walls. ErrNotFound.
 	DeleteUser(ctx context.Context, id UserID, e Event) error
-	// IsDeleting says whether the Worker has something of a deleted user left to remove.
+	// IsDeleting reports whether the Worker has anything of a deleted user left to remove.
 	IsDeleting(ctx context.Context, id UserID) (bool, error)
 	// Users reads by id; absent users are missing in the map.
 	Users(ctx context.Context, ids []UserID) (map[UserID]*User, error)
 	// UsersByHandle reads by handle (lower case); absent users are missing in the map.
 	UsersByHandle(ctx context.Context, handles []string) (map[string]*User, error)
-	// HasUsers says whether anyone has an account.
+	// HasUsers reports whether any account exists.
 	HasUsers(ctx context.Context) (bool, error)
 	// UsersNamed lists the users whose NameKey begins with the prefix (a NameKey), by NameOrder, ascending; keys are NameOrders.
 	UsersNamed(ctx context.Context, prefix string, p Page) ([]*User, error)
@@ -102,10 +104,11 @@ type Session struct {
 type Sessions interface {
 	// InsertSession stores s.
 	InsertSession(ctx context.Context, s Session) error
-	// Session reads by the token's hash. ErrNotFound: never was, or deleted, or expired before now.
+	// Session reads by the token's hash. ErrNotFound: unknown, deleted, or expired before now.
 	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (Session, error)
-	// LiveSessions returns the hashes of those sessions that are there and do not expire before now, in any order.
+	// LiveSessions returns the hashes of the sessions that exist and do not expire before now, in
+	// any order.
 	LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error)
-	// DeleteSession removes it and appends the event; without an error where it is gone already.
+	// DeleteSession removes it and appends the event; no error if it is already deleted.
 	DeleteSession(ctx context.Context, tokenHash [32]byte, e Event) error
 }

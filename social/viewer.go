@@ -11,12 +11,13 @@ import (
 	"plaza/id"
 )
 
-// Viewer reads for one user, or for nobody (the zero id), as that person may see things. It remembers the relations that
-// it has read, so it must live no longer than one request or one live update. It is safe for concurrent use.
+// Viewer reads on behalf of one user, or signed out (the zero id), and returns only what that user
+// may see. It caches the relations that it has read, so it must live no longer than one request or
+// one live update. It is safe for concurrent use.
 type Viewer struct {
 	ID UserID
-	// ShowsPeople says that the people whom posts and comments name will be asked for: they are read with the relations to them. Set it
-	// before anything is read.
+	// ShowsPeople announces that the people named by posts and comments will be requested: they are
+	// then read with the relations to them. Set it before the first read.
 	ShowsPeople bool
 
 	s *Service
@@ -25,16 +26,16 @@ type Viewer struct {
 
 	mu        sync.Mutex
 	relations map[UserID]Relation
-	people    map[UserID]*User // who exist for the viewer
-	primed    map[UserID]bool  // to whom Prime gave the relation
+	people    map[UserID]*User // users visible to the viewer
+	primed    map[UserID]bool  // users whose relation was set by Prime
 }
 
-// Viewer makes a Viewer that remembers nothing yet.
+// Viewer creates a Viewer with an empty cache.
 func (s *Service) Viewer(viewer UserID) *Viewer {
 	return &Viewer{ID: viewer, s: s, relations: map[UserID]Relation{}, people: map[UserID]*User{}, primed: map[UserID]bool{}}
 }
 
-// Relations reads how the viewer stands to others: one for each of them.
+// Relations reads the viewer's relation to each of the others.
 func (v *Viewer) Relations(ctx context.Context, others []UserID) (map[UserID]Relation, error) {
 	known, unknown := v.remembered(others)
 	if len(unknown) == 0 {
@@ -47,7 +48,7 @@ func (v *Viewer) Relations(ctx context.Context, others []UserID) (map[UserID]Rel
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	for _, pair := range unknown {
-		if pair.Other != nobody {
+		if pair.Other != missingUser {
 			v.relations[pair.Other] = read[pair]
 		}
 		known[pair.Other] = read[pair]
@@ -55,7 +56,7 @@ func (v *Viewer) Relations(ctx context.Context, others []UserID) (map[UserID]Rel
 	return known, nil
 }
 
-// remembered splits others into those that need no read, and the rest, each once.
+// remembered splits others, without duplicates, into those that are cached and the rest.
 func (v *Viewer) remembered(others []UserID) (known map[UserID]Relation, unknown []Pair) {
 	known = make(map[UserID]Relation, len(others))
 	v.mu.Lock()
@@ -73,7 +74,7 @@ func (v *Viewer) remembered(others []UserID) (known map[UserID]Relation, unknown
 	return known, unknown
 }
 
-// Prime gives the viewer the relation to a user who was found elsewhere.
+// Prime sets the viewer's relation to a user who was found by another read.
 func (v *Viewer) Prime(other UserID, r Relation) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -81,13 +82,13 @@ func (v *Viewer) Prime(other UserID, r Relation) {
 	v.primed[other] = true
 }
 
-// Users reads those of the users who exist for the viewer; the others are missing in the map.
+// Users reads the users who are visible to the viewer; the others are missing in the map.
 func (v *Viewer) Users(ctx context.Context, ids []UserID) (map[UserID]*User, error) {
 	users, unmet := v.met(ids)
 	if len(unmet) == 0 {
 		return users, nil
 	}
-	if v.areNoSecret(unmet) {
+	if v.visibilityKnown(unmet) {
 		read, err := v.s.store.Users(ctx, unmet)
 		maps.Copy(users, read)
 		return users, err
@@ -101,7 +102,8 @@ func (v *Viewer) Users(ctx context.Context, ids []UserID) (map[UserID]*User, err
 	return users, err
 }
 
-// named reads the relations to people whom posts or comments name, and the people too where they will be shown.
+// named reads the relations to people named by posts or comments, and the people too if they will
+// be shown.
 func (v *Viewer) named(ctx context.Context, others []UserID) (map[UserID]Relation, error) {
 	if v.ShowsPeople {
 		return v.listed(ctx, others)
@@ -109,16 +111,17 @@ func (v *Viewer) named(ctx context.Context, others []UserID) (map[UserID]Relatio
 	return v.Relations(ctx, others)
 }
 
-// listed reads people who are in a list, and the relations to them, and the viewer. Where all of these relations are known it reads nothing.
+// listed reads people in a list, the relations to them, and the viewer. If all of these relations
+// are cached, it reads nothing.
 func (v *Viewer) listed(ctx context.Context, others []UserID) (map[UserID]Relation, error) {
 	relations, unknown := v.remembered(others)
 	if len(unknown) == 0 {
 		return relations, nil
 	}
-	delete(relations, UserID{}) // a tombstone's author is nobody
+	delete(relations, UserID{}) // a tombstone has no author
 	people := slices.Collect(maps.Keys(relations))
 	if _, own := relations[v.ID]; !own && !v.ID.IsZero() {
-		people = append(people, v.ID) // who is often asked for next, and then takes no command
+		people = append(people, v.ID) // often requested next, and then needs no command
 	}
 	_, unmet := v.met(people)
 	read, err := v.meet(ctx, unmet)
@@ -128,9 +131,10 @@ func (v *Viewer) listed(ctx context.Context, others []UserID) (map[UserID]Relati
 	return relations, err
 }
 
-// areNoSecret says whether it is known that users exist for the viewer. Others are always read with the relation to them, however often
-// they are asked for and whatever is known of them: so those who hide take as long as those who never were.
-func (v *Viewer) areNoSecret(users []UserID) bool {
+// visibilityKnown reports whether the users are known to be visible to the viewer. All others are
+// always read with the relation to them, even if cached, so that a hidden user takes as long as one
+// who does not exist.
+func (v *Viewer) visibilityKnown(users []UserID) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.ID.IsZero() || !slices.ContainsFunc(users, func(other UserID) bool {
@@ -139,7 +143,7 @@ func (v *Viewer) areNoSecret(users []UserID) bool {
 	})
 }
 
-// met splits ids into the users whom the viewer has met, and the rest.
+// met splits ids into the users who are cached, and the rest.
 func (v *Viewer) met(ids []UserID) (users map[UserID]*User, unmet []UserID) {
 	users = make(map[UserID]*User, len(ids))
 	v.mu.Lock()
@@ -154,7 +158,7 @@ func (v *Viewer) met(ids []UserID) (users map[UserID]*User, unmet []UserID) {
 	return users, unmet
 }
 
-// meet reads users and the relations to them, and remembers both.
+// meet reads users and the relations to them, and caches both.
 func (v *Viewer) meet(ctx context.Context, ids []UserID) (map[UserID]Person, error) {
 	people, err := v.s.store.People(ctx, v.ID, ids)
 	if err != nil {
@@ -164,7 +168,7 @@ func (v *Viewer) meet(ctx context.Context, ids []UserID) (map[UserID]Person, err
 	defer v.mu.Unlock()
 	for _, other := range ids {
 		person := people[other]
-		if other != nobody {
+		if other != missingUser {
 			v.relations[other] = person.Relation
 		}
 		if person.isSeen() {
@@ -174,11 +178,12 @@ func (v *Viewer) meet(ctx context.Context, ids []UserID) (map[UserID]Person, err
 	return people, nil
 }
 
-// isSeen says whether a user exists for the viewer.
+// isSeen reports whether a user is visible to the viewer.
 func (p Person) isSeen() bool { return p.User != nil && CanSeeUser(p.Relation) }
 
-// nobody is the id of no user: reading how the viewer stands to it makes what never was take as long as what is hidden.
-var nobody = UserID{id.ID{15: 1}}
+// missingUser is an id that no user has: reading the relation to it makes a missing object take as long
+// as a hidden one.
+var missingUser = UserID{id.ID{15: 1}}
 
 // UserByHandle reads a user. Error: NOT_FOUND.
 func (v *Viewer) UserByHandle(ctx context.Context, handle string) (*User, error) {
@@ -192,19 +197,19 @@ func (v *Viewer) UserByHandle(ctx context.Context, handle string) (*User, error)
 	}
 	user := users[normal]
 	if user == nil {
-		user = &User{ID: nobody}
+		user = &User{ID: missingUser}
 	}
 	relations, err := v.Relations(ctx, []UserID{user.ID})
 	if err != nil {
 		return nil, err
 	}
-	if user.ID == nobody || !CanSeeUser(relations[user.ID]) {
+	if user.ID == missingUser || !CanSeeUser(relations[user.ID]) {
 		return nil, fault.NotFound("handle", "user")
 	}
 	return user, nil
 }
 
-// user reads one user who exists for the viewer. Error: NOT_FOUND, naming the field.
+// user reads one user who is visible to the viewer. Error: NOT_FOUND, naming the field.
 func (v *Viewer) user(ctx context.Context, field string, id UserID) (*User, error) {
 	users, err := v.Users(ctx, []UserID{id})
 	if err != nil {
@@ -216,7 +221,7 @@ func (v *Viewer) user(ctx context.Context, field string, id UserID) (*User, erro
 	return users[id], nil
 }
 
-// Posts reads those of the posts that exist for the viewer; the others are missing in the map.
+// Posts reads the posts that are visible to the viewer; the others are missing in the map.
 func (v *Viewer) Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, error) {
 	posts, err := v.s.store.Posts(ctx, ids)
 	if err != nil {
@@ -234,8 +239,8 @@ func (v *Viewer) Posts(ctx context.Context, ids []PostID) (map[PostID]*Post, err
 	return posts, nil
 }
 
-// Histories reads the earlier versions of posts that exist for the viewer, oldest first; posts without any are missing in
-// the map. Posts that were never edited take no read.
+// Histories reads the earlier versions of posts that are visible to the viewer, oldest first; posts
+// without any are missing in the map. Posts that were never edited need no read.
 func (v *Viewer) Histories(ctx context.Context, posts []*Post) (map[PostID][]Version, error) {
 	var edited []PostID
 	var authors []UserID
@@ -268,7 +273,7 @@ func (v *Viewer) Histories(ctx context.Context, posts []*Post) (map[PostID][]Ver
 	return histories, nil
 }
 
-// post reads one post that exists for the viewer. Error: NOT_FOUND, naming the field.
+// post reads one post that is visible to the viewer. Error: NOT_FOUND, naming the field.
 func (v *Viewer) post(ctx context.Context, field string, id PostID) (*Post, error) {
 	posts, err := v.Posts(ctx, []PostID{id})
 	if err != nil {
@@ -280,7 +285,7 @@ func (v *Viewer) post(ctx context.Context, field string, id PostID) (*Post, erro
 	return posts[id], nil
 }
 
-// Circles reads those of the circles that are the viewer's own; the others are missing in the map.
+// Circles reads the viewer's own circles; the others are missing in the map.
 func (v *Viewer) Circles(ctx context.Context, ids []CircleID) (map[CircleID]*Circle, error) {
 	if v.ID.IsZero() {
 		return nil, nil
@@ -309,7 +314,7 @@ func (v *Viewer) circle(ctx context.Context, id CircleID) (*Circle, error) {
 	return circles[id], nil
 }
 
-// CirclesHolding reads which of the viewer's own circles each user is in.
+// CirclesHolding reads which of the viewer's own circles contain each user.
 func (v *Viewer) CirclesHolding(ctx context.Context, users []UserID) (map[UserID][]CircleID, error) {
 	regards, err := v.regards(ctx, users)
 	holding := make(map[UserID][]CircleID, len(users))
@@ -319,7 +324,7 @@ func (v *Viewer) CirclesHolding(ctx context.Context, users []UserID) (map[UserID
 	return holding, err
 }
 
-// regards reads how others stand to the viewer: Relations as they have it.
+// regards reads the relations in the other direction: those of others to the viewer.
 func (v *Viewer) regards(ctx context.Context, others []UserID) (map[UserID]Relation, error) {
 	if v.ID.IsZero() || len(others) == 0 {
 		return nil, nil
@@ -352,7 +357,7 @@ func (v *Viewer) Votes(ctx context.Context, polls []PostID) (map[PostID]int, err
 	return v.s.store.Votes(ctx, v.ID, polls)
 }
 
-// CanPostOnWalls says for each of the users whether the viewer may put posts on their wall.
+// CanPostOnWalls reports for each of the users whether the viewer may post on their wall.
 func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*User) (map[*User]bool, error) {
 	others := make([]UserID, 0, len(owners))
 	for _, owner := range owners {
@@ -371,21 +376,21 @@ func (v *Viewer) CanPostOnWalls(ctx context.Context, owners []*User) (map[*User]
 	return can, nil
 }
 
-// CanReply says whether the viewer, who has this relation to the post's author, may reply to a comment that they see on it.
+// CanReply reports whether the viewer, who has this relation to the post's author, may reply to a comment that they see on it.
 func (v *Viewer) CanReply(c *Comment, p *Post, toAuthor Relation) bool {
 	return CanReply(v.ID, c, p, toAuthor, v.s.maxDepth)
 }
 
 func authorsOfPosts(posts map[PostID]*Post) []UserID {
-	authors := []UserID{nobody}
+	authors := []UserID{missingUser}
 	for _, p := range posts {
 		authors = append(authors, p.Author)
 	}
 	return authors
 }
 
-// MutedThreads reads which of the posts' threads the viewer mutes; the others are missing in the map. Posts whose thread nobody
-// mutes take no read.
+// MutedThreads reads which of the posts' threads the viewer mutes; the others are missing in the
+// map. Posts whose thread no user mutes need no read.
 func (v *Viewer) MutedThreads(ctx context.Context, posts []*Post) (map[PostID]bool, error) {
 	var some []PostID
 	for _, p := range posts {
@@ -399,8 +404,8 @@ func (v *Viewer) MutedThreads(ctx context.Context, posts []*Post) (map[PostID]bo
 	return v.s.store.MutedThreads(ctx, v.ID, some)
 }
 
-// CanVote says whether the viewer may vote in a poll that they see.
+// CanVote reports whether the viewer may vote in a poll that they see.
 func (v *Viewer) CanVote(p *Poll) bool { return CanVote(v.ID, p, v.s.now()) }
 
-// IsClosed says whether a poll is over.
+// IsClosed reports whether a poll is closed.
 func (v *Viewer) IsClosed(p *Poll) bool { return p.IsClosed(v.s.now()) }

@@ -6,29 +6,32 @@ import (
 	"time"
 )
 
-// Worker does what an engine leaves for later, such as telling an author's followers of a post. No write waits for it. A job is
-// stored in the transaction of the write that causes it, and done at least once, by any server on the database; to
-// do one again changes nothing. While there is work left, News and Wall may lack their newest entries.
+// Worker does an engine's background work, such as adding a new post to followers' feeds. No write
+// waits for it. A job is stored in the transaction of the write that causes it, and done at least
+// once, by any server on the database; doing it again changes nothing. While there is work left,
+// News and Wall may lack their newest entries.
 type Worker interface {
-	// Work does jobs until ctx ends, and returns when those under way are done, a few seconds later at most.
+	// Work does jobs until ctx ends, and returns when those in progress are done, at most a few
+	// seconds later.
 	Work(ctx context.Context)
-	// Backlog says what is left to do.
+	// Backlog returns the remaining work.
 	Backlog(ctx context.Context) (Backlog, error)
-	// Revive gives the jobs that were given up new attempts, and says how many they are.
+	// Revive retries the jobs that were given up, and returns their number.
 	Revive(ctx context.Context) (int, error)
 }
 
-// Backlog is the work that is left.
+// Backlog is the remaining work.
 type Backlog struct {
-	Waiting int       // jobs to do, with those under way, and those that wait for another attempt
-	Oldest  time.Time // when the oldest of them was made; zero where there is none
+	Waiting int       // jobs to do, including those in progress, and those that wait for another attempt
+	Oldest  time.Time // when the oldest of them was created; zero if there is none
 	Dead    int       // jobs that failed too often, and were given up
-	Faults  []Fault   // what failed last, newest first; at most MaxFaults
+	Faults  []Fault   // the last failures, newest first; at most MaxFaults
 }
 
 const lookEvery = 5 * time.Millisecond
 
-// Settle waits until nothing is left to do, which others do meanwhile. It ends with an error when a job is given up, or ctx ends.
+// Settle waits until no work is left; other goroutines or servers do it. It fails if a job is given
+// up, or ctx ends.
 func Settle(ctx context.Context, w Worker) error {
 	again := time.NewTicker(lookEvery)
 	defer again.Stop()
@@ -50,7 +53,7 @@ func Settle(ctx context.Context, w Worker) error {
 	}
 }
 
-// WorkOff does all the work that is left, and nothing else. Errors: those of Settle.
+// WorkOff does all remaining work and returns. Errors: those of Settle.
 func WorkOff(ctx context.Context, w Worker) error {
 	working, rest := context.WithCancel(ctx)
 	done := make(chan struct{})
@@ -62,7 +65,7 @@ func WorkOff(ctx context.Context, w Worker) error {
 	return Settle(ctx, w)
 }
 
-// MaxFaults bounds Backlog.Faults.
+// MaxFaults limits Backlog.Faults.
 const MaxFaults = 20
 
 // Fault is a job that has failed.

@@ -21,7 +21,7 @@ import (
 type Cost struct {
 	// Requested is the operation's cost, at most 2,147,483,647: what costs more is given as that.
 	Requested int `json:"requestedQueryCost"`
-	// Maximum is Limits.MaxCost: a higher Requested is refused as QUERY_TOO_COMPLEX.
+	// Maximum is Limits.MaxCost: a higher Requested is rejected as QUERY_TOO_COMPLEX.
 	Maximum int `json:"maximumQueryCost"`
 }
 
@@ -159,7 +159,7 @@ func (c *coster) argument(field *ast.Field, definition *ast.ArgumentDefinition) 
 	return value
 }
 
-// itemCount reads a number, or the length of a list. ok is false for null and what is no number.
+// itemCount reads a number, or the length of a list. ok is false for null and for anything else.
 func itemCount(value any) (n int64, ok bool) {
 	switch value := value.(type) {
 	case int:
@@ -169,7 +169,7 @@ func itemCount(value any) (n int64, ok bool) {
 	case json.Number:
 		n, err := value.Int64()
 		return n, err == nil
-	case string: // a single id stands for a list of one
+	case string: // a single id is a list of one
 		return 1, true
 	case []any:
 		return int64(len(value)), true

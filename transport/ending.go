@@ -22,9 +22,10 @@ func withEnding(ctx context.Context) (context.Context, *ending) {
 	return context.WithValue(ctx, endingKey{}, e), e
 }
 
-// EndSubscription makes a subscription end with an error instead of complete: a resolver calls it with its own
-// context before it closes its channel (a subscriber that is too slow, a source that failed). The error goes
-// through the presenter. Only the first call counts; outside of a subscription it does nothing.
+// EndSubscription makes a subscription end with an error instead of complete. A resolver calls it
+// with its own context before it closes its channel (a subscriber that is too slow, a source that
+// failed). The error goes through the presenter. Only the first call counts; outside of a
+// subscription it does nothing.
 func EndSubscription(ctx context.Context, err error) {
 	if e, ok := ctx.Value(endingKey{}).(*ending); ok && err != nil {
 		e.reason.CompareAndSwap(nil, &err)

@@ -31,7 +31,7 @@ const (
 	CodeNotAcceptable = "NOT_ACCEPTABLE"
 	// CodeUnsupportedMediaType: the request body is not application/json. HTTP status 415.
 	CodeUnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
-	// CodeRateLimited: more operations at once on one socket than [Options.MaxSocketOperations].
+	// CodeRateLimited: more concurrent operations on one socket than [Options.MaxSocketOperations].
 	CodeRateLimited = "RATE_LIMITED"
 	// CodeTimeout: the operation ran longer than [Options.OperationTimeout].
 	CodeTimeout = "TIMEOUT"
@@ -41,10 +41,10 @@ const (
 	CodeInternal = "INTERNAL"
 )
 
-// maxMessage bounds, in bytes, the error messages that quote what the client sent.
+// maxMessage limits, in bytes, the error messages that quote what the client sent.
 const maxMessage = 300
 
-// newError makes an error that is safe to send: its text is cut to maxMessage bytes.
+// newError creates an error that is safe to send: its text is cut to maxMessage bytes.
 func newError(code, format string, args ...any) *gqlerror.Error {
 	return &gqlerror.Error{
 		Message:    truncate(fmt.Sprintf(format, args...), maxMessage),
@@ -52,7 +52,7 @@ func newError(code, format string, args ...any) *gqlerror.Error {
 	}
 }
 
-// Codes are those that requests are refused with before they run.
+// Codes returns the codes with which requests are rejected before they run.
 func Codes() []string {
 	return []string{
 		CodeUnauthenticated, CodeForbidden, CodeBadUserInput, CodeParseFailed, CodeValidationFailed, CodeQueryTooComplex, CodePayloadTooLarge,
@@ -70,7 +70,8 @@ func errorCode(err *gqlerror.Error) string {
 	return code
 }
 
-// coded finishes what the parser and the validator report: one code, bounded text, a bounded number.
+// coded completes the errors of the parser and the validator: one code, limited text, a limited
+// number.
 func coded(code string, errs gqlerror.List) gqlerror.List {
 	const maxErrors = 50
 	if len(errs) > maxErrors {

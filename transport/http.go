@@ -14,7 +14,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// httpError is a refusal whose status does not depend on the media type of the answer.
+// httpError is an error whose status does not depend on the media type of the response.
 type httpError struct {
 	status int
 	err    *gqlerror.Error
@@ -74,7 +74,7 @@ func checkMethod(w http.ResponseWriter, r *http.Request) *httpError {
 	return &httpError{http.StatusMethodNotAllowed, newError(CodeMethodNotAllowed, "only GET and POST are allowed")}
 }
 
-// checkContentType refuses what a form on a foreign page could send: that would be CSRF.
+// checkContentType rejects what a form on a foreign page could send: that would be CSRF.
 func checkContentType(header http.Header) *httpError {
 	media, params, err := mime.ParseMediaType(header.Get("Content-Type"))
 	charset := params["charset"]
@@ -101,7 +101,7 @@ func (s *Server) readRequest(w http.ResponseWriter, r *http.Request) (*request, 
 	return req, requestError(err)
 }
 
-// requestError presents what parseRequest and parseQueryString refuse.
+// requestError presents the errors of parseRequest and parseQueryString.
 func requestError(err error) *httpError {
 	var text *textError
 	switch {
@@ -156,7 +156,8 @@ func (s *Server) answerHTTP(ctx context.Context, req *request, r *http.Request) 
 	return newAnswer(handler(ctx), op.cost), nil
 }
 
-// failedAnswer answers a request that was refused before execution; op is known if its cost was the reason.
+// failedAnswer responds to a request that was rejected before execution; op is known if its cost
+// was the reason.
 func failedAnswer(op *operation, errs gqlerror.List) *answer {
 	if op == nil {
 		return &answer{errors: errs}
@@ -175,7 +176,7 @@ func checkKind(kind ast.Operation, method string) *httpError {
 	return nil
 }
 
-// refuseIdentity answers a request whose Authorization was not accepted.
+// refuseIdentity responds to a request whose Authorization was rejected.
 func (s *Server) refuseIdentity(w http.ResponseWriter, r *http.Request, err *gqlerror.Error) {
 	switch errorCode(err) {
 	case CodeInternal:
@@ -188,7 +189,8 @@ func (s *Server) refuseIdentity(w http.ResponseWriter, r *http.Request, err *gql
 	}
 }
 
-// refuse answers with one error, in the media type that the client prefers if it accepts any; a 503 says when to try again.
+// refuse responds with one error, in the media type that the client prefers if it accepts any; a
+// 503 says when to retry.
 func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, err *gqlerror.Error) {
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1") // seconds

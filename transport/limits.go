@@ -8,13 +8,13 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// Limits bound what a document may ask for. All are checked before anything runs, and all but the cost
-// before validation, which is itself open to attack. A zero field means its default.
+// Limits bound what a document may request. All are checked before anything runs, and all but the
+// cost before validation, which is itself open to attack. A zero field means its default.
 type Limits struct {
 	// MaxTokens bounds the lexical tokens of the whole document, comments included. Default 2,000.
 	MaxTokens int
-	// MaxDepth bounds how deep fields nest, fragments expanded. Introspection has an allowance of its own
-	// (introspectionDepth), so that a lower limit does not lock GraphiQL out. Default 16.
+	// MaxDepth limits how deep fields nest, fragments expanded. Introspection has a separate limit
+	// (introspectionDepth), so that a lower MaxDepth does not lock GraphiQL out. Default 16.
 	MaxDepth int
 	// MaxAliases bounds the aliased fields of the document, fragments expanded. Default 100.
 	MaxAliases int
@@ -22,15 +22,16 @@ type Limits struct {
 	MaxFields int
 	// MaxDirectives bounds the directives of the document, fragments expanded. Default 50.
 	MaxDirectives int
-	// MaxCost bounds an operation's requested cost; see [Cost]. Default 50,000: a list of 100 lists of 100 with four fields each,
-	// which is a manager of circles, fits, and a list three levels deep does not. What such an operation does at most is bounded
-	// beside it: by the length of an answer, by how many hidden entries it passes over, and by [Options.OperationTimeout].
+	// MaxCost limits an operation's requested cost; see [Cost]. Default 50,000: a list of 100 lists
+	// of 100 with four fields each, such as a manager of circles, fits, and a list three levels
+	// deep does not. Other limits also apply to such an operation: the length of the response, the
+	// number of hidden entries that it skips, and [Options.OperationTimeout].
 	MaxCost int
-	// DefaultPageSize is the size of a page whose field takes first, last, count or ids, and is given none,
-	// or one below 1. Default 20.
+	// DefaultPageSize is the size of a page whose field takes first, last, count or ids, but has
+	// none of them, or one below 1. Default 20.
 	DefaultPageSize int
-	// MaxPageSize is the largest page that is counted: resolvers must refuse larger ones themselves, with
-	// an error that names the argument. Default 100.
+	// MaxPageSize is the largest page that is counted: resolvers must reject larger ones
+	// themselves, with an error that names the argument. Default 100.
 	MaxPageSize int
 	// DefaultListSize is the assumed length of a list of objects that has no size argument. Default 10.
 	DefaultListSize int
@@ -179,7 +180,7 @@ func (m *measurer) field(field *ast.Field) extent {
 	return inside
 }
 
-// spread measures a fragment where it is used; a cycle is refused here, before anything can follow it.
+// spread measures a fragment where it is used, and rejects cycles before anything can follow them.
 func (m *measurer) spread(name string) extent {
 	fragment, ok := m.fragments[name]
 	if !ok {
@@ -200,7 +201,8 @@ func (m *measurer) spread(name string) extent {
 	return fragment.extent
 }
 
-// directives counts them, and refuses those of incremental delivery: gqlgen would leak a goroutine for each.
+// directives counts directives, and rejects those of incremental delivery: gqlgen would leak a
+// goroutine for each.
 func (m *measurer) directives(list ast.DirectiveList) extent {
 	for _, directive := range list {
 		if directive.Name == "defer" || directive.Name == "stream" {

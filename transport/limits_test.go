@@ -15,7 +15,7 @@ import (
 	"plaza/transport/internal/testapi"
 )
 
-// introspectionQuery asks for what GraphiQL asks for, its options included.
+// introspectionQuery is the query that GraphiQL sends, including its options.
 var introspectionQuery = `query IntrospectionQuery {
   __schema {
     description
@@ -286,7 +286,8 @@ func FuzzLimits(f *testing.F) {
 	})
 }
 
-// usesAllFragments tells whether the naive walk sees what measure sees: unused and duplicate fragments differ.
+// usesAllFragments reports whether the naive walk sees what measure sees: unused and duplicate
+// fragments differ.
 func usesAllFragments(doc *ast.QueryDocument) bool {
 	used := map[string]bool{}
 	var walk func(ast.SelectionSet)
@@ -347,7 +348,7 @@ func TestHalfCharactersAreRefused(t *testing.T) {
 		`{ echo(text: "a\ud800b") }`:          true,
 		`{ echo(text: "\uDFFF") }`:            true,
 		`{ echo(text: "a\\ud800b") }`:         false, // an escaped backslash
-		`{ echo(text: """a\ud800b""") }`:      false, // block strings have no such escapes
+		`{ echo(text: """a\ud800b""") }`:      false, // block strings do not support these escapes
 		`{ echo(text: "\u00e9") } # \ud800`:   false,
 		`{ echo(text: "\ud83d\ude00") }`:      true, // the parser does not join pairs
 		`{ echo(text: "plain") }`:             false,

@@ -27,7 +27,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// patience is how long a test waits for what must happen.
+// patience is how long a test waits for an expected event.
 var patience = testtime.Patience()
 
 // secret must never reach a client.
@@ -97,7 +97,7 @@ func newTestServer(t *testing.T, change func(*Options)) *testServer {
 	return s
 }
 
-// authenticate knows ada and bob; "Bearer broken" stands for a database that is down.
+// authenticate accepts ada and bob; "Bearer broken" simulates an unavailable database.
 func (s *testServer) authenticate(ctx context.Context, authorization string) (context.Context, error) {
 	s.authentified.Add(1)
 	if _, revoked := s.revoked.Load(authorization); revoked {
@@ -126,7 +126,7 @@ func (s *testServer) present(ctx context.Context, err error) *gqlerror.Error {
 		return newError(CodeUnauthenticated, "who are you?")
 	case errors.Is(err, context.DeadlineExceeded):
 		return newError(CodeTimeout, "the operation took too long")
-	case !errors.Is(err, context.Canceled): // the client left: nobody's fault
+	case !errors.Is(err, context.Canceled): // the client disconnected: not an error
 		slog.New(slog.NewTextHandler(s.log, nil)).ErrorContext(ctx, "internal error", "requestId", RequestID(ctx), "error", err)
 	}
 	internal := newError(CodeInternal, "internal server error")

@@ -33,7 +33,7 @@ const (
 // maxOperationID bounds, in bytes, the id that a client gives to an operation.
 const maxOperationID = 1024
 
-// message is what a client sent.
+// message is a client's message.
 type message struct {
 	kind    string
 	id      string

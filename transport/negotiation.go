@@ -72,7 +72,7 @@ func parseAccept(header string) []mediaRange {
 	for element := range strings.SplitSeq(header, ",") {
 		name, params, err := mime.ParseMediaType(element)
 		if err != nil {
-			continue // an element that nobody can read asks for nothing
+			continue // ignore an unreadable element
 		}
 		q := 1.0
 		if text, ok := params["q"]; ok {

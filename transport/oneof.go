@@ -8,8 +8,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 )
 
-// oneOf checks the literals of @oneOf inputs in place of gqlparser (see withoutOneOf). Its errors name the argument or the input field that
-// takes the input, as in "input.content".
+// oneOf validates the literals of @oneOf inputs instead of gqlparser (see withoutOneOf). Its errors
+// name the argument or the input field that takes the input, as in "input.content".
 func oneOf(events *validator.Events, addError validator.AddErrFunc) {
 	events.OnField(func(_ *validator.Walker, field *ast.Field) {
 		for _, argument := range field.Arguments {
@@ -49,8 +49,8 @@ func hasOne(value *ast.Value) bool {
 	return len(value.Children) == 1 && value.Children[0].Value.Kind != ast.NullValue
 }
 
-// withoutOneOf leaves out what gqlparser's rule says of @oneOf inputs: it names the first field of the input, whichever is null, and not the
-// argument.
+// withoutOneOf drops the errors of gqlparser's rule about @oneOf inputs: it names the first field
+// of the input, whichever is null, and not the argument.
 func withoutOneOf(rule validator.RuleFunc) validator.RuleFunc {
 	return func(events *validator.Events, addError validator.AddErrFunc) {
 		rule(events, func(options ...validator.ErrorOption) {

@@ -26,8 +26,8 @@ type operation struct {
 
 func (o *operation) kind() ast.Operation { return o.context.Operation.Operation }
 
-// prepare takes a request through parsing, limits, validation, variables and cost. When it fails, the
-// operation is nil unless the cost was what failed.
+// prepare parses a request, and checks limits, validity, variables and cost. When it fails, the
+// operation is nil unless the cost was the reason.
 func (s *Server) prepare(ctx context.Context, req *request, header http.Header) (*operation, gqlerror.List) {
 	op, errs := s.check(ctx, req, header)
 	if len(errs) > 0 {
@@ -80,7 +80,7 @@ func selectOperation(doc *ast.QueryDocument, name string) (*ast.OperationDefinit
 	}
 	operation := doc.Operations.ForName(name)
 	if operation == nil {
-		return nil, newError(CodeValidationFailed, "the document holds no operation named %q", truncate(name, maxMessage/2))
+		return nil, newError(CodeValidationFailed, "the document contains no operation named %q", truncate(name, maxMessage/2))
 	}
 	return operation, nil
 }
@@ -146,8 +146,8 @@ func parseDocument(query string, maxTokens int) (*ast.QueryDocument, *gqlerror.E
 	return doc, nil
 }
 
-// checkSurrogates refuses string literals with escapes of half characters (\ud800 to \udfff), which the parser would store as
-// U+FFFD.
+// checkSurrogates rejects string literals with escapes of half characters (\ud800 to \udfff), which
+// the parser would store as U+FFFD.
 func checkSurrogates(query string) *gqlerror.Error {
 	if !strings.Contains(strings.ToLower(query), `\ud`) {
 		return nil
@@ -164,7 +164,7 @@ func checkSurrogates(query string) *gqlerror.Error {
 	return nil // other errors are the parser's
 }
 
-// surrogate matches the escape of a UTF-16 surrogate behind an even number of backslashes.
+// surrogate matches the escape of a UTF-16 surrogate after an even number of backslashes.
 var surrogate = regexp.MustCompile(`(?i)(?:^|[^\\])(?:\\\\)*\\ud[89a-f][0-9a-f]{2}`)
 
 // dispatch starts an operation: each call of the handler gives one response, and nil after the last.

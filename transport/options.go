@@ -9,19 +9,20 @@ import (
 
 // Options configure a [Server]. ErrorPresenter and Recover are required; every other zero field means its default.
 type Options struct {
-	// Limits bound what a document may ask for.
+	// Limits bound what a document may request.
 	Limits Limits
 
-	// Authenticate turns an Authorization header's value ("" when there is none, which normally means
-	// anonymous and no error) into the context that the operation runs in. It is called once for each HTTP
-	// request; on a websocket once for connection_init, whose payload's "Authorization" it is given (else
-	// the handshake's header), and again with the same value for each operation, because a token can be
-	// revoked in between. It may be called from many goroutines. The context that it gives must derive from
-	// the one that it gets. Default: everybody is anonymous.
+	// Authenticate converts an Authorization header's value ("" if there is none, which normally
+	// means anonymous and no error) to the context that the operation runs in. It is called once
+	// for each HTTP request. On a websocket it is called once for connection_init, with the
+	// "Authorization" of its payload (or else the handshake's header), and again with the same
+	// value for each operation, because a token can be revoked in between. It may be called from
+	// many goroutines. The returned context must derive from the given one. Default: everyone is
+	// anonymous.
 	//
-	// An error refuses the request: 401 over HTTP; a websocket is closed with 4403. When ErrorPresenter makes
-	// INTERNAL of it (a database that is down), it is 500 over HTTP, 1011 in connection_init, and an error
-	// message for an operation.
+	// An error rejects the request: 401 over HTTP; a websocket is closed with 4403. If
+	// ErrorPresenter turns it into INTERNAL (an unavailable database), it is 500 over HTTP, 1011 in
+	// connection_init, and an error message for an operation.
 	Authenticate func(ctx context.Context, authorization string) (context.Context, error)
 	// SessionKey names the session that an authenticated context belongs to, for [Server.CloseSession]; ""
 	// for none. A token's hash serves well.
@@ -30,18 +31,18 @@ type Options struct {
 	// AroundOperations wrap each operation, the first outermost: this is where loaders are installed for
 	// queries and mutations.
 	AroundOperations []graphql.OperationMiddleware
-	// AroundResponses wrap each response: one of a query or mutation, one for each event of a subscription,
-	// which is where its loaders are installed.
+	// AroundResponses wrap each response: one of a query or mutation, one for each event of a
+	// subscription, which is where its loaders are installed.
 	AroundResponses []graphql.ResponseMiddleware
 
-	// ErrorPresenter makes the error that a client sees of one that a resolver, Authenticate or Recover
-	// returned; [RequestID] tells which request it belongs to. Required.
+	// ErrorPresenter converts an error that a resolver, Authenticate or Recover returned to the
+	// error that a client sees; [RequestID] identifies the request. Required.
 	ErrorPresenter graphql.ErrorPresenterFunc
-	// Recover makes an error of a panic. Required.
+	// Recover converts a panic to an error. Required.
 	Recover graphql.RecoverFunc
 
-	// Refused is told the code of each request or operation that is refused before anything of it runs. It may be called from many
-	// goroutines. Default: nobody is told.
+	// Refused is called with the code of each request or operation that is rejected before it runs.
+	// It may be called from many goroutines. Default: none.
 	Refused func(code string)
 
 	// CachedDocuments is how many parsed and validated documents are kept, least recently used out first.
@@ -60,7 +61,7 @@ type Options struct {
 	AllowedOrigins []string
 	// MaxMessageBytes bounds one websocket message from a client; more closes with 1009. Default 1 MiB.
 	MaxMessageBytes int64
-	// MaxSocketOperations bounds the operations under way on one socket. Default 100.
+	// MaxSocketOperations limits the concurrent operations on one socket. Default 100.
 	MaxSocketOperations int
 	// InitTimeout is how long a client may take to send connection_init; then 4408. Default 10 s.
 	InitTimeout time.Duration

@@ -81,7 +81,7 @@ func separate(buf *bytes.Buffer) {
 var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 func getBuffer() *bytes.Buffer {
-	buf, _ := buffers.Get().(*bytes.Buffer) // the pool holds nothing else
+	buf, _ := buffers.Get().(*bytes.Buffer) // the pool contains nothing else
 	buf.Reset()
 	return buf
 }

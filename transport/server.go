@@ -22,8 +22,8 @@ import (
 
 // Server is the http.Handler of a GraphQL endpoint.
 //
-// The http.Server around it should set ReadHeaderTimeout and no WriteTimeout: operations and bodies have
-// timeouts of their own.
+// The http.Server around it should set ReadHeaderTimeout and no WriteTimeout: operations and bodies
+// have their own timeouts.
 type Server struct {
 	schema    graphql.ExecutableSchema
 	options   Options
@@ -45,7 +45,7 @@ type Server struct {
 	cancel context.CancelFunc
 }
 
-// New makes a server for a schema. It starts nothing, and panics where a required option is missing.
+// New creates a server for a schema. It starts nothing, and panics if a required option is missing.
 func New(es graphql.ExecutableSchema, options Options) *Server {
 	options = options.withDefaults()
 	s := &Server{
@@ -110,8 +110,9 @@ func (s *Server) begin() bool {
 	return true
 }
 
-// CloseSockets closes the sockets with 1001 (after their queries and mutations, at most Options.FinishTimeout; subscriptions
-// end at once) and refuses new ones with 503. It does not wait, and other requests are still answered.
+// CloseSockets closes the sockets with 1001 (after their queries and mutations, at most
+// Options.FinishTimeout; subscriptions end immediately) and rejects new ones with 503. It does not
+// wait, and other requests are still served.
 func (s *Server) CloseSockets() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -121,11 +122,12 @@ func (s *Server) CloseSockets() {
 	}
 }
 
-// Shutdown does what CloseSockets does, refuses all new requests with 503, and waits until all requests and sockets are done.
-// When ctx ends first, it cancels what still runs, cuts the sockets off, and gives ctx's error.
+// Shutdown does what CloseSockets does, rejects all new requests with 503, and waits until all
+// requests and sockets are done. When ctx ends first, it cancels what still runs, disconnects the
+// sockets, and returns ctx's error.
 //
-// http.Server.Shutdown knows nothing of sockets: call CloseSockets before it, so that they end while it waits for requests, and
-// Shutdown after it, when no more requests can come.
+// http.Server.Shutdown does not know about sockets: call CloseSockets before it, so that they end
+// while it waits for requests, and Shutdown after it, when no more requests can arrive.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.cancel()
 	s.CloseSockets()

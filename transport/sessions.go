@@ -2,10 +2,10 @@ package transport
 
 import "context"
 
-// CloseSession ends the sockets that authenticated with a session: its subscriptions at once, then, after the
-// queries and mutations under way (at most Options.FinishTimeout), the socket itself with 4403. It returns
-// without waiting. Call it after the token is revoked: an operation that starts later is refused by
-// Options.Authenticate.
+// CloseSession ends the sockets that authenticated with a session: its subscriptions immediately,
+// then, after the running queries and mutations (at most Options.FinishTimeout), the socket itself
+// with 4403. It returns without waiting. Call it after the token is revoked: Options.Authenticate
+// rejects operations that start later.
 func (s *Server) CloseSession(key string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -47,7 +47,7 @@ func (s *Server) Sockets() int {
 	return len(s.sockets)
 }
 
-// joinSession makes a socket known to CloseSession.
+// joinSession registers a socket for CloseSession.
 func (s *Server) joinSession(authenticated context.Context, k *socket) {
 	if s.options.SessionKey == nil {
 		return

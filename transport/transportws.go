@@ -119,7 +119,7 @@ const (
 	socketClosing // which is answer enough
 )
 
-// register takes an id into use and counts the operation's goroutine in.
+// register reserves an id and counts the operation's goroutine.
 func (k *socket) register(id json.RawMessage, name string) (*socketOperation, refusal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -149,7 +149,7 @@ func (k *socket) complete(name string) {
 	}
 }
 
-// forget takes an operation's id out of use. It is called with k.mu held.
+// forget releases an operation's id. It is called with k.mu held.
 func (k *socket) forget(op *socketOperation) {
 	if k.operations[op.name] == op { // the id may belong to another by now
 		delete(k.operations, op.name)

@@ -19,7 +19,7 @@ type textError struct{ path string }
 
 func (e *textError) Error() string { return e.path + " is not valid Unicode text" }
 
-// validText tells whether JSON holds neither invalid UTF-8 nor an escaped surrogate without its partner.
+// validText reports whether JSON contains neither invalid UTF-8 nor an unpaired escaped surrogate.
 func validText(data []byte) bool {
 	if !utf8.Valid(data) {
 		return false
@@ -31,8 +31,8 @@ func validText(data []byte) bool {
 	return !bad
 }
 
-// markBadText replaces what is not Unicode in JSON by a rune that occurs nowhere else in it, and gives that
-// rune; ok is false when every candidate occurs already.
+// markBadText replaces what is not Unicode in JSON by a rune that occurs nowhere else in it, and
+// returns that rune; ok is false if every candidate occurs already.
 func markBadText(data []byte) (marked []byte, mark rune, ok bool) {
 	const first, last = '\uFDD0', '\uFDEF' // Unicode's noncharacters: never meant for interchange
 	lower := bytes.ToLower(data)

@@ -54,8 +54,9 @@ func badVariable(path, format string, args ...any) *gqlerror.Error {
 	return err
 }
 
-// variableChecker holds scalars to the specification where gqlparser is lax: it takes 64-bit and quoted
-// numbers for Int, and numbers for String. What is absent, unknown or null is left to gqlparser.
+// variableChecker validates scalars by the specification where gqlparser is lax: it accepts 64-bit
+// and quoted numbers for Int, and numbers for String. Absent, unknown and null values are left to
+// gqlparser.
 type variableChecker struct{ schema *ast.Schema }
 
 func (c variableChecker) check(typ *ast.Type, value any, path string) *gqlerror.Error {
@@ -65,7 +66,7 @@ func (c variableChecker) check(typ *ast.Type, value any, path string) *gqlerror.
 	if typ.Elem != nil {
 		items, ok := value.([]any)
 		if !ok {
-			return c.check(typ.Elem, value, path) // a single value stands for a list of one
+			return c.check(typ.Elem, value, path) // a single value is a list of one
 		}
 		for i, item := range items {
 			if err := c.check(typ.Elem, item, path+"."+strconv.Itoa(i)); err != nil {
@@ -163,7 +164,7 @@ func kindOf(value any) string {
 	return "an object"
 }
 
-// intRange refuses Int literals beyond 32 bits, which gqlparser lets through.
+// intRange rejects Int literals beyond 32 bits, which gqlparser accepts.
 func intRange(events *validator.Events, addError validator.AddErrFunc) {
 	events.OnValue(func(_ *validator.Walker, value *ast.Value) {
 		isInt := value.Kind == ast.IntValue && value.Definition != nil && value.Definition.Name == "Int"
@@ -178,8 +179,9 @@ func intRange(events *validator.Events, addError validator.AddErrFunc) {
 	})
 }
 
-// newRules is the specification's validation, bounded in time: "did you mean" compares every unknown name
-// with the whole schema, and whoever needs it has GraphiQL, which knows the schema.
+// newRules returns the specification's validation rules, limited in time: "did you mean" would
+// compare every unknown name with the whole schema, and GraphiQL, which knows the schema, makes the
+// same suggestions.
 func newRules() *rules.Rules {
 	all := rules.NewDefaultRules()
 	for _, plain := range []validator.Rule{

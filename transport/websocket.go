@@ -19,8 +19,8 @@ import (
 )
 
 const (
-	// subprotocolTransport is today's protocol; the older "graphql-ws" will stand beside it in newUpgrader,
-	// and have a handle method of its own.
+	// subprotocolTransport is the current protocol; the older "graphql-ws" would be added in
+	// newUpgrader, with a handle method for it.
 	subprotocolTransport = "graphql-transport-ws"
 	// maxCloseReason is what RFC 6455 leaves for the reason in a close frame, in bytes.
 	maxCloseReason = 123
@@ -36,7 +36,8 @@ func newUpgrader(options Options) websocket.Upgrader {
 	}
 }
 
-// originAllowed: browsers always send an Origin; whoever sends none is not one, and cannot be misled by a page.
+// originAllowed: browsers always send an Origin; a client without one is not a browser, and can't
+// be misled by a page.
 func originAllowed(r *http.Request, allowed []string) bool {
 	origin := r.Header.Get("Origin")
 	if origin == "" || slices.Contains(allowed, "*") || slices.Contains(allowed, origin) {
@@ -53,8 +54,8 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return http.NewResponseController(h.ResponseWriter).Hijack()
 }
 
-// serveWebSocket upgrades the connection and reads from it until it ends. An idle socket holds this one
-// goroutine; each operation under way has one more.
+// serveWebSocket upgrades the connection and reads from it until it ends. An idle socket uses only
+// this goroutine; each running operation has one more.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	if s.closedToSockets() {
 		s.refuse(w, r, http.StatusServiceUnavailable, errShuttingDown())
@@ -97,7 +98,7 @@ type socket struct {
 	authorization string
 	session       string // the key in Server.sessions; guarded by Server.mu
 
-	writing sync.Mutex // held while a message is written, and by whoever needs that none is
+	writing sync.Mutex // held while a message is written, and to prevent writes
 
 	mu         sync.Mutex
 	closing    bool   // a close frame is on its way: nothing else may follow
@@ -148,7 +149,7 @@ func (k *socket) read() {
 			return
 		}
 		switch {
-		case k.isClosing(): // what still arrives is not looked at
+		case k.isClosing(): // messages that still arrive are ignored
 		case kind != websocket.TextMessage:
 			k.close(closeBadRequest, "Messages must be text")
 		case !utf8.Valid(data):
@@ -159,8 +160,8 @@ func (k *socket) read() {
 	}
 }
 
-// stayAlive moves the time by which the client must show a sign of life. Once the socket is closing, the
-// deadline of the closing handshake stands.
+// stayAlive extends the deadline for the client's next sign of life. Once the socket is closing,
+// the deadline of the closing handshake remains.
 func (k *socket) stayAlive() error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -170,8 +171,9 @@ func (k *socket) stayAlive() error {
 	return k.conn.SetReadDeadline(time.Now().Add(k.server.options.PingInterval + k.server.options.PongTimeout))
 }
 
-// linger reads what the client is still sending after a frame that gorilla refused (it has sent the close
-// frame itself): closing at once would reset the connection, and the client might never see the code.
+// linger reads what the client is still sending after a frame that gorilla rejected (it has sent
+// the close frame itself): closing immediately would reset the connection, and the client might
+// never see the code.
 func (k *socket) linger(err error) {
 	k.abandon()
 	var closed *websocket.CloseError
@@ -225,8 +227,8 @@ func (k *socket) isClosing() bool {
 	return k.closing
 }
 
-// drain refuses new operations, ends subscriptions, lets queries and mutations finish within FinishTimeout,
-// and closes.
+// drain rejects new operations, ends subscriptions, lets queries and mutations finish within
+// FinishTimeout, and closes.
 func (k *socket) drain(code int, reason string) {
 	k.mu.Lock()
 	if k.draining != nil || k.closing {
@@ -274,7 +276,7 @@ func (k *socket) cut() {
 	_ = k.conn.Close()
 }
 
-// end leaves nothing behind: when it returns, the socket's operations have.
+// end cleans up: when it returns, the socket's operations have ended.
 func (k *socket) end() {
 	k.cut()
 	k.mu.Lock()
@@ -284,8 +286,8 @@ func (k *socket) end() {
 	k.operating.Wait()
 }
 
-// send writes one message if the operation it belongs to (nil: none) is still wanted; last takes the
-// operation's id out of use first, so that the client, once it has the message, can use the id again.
+// send writes one message if the operation it belongs to (nil: none) is still wanted; last releases
+// the operation's id first, so that the client, once it has the message, can reuse the id.
 func (k *socket) send(op *socketOperation, last bool, data []byte) bool {
 	k.writing.Lock()
 	defer k.writing.Unlock()

@@ -397,7 +397,7 @@ func TestCloseSessionLetsTheMutationAnswer(t *testing.T) {
 	c.subscribe("signOut", `mutation{holds}`)
 	receive(t, s.resolver.Started)
 	s.transport.CloseSession("ada")
-	receive(t, s.resolver.Ended) // the stream is gone at once
+	receive(t, s.resolver.Ended) // the stream ends immediately
 	c.subscribe("late", `{viewer}`)
 	close(s.resolver.Release)
 	c.wantPart(`{"id":"signOut","type":"next"`, "released")
@@ -413,7 +413,7 @@ func TestClientCompletes(t *testing.T) {
 	receive(t, s.resolver.Started)
 	c.send(`{"id":"1","type":"complete"}`)
 	receive(t, s.resolver.Ended)
-	c.subscribe("1", `{viewer}`) // the id is free, and no message of the first one comes
+	c.subscribe("1", `{viewer}`) // the id is free, and no message of the first one arrives
 	c.wantPart(`{"id":"1","type":"next","payload":{"data":{"viewer":null}`)
 	c.want(`{"id":"1","type":"complete"}`)
 
@@ -688,7 +688,7 @@ func TestPanicInSocketOperation(t *testing.T) {
 	c.wantPart(`"next"`)
 }
 
-// FuzzMessage: no input panics, what is accepted is complete, and a refusal fits a close frame.
+// FuzzMessage: no input panics, accepted messages are complete, and an error fits a close frame.
 func FuzzMessage(f *testing.F) {
 	for _, seed := range []string{
 		`{"type":"connection_init","payload":{"Authorization":"Bearer x"}}`,
@@ -738,7 +738,7 @@ func FuzzMessage(f *testing.F) {
 func TestIdleSocketCostsOneGoroutine(t *testing.T) {
 	const sockets = 50
 	s := newTestServer(t, nil)
-	s.open(t) // what the first one starts stays
+	s.open(t) // goroutines started by the first one remain
 	before := runtime.NumGoroutine()
 	for range sockets {
 		s.open(t)

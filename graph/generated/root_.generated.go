@@ -261,56 +261,56 @@ func (ec *executionContext) introspectType(name string) (*introspection.Type, er
 
 var sources = []*ast.Source{
 	{Name: "../schema/ad.graphqls", Input: `"""
-An ad that was chosen for a place on a page.
+An ad chosen for a place on a page.
 """
 type AdChoice {
-  "An id of this choice alone: ` + "`" + `adchoice_…` + "`" + `. A choice is made anew each time, so it is no ` + "`" + `Node` + "`" + `."
+  "The id of this choice: ` + "`" + `adchoice_…` + "`" + `. Each request makes a new choice, so it is not a ` + "`" + `Node` + "`" + `."
   id: ID!
-  "The id of the ad that was chosen: ` + "`" + `ad_…` + "`" + `."
+  "The id of the chosen ad: ` + "`" + `ad_…` + "`" + `."
   adId: ID!
   "The headline."
   headline: String!
   "The text."
   body: String!
-  "Where the picture lies."
+  "The URL of the picture."
   imageUrl: String
-  "Where the ad leads in the end, with ` + "`" + `{click_token}` + "`" + ` as it stands. Link to ` + "`" + `clickUrl` + "`" + ` instead, so that the click is counted."
+  "The landing page, with ` + "`" + `{click_token}` + "`" + ` not yet replaced. Link to ` + "`" + `clickUrl` + "`" + ` instead, so that the click is counted."
   landingUrl: String!
-  "The address to link to: it counts the click once, if the impression is recorded before or after it, and leads on to ` + "`" + `landingUrl` + "`" + `. It works for a day."
+  "The address to link to: it counts the click once, whether the impression is recorded before or after it, and redirects to ` + "`" + `landingUrl` + "`" + `. Valid for one day."
   clickUrl: String!
-  "Give this to ` + "`" + `recordAdImpression` + "`" + ` when the ad was really shown. It works once, for 30 minutes."
+  "Pass this to ` + "`" + `recordAdImpression` + "`" + ` when the ad was actually shown. It works once, for 30 minutes."
   impressionToken: String!
   "Who pays for the ad."
   advertiser: String!
-  "Why this ad is shown, in a sentence for whoever sees it."
+  "Why this ad is shown: a sentence for the person who sees it."
   why: String!
 }
 
 extend type Mutation {
-  "Record that an ad was shown. It works without signing in; each token counts once. Counters and budgets follow a moment later."
+  "Record that an ad was shown. It works signed out; each token counts once. Counters and budgets are updated shortly afterwards."
   recordAdImpression(
     "The ad that was shown."
     input: RecordAdImpressionInput!
   ): RecordAdImpressionPayload
   """
-  Record a conversion: a visitor who has clicked has done what the advertiser wants. It works without signing in; each click converts once, within the attribution
-  window of its campaign. It counts if the click does. Counters and budgets follow a moment later.
+  Record a conversion: a visitor who clicked has done what the advertiser wants. It works signed out; each click converts once, within the attribution
+  window of its campaign. It counts if the click does. Counters and budgets are updated shortly afterwards.
   """
   recordAdConversion(
-    "What has led to a conversion."
+    "What led to a conversion."
     input: RecordAdConversionInput!
   ): RecordAdConversionPayload
 }
 
-"What has led to a conversion."
+"What led to a conversion."
 input RecordAdConversionInput {
-  "The click's token: what stood for ` + "`" + `{click_token}` + "`" + ` in the address of the landing page, or the end of ` + "`" + `clickUrl` + "`" + `."
+  "The click's token: the value that replaced ` + "`" + `{click_token}` + "`" + ` in the address of the landing page, or the end of ` + "`" + `clickUrl` + "`" + `."
   token: String!
 }
 
 "The answer to ` + "`" + `recordAdConversion` + "`" + `."
 type RecordAdConversionPayload {
-  "Whether this call recorded it: false where it was recorded before. Null on a mistake."
+  "Whether this call recorded it: false if it was recorded before. Null if there are user errors."
   recorded: Boolean
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -324,7 +324,7 @@ input RecordAdImpressionInput {
 
 "The answer to ` + "`" + `recordAdImpression` + "`" + `."
 type RecordAdImpressionPayload {
-  "Whether this call recorded it: false where it was recorded before. Null on a mistake."
+  "Whether this call recorded it: false if it was recorded before. Null if there are user errors."
   recorded: Boolean
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -336,23 +336,23 @@ An amount of money in micros, millionths of a unit of its currency, as a whole n
 scalar Micros
 
 extend type Query {
-  "Everything about ads, for those who have the right ` + "`" + `ads:manage` + "`" + `; for others the error ` + "`" + `FORBIDDEN` + "`" + `."
+  "Ad management. Needs the right ` + "`" + `ads:manage` + "`" + `; otherwise the error is ` + "`" + `FORBIDDEN` + "`" + `."
   adManager: AdManager
 }
 
 """
-Everything about ads, for those who manage them.
+Ad management: advertisers, campaigns, ad units, zones, reports and refunds.
 """
 type AdManager {
-  "All advertisers, the oldest first."
+  "All advertisers, oldest first."
   advertisers(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): AdvertiserConnection
   "One advertiser."
@@ -360,17 +360,17 @@ type AdManager {
     "The advertiser's id."
     id: ID!
   ): Advertiser
-  "An advertiser's campaigns, the oldest first."
+  "An advertiser's campaigns, oldest first."
   campaigns(
     "The advertiser's id."
     advertiserId: ID!
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): AdCampaignConnection
   "One campaign."
@@ -378,17 +378,17 @@ type AdManager {
     "The campaign's id."
     id: ID!
   ): AdCampaign
-  "A campaign's ad units, the oldest first."
+  "A campaign's ad units, oldest first."
   units(
     "The campaign's id."
     campaignId: ID!
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): AdUnitConnection
   "One ad unit."
@@ -398,63 +398,63 @@ type AdManager {
   ): AdUnit
   "All zones, by site and name."
   zones(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): AdZoneConnection
-  "What was shown, clicked and spent: by hour or day in their order, and else the highest spend first."
+  "What was shown, clicked and spent. Hours and days are in order of time; other rows have the highest spend first."
   report(
-    "What there is a row for each of."
+    "What to group by: one row each."
     by: AdReportDimension!
-    "From this hour, in UTC. Left out: 24 hours before ` + "`" + `to` + "`" + `."
+    "From this hour, in UTC. Default: 24 hours before ` + "`" + `to` + "`" + `."
     from: DateTime
-    "Before this hour, 31 days after ` + "`" + `from` + "`" + ` at most. Left out: the next full hour."
+    "Before this hour, at most 31 days after ` + "`" + `from` + "`" + `. Default: the next full hour."
     to: DateTime
-    "Only of this campaign."
+    "Only this campaign."
     campaignId: ID
   ): AdReport
-  "What a choice would do just now, without doing it: each unit of the zone, the winners first, then by score."
+  "Simulates a choice without making it: each unit of the zone, the winners first, then by score."
   explain(
     "The site's name."
     site: String!
-    "The zone's name on that site."
+    "From this hour, in UTC. Default: the current hour."
     zone: String!
-    "What the page is about: up to 50 keywords."
+    "The page's topics: up to 50 keywords."
     keywords: [String!]! = []
     "How many ads: 1 to 10."
     count: Int! = 1
-    "Whose caps to look at: the visitor's id that the page would give. Left out: nobody's."
+    "The visitor id, as the page would send it, whose frequency caps apply. Default: no visitor."
     visitor: String
   ): [AdCandidate!]
-  "What can be expected of a zone: how many impressions, by its past traffic, and how many of them campaigns will take."
+  "A zone's forecast: how many impressions, based on its past traffic, and how many of them campaigns will take."
   forecast(
     "The site's name."
     site: String!
-    "The zone's name on that site."
+    "From this hour, in UTC. Default: the current hour."
     zone: String!
-    "From this hour, in UTC. Left out: the present one."
+    "Before this hour: at most 31 days after ` + "`" + `from` + "`" + `, and 92 days from now. Default: 7 days after ` + "`" + `from` + "`" + `."
     from: DateTime
-    "Before this hour: 31 days after ` + "`" + `from` + "`" + `, and 92 days from now, at most. Left out: 7 days after ` + "`" + `from` + "`" + `."
+    "Before this hour: at most 31 days after ` + "`" + `from` + "`" + `, and 92 days from now. Default: 7 days after ` + "`" + `from` + "`" + `."
     to: DateTime
   ): AdForecast
-  "What a campaign was billed for, and was not refunded: look here before ` + "`" + `refundAds` + "`" + `."
+  "What a campaign was billed for and not refunded. Check it before ` + "`" + `refundAds` + "`" + `."
   charges(
     "The campaign's id."
     campaignId: ID!
     "Only this ad of the campaign."
     unitId: ID
-    "Only what this choice was charged for: an ` + "`" + `AdChoice.id` + "`" + `."
+    "Only the charges for this choice: an ` + "`" + `AdChoice.id` + "`" + `."
     choiceId: ID
     "Only impressions, only clicks, or only conversions."
     kind: AdRecordingKind
-    "From this moment, 60 days ago at most. Left out: 24 hours before ` + "`" + `to` + "`" + `, or, with a ` + "`" + `choiceId` + "`" + `, 60 days ago."
+    "From this moment, at most 60 days ago. Default: 24 hours before ` + "`" + `to` + "`" + `, or, with a ` + "`" + `choiceId` + "`" + `, 60 days ago."
     from: DateTime
-    "Before this moment, which is not in the future. Left out: now."
+    "Before this moment, which is not in the future. Default: now."
     to: DateTime
     "Only clicks and conversions by this person: an ` + "`" + `AdCharge.person` + "`" + `."
     person: ID
@@ -463,17 +463,17 @@ type AdManager {
     "Only clicks from this IP address."
     address: String
   ): AdCharges
-  "A campaign's refunds, the oldest first."
+  "A campaign's refunds, oldest first."
   refunds(
     "The campaign's id."
     campaignId: ID!
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): AdRefundConnection
 }
@@ -482,9 +482,9 @@ type AdManager {
 type Advertiser {
   "An opaque, sortable id: ` + "`" + `advertiser_…` + "`" + `."
   id: ID!
-  "The name that is shown beside the ads."
+  "The name shown beside the ads."
   name: String!
-  "How often one person sees ads of this advertiser at most."
+  "How often one person sees this advertiser's ads at most."
   caps: [AdCap!]!
   "When the advertiser was added."
   createdAt: DateTime!
@@ -494,31 +494,31 @@ type Advertiser {
 type AdCampaign {
   "An opaque, sortable id: ` + "`" + `campaign_…` + "`" + `."
   id: ID!
-  "Who pays."
+  "The advertiser, who pays."
   advertiserId: ID!
-  "The name, for those who manage it."
+  "The name, for ad managers."
   name: String!
   "Whether it takes part in choices."
   state: AdState!
-  "Whether these are the site's own ads: they cost nothing, and fill what others leave empty."
+  "Whether these are the site's own ads: they cost nothing, and fill places that other ads leave empty."
   isHouse: Boolean!
   "When it runs."
   schedule: AdSchedule!
-  "What it may spend; null where there is no bound."
+  "The budget; null means unlimited."
   budget: AdBudget
-  "What it has spent."
+  "The amount spent in total."
   spent: Micros!
-  "What it has spent on its present day."
+  "The amount spent on the current day."
   spentToday: Micros!
-  "How often one person sees ads of this campaign at most."
+  "How often one person sees this campaign's ads at most."
   caps: [AdCap!]!
   "How many days after its click a conversion counts."
   attributionDays: Int!
-  "When the campaign was made."
+  "When the campaign was created."
   createdAt: DateTime!
 }
 
-"An ad: what is shown, where it leads, what is paid for it, and where it may be shown."
+"An ad: its content, landing page, bid and targeting."
 type AdUnit {
   "An opaque, sortable id: ` + "`" + `ad_…` + "`" + `."
   id: ID!
@@ -528,21 +528,21 @@ type AdUnit {
   headline: String!
   "The text."
   body: String!
-  "Where the picture lies."
+  "The URL of the picture."
   imageUrl: String
-  "Where a click leads. ` + "`" + `{click_token}` + "`" + ` in it becomes the click's token: see ` + "`" + `recordAdConversion` + "`" + `."
+  "The landing page. ` + "`" + `{click_token}` + "`" + ` in it is replaced by the click's token: see ` + "`" + `recordAdConversion` + "`" + `."
   landingUrl: String!
   "Whether it takes part in choices."
   state: AdState!
   "What the advertiser pays."
   bid: AdBid!
-  "What pages are about that it suits best."
+  "The page topics that it suits best."
   keywords: [String!]!
-  "Its share among the weighted units of its campaign, which take turns; null where it stands alone."
+  "Its share among the weighted units of its campaign, which take turns; null if it has no weight and competes alone."
   weight: Int
   "How often one person sees it at most."
   caps: [AdCap!]!
-  "Where it is placed."
+  "The zones where it is placed."
   zones: [AdPlacement!]!
   "How often it was shown."
   impressions: Int!
@@ -550,11 +550,11 @@ type AdUnit {
   clicks: Int!
   "How often a click led to a conversion."
   conversions: Int!
-  "What a thousand impressions are expected to earn."
+  "The expected earnings of a thousand impressions."
   ecpm: Micros!
-  "When it was made."
+  "When it was created."
   createdAt: DateTime!
-  "As viewers see it. Its tokens count nothing."
+  "The ad as viewers see it. Its tokens count nothing."
   preview: AdChoice!
 }
 
@@ -562,7 +562,7 @@ type AdUnit {
 type AdPlacement {
   "The site's name."
   site: String!
-  "The zone's name on that site."
+  "From this hour, in UTC. Default: the current hour."
   zone: String!
 }
 
@@ -570,9 +570,9 @@ type AdPlacement {
 type AdZone {
   "The site's name."
   site: String!
-  "The zone's name on that site."
+  "From this hour, in UTC. Default: the current hour."
   zone: String!
-  "What all bids here are in: an ISO 4217 code."
+  "The currency of all bids here: an ISO 4217 code."
   currency: String!
   "How ads are chosen here."
   design: AdDesign!
@@ -580,9 +580,9 @@ type AdZone {
 
 "What an advertiser pays."
 type AdBid {
-  "For what it is paid."
+  "The event that is paid for."
   model: AdBidModel!
-  "For a thousand impressions, for a click, or for a conversion."
+  "The price of a thousand impressions, a click, or a conversion."
   price: Micros!
   "An ISO 4217 code."
   currency: String!
@@ -590,13 +590,13 @@ type AdBid {
 
 "When a campaign runs."
 type AdSchedule {
-  "From this moment; null for no bound."
+  "From this moment; null means no start."
   start: DateTime
-  "Before this moment; null for no bound."
+  "Before this moment; null means no end."
   end: DateTime
-  "That of the weekdays, hours, and days of the budget: an IANA name."
+  "The time zone of the weekdays, hours, and days of the budget: an IANA name."
   timeZone: String!
-  "On these days; all where there are none."
+  "On these days; empty means every day."
   weekdays: [Weekday!]!
   "From this hour of each day."
   fromHour: Int!
@@ -608,19 +608,19 @@ type AdSchedule {
 type AdBudget {
   "An ISO 4217 code."
   currency: String!
-  "In all; null for no bound."
+  "In total; null means unlimited."
   total: Micros
-  "On each day; null for no bound."
+  "Each day; null means unlimited."
   daily: Micros
-  "Whether it is spread evenly over the hours of the day, or, where there is no daily budget, from start to end."
+  "Whether spending is spread evenly over the hours of the day, or, without a daily budget, from start to end."
   even: Boolean!
 }
 
-"One person sees something so many times at most."
+"A frequency cap: the maximum number of times that one person sees something."
 type AdCap {
   "1 to 100."
   count: Int!
-  "In any such span of time."
+  "In any window of this length."
   per: AdWindow!
 }
 
@@ -630,11 +630,11 @@ type AdCandidate {
   adId: ID!
   "Its headline."
   headline: String!
-  "What became of it."
+  "What happened to it."
   verdict: AdVerdict!
-  "By what it was ranked: the eCPM, and in zones of the design ` + "`" + `KEYWORDS` + "`" + ` times log(1.1 + matching keywords)."
+  "Its rank: the eCPM, and in zones of the design ` + "`" + `KEYWORDS` + "`" + ` the eCPM times log(1.1 + matching keywords)."
   score: Float!
-  "What a thousand impressions are expected to earn."
+  "The expected earnings of a thousand impressions."
   ecpm: Micros!
   "The keywords that match."
   matchedKeywords: [String!]!
@@ -652,62 +652,62 @@ type AdReport {
 type AdReportRow {
   "The hour or day, the campaign's or ad's id, ` + "`" + `site/zone` + "`" + `, or the keyword."
   key: String!
-  "What the amounts are in: an ISO 4217 code."
+  "The currency of the amounts: an ISO 4217 code."
   currency: String!
   "How often ads were shown."
   impressions: Int!
   "How often they were clicked."
   clicks: Int!
-  "How many conversions there were in this time: the clicks may have been made before it."
+  "How many conversions were recorded in this time; their clicks may be earlier."
   conversions: Int!
   "Impressions, clicks and conversions that do not count."
   invalid: Int!
-  "Clicks for each impression."
+  "Clicks per impression."
   ctr: Float!
-  "Conversions for each click; 0 without clicks. It can exceed 1, where the clicks were made before."
+  "Conversions per click; 0 without clicks. It can exceed 1 if the clicks are earlier."
   conversionRate: Float!
-  "Conversions for each impression; 0 without impressions."
+  "Conversions per impression; 0 without impressions."
   conversionsPerImpression: Float!
-  "What was spent for each conversion, whatever it was spent on; null without conversions."
+  "The total spend divided by the conversions, including what was spent on impressions and clicks; null without conversions."
   costPerConversion: Micros
-  "What was spent."
+  "The amount spent."
   spend: Micros!
-  "What a thousand impressions have brought."
+  "The actual earnings of a thousand impressions."
   ecpm: Micros!
-  "What was given back of what had been spent. It is not in ` + "`" + `spend` + "`" + `, and what it was paid for is in ` + "`" + `invalid` + "`" + `."
+  "The amount refunded. It is not in ` + "`" + `spend` + "`" + `; the refunded events are in ` + "`" + `invalid` + "`" + `."
   refunded: Micros!
-  "How many ads were asked for: by hour, day or zone, and of all campaigns. Null elsewhere, and where there were none."
+  "How many ads were requested: by hour, day or zone, for all campaigns. Otherwise, and if there were none, null."
   asked: Int
-  "How many of them were chosen; null where ` + "`" + `asked` + "`" + ` is."
+  "How many of them were chosen; null if ` + "`" + `asked` + "`" + ` is."
   filled: Int
-  "The share of them; null where ` + "`" + `asked` + "`" + ` is."
+  "The share that was chosen; null if ` + "`" + `asked` + "`" + ` is."
   fillRate: Float
 }
 
 """
-What can be expected of a zone. What is asked for in an hour is the mean of the same weekday and hour in the past weeks. Campaigns whose ads run in the zone take
-their part of it, those with the highest eCPM first, as far as their budgets go; caps, keywords and weights are not looked at, and house ads take what is free.
+A zone's forecast. The requests of an hour are the mean of the same weekday and hour in the past weeks. Campaigns whose ads run in the zone take
+their part, highest eCPM first, as far as their budgets allow. Caps, keywords and weights are ignored, and house ads take what is left.
 """
 type AdForecast {
-  "What it is made of."
+  "The data that it is based on."
   basis: AdForecastBasis!
-  "How many weeks of the past are known: 8 at most. A forecast from one of them says little."
+  "How many weeks of past data there are: at most 8. A forecast based on one week is unreliable."
   weeks: Float!
-  "How many ads will be asked for."
+  "How many ads will be requested."
   asked: Int!
-  "How many impressions these make."
+  "How many impressions these will produce."
   available: Int!
-  "Impressions for each ad that was chosen in the past: not all are seen. 1 where nothing is known."
+  "Past impressions per chosen ad: not all are seen. 1 without past data."
   showRate: Float!
   "How many impressions campaigns will take."
   booked: Int!
   "How many are left."
   free: Int!
-  "Which campaigns take them, the highest eCPM first."
+  "Which campaigns take them, highest eCPM first."
   bookings: [AdBooking!]!
 }
 
-"What a campaign will take of a zone's impressions."
+"The impressions in a zone that a campaign will take."
 type AdBooking {
   "The campaign's id."
   campaignId: ID!
@@ -717,29 +717,29 @@ type AdBooking {
   isOpen: Boolean!
 }
 
-"What a forecast is made of."
+"The data that a forecast is based on."
 enum AdForecastBasis {
   "The same weekday and hour of the past weeks."
   WEEKS
-  "Less than a week is known: the same hour of the past days."
+  "Less than a week of data: the same hour of the past days."
   DAYS
-  "Less than a day is known: the mean of the past hours."
+  "Less than a day of data: the mean of the past hours."
   HOURS
-  "Nothing is known: no traffic is expected."
+  "No data: no traffic is expected."
   NOTHING
 }
 
 "What was billed, in the currency of the ads."
 type AdCharges {
-  "From this moment: give it to ` + "`" + `refundAds` + "`" + `, so that both are about the same."
+  "From this moment. Pass it to ` + "`" + `refundAds` + "`" + `, so that both cover the same time."
   from: DateTime!
-  "Before this moment: the same."
+  "Before this moment. Pass it to ` + "`" + `refundAds` + "`" + `, too."
   to: DateTime!
-  "How many impressions, clicks and conversions; 100001 where there are more than one refund can be about."
+  "How many impressions, clicks and conversions; 100001 if there are more than one refund can cover."
   count: Int!
   "What they cost."
   amount: Micros!
-  "The newest of them: 100 at most."
+  "The newest of them: at most 100."
   newest: [AdCharge!]!
 }
 
@@ -747,67 +747,67 @@ type AdCharges {
 type AdCharge {
   "The id of the choice: ` + "`" + `adchoice_…` + "`" + `."
   choiceId: ID!
-  "Which of them it is."
+  "Whether it is an impression, a click or a conversion."
   kind: AdRecordingKind!
   "The ad's id: ` + "`" + `ad_…` + "`" + `."
   adId: ID!
   "The site's name."
   site: String!
-  "The zone's name on that site."
+  "From this hour, in UTC. Default: the current hour."
   zone: String!
   "When it was recorded."
   at: DateTime!
   "What it cost."
   amount: Micros!
-  "Who clicked or converted, without saying who it is: ` + "`" + `adperson_…` + "`" + `; null for impressions, and where nobody is known."
+  "The person who clicked or converted, as a pseudonym: ` + "`" + `adperson_…` + "`" + `; null for impressions, and if the person is unknown."
   person: ID
 }
 
-"What was given back to a campaign, and why. It stays: a refund is never taken back."
+"An amount that was given back to a campaign, and why. A refund is final."
 type AdRefund {
   "An opaque, sortable id: ` + "`" + `adrefund_…` + "`" + `."
   id: ID!
   "The campaign's id."
   campaignId: ID!
-  "The ad that it was about; null for all of the campaign."
+  "The ad that it covers; null for the whole campaign."
   adId: ID
-  "The choice that it was about."
+  "The choice that it covers; null for all."
   choiceId: ID
-  "Which of them it was about; null for all."
+  "Whether it covers impressions, clicks or conversions; null for all."
   kind: AdRecordingKind
-  "What it was about began at this moment."
+  "It covers events from this moment."
   from: DateTime!
-  "And ended before this one."
+  "It covers events before this moment."
   to: DateTime!
-  "Whose clicks and conversions it was about; null for anybody's."
+  "The person whose clicks and conversions it covers; null for everyone's."
   person: ID
-  "Whether it was about clicks from one address."
+  "Whether it covers clicks from one IP address."
   isOneAddress: Boolean!
-  "Why."
+  "The reason."
   reason: String!
-  "Who has done it: a user's id."
+  "Who made the refund: a user's id."
   byUserId: ID!
-  "When."
+  "When it was made."
   createdAt: DateTime!
   "How many impressions, clicks and conversions it has refunded so far."
   count: Int!
-  "What they had cost."
+  "The amount that they had cost."
   amount: Micros!
-  "Whether that is all: a long one goes on in the background, also when the server is restarted."
+  "Whether it is complete: a long refund continues in the background, and resumes after a restart."
   isDone: Boolean!
 }
 
-"What is recorded of an ad."
+"The events that are recorded of an ad."
 enum AdRecordingKind {
   "It was shown."
   IMPRESSION
   "It was clicked."
   CLICK
-  "It was clicked, and led to what the advertiser wants."
+  "A click on it led to what the advertiser wants."
   CONVERSION
 }
 
-"What a report has a row for each of. Hours and days are those of UTC."
+"What a report groups by. Hours and days are in UTC."
 enum AdReportDimension {
   "Each hour."
   HOUR
@@ -823,39 +823,39 @@ enum AdReportDimension {
   KEYWORD
 }
 
-"What became of an ad in a choice."
+"What happened to an ad in a choice."
 enum AdVerdict {
   "It is chosen."
   WON
-  "Others are better, or one of its advertiser is chosen."
+  "Other ads ranked higher, or another ad of its advertiser is chosen."
   LOST
   "It does not run on this day or at this hour."
   OFF
-  "The budget is used up, on lease, or ahead of its even pace."
+  "The budget is used up, reserved, or ahead of its even pace."
   NO_BUDGET
   "The person has seen it as often as its caps allow."
   AT_CAP
-  "It has caps, and nobody counts them: the zone's design is ` + "`" + `ZONE` + "`" + `, or it is not known who looks."
+  "It has caps, which can't be checked: the zone's design is ` + "`" + `ZONE` + "`" + `, or the visitor is unknown."
   NO_PROFILE
 }
 
 "Whether something takes part in choices."
 enum AdState {
-  "It does."
+  "It takes part."
   ACTIVE
-  "It does not, until it is active again."
+  "It does not take part until it is active again."
   PAUSED
-  "It does not any more."
+  "It no longer takes part."
   ARCHIVED
 }
 
-"How ads are chosen for a zone. Each design does what those before it do."
+"How ads are chosen for a zone. Each design includes the ones before it."
 enum AdDesign {
-  "The highest eCPM; ads with caps are left out."
+  "The highest eCPM; ads with caps are skipped."
   ZONE
-  "And within the caps of whoever looks."
+  "Applies the visitor's frequency caps."
   FREQUENCY
-  "And by what the page is about."
+  "Also ranks by the page's keywords."
   KEYWORDS
 }
 
@@ -877,7 +877,7 @@ enum AdWindow {
   DAY
   "Seven days."
   WEEK
-  "As long as anything is remembered of a person: 400 days."
+  "As long as a person's views are remembered: 400 days."
   LIFETIME
 }
 
@@ -905,13 +905,13 @@ type AdvertiserConnection {
   edges: [AdvertiserEdge!]!
   "The advertisers alone."
   nodes: [Advertiser!]!
-  "Where this page stands in the list."
+  "The position of this page in the list."
   pageInfo: PageInfo!
 }
 
 "One entry of a list of advertisers."
 type AdvertiserEdge {
-  "Where the entry stands in the list."
+  "The entry's cursor: its position in the list."
   cursor: String!
   "The advertiser."
   node: Advertiser!
@@ -923,13 +923,13 @@ type AdCampaignConnection {
   edges: [AdCampaignEdge!]!
   "The campaigns alone."
   nodes: [AdCampaign!]!
-  "Where this page stands in the list."
+  "The position of this page in the list."
   pageInfo: PageInfo!
 }
 
 "One entry of a list of campaigns."
 type AdCampaignEdge {
-  "Where the entry stands in the list."
+  "The entry's cursor: its position in the list."
   cursor: String!
   "The campaign."
   node: AdCampaign!
@@ -941,13 +941,13 @@ type AdUnitConnection {
   edges: [AdUnitEdge!]!
   "The ad units alone."
   nodes: [AdUnit!]!
-  "Where this page stands in the list."
+  "The position of this page in the list."
   pageInfo: PageInfo!
 }
 
 "One entry of a list of ad units."
 type AdUnitEdge {
-  "Where the entry stands in the list."
+  "The entry's cursor: its position in the list."
   cursor: String!
   "The unit."
   node: AdUnit!
@@ -959,13 +959,13 @@ type AdZoneConnection {
   edges: [AdZoneEdge!]!
   "The zones alone."
   nodes: [AdZone!]!
-  "Where this page stands in the list."
+  "The position of this page in the list."
   pageInfo: PageInfo!
 }
 
 "One entry of a list of zones."
 type AdZoneEdge {
-  "Where the entry stands in the list."
+  "The entry's cursor: its position in the list."
   cursor: String!
   "The zone."
   node: AdZone!
@@ -977,40 +977,40 @@ type AdRefundConnection {
   edges: [AdRefundEdge!]!
   "The refunds alone."
   nodes: [AdRefund!]!
-  "Where this page stands in the list."
+  "The position of this page in the list."
   pageInfo: PageInfo!
 }
 
 "One entry of a list of refunds."
 type AdRefundEdge {
-  "Where the entry stands in the list."
+  "The entry's cursor: its position in the list."
   cursor: String!
   "The refund."
   node: AdRefund!
 }
 
 extend type Mutation {
-  "Add an advertiser. Like all that follows it needs the right ` + "`" + `ads:manage` + "`" + `."
+  "Add an advertiser. Like all mutations below, it needs the right ` + "`" + `ads:manage` + "`" + `."
   createAdvertiser(
     "The advertiser."
     input: CreateAdvertiserInput!
   ): CreateAdvertiserPayload
-  "Change an advertiser. What is left out stays as it is."
+  "Change an advertiser. Fields that are not given stay the same."
   updateAdvertiser(
     "The advertiser, and what to change."
     input: UpdateAdvertiserInput!
   ): UpdateAdvertiserPayload
-  "Add a campaign. It is active at once."
+  "Add a campaign. It is active immediately."
   createAdCampaign(
     "The campaign."
     input: CreateAdCampaignInput!
   ): CreateAdCampaignPayload
-  "Change a campaign. What is left out stays as it is."
+  "Change a campaign. Fields that are not given stay the same."
   updateAdCampaign(
     "The campaign, and what to change."
     input: UpdateAdCampaignInput!
   ): UpdateAdCampaignPayload
-  "Pause, resume or archive a campaign: its ads leave all zones at once, or come back."
+  "Pause, resume or archive a campaign: its ads leave all zones immediately, or return to them."
   setAdCampaignState(
     "The campaign and its state."
     input: SetAdCampaignStateInput!
@@ -1025,12 +1025,12 @@ extend type Mutation {
     "The zone, and what to change."
     input: UpdateAdZoneInput!
   ): UpdateAdZonePayload
-  "Add an ad. It is active at once."
+  "Add an ad. It is active immediately."
   createAdUnit(
     "The ad."
     input: CreateAdUnitInput!
   ): CreateAdUnitPayload
-  "Change an ad. What is left out stays as it is."
+  "Change an ad. Fields that are not given stay the same."
   updateAdUnit(
     "The ad, and what to change."
     input: UpdateAdUnitInput!
@@ -1041,8 +1041,8 @@ extend type Mutation {
     input: SetAdUnitStateInput!
   ): SetAdUnitStatePayload
   """
-  Give back what a campaign was billed for impressions, clicks and conversions that were none: each once, to its budgets, and for good. They count as invalid from then on. Ask
-  ` + "`" + `adManager.charges` + "`" + ` first; the answer's ` + "`" + `count` + "`" + ` has to be given here, and where another number is there by now, nothing happens.
+  Refund a campaign for invalid impressions, clicks and conversions: each is refunded once, to its budgets, and counts as invalid from then on. A refund is final.
+  Query ` + "`" + `adManager.charges` + "`" + ` first and pass its ` + "`" + `count` + "`" + `; if the number has changed since, nothing is refunded.
   """
   refundAds(
     "What to refund, and why."
@@ -1056,13 +1056,13 @@ input RefundAdsInput {
   campaignId: ID!
   "Only this ad of the campaign."
   unitId: ID
-  "Only what this choice was charged for: an ` + "`" + `AdChoice.id` + "`" + `."
+  "Only the charges for this choice: an ` + "`" + `AdChoice.id` + "`" + `."
   choiceId: ID
   "Only impressions, only clicks, or only conversions."
   kind: AdRecordingKind
-  "From this moment, 60 days ago at most. Left out: 24 hours before ` + "`" + `to` + "`" + `, or, with a ` + "`" + `choiceId` + "`" + `, 60 days ago."
+  "From this moment, at most 60 days ago. Default: 24 hours before ` + "`" + `to` + "`" + `, or, with a ` + "`" + `choiceId` + "`" + `, 60 days ago."
   from: DateTime
-  "Before this moment, which is not in the future. Left out: now."
+  "Before this moment, which is not in the future. Default: now."
   to: DateTime
   "Only clicks and conversions by this person: an ` + "`" + `AdCharge.person` + "`" + `."
   person: ID
@@ -1070,9 +1070,9 @@ input RefundAdsInput {
   visitor: String
   "Only clicks from this IP address."
   address: String
-  "How many impressions, clicks and conversions these are: 1 to 100000, as ` + "`" + `adManager.charges` + "`" + ` says."
+  "The expected number of impressions, clicks and conversions: 1 to 100000, as ` + "`" + `adManager.charges` + "`" + ` counts them."
   count: Int!
-  "Why: 1 to 200 characters, for the list of refunds."
+  "The reason, for the list of refunds: 1 to 200 characters."
   reason: String!
 }
 
@@ -1080,11 +1080,11 @@ input RefundAdsInput {
 input AdCapInput {
   "1 to 100."
   count: Int!
-  "In any such span of time."
+  "In any window of this length."
   per: AdWindow!
 }
 
-"When a campaign runs. What is left out is without bound."
+"When a campaign runs. Fields that are not given set no limit."
 input AdScheduleInput {
   "From this moment."
   start: DateTime
@@ -1092,33 +1092,33 @@ input AdScheduleInput {
   end: DateTime
   "An IANA name such as ` + "`" + `Europe/Berlin` + "`" + `."
   timeZone: String! = "UTC"
-  "On these days; left out or empty: on all."
+  "On these days; empty or not given: every day."
   weekdays: [Weekday!]! = []
   "From this hour of each day: 0 to 23."
   fromHour: Int! = 0
-  "Before this hour of each day: above ` + "`" + `fromHour` + "`" + `, 24 at most."
+  "Before this hour of each day: above ` + "`" + `fromHour` + "`" + `, at most 24."
   toHour: Int! = 24
 }
 
-"What a campaign may spend. Without a total and a daily amount: as much as it can."
+"What a campaign may spend. Unlimited without a total and a daily amount."
 input AdBudgetInput {
-  "An ISO 4217 code: that of the campaign's ads."
+  "An ISO 4217 code: the currency of the campaign's ads."
   currency: String!
-  "In all."
+  "In total."
   total: Micros
-  "On each day."
+  "Each day."
   daily: Micros
-  "Spread it evenly over the hours of the day, or, without a daily budget, from start to end: the schedule needs an end then."
+  "Spread spending evenly over the hours of the day, or, without a daily budget, from start to end: the schedule then needs an end."
   even: Boolean! = false
 }
 
 "What an advertiser pays."
 input AdBidInput {
-  "For what it is paid."
+  "The event that is paid for."
   model: AdBidModel!
   "1 to 10¹⁵ micros. A CPM is a multiple of 1000."
   price: Micros!
-  "An ISO 4217 code: that of the zones."
+  "An ISO 4217 code: the currency of the zones."
   currency: String!
 }
 
@@ -1126,7 +1126,7 @@ input AdBidInput {
 input AdPlacementInput {
   "The site's name."
   site: String!
-  "The zone's name on that site."
+  "From this hour, in UTC. Default: the current hour."
   zone: String!
 }
 
@@ -1134,7 +1134,7 @@ input AdPlacementInput {
 input CreateAdvertiserInput {
   "1 to 100 characters; shown beside the ads."
   name: String!
-  "How often one person sees it at most; each window once."
+  "How often one person sees it at most; one cap per window."
   caps: [AdCapInput!]
 }
 
@@ -1144,7 +1144,7 @@ input UpdateAdvertiserInput {
   advertiserId: ID!
   "1 to 100 characters."
   name: String
-  "How often one person sees it at most; each window once."
+  "How often one person sees it at most; one cap per window."
   caps: [AdCapInput!]
 }
 
@@ -1154,13 +1154,13 @@ input CreateAdCampaignInput {
   advertiserId: ID!
   "1 to 100 characters."
   name: String!
-  "Whether these are the site's own ads: they cost nothing, and fill what others leave empty."
+  "Whether these are the site's own ads: they cost nothing, and fill places that other ads leave empty."
   isHouse: Boolean! = false
-  "When it runs; left out: always."
+  "When it runs. Default: always."
   schedule: AdScheduleInput
-  "What it may spend; left out: as much as it can."
+  "What it may spend. Default: unlimited."
   budget: AdBudgetInput
-  "How often one person sees it at most; each window once."
+  "How often one person sees it at most; one cap per window."
   caps: [AdCapInput!]
   "How many days after its click a conversion counts: 1 to 60."
   attributionDays: Int! = 30
@@ -1172,13 +1172,13 @@ input UpdateAdCampaignInput {
   campaignId: ID!
   "1 to 100 characters."
   name: String
-  "When it runs: as a whole."
+  "When it runs. Replaces the whole schedule."
   schedule: AdScheduleInput
-  "What it may spend: as a whole."
+  "What it may spend. Replaces the whole budget."
   budget: AdBudgetInput
-  "How often one person sees it at most; each window once."
+  "How often one person sees it at most; one cap per window."
   caps: [AdCapInput!]
-  "How many days after its click a conversion counts: 1 to 60. Ads that were chosen before keep theirs."
+  "How many days after its click a conversion counts: 1 to 60. Ads that were already chosen keep their window."
   attributionDays: Int
 }
 
@@ -1194,9 +1194,9 @@ input SetAdCampaignStateInput {
 input CreateAdZoneInput {
   "1 to 64 of the characters a–z, 0–9, ` + "`" + `.` + "`" + `, ` + "`" + `-` + "`" + ` and ` + "`" + `_` + "`" + `."
   site: String!
-  "The same; unique on its site."
+  "Unique on its site: 1 to 64 of the characters a–z, 0–9, ` + "`" + `.` + "`" + `, ` + "`" + `-` + "`" + ` and ` + "`" + `_` + "`" + `."
   zone: String!
-  "An ISO 4217 code: that of all bids here. It stays."
+  "An ISO 4217 code: the currency of all bids here. It can't be changed."
   currency: String!
   "How ads are chosen here."
   design: AdDesign! = KEYWORDS
@@ -1220,19 +1220,19 @@ input CreateAdUnitInput {
   headline: String!
   "Up to 500 characters."
   body: String! = ""
-  "Where the picture lies: http(s)."
+  "The URL of the picture: http(s)."
   imageUrl: String
-  "Where a click leads: http(s). ` + "`" + `{click_token}` + "`" + ` in its path, query or fragment becomes the click's token: see ` + "`" + `recordAdConversion` + "`" + `."
+  "The landing page: http(s). ` + "`" + `{click_token}` + "`" + ` in its path, query or fragment is replaced by the click's token: see ` + "`" + `recordAdConversion` + "`" + `."
   landingUrl: String!
   "What the advertiser pays."
   bid: AdBidInput!
   "Up to 50 keywords of up to 50 characters, without commas."
   keywords: [String!]
-  "Its share among the weighted ads of its campaign: 1 to 1000. Left out: it stands alone."
+  "Its share among the weighted ads of its campaign: 1 to 1000. Default: no weight; it competes alone."
   weight: Int
-  "How often one person sees it at most; each window once."
+  "How often one person sees it at most; one cap per window."
   caps: [AdCapInput!]
-  "Where to place it: up to 100 zones."
+  "The zones where to place it: at most 100."
   zones: [AdPlacementInput!]
 }
 
@@ -1244,19 +1244,19 @@ input UpdateAdUnitInput {
   headline: String
   "Up to 500 characters."
   body: String
-  "Where the picture lies; empty for none."
+  "The URL of the picture; empty to remove it."
   imageUrl: String
-  "Where a click leads."
+  "The landing page."
   landingUrl: String
   "What the advertiser pays."
   bid: AdBidInput
   "Up to 50 keywords."
   keywords: [String!]
-  "1 to 1000, or null: it stands alone."
+  "1 to 1000, or null for no weight: it competes alone."
   weight: Int
-  "How often one person sees it at most; each window once."
+  "How often one person sees it at most; one cap per window."
   caps: [AdCapInput!]
-  "Where to place it, and nowhere else."
+  "The zones where to place it. Replaces the whole list."
   zones: [AdPlacementInput!]
 }
 
@@ -1357,30 +1357,30 @@ type RefundAdsPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/circle.graphqls", Input: `"""
-A named set of people, such as "Family". You follow whoever is in one of your circles, and you can post to
-some circles only. Circles are private: nobody but you sees their names or who is in them.
+A named set of people, such as "Family". You follow everyone who is in one of your circles, and you can limit posts to
+some circles. Circles are private: only you see their names and members.
 """
 type Circle implements Node {
   "An opaque, sortable id: ` + "`" + `circle_…` + "`" + `."
   id: ID!
   "The circle's name."
   name: String!
-  "Whether it is the built-in circle, which cannot be removed."
+  "Whether it is the built-in circle, which can't be removed."
   isDefault: Boolean!
-  "When the circle was made."
+  "When the circle was created."
   createdAt: DateTime!
-  "Who is in the circle, in the order in which they joined Plaza."
+  "The members of the circle, in the order in which they signed up."
   members(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): UserConnection
-  "How many are in the circle."
+  "The number of members."
   membersCount: Int!
 }
 
@@ -1390,47 +1390,47 @@ type CircleConnection {
   edges: [CircleEdge!]!
   "The circles alone."
   nodes: [Circle!]!
-  "Where this page stands in the list."
+  "The position of this page in the list."
   pageInfo: PageInfo!
 }
 
 "One entry of a list of circles."
 type CircleEdge {
-  "Where the entry stands in the list."
+  "The entry's cursor: its position in the list."
   cursor: String!
   "The circle."
   node: Circle!
 }
 
 extend type Mutation {
-  "Make a circle; up to 200."
+  "Create a circle; at most 200."
   createCircle(
     "The circle."
     input: CreateCircleInput!
   ): CreateCirclePayload
-  "Give a circle another name."
+  "Rename a circle."
   renameCircle(
     "The circle and its new name."
     input: RenameCircleInput!
   ): RenameCirclePayload
-  "Remove a circle. Whoever was in no other one of your circles is not followed by you any more. The built-in circle stays."
+  "Remove a circle. You stop following members who are in none of your other circles. The built-in circle can't be removed."
   deleteCircle(
     "The circle."
     input: DeleteCircleInput!
   ): DeleteCirclePayload
-  "Put somebody into one of your circles, and so follow them."
+  "Add a user to one of your circles, and so follow them."
   addToCircle(
     "The circle and the user."
     input: AddToCircleInput!
   ): AddToCirclePayload
-  "Take somebody out of one of your circles. Posts to it go away from them, the older ones, too."
+  "Remove a user from one of your circles. They no longer see posts to it, including older ones."
   removeFromCircle(
     "The circle and the user."
     input: RemoveFromCircleInput!
   ): RemoveFromCirclePayload
 }
 
-"The circle to make."
+"The circle to create."
 input CreateCircleInput {
   "1 to 100 characters; unique among your circles."
   name: String!
@@ -1468,13 +1468,13 @@ input DeleteCircleInput {
 
 "The answer to ` + "`" + `deleteCircle` + "`" + `."
 type DeleteCirclePayload {
-  "The id of the circle that is gone."
+  "The id of the deleted circle."
   deletedCircleId: ID
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 
-"Who is to be put where."
+"The user to add, and the circle."
 input AddToCircleInput {
   "The circle's id."
   circleId: ID!
@@ -1486,13 +1486,13 @@ input AddToCircleInput {
 type AddToCirclePayload {
   "The circle."
   circle: Circle
-  "The user who is in it now."
+  "The user, who is now in the circle."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 
-"Who is to be taken out of what."
+"The user to remove, and the circle."
 input RemoveFromCircleInput {
   "The circle's id."
   circleId: ID!
@@ -1504,77 +1504,77 @@ input RemoveFromCircleInput {
 type RemoveFromCirclePayload {
   "The circle."
   circle: Circle
-  "The user who is not in it any more."
+  "The user, who is no longer in the circle."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 `, BuiltIn: false},
 	{Name: "../schema/comment.graphqls", Input: `"""
-One entry of a post's thread. A deleted comment with replies stays as a tombstone, without text and author.
+One entry of a post's thread. A deleted comment with replies remains as a tombstone, without text or author.
 """
 type Comment implements Node {
   "An opaque, sortable id: ` + "`" + `comment_…` + "`" + `."
   id: ID!
-  "A short, URL-safe name, unique in its thread: what a permalink holds."
+  "A short, URL-safe name, unique in its thread, for permalinks."
   slug: String!
-  "The slugs of the comments above it and its own, joined by ` + "`" + `/` + "`" + `."
+  "The slugs of its ancestors and its own, joined by ` + "`" + `/` + "`" + `."
   path: String!
-  "1 for a reply to the post, 2 for a reply to that, and so on."
+  "1 for a reply to the post, 2 for a reply to that comment, and so on."
   depth: Int!
-  "Who wrote the comment; null where it was deleted."
+  "Who wrote the comment; null if it was deleted."
   author: User
-  "What it says; null where it was deleted."
+  "The text; null if it was deleted."
   text: String
   "When the comment was written."
   createdAt: DateTime!
-  "When the comment was last edited; null: never."
+  "When the comment was last edited; null if never."
   editedAt: DateTime
   "Whether it is a tombstone."
   isDeleted: Boolean!
   "The post that the thread is about."
   post: Post!
-  "The comment that it replies to; null where it replies to the post, or where you may not see that comment."
+  "The comment that it replies to; null if it replies to the post, or if you may not see that comment."
   parent: Comment
-  "The comments above it that you may see, from the root."
+  "Its ancestors that you may see, from the root."
   ancestors: [Comment!]!
-  "How many direct replies it has; counts everybody's."
+  "The number of direct replies, including those that you may not see."
   repliesCount: Int!
   "The direct replies, oldest first."
   replies(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): CommentConnection
-  "This comment and everything under it, depth first, siblings by time."
+  "All descendants of this comment, depth first, siblings by time."
   discussion(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): CommentConnection
   "Whether you may reply."
   viewerCanReply: Boolean!
-  "Whether you may edit the comment: it is yours."
+  "Whether you may edit the comment: you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the comment: it is yours, or the post is, or it is on your wall."
+  "Whether you may delete the comment: you wrote it, or the post, or the post is on your wall."
   viewerCanDelete: Boolean!
 }
 
-"In which order a thread is listed."
+"The order of a thread."
 enum CommentOrder {
-  "By time, the oldest first."
+  "Oldest first."
   OLDEST
-  "By time, the newest first."
+  "Newest first."
   NEWEST
   "As a tree: depth first, siblings by time."
   THREADED
@@ -1586,13 +1586,13 @@ type CommentConnection {
   edges: [CommentEdge!]!
   "The comments alone."
   nodes: [Comment!]!
-  "Where this page stands in the list."
+  "The position of this page in the list."
   pageInfo: PageInfo!
 }
 
 "One entry of a list of comments."
 type CommentEdge {
-  "Where the entry stands in the list."
+  "The entry's cursor: its position in the list."
   cursor: String!
   "The comment."
   node: Comment!
@@ -1604,35 +1604,35 @@ extend type Mutation {
     "The comment."
     input: AddCommentInput!
   ): AddCommentPayload
-  "Change what your comment says."
+  "Change the text of your comment."
   editComment(
     "The comment and its new text."
     input: EditCommentInput!
   ): EditCommentPayload
-  "Delete a comment of yours, or one on your post or wall. With replies, it stays as a tombstone."
+  "Delete a comment of yours, or one on your post or wall. If it has replies, a tombstone remains."
   deleteComment(
     "The comment."
     input: DeleteCommentInput!
   ): DeleteCommentPayload
   """
-  Delete all comments that you have written up to now, the newest first; those with replies stay as tombstones. It can't be undone. What takes
-  longer than some seconds goes on after the answer, also when the server stops meanwhile: see ` + "`" + `Viewer.commentErasure` + "`" + `.
+  Delete all comments that you have written up to now, newest first; those with replies remain as tombstones. This can't be undone. Work that takes
+  longer than a few seconds continues in the background, and resumes after a restart: see ` + "`" + `Viewer.commentErasure` + "`" + `.
   """
   deleteAllMyComments(
-    "That you mean it."
+    "A confirmation."
     input: DeleteAllMyCommentsInput!
   ): DeleteAllMyCommentsPayload
 }
 
-"That you mean it."
+"A confirmation."
 input DeleteAllMyCommentsInput {
-  "Has to be true: it can't be undone."
+  "Must be true: this can't be undone."
   confirm: Boolean!
 }
 
 "The answer to ` + "`" + `deleteAllMyComments` + "`" + `."
 type DeleteAllMyCommentsPayload {
-  "How many comments are still there, and are being deleted in the background."
+  "How many comments are left to delete in the background."
   remainingCount: Int
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -1644,7 +1644,7 @@ input AddCommentInput {
   postId: ID!
   "1 to 10,000 characters."
   text: String!
-  "The comment to reply to; left out: the post itself."
+  "The comment to reply to. Default: the post itself."
   parentId: ID
 }
 
@@ -1666,7 +1666,7 @@ input EditCommentInput {
 
 "The answer to ` + "`" + `editComment` + "`" + `."
 type EditCommentPayload {
-  "The comment as it is now."
+  "The comment after the edit."
   comment: Comment
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -1680,9 +1680,9 @@ input DeleteCommentInput {
 
 "The answer to ` + "`" + `deleteComment` + "`" + `."
 type DeleteCommentPayload {
-  "The id of the comment that was deleted."
+  "The id of the deleted comment."
   deletedCommentId: ID
-  "The tombstone, where the comment has replies; else null."
+  "The tombstone if the comment has replies, otherwise null."
   comment: Comment
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -1696,267 +1696,267 @@ interface Post implements Node {
   id: ID!
   "Who wrote the post."
   author: User!
-  "On whose wall the post is: its author's, or that of the person whom it was directed at. Null where you may not see that person."
+  "The owner of the wall that the post is on: its author, or the person whose wall the author chose. Null if you may not see that person."
   wallOwner: User
   "Who may see the post."
   audience: Audience!
-  "The post's own words, whatever its type: the text, caption or question; may be empty."
+  "The text, caption or question, depending on the type; may be empty."
   text: String!
   "When the post was written."
   createdAt: DateTime!
-  "When the post was last edited; null: never."
+  "When the post was last edited; null if never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first; without versions that were not for you."
+  "The earlier versions, oldest first, without those that you were not allowed to see."
   history: [PostVersion!]!
-  "How many comments the post has; counts everybody's."
+  "The number of comments, including those that you may not see."
   commentCount: Int!
-  "The newest comments that you may see, oldest first; none where you mute the thread."
+  "The newest comments that you may see, oldest first; empty if you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]
   "The post's thread."
   comments(
-    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    "The order. Default: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
-    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created at this moment or later, to the millisecond. Default: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
     since: DateTime
-    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now. Not with ` + "`" + `THREADED` + "`" + `."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): CommentConnection
-  "One comment of the thread, by its slug: what a permalink needs."
+  "One comment of the thread, by its slug, for permalinks."
   comment(
     "The comment's slug."
     slug: String!
   ): Comment
-  "How often people reacted, by kind; counts everybody's. Kinds that nobody chose are left out."
+  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
   "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
-  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
-  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  "The default order of ` + "`" + `comments` + "`" + `, chosen by the author."
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: it is yours."
+  "Whether you may edit the post and choose its audience: you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: it is yours, or on your wall."
+  "Whether you may delete the post: you wrote it, or it is on your wall."
   viewerCanDelete: Boolean!
 }
 
-"A post of text alone."
+"A text post."
 type StatusPost implements Post & Node {
   "An opaque, sortable id: ` + "`" + `post_…` + "`" + `."
   id: ID!
   "Who wrote the post."
   author: User!
-  "On whose wall the post is: its author's, or that of the person whom it was directed at. Null where you may not see that person."
+  "The owner of the wall that the post is on: its author, or the person whose wall the author chose. Null if you may not see that person."
   wallOwner: User
   "Who may see the post."
   audience: Audience!
-  "The post's own words, whatever its type: the text, caption or question; may be empty."
+  "The text, caption or question, depending on the type; may be empty."
   text: String!
   "When the post was written."
   createdAt: DateTime!
-  "When the post was last edited; null: never."
+  "When the post was last edited; null if never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first; without versions that were not for you."
+  "The earlier versions, oldest first, without those that you were not allowed to see."
   history: [PostVersion!]!
-  "How many comments the post has; counts everybody's."
+  "The number of comments, including those that you may not see."
   commentCount: Int!
-  "The newest comments that you may see, oldest first; none where you mute the thread."
+  "The newest comments that you may see, oldest first; empty if you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]
   "The post's thread."
   comments(
-    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    "The order. Default: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
-    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created at this moment or later, to the millisecond. Default: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
     since: DateTime
-    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now. Not with ` + "`" + `THREADED` + "`" + `."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): CommentConnection
-  "One comment of the thread, by its slug: what a permalink needs."
+  "One comment of the thread, by its slug, for permalinks."
   comment(
     "The comment's slug."
     slug: String!
   ): Comment
-  "How often people reacted, by kind; counts everybody's. Kinds that nobody chose are left out."
+  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
   "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
-  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
-  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  "The default order of ` + "`" + `comments` + "`" + `, chosen by the author."
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: it is yours."
+  "Whether you may edit the post and choose its audience: you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: it is yours, or on your wall."
+  "Whether you may delete the post: you wrote it, or it is on your wall."
   viewerCanDelete: Boolean!
 }
 
-"A post that shows a picture."
+"A post with a picture."
 type PhotoPost implements Post & Node {
   "An opaque, sortable id: ` + "`" + `post_…` + "`" + `."
   id: ID!
   "Who wrote the post."
   author: User!
-  "On whose wall the post is: its author's, or that of the person whom it was directed at. Null where you may not see that person."
+  "The owner of the wall that the post is on: its author, or the person whose wall the author chose. Null if you may not see that person."
   wallOwner: User
   "Who may see the post."
   audience: Audience!
-  "The post's own words, whatever its type: the text, caption or question; may be empty."
+  "The text, caption or question, depending on the type; may be empty."
   text: String!
   "When the post was written."
   createdAt: DateTime!
-  "When the post was last edited; null: never."
+  "When the post was last edited; null if never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first; without versions that were not for you."
+  "The earlier versions, oldest first, without those that you were not allowed to see."
   history: [PostVersion!]!
-  "How many comments the post has; counts everybody's."
+  "The number of comments, including those that you may not see."
   commentCount: Int!
-  "The newest comments that you may see, oldest first; none where you mute the thread."
+  "The newest comments that you may see, oldest first; empty if you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]
   "The post's thread."
   comments(
-    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    "The order. Default: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
-    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created at this moment or later, to the millisecond. Default: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
     since: DateTime
-    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now. Not with ` + "`" + `THREADED` + "`" + `."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): CommentConnection
-  "One comment of the thread, by its slug: what a permalink needs."
+  "One comment of the thread, by its slug, for permalinks."
   comment(
     "The comment's slug."
     slug: String!
   ): Comment
-  "How often people reacted, by kind; counts everybody's. Kinds that nobody chose are left out."
+  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
   "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
-  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
-  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  "The default order of ` + "`" + `comments` + "`" + `, chosen by the author."
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: it is yours."
+  "Whether you may edit the post and choose its audience: you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: it is yours, or on your wall."
+  "Whether you may delete the post: you wrote it, or it is on your wall."
   viewerCanDelete: Boolean!
-  "Where the picture lies."
+  "The URL of the picture."
   url: String!
-  "What the picture shows, in words for those who do not see it; may be empty."
+  "What the picture shows, for people who can't see it; may be empty."
   alt: String!
-  "What it shows, in the author's words; may be empty."
+  "The caption; may be empty."
   caption: String!
-  "The picture's width in pixels, where it is known."
+  "The picture's width in pixels, if known."
   width: Int
-  "The picture's height in pixels, where it is known."
+  "The picture's height in pixels, if known."
   height: Int
 }
 
-"A post that points at a page."
+"A post with a link to a page."
 type LinkPost implements Post & Node {
   "An opaque, sortable id: ` + "`" + `post_…` + "`" + `."
   id: ID!
   "Who wrote the post."
   author: User!
-  "On whose wall the post is: its author's, or that of the person whom it was directed at. Null where you may not see that person."
+  "The owner of the wall that the post is on: its author, or the person whose wall the author chose. Null if you may not see that person."
   wallOwner: User
   "Who may see the post."
   audience: Audience!
-  "The post's own words, whatever its type: the text, caption or question; may be empty."
+  "The text, caption or question, depending on the type; may be empty."
   text: String!
   "When the post was written."
   createdAt: DateTime!
-  "When the post was last edited; null: never."
+  "When the post was last edited; null if never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first; without versions that were not for you."
+  "The earlier versions, oldest first, without those that you were not allowed to see."
   history: [PostVersion!]!
-  "How many comments the post has; counts everybody's."
+  "The number of comments, including those that you may not see."
   commentCount: Int!
-  "The newest comments that you may see, oldest first; none where you mute the thread."
+  "The newest comments that you may see, oldest first; empty if you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]
   "The post's thread."
   comments(
-    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    "The order. Default: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
-    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created at this moment or later, to the millisecond. Default: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
     since: DateTime
-    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now. Not with ` + "`" + `THREADED` + "`" + `."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): CommentConnection
-  "One comment of the thread, by its slug: what a permalink needs."
+  "One comment of the thread, by its slug, for permalinks."
   comment(
     "The comment's slug."
     slug: String!
   ): Comment
-  "How often people reacted, by kind; counts everybody's. Kinds that nobody chose are left out."
+  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
   "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
-  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
-  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  "The default order of ` + "`" + `comments` + "`" + `, chosen by the author."
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: it is yours."
+  "Whether you may edit the post and choose its audience: you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: it is yours, or on your wall."
+  "Whether you may delete the post: you wrote it, or it is on your wall."
   viewerCanDelete: Boolean!
   "The page's address."
   url: String!
@@ -1964,68 +1964,68 @@ type LinkPost implements Post & Node {
   title: String!
 }
 
-"A post that says where somebody is."
+"A post that says where its author is."
 type CheckinPost implements Post & Node {
   "An opaque, sortable id: ` + "`" + `post_…` + "`" + `."
   id: ID!
   "Who wrote the post."
   author: User!
-  "On whose wall the post is: its author's, or that of the person whom it was directed at. Null where you may not see that person."
+  "The owner of the wall that the post is on: its author, or the person whose wall the author chose. Null if you may not see that person."
   wallOwner: User
   "Who may see the post."
   audience: Audience!
-  "The post's own words, whatever its type: the text, caption or question; may be empty."
+  "The text, caption or question, depending on the type; may be empty."
   text: String!
   "When the post was written."
   createdAt: DateTime!
-  "When the post was last edited; null: never."
+  "When the post was last edited; null if never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first; without versions that were not for you."
+  "The earlier versions, oldest first, without those that you were not allowed to see."
   history: [PostVersion!]!
-  "How many comments the post has; counts everybody's."
+  "The number of comments, including those that you may not see."
   commentCount: Int!
-  "The newest comments that you may see, oldest first; none where you mute the thread."
+  "The newest comments that you may see, oldest first; empty if you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]
   "The post's thread."
   comments(
-    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    "The order. Default: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
-    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created at this moment or later, to the millisecond. Default: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
     since: DateTime
-    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now. Not with ` + "`" + `THREADED` + "`" + `."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): CommentConnection
-  "One comment of the thread, by its slug: what a permalink needs."
+  "One comment of the thread, by its slug, for permalinks."
   comment(
     "The comment's slug."
     slug: String!
   ): Comment
-  "How often people reacted, by kind; counts everybody's. Kinds that nobody chose are left out."
+  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
   "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
-  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
-  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  "The default order of ` + "`" + `comments` + "`" + `, chosen by the author."
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: it is yours."
+  "Whether you may edit the post and choose its audience: you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: it is yours, or on your wall."
+  "Whether you may delete the post: you wrote it, or it is on your wall."
   viewerCanDelete: Boolean!
   "The place's name."
   place: String!
@@ -2033,166 +2033,166 @@ type CheckinPost implements Post & Node {
   latitude: Float!
   "Degrees east: -180 to 180."
   longitude: Float!
-  "A picture that was taken there; null: none."
+  "A picture that was taken there; null if there is none."
   photo: Picture
 }
 
 "A picture elsewhere on the web that belongs to a post."
 type Picture {
-  "Where the picture lies."
+  "The URL of the picture."
   url: String!
-  "What the picture shows, in words for those who do not see it; may be empty."
+  "What the picture shows, for people who can't see it; may be empty."
   alt: String!
-  "The picture's width in pixels, where it is known."
+  "The picture's width in pixels, if known."
   width: Int
-  "The picture's height in pixels, where it is known."
+  "The picture's height in pixels, if known."
   height: Int
 }
 
-"A post that asks a question. Everybody who sees it has one vote."
+"A post that asks a question. Everyone who sees it and is signed in has one vote."
 type PollPost implements Post & Node {
   "An opaque, sortable id: ` + "`" + `post_…` + "`" + `."
   id: ID!
   "Who wrote the post."
   author: User!
-  "On whose wall the post is: its author's, or that of the person whom it was directed at. Null where you may not see that person."
+  "The owner of the wall that the post is on: its author, or the person whose wall the author chose. Null if you may not see that person."
   wallOwner: User
   "Who may see the post."
   audience: Audience!
-  "The post's own words, whatever its type: the text, caption or question; may be empty."
+  "The text, caption or question, depending on the type; may be empty."
   text: String!
   "When the post was written."
   createdAt: DateTime!
-  "When the post was last edited; null: never."
+  "When the post was last edited; null if never."
   editedAt: DateTime
-  "What the post said before its edits, oldest first; without versions that were not for you."
+  "The earlier versions, oldest first, without those that you were not allowed to see."
   history: [PostVersion!]!
-  "How many comments the post has; counts everybody's."
+  "The number of comments, including those that you may not see."
   commentCount: Int!
-  "The newest comments that you may see, oldest first; none where you mute the thread."
+  "The newest comments that you may see, oldest first; empty if you mute the thread."
   latestComments(
     "How many: 1 to 3."
     last: Int! = 3
   ): [Comment!]
   "The post's thread."
   comments(
-    "In which order; left out: the post's ` + "`" + `commentOrder` + "`" + `."
+    "The order. Default: the post's ` + "`" + `commentOrder` + "`" + `."
     order: CommentOrder
-    "Only comments created at this moment or later, to the millisecond; left out: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created at this moment or later, to the millisecond. Default: from the beginning. Not with ` + "`" + `THREADED` + "`" + `."
     since: DateTime
-    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now. Not with ` + "`" + `THREADED` + "`" + `."
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now. Not with ` + "`" + `THREADED` + "`" + `."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): CommentConnection
-  "One comment of the thread, by its slug: what a permalink needs."
+  "One comment of the thread, by its slug, for permalinks."
   comment(
     "The comment's slug."
     slug: String!
   ): Comment
-  "How often people reacted, by kind; counts everybody's. Kinds that nobody chose are left out."
+  "The number of reactions by kind, including those by users whom you may not see. Kinds without reactions are omitted."
   reactionCounts: [ReactionCount!]!
   "Your own reaction."
   viewerReaction: ReactionKind
   "Whether you may write comments: you see the post, and its author lets you reply."
   viewerCanComment: Boolean!
-  "Who may reply. Only the author sees it; for everybody else it is null, and ` + "`" + `viewerCanComment` + "`" + ` says what it means for them."
+  "Who may reply. Null unless you are the author; others use ` + "`" + `viewerCanComment` + "`" + `."
   replyPolicy: ReplyPolicy
-  "In which order ` + "`" + `comments` + "`" + ` are listed where you ask for none: the author's choice."
+  "The default order of ` + "`" + `comments` + "`" + `, chosen by the author."
   commentOrder: CommentOrder!
   "Whether you mute the thread: see ` + "`" + `muteThread` + "`" + `."
   viewerIsMutingThread: Boolean!
-  "Whether you may edit the post and choose its audience: it is yours."
+  "Whether you may edit the post and choose its audience: you wrote it."
   viewerCanEdit: Boolean!
-  "Whether you may delete the post: it is yours, or on your wall."
+  "Whether you may delete the post: you wrote it, or it is on your wall."
   viewerCanDelete: Boolean!
   "The question."
   question: String!
-  "What can be voted for."
+  "The options to vote for."
   options: [PollOption!]!
-  "When the poll closes; null: never."
+  "When the poll closes; null if never."
   closesAt: DateTime
-  "Whether the poll is over."
+  "Whether the poll is closed."
   isClosed: Boolean!
-  "How many have voted; counts everybody."
+  "The number of votes, including those by users whom you may not see."
   votesCount: Int!
-  "The index of the option that you voted for; null: none yet."
+  "The index of the option that you voted for; null if you have not voted."
   viewerVote: Int
-  "Whether you may vote, or move your vote."
+  "Whether you may vote, or change your vote."
   viewerCanVote: Boolean!
 }
 
 "One option of a poll."
 type PollOption {
-  "The option's number in its poll, from 0."
+  "The option's index in its poll, from 0."
   index: Int!
-  "What it says."
+  "The content."
   text: String!
-  "How many have voted for it; counts everybody."
+  "The number of votes, including those by users whom you may not see."
   votesCount: Int!
 }
 
-"What a post said before an edit."
+"An earlier version of a post."
 type PostVersion {
-  "The words of that version."
+  "The text of that version."
   text: String!
-  "Of a photo, a link, or a check-in with a photo: the address in that version."
+  "For a photo, a link, or a check-in with a photo: the address in that version."
   url: String
-  "Of a link: the page's title in that version."
+  "For a link: the page's title in that version."
   title: String
-  "Of a check-in: the place's name in that version."
+  "For a check-in: the place's name in that version."
   place: String
   "When that version was replaced."
   replacedAt: DateTime!
 }
 
-"Who may see a post, apart from its author and the owner of its wall, who always may."
+"Who may see a post. Its author and the owner of its wall always may."
 type Audience {
   "Which kind of audience it is."
   kind: AudienceKind!
-  "Of ` + "`" + `LISTED` + "`" + `: the circles. Only the author sees them; for everybody else it is null."
+  "For ` + "`" + `LISTED` + "`" + `: the circles. Null unless you are the author."
   circles: [Circle!]
 }
 
-"Who may reply to a post, of those who see it. Its author always may."
+"Who of those who see a post may reply to it. Its author always may."
 type ReplyPolicy {
   "Which kind of policy it is."
   kind: ReplyPolicyKind!
-  "Of ` + "`" + `LISTED` + "`" + `: the circles; else null."
+  "For ` + "`" + `LISTED` + "`" + `: the circles; otherwise null."
   circles: [Circle!]
 }
 
 "The kinds of reply policies."
 enum ReplyPolicyKind {
-  "Everybody who sees the post and is signed in."
+  "Everyone who sees the post and is signed in."
   EVERYONE
-  "Everybody in any of the author's circles."
+  "Everyone in any of the author's circles."
   CIRCLES
-  "Everybody in one of the circles that the author listed."
+  "Everyone in one of the circles that the author listed."
   LISTED
-  "Nobody else."
+  "Only you."
   NOBODY
 }
 
 "The kinds of audience."
 enum AudienceKind {
-  "Everybody, signed in or not."
+  "Everyone, signed in or not."
   PUBLIC
-  "Everybody in any of the author's circles."
+  "Everyone in any of the author's circles."
   CIRCLES
-  "Everybody in one of the circles that the author listed."
+  "Everyone in one of the circles that the author listed."
   LISTED
-  "Nobody else."
+  "Only you."
   ONLY_ME
 }
 
-"How somebody reacts to a post."
+"A kind of reaction to a post."
 enum ReactionKind {
   "A thumb up."
   LIKE
@@ -2208,11 +2208,11 @@ enum ReactionKind {
   ANGRY
 }
 
-"How many reacted in one way."
+"The number of reactions of one kind."
 type ReactionCount {
-  "The way."
+  "The kind."
   kind: ReactionKind!
-  "How many; counts everybody."
+  "The number, including reactions by users whom you may not see."
   count: Int!
 }
 
@@ -2222,55 +2222,55 @@ type PostConnection {
   edges: [PostEdge!]!
   "The posts alone."
   nodes: [Post!]!
-  "Where this page stands in the list."
+  "The position of this page in the list."
   pageInfo: PageInfo!
 }
 
 "One entry of a list of posts."
 type PostEdge {
-  "Where the entry stands in the list."
+  "The entry's cursor: its position in the list."
   cursor: String!
   "The post."
   node: Post!
   """
-  An ad to show behind this entry: in ` + "`" + `Viewer.news` + "`" + `, every few public posts, where whoever runs the server has that; else null. It is chosen by what the
-  page's public posts are about, and by nothing else that people write or arrange. Send its ` + "`" + `impressionToken` + "`" + ` when it was really seen.
+  An ad to show after this entry: in ` + "`" + `Viewer.news` + "`" + `, every few public posts, if the operator has enabled it; otherwise null. It is chosen by the topics of the
+  page's public posts, and by nothing else that people write or arrange. Send its ` + "`" + `impressionToken` + "`" + ` when it was actually seen.
   """
   sponsored: AdChoice
 }
 
 extend type Mutation {
-  "Write a post: on your own wall, or on somebody else's."
+  "Write a post on your own wall, or on another user's."
   createPost(
     "The post."
     input: CreatePostInput!
   ): CreatePostPayload
-  "Change what your post says; its type and a poll's options stay. The earlier version goes into its history."
+  "Edit your post. Its type and a poll's options stay the same. The earlier version is kept in its history."
   editPost(
     "The post and its new content."
     input: EditPostInput!
   ): EditPostPayload
-  "Choose who may see your post, from now on."
+  "Choose who may see your post from now on."
   setPostAudience(
     "The post and its new audience."
     input: SetPostAudienceInput!
   ): SetPostAudiencePayload
-  "Choose who may reply to your post, from now on. Comments that are there stay."
+  "Choose who may reply to your post from now on. Existing comments remain."
   setReplyPolicy(
     "The post and its new reply policy."
     input: SetReplyPolicyInput!
   ): SetReplyPolicyPayload
-  "Choose in which order the thread of your post is listed for those who ask for none."
+  "Choose the default order of your post's thread."
   setCommentOrder(
     "The post and its new order."
     input: SetCommentOrderInput!
   ): SetCommentOrderPayload
-  "Keep a thread's comments out of your previews: ` + "`" + `latestComments` + "`" + ` of the post is empty for you. The thread itself stays as it is. Nobody is told."
+  "Mute a thread: its comments are not in your previews, so the post's ` + "`" + `latestComments` + "`" + ` is empty for you. The thread itself does not change, and others can't see that you mute it."
   muteThread(
     "The post."
     input: MuteThreadInput!
   ): MuteThreadPayload
-  "Take that back."
+  "Unmute a thread."
   unmuteThread(
     "The post."
     input: UnmuteThreadInput!
@@ -2280,7 +2280,7 @@ extend type Mutation {
     "The post."
     input: DeletePostInput!
   ): DeletePostPayload
-  "Vote in a poll. Voting again moves your vote, until the poll closes."
+  "Vote in a poll. Voting again changes your vote, until the poll closes."
   votePoll(
     "The poll and your option."
     input: VotePollInput!
@@ -2290,16 +2290,16 @@ extend type Mutation {
     "The post and your reaction."
     input: AddReactionInput!
   ): AddReactionPayload
-  "Take your reaction back."
+  "Remove your reaction."
   removeReaction(
     "The post."
     input: RemoveReactionInput!
   ): RemoveReactionPayload
 }
 
-"What a post says: exactly one of these."
+"The content of a post: exactly one of these."
 input PostContentInput @oneOf {
-  "Text alone."
+  "Text only."
   status: StatusInput
   "A picture."
   photo: PhotoInput
@@ -2311,17 +2311,17 @@ input PostContentInput @oneOf {
   poll: PollInput
 }
 
-"Text alone."
+"Text only."
 input StatusInput {
   "1 to 10,000 characters."
   text: String!
 }
 
-"A picture that lies elsewhere on the web."
+"A picture elsewhere on the web."
 input PhotoInput {
   "An http(s) address of up to 2,048 characters."
   url: String!
-  "What the picture shows, in words for those who do not see it: a line of up to 1,000 characters."
+  "What the picture shows, for people who can't see it: a line of up to 1,000 characters."
   alt: String
   "Up to 10,000 characters."
   caption: String
@@ -2341,7 +2341,7 @@ input LinkInput {
   text: String
 }
 
-"Where somebody is."
+"Where the author is."
 input CheckinInput {
   "The place's name: 1 to 200 characters."
   place: String!
@@ -2359,7 +2359,7 @@ input CheckinInput {
 input PictureInput {
   "An http(s) address of up to 2,048 characters."
   url: String!
-  "What the picture shows, in words for those who do not see it: a line of up to 1,000 characters."
+  "What the picture shows, for people who can't see it: a line of up to 1,000 characters."
   alt: String
   "In pixels: 1 to 100,000."
   width: Int
@@ -2373,7 +2373,7 @@ input PollInput {
   question: String!
   "2 to 10 different options of 1 to 200 characters."
   options: [String!]!
-  "When the poll closes, in the future; left out: never."
+  "When the poll closes, in the future. Default: never."
   closesAt: DateTime
 }
 
@@ -2381,21 +2381,21 @@ input PollInput {
 input AudienceInput {
   "Which kind of audience."
   kind: AudienceKind!
-  "With ` + "`" + `LISTED` + "`" + `: 1 to 50 circles of yours. Else none."
+  "With ` + "`" + `LISTED` + "`" + `: 1 to 50 of your circles. Otherwise none."
   circleIds: [ID!]
 }
 
 "The post to write."
 input CreatePostInput {
-  "What it says."
+  "The content."
   content: PostContentInput!
   "Who may see it."
   audience: AudienceInput!
-  "On whose wall; left out: on your own."
+  "The owner of the wall. Default: you."
   wallOwnerId: ID
-  "Who may reply; left out: everybody who sees it."
+  "Who may reply. Default: everyone who sees it."
   replies: ReplyPolicyInput
-  "In which order the thread is listed for those who ask for none; left out: ` + "`" + `OLDEST` + "`" + `."
+  "The default order of the thread. Default: ` + "`" + `OLDEST` + "`" + `."
   commentOrder: CommentOrder
 }
 
@@ -2411,13 +2411,13 @@ type CreatePostPayload {
 input EditPostInput {
   "The post's id."
   postId: ID!
-  "What it says from now on, as a whole: what is left out is cleared. Of the same type; a poll keeps its options and its closing time."
+  "The new content. It replaces all of the old: fields that are not given are cleared. The type must be the same; a poll keeps its options and its closing time."
   content: PostContentInput!
 }
 
 "The answer to ` + "`" + `editPost` + "`" + `."
 type EditPostPayload {
-  "The post as it is now."
+  "The post after the change."
   post: Post
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -2433,7 +2433,7 @@ input SetPostAudienceInput {
 
 "The answer to ` + "`" + `setPostAudience` + "`" + `."
 type SetPostAudiencePayload {
-  "The post as it is now."
+  "The post after the change."
   post: Post
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -2443,7 +2443,7 @@ type SetPostAudiencePayload {
 input ReplyPolicyInput {
   "Which kind of policy."
   kind: ReplyPolicyKind!
-  "With ` + "`" + `LISTED` + "`" + `: 1 to 50 circles of yours. Else none."
+  "With ` + "`" + `LISTED` + "`" + `: 1 to 50 of your circles. Otherwise none."
   circleIds: [ID!]
 }
 
@@ -2457,7 +2457,7 @@ input SetReplyPolicyInput {
 
 "The answer to ` + "`" + `setReplyPolicy` + "`" + `."
 type SetReplyPolicyPayload {
-  "The post as it is now."
+  "The post after the change."
   post: Post
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -2473,7 +2473,7 @@ input SetCommentOrderInput {
 
 "The answer to ` + "`" + `setCommentOrder` + "`" + `."
 type SetCommentOrderPayload {
-  "The post as it is now."
+  "The post after the change."
   post: Post
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -2487,13 +2487,13 @@ input MuteThreadInput {
 
 "The answer to ` + "`" + `muteThread` + "`" + `."
 type MuteThreadPayload {
-  "The post, whose thread you mute now."
+  "The post."
   post: Post
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 
-"The post whose thread not to mute any more."
+"The post whose thread to unmute."
 input UnmuteThreadInput {
   "The post's id."
   postId: ID!
@@ -2515,7 +2515,7 @@ input DeletePostInput {
 
 "The answer to ` + "`" + `deletePost` + "`" + `."
 type DeletePostPayload {
-  "The id of the post that is gone."
+  "The id of the deleted post."
   deletedPostId: ID
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -2553,7 +2553,7 @@ type AddReactionPayload {
   userErrors: [UserError!]!
 }
 
-"The post from which to take your reaction back."
+"The post from which to remove your reaction."
 input RemoveReactionInput {
   "The post's id."
   postId: ID!
@@ -2568,34 +2568,34 @@ type RemoveReactionPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/property.graphqls", Input: `"""
-A value of a profile property, as its type has it: a string for ` + "`" + `TEXT` + "`" + `, ` + "`" + `CHOICE` + "`" + ` and ` + "`" + `DATE` + "`" + ` (` + "`" + `2026-11-21` + "`" + `), a number for ` + "`" + `INT` + "`" + ` and ` + "`" + `FLOAT` + "`" + `, and
+A value of a profile property, depending on its type: a string for ` + "`" + `TEXT` + "`" + `, ` + "`" + `CHOICE` + "`" + ` and ` + "`" + `DATE` + "`" + ` (` + "`" + `2026-11-21` + "`" + `), a number for ` + "`" + `INT` + "`" + ` and ` + "`" + `FLOAT` + "`" + `, and
 ` + "`" + `true` + "`" + ` or ` + "`" + `false` + "`" + ` for ` + "`" + `BOOL` + "`" + `.
 """
 scalar PropertyValue
 
-"A field of profiles that this community has defined."
+"A field of profiles, defined by this community."
 type ProfileProperty {
-  "How it is named in searches and changes."
+  "Its name in searches and changes."
   key: String!
-  "How it is shown to people."
+  "Its label, for people."
   label: String!
-  "Which values it takes."
+  "The type of its values."
   type: PropertyType!
-  "Of a ` + "`" + `CHOICE` + "`" + `: what can be chosen."
+  "For a ` + "`" + `CHOICE` + "`" + `: the choices."
   choices: [String!]!
   "Whether people can be found by it."
   searchable: Boolean!
-  "Who sees a value that is filled in without saying who may."
+  "Who sees a value for which the user has not chosen a visibility."
   defaultVisibility: Visibility!
 }
 
-"Which values a property takes."
+"The types of values."
 enum PropertyType {
   "A line of up to 200 characters."
   TEXT
   "A whole number between -2^53 and 2^53."
   INT
-  "A number."
+  "A floating-point number."
   FLOAT
   "A day, such as ` + "`" + `2026-11-21` + "`" + `."
   DATE
@@ -2605,19 +2605,19 @@ enum PropertyType {
   CHOICE
 }
 
-"Who sees a value on your profile, apart from yourself. Whoever does not see it does not find you by it either."
+"Who sees a value on your profile, apart from yourself. People who can't see a value can't find you by it."
 enum Visibility {
-  "Anyone, signed in or not."
+  "Everyone, signed in or not."
   PUBLIC
-  "Everybody in any of your circles."
+  "Everyone in any of your circles."
   CIRCLES
-  "Nobody else."
+  "Only you."
   ONLY_ME
 }
 
-"A value that somebody has filled in."
+"A value that a user has set."
 type UserProperty {
-  "What it is a value of."
+  "Its property."
   property: ProfileProperty!
   "The value."
   value: PropertyValue!
@@ -2626,49 +2626,49 @@ type UserProperty {
 }
 
 extend type User {
-  "What the user has filled in and you may see, in the order in which the properties were defined."
+  "The values that the user has set and you may see, in the order in which the properties were defined."
   properties: [UserProperty!]!
 }
 
 extend type Query {
-  "The people whose names begin with a text, whatever its case, by name."
+  "The people whose names begin with a text, ignoring case, by name."
   usersByName(
     "1 to 100 characters."
     startsWith: String!
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): UserConnection
-  "What profiles have in this community, in the order of definition."
+  "The profile properties of this community, in the order of definition."
   profileProperties: [ProfileProperty!]!
   """
-  The people on whose profiles you see values for which all conditions hold. They are ordered by the value of the first condition with ` + "`" + `equals` + "`" + `, or
-  else of the first condition, and then by when they signed up. This list is read forwards only.
+  The people on whose profiles you see values that meet all conditions. They are ordered by the value of the first condition with ` + "`" + `equals` + "`" + `, or
+  otherwise of the first condition, and then by when they signed up. This list can only be paged forwards.
   """
   users(
-    "1 to 5 conditions, each on another property."
+    "1 to 5 conditions, each on a different property."
     where: [PropertyCondition!]!
-    "How many, from the start: 1 to 100; 20 where it is not given."
+    "How many, from the start: 1 to 100. Default: 20."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
   ): UserConnection
 }
 
-"What a value must be: give ` + "`" + `equals` + "`" + `, or ` + "`" + `in` + "`" + `, or one or both of ` + "`" + `atLeast` + "`" + ` and ` + "`" + `atMost` + "`" + `."
+"A condition on a value: give ` + "`" + `equals` + "`" + `, or ` + "`" + `in` + "`" + `, or one or both of ` + "`" + `atLeast` + "`" + ` and ` + "`" + `atMost` + "`" + `."
 input PropertyCondition {
   "The property's key; it must be searchable."
   key: String!
-  "The value itself. Texts are equal whatever their case."
+  "The exact value. Texts are compared ignoring case."
   equals: PropertyValue
-  "The least value. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
+  "The minimum. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
   atLeast: PropertyValue
-  "The greatest value, not below ` + "`" + `atLeast` + "`" + `. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
+  "The maximum, not below ` + "`" + `atLeast` + "`" + `. For ` + "`" + `INT` + "`" + `, ` + "`" + `FLOAT` + "`" + ` and ` + "`" + `DATE` + "`" + `."
   atMost: PropertyValue
   "Any of 1 to 20 values."
   in: [PropertyValue!]
@@ -2677,44 +2677,44 @@ input PropertyCondition {
 extend type Mutation {
   "Add a property to all profiles. Needs the right ` + "`" + `ADMIN` + "`" + `."
   defineProfileProperty(
-    "What to define."
+    "The property to define."
     input: DefineProfilePropertyInput!
   ): DefineProfilePropertyPayload
-  "Change a property. What is not given stays as it is; its type stays for good. Needs the right ` + "`" + `ADMIN` + "`" + `."
+  "Change a property. Fields that are not given stay the same; its type can't be changed. Needs the right ` + "`" + `ADMIN` + "`" + `."
   updateProfileProperty(
     "What to change."
     input: UpdateProfilePropertyInput!
   ): UpdateProfilePropertyPayload
-  "Take a property from all profiles, with everything that people have filled in. Needs the right ` + "`" + `ADMIN` + "`" + `."
+  "Remove a property from all profiles, with all values that people have set. Needs the right ` + "`" + `ADMIN` + "`" + `."
   removeProfileProperty(
-    "Which one."
+    "The property to clear."
     input: RemoveProfilePropertyInput!
   ): RemoveProfilePropertyPayload
-  "Fill a property of your profile in."
+  "Set a property of your profile."
   setProfileProperty(
-    "What to fill in."
+    "The property and its value."
     input: SetProfilePropertyInput!
   ): SetProfilePropertyPayload
-  "Empty a property of your profile."
+  "Clear a property of your profile."
   clearProfileProperty(
-    "Which one."
+    "The property to clear."
     input: ClearProfilePropertyInput!
   ): ClearProfilePropertyPayload
 }
 
-"What to define."
+"The property to define."
 input DefineProfilePropertyInput {
-  "1 to 32 letters, digits or underscores, the first of them a small letter; unique."
+  "1 to 32 letters, digits or underscores, starting with a lower-case letter; unique."
   key: String!
-  "How it is shown to people: 1 to 100 characters."
+  "Its label, for people: 1 to 100 characters."
   label: String!
-  "Which values it takes."
+  "The type of its values."
   type: PropertyType!
-  "For a ` + "`" + `CHOICE` + "`" + `, and only for that: 1 to 100 different choices."
+  "Required for a ` + "`" + `CHOICE` + "`" + `, and only for that: 1 to 100 different choices."
   choices: [String!]
   "Whether people can be found by it."
   searchable: Boolean! = true
-  "Who sees a value that is filled in without saying who may."
+  "Who sees a value for which the user has not chosen a visibility."
   defaultVisibility: Visibility! = PUBLIC
 }
 
@@ -2726,23 +2726,23 @@ type DefineProfilePropertyPayload {
   userErrors: [UserError!]!
 }
 
-"What to change of a property."
+"The property to change."
 input UpdateProfilePropertyInput {
   "The property's key."
   key: String!
-  "How it is shown to people: 1 to 100 characters."
+  "Its label, for people: 1 to 100 characters."
   label: String
-  "1 to 100 different choices. Who has chosen one that is left out keeps it."
+  "1 to 100 different choices. Users who have chosen one that is removed keep it."
   choices: [String!]
   "Whether people can be found by it."
   searchable: Boolean
-  "Who sees a value that is filled in from now on without saying who may."
+  "Who sees values that are set from now on without a visibility."
   defaultVisibility: Visibility
 }
 
 "The answer to ` + "`" + `updateProfileProperty` + "`" + `."
 type UpdateProfilePropertyPayload {
-  "The property as it is now."
+  "The property after the change."
   property: ProfileProperty
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -2756,25 +2756,25 @@ input RemoveProfilePropertyInput {
 
 "The answer to ` + "`" + `removeProfileProperty` + "`" + `."
 type RemoveProfilePropertyPayload {
-  "The key of the property that is gone."
+  "The key of the removed property."
   removedKey: String
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 
-"What to fill in."
+"The property and its value."
 input SetProfilePropertyInput {
   "The property's key."
   key: String!
   "The value."
   value: PropertyValue!
-  "Who sees it. Where it is not given it stays as it is; for a first value it is the property's ` + "`" + `defaultVisibility` + "`" + `."
+  "Who sees it. Default: the current visibility, and for a first value the property's ` + "`" + `defaultVisibility` + "`" + `."
   visibility: Visibility
 }
 
 "The answer to ` + "`" + `setProfileProperty` + "`" + `."
 type SetProfilePropertyPayload {
-  "You, as you are now."
+  "You, after the change."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -2788,7 +2788,7 @@ input ClearProfilePropertyInput {
 
 "The answer to ` + "`" + `clearProfileProperty` + "`" + `."
 type ClearProfilePropertyPayload {
-  "You, as you are now."
+  "You, after the change."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -2800,62 +2800,62 @@ A moment in UTC, in ISO 8601 (RFC 3339), to the millisecond: ` + "`" + `2026-11-
 scalar DateTime @specifiedBy(url: "https://www.rfc-editor.org/rfc/rfc3339")
 
 """
-Everything that has an id.
+An object with an id.
 """
 interface Node {
-  "An opaque, sortable id that names its kind: ` + "`" + `post_01h455vb4pex5vsknk084sn02q` + "`" + `."
+  "An opaque, sortable id with a prefix for its type: ` + "`" + `post_01h455vb4pex5vsknk084sn02q` + "`" + `."
   id: ID!
 }
 
 """
-Where a page stands in its list.
+The position of a page in its list.
 """
 type PageInfo {
-  "Whether the list goes on behind this page."
+  "Whether there are more entries after this page."
   hasNextPage: Boolean!
-  "Whether the list has entries before this page."
+  "Whether there are entries before this page."
   hasPreviousPage: Boolean!
-  "The cursor of the first edge; give it as ` + "`" + `before` + "`" + ` to read the page before this one. Null on an empty page."
+  "The cursor of the first edge; pass it as ` + "`" + `before` + "`" + ` to read the previous page. Null on an empty page."
   startCursor: String
-  "The cursor of the last edge; give it as ` + "`" + `after` + "`" + ` to read the next page. Null on an empty page."
+  "The cursor of the last edge; pass it as ` + "`" + `after` + "`" + ` to read the next page. Null on an empty page."
   endCursor: String
 }
 
 """
-A mistake in a mutation's input. Where a payload has any, nothing was changed.
+An error in a mutation's input. If a payload has any, nothing was changed.
 """
 type UserError {
-  "What kind of mistake it is."
+  "The kind of error."
   code: UserErrorCode!
   "What is wrong, in a sentence that may be shown to a person."
   message: String!
-  "The way to the argument at fault: ` + "`" + `[\"input\", \"content\", \"poll\", \"options\"]` + "`" + `. Empty where none is."
+  "The path of the argument at fault: ` + "`" + `[\"input\", \"content\", \"poll\", \"options\"]` + "`" + `. Empty if no argument is at fault."
   path: [String!]!
 }
 
 """
-The kinds of mistakes in a mutation's input.
+The kinds of errors in a mutation's input.
 """
 enum UserErrorCode {
   "A value is malformed or out of range."
   INVALID
-  "A text or a list is above its limit."
+  "A text or a list exceeds its maximum length."
   TOO_LONG
-  "A text that is needed is empty."
+  "A required text is empty."
   BLANK
-  "There is no such thing, or you may not know of it."
+  "It does not exist, or you may not see it."
   NOT_FOUND
   "A name that must be unique is in use."
   TAKEN
   "You may not do this."
   NOT_ALLOWED
-  "There are already as many as there may be."
+  "The maximum number is reached."
   LIMIT_REACHED
-  "Somebody else changed it at the same time: read it again, then try again."
+  "A concurrent change got in the way: read it again, then try again."
   CONFLICT
-  "The poll is over."
+  "The poll is closed."
   CLOSED
-  "The thread may not become deeper."
+  "The thread is at its maximum depth."
   TOO_DEEP
   "The thread is full: it takes no more comments, and no longer texts."
   THREAD_FULL
@@ -2864,12 +2864,12 @@ enum UserErrorCode {
 }
 
 """
-What can be read. A single thing that there is not, or that you may not see, is null, with the error ` + "`" + `NOT_FOUND` + "`" + `.
+What can be read. A single object that does not exist, or that you may not see, is null, with the error ` + "`" + `NOT_FOUND` + "`" + `.
 """
 type Query {
-  "Yourself: your news, circles and settings. Null when nobody is signed in."
+  "Yourself: your news, circles and settings. Null if signed out."
   viewer: Viewer
-  "One user, by handle (without ` + "`" + `@` + "`" + `; upper and lower case are the same)."
+  "One user, by handle (without ` + "`" + `@` + "`" + `; case is ignored)."
   user(
     "The user's handle, such as ` + "`" + `ada` + "`" + `."
     handle: String!
@@ -2879,12 +2879,12 @@ type Query {
     "The post's id."
     id: ID!
   ): Post
-  "Anything that has an id."
+  "Any object with an id."
   node(
-    "The thing's id."
+    "The object's id."
     id: ID!
   ): Node
-  "Many things by their ids, in the order of the ids. What there is not, or what you may not see, is null."
+  "Several objects by their ids, in the order of the ids. Null for those that do not exist or that you may not see."
   nodes(
     "At most 100 ids."
     ids: [ID!]!
@@ -2893,41 +2893,41 @@ type Query {
   ads(
     "The site's name."
     site: String!
-    "The zone's name on that site."
+    "From this hour, in UTC. Default: the current hour."
     zone: String!
-    "What the page is about: up to 50 keywords. They count in zones of the design ` + "`" + `KEYWORDS` + "`" + `."
+    "The page's topics: up to 50 keywords. They count in zones of the design ` + "`" + `KEYWORDS` + "`" + `."
     keywords: [String!]! = []
     "How many ads: 1 to 10."
     count: Int! = 1
-    "Who looks, where nobody is signed in: an id that the page has made up, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is for frequency caps, and is not stored."
+    "The visitor, if signed out: an id that the page has made up, of up to 128 letters, digits, ` + "`" + `-` + "`" + `, ` + "`" + `_` + "`" + ` and ` + "`" + `.` + "`" + `. It is used for frequency caps, and is not stored."
     visitor: String
   ): [AdChoice!]
 }
 
 """
-Every mutation but ` + "`" + `signOut` + "`" + ` takes one ` + "`" + `input` + "`" + `; all answer with ` + "`" + `userErrors` + "`" + ` beside what they changed.
-Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `, ` + "`" + `recordAdImpression` + "`" + ` and ` + "`" + `recordAdConversion` + "`" + ` need a signed-in viewer, and else fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
+Every mutation except ` + "`" + `signOut` + "`" + ` takes one ` + "`" + `input` + "`" + `; all return ` + "`" + `userErrors` + "`" + ` beside what they changed.
+Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `, ` + "`" + `recordAdImpression` + "`" + ` and ` + "`" + `recordAdConversion` + "`" + ` need a signed-in viewer, and otherwise fail with ` + "`" + `UNAUTHENTICATED` + "`" + `.
 """
 type Mutation {
-  "Make an account and sign in."
+  "Create an account and sign in."
   signUp(
-    "Who you are."
+    "Your handle and password."
     input: SignUpInput!
   ): SignUpPayload
   "Sign in. Send the token with every request: ` + "`" + `Authorization: Bearer <token>` + "`" + `."
   signIn(
-    "Who you are."
+    "Your handle and password."
     input: SignInInput!
   ): SignInPayload
-  "End this sign-in: its token is void from now on, and its live connections close."
+  "Sign out: the token becomes invalid, and its live connections close."
   signOut: SignOutPayload
   """
-  Delete your account. With the answer you exist for nobody any more: nobody finds you, your profile, posts, comments or reactions, all your
-  sign-ins end, and your handle is free for anybody. What you have left behind is then removed in the background, and counts follow. Posts that others put on your wall
-  stay theirs, on their own walls. It can't be undone.
+  Delete your account. As soon as this returns, your profile, posts, comments and reactions are invisible to everyone, all your
+  sessions end, and your handle is available again. Your data is then removed in the background, and counts are updated. Posts by others on your wall
+  remain, on their own walls. This can't be undone.
   """
   deleteAccount(
-    "That it is you."
+    "Your password, as confirmation."
     input: DeleteAccountInput!
   ): DeleteAccountPayload
 }
@@ -2937,7 +2937,7 @@ Live updates over the websocket (` + "`" + `graphql-transport-ws` + "`" + `). Se
 ` + "`" + `Authorization` + "`" + `.
 """
 type Subscription {
-  "Posts that come into your news, as they are written."
+  "Posts that appear in your news, as they are written."
   newsItemAdded: NewsItemAdded!
   "Comments on one post, as they are written."
   commentAdded(
@@ -2946,13 +2946,13 @@ type Subscription {
   ): CommentAdded!
 }
 
-"What a live update tells."
+"The kind of a live update."
 enum LiveEvent {
   "Something was added."
   ADDED
 }
 
-"A post that came into your news."
+"A post that appeared in your news."
 type NewsItemAdded {
   "The name of this event."
   cursor: String!
@@ -2972,11 +2972,11 @@ type CommentAdded {
   comment: Comment
 }
 
-"Who is to be signed up."
+"The new account."
 input SignUpInput {
   "1 to 30 letters, digits or underscores; unique. Upper case becomes lower case."
   handle: String!
-  "The name that others see: 1 to 100 characters."
+  "Your display name: 1 to 100 characters."
   name: String!
   "8 to 128 characters."
   password: String!
@@ -2984,7 +2984,7 @@ input SignUpInput {
 
 "The answer to ` + "`" + `signUp` + "`" + `."
 type SignUpPayload {
-  "The bearer token of this sign-in. It is shown only here."
+  "The bearer token of this session. It is shown only here."
   token: String
   "Yourself."
   viewer: Viewer
@@ -2992,7 +2992,7 @@ type SignUpPayload {
   userErrors: [UserError!]!
 }
 
-"Who signs in."
+"Your handle and password."
 input SignInInput {
   "Your handle."
   handle: String!
@@ -3002,7 +3002,7 @@ input SignInInput {
 
 "The answer to ` + "`" + `signIn` + "`" + `."
 type SignInPayload {
-  "The bearer token of this sign-in. It is shown only here."
+  "The bearer token of this session. It is shown only here."
   token: String
   "Yourself."
   viewer: Viewer
@@ -3010,7 +3010,7 @@ type SignInPayload {
   userErrors: [UserError!]!
 }
 
-"Who deletes their account."
+"Your password, as confirmation."
 input DeleteAccountInput {
   "Your password."
   password: String!
@@ -3018,7 +3018,7 @@ input DeleteAccountInput {
 
 "The answer to ` + "`" + `deleteAccount` + "`" + `."
 type DeleteAccountPayload {
-  "The id that was yours. It is never used again."
+  "The id of your deleted account. It is never used again."
   deletedUserId: ID
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -3031,87 +3031,87 @@ type SignOutPayload {
 }
 `, BuiltIn: false},
 	{Name: "../schema/user.graphqls", Input: `"""
-A person. Who has blocked you, or whom you have blocked, does not exist for you.
+A person. Users who have blocked you, or whom you have blocked, are invisible to you.
 """
 type User implements Node {
   "An opaque, sortable id: ` + "`" + `user_…` + "`" + `."
   id: ID!
   "The unique name, in lower case, without ` + "`" + `@` + "`" + `."
   handle: String!
-  "The name that others see."
+  "The display name."
   name: String!
-  "What the user says of themselves; may be empty."
+  "What the user says about themselves; may be empty."
   bio: String!
-  "Where the user's picture lies."
+  "The URL of the user's picture."
   avatarUrl: String
   "When the user signed up."
   createdAt: DateTime!
   "The posts on the user's wall that you may see, newest first."
   wall(
-    "Only posts created at this moment or later, to the millisecond; left out: from the beginning."
+    "Only posts created at this moment or later, to the millisecond. Default: from the beginning."
     since: DateTime
-    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now."
+    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): PostConnection
-  "What the user wrote, on any wall, as far as you may see it, newest first."
+  "The user's posts on any wall that you may see, newest first."
   posts(
-    "Only posts created at this moment or later, to the millisecond; left out: from the beginning."
+    "Only posts created at this moment or later, to the millisecond. Default: from the beginning."
     since: DateTime
-    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now."
+    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): PostConnection
-  "The user's comments on posts that you may see, newest first. Deleted ones are left out."
+  "The user's comments on posts that you may see, newest first. Deleted ones are omitted."
   comments(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): CommentConnection
-  "Who follows the user, the newest first."
+  "The user's followers, newest first."
   followers(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): UserConnection
-  "Whom the user follows, the newest first."
+  "The users whom this user follows, newest first."
   following(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): UserConnection
-  "How many follow the user; counts everybody."
+  "The number of followers, including those whom you may not see."
   followersCount: Int!
-  "How many the user follows; counts everybody."
+  "The number of users followed, including those whom you may not see."
   followingCount: Int!
   "Whether you follow the user."
   viewerFollows: Boolean!
@@ -3119,9 +3119,9 @@ type User implements Node {
   isFollowingViewer: Boolean!
   "Whether you mute the user."
   viewerIsMuting: Boolean!
-  "Which of your circles the user is in. Nobody else sees this."
+  "Your circles that the user is in. Only you see this."
   viewerCircles: [Circle!]!
-  "Whether you may put posts on the user's wall."
+  "Whether you may post on the user's wall."
   viewerCanPostOnWall: Boolean!
 }
 
@@ -3131,67 +3131,67 @@ type UserConnection {
   edges: [UserEdge!]!
   "The users alone."
   nodes: [User!]!
-  "Where this page stands in the list."
+  "The position of this page in the list."
   pageInfo: PageInfo!
 }
 
 "One entry of a list of users."
 type UserEdge {
-  "Where the entry stands in the list."
+  "The entry's cursor: its position in the list."
   cursor: String!
   "The user."
   node: User!
 }
 
-"Who may put posts on your wall. Blocked and muted users never may; you always may."
+"Who may post on your wall. Blocked and muted users never may; you always may."
 enum WallPolicy {
-  "Everybody."
+  "Everyone."
   EVERYONE
-  "Only those whom you follow."
+  "Only the users whom you follow."
   FOLLOWED
-  "Nobody else."
+  "Only you."
   NOBODY
 }
 
 extend type Mutation {
-  "Change your profile. What is not given stays as it is."
+  "Change your profile. Fields that are not given stay the same."
   updateProfile(
     "What to change."
     input: UpdateProfileInput!
   ): UpdateProfilePayload
-  "Follow somebody: put them into your built-in circle."
+  "Follow a user: add them to your built-in circle."
   followUser(
-    "Whom to follow."
+    "The user to follow."
     input: FollowUserInput!
   ): FollowUserPayload
-  "Stop following somebody: take them out of all your circles. Your posts to those circles go away from them, too."
+  "Unfollow a user: remove them from all your circles. They no longer see your posts to those circles."
   unfollowUser(
-    "Whom to stop following."
+    "The user to unfollow."
     input: UnfollowUserInput!
   ): UnfollowUserPayload
-  "Block somebody: from now on neither of you exists for the other. Follows between you end."
+  "Block a user: you become invisible to each other. Follows between you end."
   blockUser(
-    "Whom to block."
+    "The user to block."
     input: BlockUserInput!
   ): BlockUserPayload
-  "Take a block back. Follows do not come back by themselves."
+  "Unblock a user. Follows are not restored."
   unblockUser(
-    "Whom to unblock."
+    "The user to unblock."
     input: UnblockUserInput!
   ): UnblockUserPayload
-  "Mute somebody: their posts stay out of your wall, news and incoming. They are not told."
+  "Mute a user: their posts do not appear on your wall, or in your news and incoming. They are not notified."
   muteUser(
-    "Whom to mute."
+    "The user to mute."
     input: MuteUserInput!
   ): MuteUserPayload
-  "Take a mute back."
+  "Unmute a user."
   unmuteUser(
-    "Whom to unmute."
+    "The user to unmute."
     input: UnmuteUserInput!
   ): UnmuteUserPayload
 }
 
-"What to change in your profile."
+"The changes to your profile."
 input UpdateProfileInput {
   "1 to 100 characters."
   name: String
@@ -3199,19 +3199,19 @@ input UpdateProfileInput {
   bio: String
   "An http(s) address of up to 2,048 characters; empty to clear it."
   avatarUrl: String
-  "Who may put posts on your wall."
+  "Who may post on your wall."
   wallPolicy: WallPolicy
 }
 
 "The answer to ` + "`" + `updateProfile` + "`" + `."
 type UpdateProfilePayload {
-  "You, as you are now."
+  "You, after the change."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 
-"Whom to follow."
+"The user to follow."
 input FollowUserInput {
   "The user's id."
   userId: ID!
@@ -3219,13 +3219,13 @@ input FollowUserInput {
 
 "The answer to ` + "`" + `followUser` + "`" + `."
 type FollowUserPayload {
-  "The user whom you follow now."
+  "The user, whom you now follow."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 
-"Whom to stop following."
+"The user to unfollow."
 input UnfollowUserInput {
   "The user's id."
   userId: ID!
@@ -3233,13 +3233,13 @@ input UnfollowUserInput {
 
 "The answer to ` + "`" + `unfollowUser` + "`" + `."
 type UnfollowUserPayload {
-  "The user whom you do not follow any more."
+  "The user, whom you no longer follow."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 
-"Whom to block."
+"The user to block."
 input BlockUserInput {
   "The user's id."
   userId: ID!
@@ -3247,13 +3247,13 @@ input BlockUserInput {
 
 "The answer to ` + "`" + `blockUser` + "`" + `."
 type BlockUserPayload {
-  "The user as you see them in your list of blocked users."
+  "The user, as your list of blocked users shows them."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 
-"Whom to unblock."
+"The user to unblock."
 input UnblockUserInput {
   "The user's id, from ` + "`" + `viewer { blockedUsers }` + "`" + `."
   userId: ID!
@@ -3261,13 +3261,13 @@ input UnblockUserInput {
 
 "The answer to ` + "`" + `unblockUser` + "`" + `."
 type UnblockUserPayload {
-  "The user, whom you may see again. Null where they block you."
+  "The user. Null if they block you."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 
-"Whom to mute."
+"The user to mute."
 input MuteUserInput {
   "The user's id."
   userId: ID!
@@ -3275,13 +3275,13 @@ input MuteUserInput {
 
 "The answer to ` + "`" + `muteUser` + "`" + `."
 type MuteUserPayload {
-  "The user whom you mute now."
+  "The user, whom you now mute."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
 }
 
-"Whom to unmute."
+"The user to unmute."
 input UnmuteUserInput {
   "The user's id."
   userId: ID!
@@ -3289,7 +3289,7 @@ input UnmuteUserInput {
 
 "The answer to ` + "`" + `unmuteUser` + "`" + `."
 type UnmuteUserPayload {
-  "The user whom you do not mute any more."
+  "The user, whom you no longer mute."
   user: User
   "What was wrong with the input."
   userErrors: [UserError!]!
@@ -3301,108 +3301,108 @@ What only you see: your news, your circles, your settings.
 type Viewer {
   "You, as others see you."
   user: User!
-  "Posts by everybody whom you follow, and your own, newest first."
+  "Your own posts and those by the users whom you follow, newest first."
   news(
-    "Only posts created at this moment or later, to the millisecond; left out: from the beginning."
+    "Only posts created at this moment or later, to the millisecond. Default: from the beginning."
     since: DateTime
-    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now."
+    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): PostConnection
-  "Posts that others directed at you: on your wall, or to a circle of theirs that you are in; newest first."
+  "Posts that others addressed to you, on your wall or to a circle of theirs that you are in, newest first."
   incoming(
-    "Only posts created at this moment or later, to the millisecond; left out: from the beginning."
+    "Only posts created at this moment or later, to the millisecond. Default: from the beginning."
     since: DateTime
-    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now."
+    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): PostConnection
   "Your own wall, newest first."
   wall(
     "Whose posts to show."
     view: WallView! = ALL
-    "Only posts created at this moment or later, to the millisecond; left out: from the beginning."
+    "Only posts created at this moment or later, to the millisecond. Default: from the beginning."
     since: DateTime
-    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `; left out: up to now."
+    "Only posts created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now."
     until: DateTime
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): PostConnection
   "Your circles, oldest first."
   circles(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): CircleConnection
-  "Whom you block, the newest first. It is the one place where you still see them."
+  "The users whom you block, newest first. You see them only here."
   blockedUsers(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): UserConnection
-  "Whom you mute, the newest first."
+  "The users whom you mute, newest first."
   mutedUsers(
-    "How many, from the start: 1 to 100; 20 where neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
+    "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
-    "Only what stands behind this cursor."
+    "Only items after this cursor."
     after: String
     "How many, from the end: 1 to 100."
     last: Int
-    "Only what stands before this cursor."
+    "Only items before this cursor."
     before: String
   ): UserConnection
-  "The erasing of all your comments, while it is under way; else null."
+  "The progress of ` + "`" + `deleteAllMyComments` + "`" + `; null if it is not running."
   commentErasure: CommentErasure
-  "Who may put posts on your wall."
+  "Who may post on your wall."
   wallPolicy: WallPolicy!
-  "What you may do beyond your own things."
+  "Your rights beyond managing your own account and posts."
   rights: [Right!]!
 }
 
 """
-What an account may do beyond its own things. Whoever runs the server gives and takes rights (` + "`" + `plaza grant` + "`" + `, ` + "`" + `plaza revoke` + "`" + `). An operation
-that needs a right which you lack fails with ` + "`" + `FORBIDDEN` + "`" + `.
+A right beyond managing your own account and posts. The operator grants and revokes rights (` + "`" + `plaza grant` + "`" + `, ` + "`" + `plaza revoke` + "`" + `). An operation
+that needs a right which you do not have fails with ` + "`" + `FORBIDDEN` + "`" + `.
 """
 enum Right {
-  "Shape the community: its profile properties. Includes all other rights."
+  "Manage the community's profile properties. Includes all other rights."
   ADMIN
   "Manage advertisers, campaigns, ad units and zones."
   MANAGE_ADS
 }
 
-"What is left to do of a ` + "`" + `deleteAllMyComments` + "`" + `."
+"The progress of ` + "`" + `deleteAllMyComments` + "`" + `."
 type CommentErasure {
-  "When it was asked for."
+  "When it was requested."
   startedAt: DateTime!
   "How many comments are still to be deleted."
   remainingCount: Int!
@@ -3410,9 +3410,9 @@ type CommentErasure {
 
 "Whose posts your own wall shows."
 enum WallView {
-  "Yours, and those by people whom you follow."
+  "Yours, and those by users whom you follow."
   FOLLOWED
-  "Everybody's whom you neither block nor mute."
+  "Everyone's, except users whom you block or mute."
   ALL
 }
 `, BuiltIn: false},

@@ -16,23 +16,23 @@ import (
 
 // What an advertiser pays.
 type AdBidInput struct {
-	// For what it is paid.
+	// The event that is paid for.
 	Model ads.BidModel `json:"model"`
 	// 1 to 10¹⁵ micros. A CPM is a multiple of 1000.
 	Price ads.Micros `json:"price"`
-	// An ISO 4217 code: that of the zones.
+	// An ISO 4217 code: the currency of the zones.
 	Currency string `json:"currency"`
 }
 
-// What a campaign may spend. Without a total and a daily amount: as much as it can.
+// What a campaign may spend. Unlimited without a total and a daily amount.
 type AdBudgetInput struct {
-	// An ISO 4217 code: that of the campaign's ads.
+	// An ISO 4217 code: the currency of the campaign's ads.
 	Currency string `json:"currency"`
-	// In all.
+	// In total.
 	Total *ads.Micros `json:"total,omitempty"`
-	// On each day.
+	// Each day.
 	Daily *ads.Micros `json:"daily,omitempty"`
-	// Spread it evenly over the hours of the day, or, without a daily budget, from start to end: the schedule needs an end then.
+	// Spread spending evenly over the hours of the day, or, without a daily budget, from start to end: the schedule then needs an end.
 	Even bool `json:"even"`
 }
 
@@ -40,31 +40,31 @@ type AdBudgetInput struct {
 type AdCapInput struct {
 	// 1 to 100.
 	Count int `json:"count"`
-	// In any such span of time.
+	// In any window of this length.
 	Per ads.Window `json:"per"`
 }
 
-// An ad that was chosen for a place on a page.
+// An ad chosen for a place on a page.
 type AdChoice struct {
-	// An id of this choice alone: `adchoice_…`. A choice is made anew each time, so it is no `Node`.
+	// The id of this choice: `adchoice_…`. Each request makes a new choice, so it is not a `Node`.
 	ID string `json:"id"`
-	// The id of the ad that was chosen: `ad_…`.
+	// The id of the chosen ad: `ad_…`.
 	AdID string `json:"adId"`
 	// The headline.
 	Headline string `json:"headline"`
 	// The text.
 	Body string `json:"body"`
-	// Where the picture lies.
+	// The URL of the picture.
 	ImageURL *string `json:"imageUrl,omitempty"`
-	// Where the ad leads in the end, with `{click_token}` as it stands. Link to `clickUrl` instead, so that the click is counted.
+	// The landing page, with `{click_token}` not yet replaced. Link to `clickUrl` instead, so that the click is counted.
 	LandingURL string `json:"landingUrl"`
-	// The address to link to: it counts the click once, if the impression is recorded before or after it, and leads on to `landingUrl`. It works for a day.
+	// The address to link to: it counts the click once, whether the impression is recorded before or after it, and redirects to `landingUrl`. Valid for one day.
 	ClickURL string `json:"clickUrl"`
-	// Give this to `recordAdImpression` when the ad was really shown. It works once, for 30 minutes.
+	// Pass this to `recordAdImpression` when the ad was actually shown. It works once, for 30 minutes.
 	ImpressionToken string `json:"impressionToken"`
 	// Who pays for the ad.
 	Advertiser string `json:"advertiser"`
-	// Why this ad is shown, in a sentence for whoever sees it.
+	// Why this ad is shown: a sentence for the person who sees it.
 	Why string `json:"why"`
 }
 
@@ -72,11 +72,11 @@ type AdChoice struct {
 type AdPlacementInput struct {
 	// The site's name.
 	Site string `json:"site"`
-	// The zone's name on that site.
+	// From this hour, in UTC. Default: the current hour.
 	Zone string `json:"zone"`
 }
 
-// When a campaign runs. What is left out is without bound.
+// When a campaign runs. Fields that are not given set no limit.
 type AdScheduleInput struct {
 	// From this moment.
 	Start *time.Time `json:"start,omitempty"`
@@ -84,11 +84,11 @@ type AdScheduleInput struct {
 	End *time.Time `json:"end,omitempty"`
 	// An IANA name such as `Europe/Berlin`.
 	TimeZone string `json:"timeZone"`
-	// On these days; left out or empty: on all.
+	// On these days; empty or not given: every day.
 	Weekdays []time.Weekday `json:"weekdays"`
 	// From this hour of each day: 0 to 23.
 	FromHour int `json:"fromHour"`
-	// Before this hour of each day: above `fromHour`, 24 at most.
+	// Before this hour of each day: above `fromHour`, at most 24.
 	ToHour int `json:"toHour"`
 }
 
@@ -98,7 +98,7 @@ type AddCommentInput struct {
 	PostID string `json:"postId"`
 	// 1 to 10,000 characters.
 	Text string `json:"text"`
-	// The comment to reply to; left out: the post itself.
+	// The comment to reply to. Default: the post itself.
 	ParentID *string `json:"parentId,omitempty"`
 }
 
@@ -126,7 +126,7 @@ type AddReactionPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Who is to be put where.
+// The user to add, and the circle.
 type AddToCircleInput struct {
 	// The circle's id.
 	CircleID string `json:"circleId"`
@@ -138,7 +138,7 @@ type AddToCircleInput struct {
 type AddToCirclePayload struct {
 	// The circle.
 	Circle *Circle `json:"circle,omitempty"`
-	// The user who is in it now.
+	// The user, who is now in the circle.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -148,11 +148,11 @@ type AddToCirclePayload struct {
 type AudienceInput struct {
 	// Which kind of audience.
 	Kind social.AudienceKind `json:"kind"`
-	// With `LISTED`: 1 to 50 circles of yours. Else none.
+	// With `LISTED`: 1 to 50 of your circles. Otherwise none.
 	CircleIds []string `json:"circleIds,omitempty"`
 }
 
-// Whom to block.
+// The user to block.
 type BlockUserInput struct {
 	// The user's id.
 	UserID string `json:"userId"`
@@ -160,13 +160,13 @@ type BlockUserInput struct {
 
 // The answer to `blockUser`.
 type BlockUserPayload struct {
-	// The user as you see them in your list of blocked users.
+	// The user, as your list of blocked users shows them.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Where somebody is.
+// Where the author is.
 type CheckinInput struct {
 	// The place's name: 1 to 200 characters.
 	Place string `json:"place"`
@@ -188,7 +188,7 @@ type ClearProfilePropertyInput struct {
 
 // The answer to `clearProfileProperty`.
 type ClearProfilePropertyPayload struct {
-	// You, as you are now.
+	// You, after the change.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -200,13 +200,13 @@ type CreateAdCampaignInput struct {
 	AdvertiserID string `json:"advertiserId"`
 	// 1 to 100 characters.
 	Name string `json:"name"`
-	// Whether these are the site's own ads: they cost nothing, and fill what others leave empty.
+	// Whether these are the site's own ads: they cost nothing, and fill places that other ads leave empty.
 	IsHouse bool `json:"isHouse"`
-	// When it runs; left out: always.
+	// When it runs. Default: always.
 	Schedule *AdScheduleInput `json:"schedule,omitempty"`
-	// What it may spend; left out: as much as it can.
+	// What it may spend. Default: unlimited.
 	Budget *AdBudgetInput `json:"budget,omitempty"`
-	// How often one person sees it at most; each window once.
+	// How often one person sees it at most; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
 	// How many days after its click a conversion counts: 1 to 60.
 	AttributionDays int `json:"attributionDays"`
@@ -228,19 +228,19 @@ type CreateAdUnitInput struct {
 	Headline string `json:"headline"`
 	// Up to 500 characters.
 	Body string `json:"body"`
-	// Where the picture lies: http(s).
+	// The URL of the picture: http(s).
 	ImageURL *string `json:"imageUrl,omitempty"`
-	// Where a click leads: http(s). `{click_token}` in its path, query or fragment becomes the click's token: see `recordAdConversion`.
+	// The landing page: http(s). `{click_token}` in its path, query or fragment is replaced by the click's token: see `recordAdConversion`.
 	LandingURL string `json:"landingUrl"`
 	// What the advertiser pays.
 	Bid *AdBidInput `json:"bid"`
 	// Up to 50 keywords of up to 50 characters, without commas.
 	Keywords []string `json:"keywords,omitempty"`
-	// Its share among the weighted ads of its campaign: 1 to 1000. Left out: it stands alone.
+	// Its share among the weighted ads of its campaign: 1 to 1000. Default: no weight; it competes alone.
 	Weight *int `json:"weight,omitempty"`
-	// How often one person sees it at most; each window once.
+	// How often one person sees it at most; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
-	// Where to place it: up to 100 zones.
+	// The zones where to place it: at most 100.
 	Zones []*AdPlacementInput `json:"zones,omitempty"`
 }
 
@@ -256,9 +256,9 @@ type CreateAdUnitPayload struct {
 type CreateAdZoneInput struct {
 	// 1 to 64 of the characters a–z, 0–9, `.`, `-` and `_`.
 	Site string `json:"site"`
-	// The same; unique on its site.
+	// Unique on its site: 1 to 64 of the characters a–z, 0–9, `.`, `-` and `_`.
 	Zone string `json:"zone"`
-	// An ISO 4217 code: that of all bids here. It stays.
+	// An ISO 4217 code: the currency of all bids here. It can't be changed.
 	Currency string `json:"currency"`
 	// How ads are chosen here.
 	Design ads.Design `json:"design"`
@@ -276,7 +276,7 @@ type CreateAdZonePayload struct {
 type CreateAdvertiserInput struct {
 	// 1 to 100 characters; shown beside the ads.
 	Name string `json:"name"`
-	// How often one person sees it at most; each window once.
+	// How often one person sees it at most; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
 }
 
@@ -288,7 +288,7 @@ type CreateAdvertiserPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// The circle to make.
+// The circle to create.
 type CreateCircleInput struct {
 	// 1 to 100 characters; unique among your circles.
 	Name string `json:"name"`
@@ -304,15 +304,15 @@ type CreateCirclePayload struct {
 
 // The post to write.
 type CreatePostInput struct {
-	// What it says.
+	// The content.
 	Content *PostContentInput `json:"content"`
 	// Who may see it.
 	Audience *AudienceInput `json:"audience"`
-	// On whose wall; left out: on your own.
+	// The owner of the wall. Default: you.
 	WallOwnerID *string `json:"wallOwnerId,omitempty"`
-	// Who may reply; left out: everybody who sees it.
+	// Who may reply. Default: everyone who sees it.
 	Replies *ReplyPolicyInput `json:"replies,omitempty"`
-	// In which order the thread is listed for those who ask for none; left out: `OLDEST`.
+	// The default order of the thread. Default: `OLDEST`.
 	CommentOrder *social.CommentOrder `json:"commentOrder,omitempty"`
 }
 
@@ -324,19 +324,19 @@ type CreatePostPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// What to define.
+// The property to define.
 type DefineProfilePropertyInput struct {
-	// 1 to 32 letters, digits or underscores, the first of them a small letter; unique.
+	// 1 to 32 letters, digits or underscores, starting with a lower-case letter; unique.
 	Key string `json:"key"`
-	// How it is shown to people: 1 to 100 characters.
+	// Its label, for people: 1 to 100 characters.
 	Label string `json:"label"`
-	// Which values it takes.
+	// The type of its values.
 	Type social.PropertyType `json:"type"`
-	// For a `CHOICE`, and only for that: 1 to 100 different choices.
+	// Required for a `CHOICE`, and only for that: 1 to 100 different choices.
 	Choices []string `json:"choices,omitempty"`
 	// Whether people can be found by it.
 	Searchable bool `json:"searchable"`
-	// Who sees a value that is filled in without saying who may.
+	// Who sees a value for which the user has not chosen a visibility.
 	DefaultVisibility social.Visibility `json:"defaultVisibility"`
 }
 
@@ -348,7 +348,7 @@ type DefineProfilePropertyPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Who deletes their account.
+// Your password, as confirmation.
 type DeleteAccountInput struct {
 	// Your password.
 	Password string `json:"password"`
@@ -356,21 +356,21 @@ type DeleteAccountInput struct {
 
 // The answer to `deleteAccount`.
 type DeleteAccountPayload struct {
-	// The id that was yours. It is never used again.
+	// The id of your deleted account. It is never used again.
 	DeletedUserID *string `json:"deletedUserId,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// That you mean it.
+// A confirmation.
 type DeleteAllMyCommentsInput struct {
-	// Has to be true: it can't be undone.
+	// Must be true: this can't be undone.
 	Confirm bool `json:"confirm"`
 }
 
 // The answer to `deleteAllMyComments`.
 type DeleteAllMyCommentsPayload struct {
-	// How many comments are still there, and are being deleted in the background.
+	// How many comments are left to delete in the background.
 	RemainingCount *int `json:"remainingCount,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -384,7 +384,7 @@ type DeleteCircleInput struct {
 
 // The answer to `deleteCircle`.
 type DeleteCirclePayload struct {
-	// The id of the circle that is gone.
+	// The id of the deleted circle.
 	DeletedCircleID *string `json:"deletedCircleId,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -398,9 +398,9 @@ type DeleteCommentInput struct {
 
 // The answer to `deleteComment`.
 type DeleteCommentPayload struct {
-	// The id of the comment that was deleted.
+	// The id of the deleted comment.
 	DeletedCommentID *string `json:"deletedCommentId,omitempty"`
-	// The tombstone, where the comment has replies; else null.
+	// The tombstone if the comment has replies, otherwise null.
 	Comment *Comment `json:"comment,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -414,7 +414,7 @@ type DeletePostInput struct {
 
 // The answer to `deletePost`.
 type DeletePostPayload struct {
-	// The id of the post that is gone.
+	// The id of the deleted post.
 	DeletedPostID *string `json:"deletedPostId,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -430,7 +430,7 @@ type EditCommentInput struct {
 
 // The answer to `editComment`.
 type EditCommentPayload struct {
-	// The comment as it is now.
+	// The comment after the edit.
 	Comment *Comment `json:"comment,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -440,19 +440,19 @@ type EditCommentPayload struct {
 type EditPostInput struct {
 	// The post's id.
 	PostID string `json:"postId"`
-	// What it says from now on, as a whole: what is left out is cleared. Of the same type; a poll keeps its options and its closing time.
+	// The new content. It replaces all of the old: fields that are not given are cleared. The type must be the same; a poll keeps its options and its closing time.
 	Content *PostContentInput `json:"content"`
 }
 
 // The answer to `editPost`.
 type EditPostPayload struct {
-	// The post as it is now.
+	// The post after the change.
 	Post Post `json:"post,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Whom to follow.
+// The user to follow.
 type FollowUserInput struct {
 	// The user's id.
 	UserID string `json:"userId"`
@@ -460,7 +460,7 @@ type FollowUserInput struct {
 
 // The answer to `followUser`.
 type FollowUserPayload struct {
-	// The user whom you follow now.
+	// The user, whom you now follow.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -476,8 +476,8 @@ type LinkInput struct {
 	Text *string `json:"text,omitempty"`
 }
 
-// Every mutation but `signOut` takes one `input`; all answer with `userErrors` beside what they changed.
-// Mutations other than `signUp`, `signIn`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and else fail with `UNAUTHENTICATED`.
+// Every mutation except `signOut` takes one `input`; all return `userErrors` beside what they changed.
+// Mutations other than `signUp`, `signIn`, `recordAdImpression` and `recordAdConversion` need a signed-in viewer, and otherwise fail with `UNAUTHENTICATED`.
 type Mutation struct {
 }
 
@@ -489,13 +489,13 @@ type MuteThreadInput struct {
 
 // The answer to `muteThread`.
 type MuteThreadPayload struct {
-	// The post, whose thread you mute now.
+	// The post.
 	Post Post `json:"post,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Whom to mute.
+// The user to mute.
 type MuteUserInput struct {
 	// The user's id.
 	UserID string `json:"userId"`
@@ -503,17 +503,17 @@ type MuteUserInput struct {
 
 // The answer to `muteUser`.
 type MuteUserPayload struct {
-	// The user whom you mute now.
+	// The user, whom you now mute.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// A picture that lies elsewhere on the web.
+// A picture elsewhere on the web.
 type PhotoInput struct {
 	// An http(s) address of up to 2,048 characters.
 	URL string `json:"url"`
-	// What the picture shows, in words for those who do not see it: a line of up to 1,000 characters.
+	// What the picture shows, for people who can't see it: a line of up to 1,000 characters.
 	Alt *string `json:"alt,omitempty"`
 	// Up to 10,000 characters.
 	Caption *string `json:"caption,omitempty"`
@@ -527,7 +527,7 @@ type PhotoInput struct {
 type PictureInput struct {
 	// An http(s) address of up to 2,048 characters.
 	URL string `json:"url"`
-	// What the picture shows, in words for those who do not see it: a line of up to 1,000 characters.
+	// What the picture shows, for people who can't see it: a line of up to 1,000 characters.
 	Alt *string `json:"alt,omitempty"`
 	// In pixels: 1 to 100,000.
 	Width *int `json:"width,omitempty"`
@@ -541,17 +541,17 @@ type PollInput struct {
 	Question string `json:"question"`
 	// 2 to 10 different options of 1 to 200 characters.
 	Options []string `json:"options"`
-	// When the poll closes, in the future; left out: never.
+	// When the poll closes, in the future. Default: never.
 	ClosesAt *time.Time `json:"closesAt,omitempty"`
 }
 
 // One option of a poll.
 type PollOption struct {
-	// The option's number in its poll, from 0.
+	// The option's index in its poll, from 0.
 	Index int `json:"index"`
-	// What it says.
+	// The content.
 	Text string `json:"text"`
-	// How many have voted for it; counts everybody.
+	// The number of votes, including those by users whom you may not see.
 	VotesCount int `json:"votesCount"`
 }
 
@@ -561,13 +561,13 @@ type PostConnection struct {
 	Edges []*PostEdge `json:"edges"`
 	// The posts alone.
 	Nodes []Post `json:"nodes"`
-	// Where this page stands in the list.
+	// The position of this page in the list.
 	PageInfo *PageInfo `json:"pageInfo"`
 }
 
-// What a post says: exactly one of these.
+// The content of a post: exactly one of these.
 type PostContentInput struct {
-	// Text alone.
+	// Text only.
 	Status *StatusInput `json:"status,omitempty"`
 	// A picture.
 	Photo *PhotoInput `json:"photo,omitempty"`
@@ -579,55 +579,55 @@ type PostContentInput struct {
 	Poll *PollInput `json:"poll,omitempty"`
 }
 
-// What a post said before an edit.
+// An earlier version of a post.
 type PostVersion struct {
-	// The words of that version.
+	// The text of that version.
 	Text string `json:"text"`
-	// Of a photo, a link, or a check-in with a photo: the address in that version.
+	// For a photo, a link, or a check-in with a photo: the address in that version.
 	URL *string `json:"url,omitempty"`
-	// Of a link: the page's title in that version.
+	// For a link: the page's title in that version.
 	Title *string `json:"title,omitempty"`
-	// Of a check-in: the place's name in that version.
+	// For a check-in: the place's name in that version.
 	Place *string `json:"place,omitempty"`
 	// When that version was replaced.
 	ReplacedAt time.Time `json:"replacedAt"`
 }
 
-// What a value must be: give `equals`, or `in`, or one or both of `atLeast` and `atMost`.
+// A condition on a value: give `equals`, or `in`, or one or both of `atLeast` and `atMost`.
 type PropertyCondition struct {
 	// The property's key; it must be searchable.
 	Key string `json:"key"`
-	// The value itself. Texts are equal whatever their case.
+	// The exact value. Texts are compared ignoring case.
 	Equals any `json:"equals,omitempty"`
-	// The least value. For `INT`, `FLOAT` and `DATE`.
+	// The minimum. For `INT`, `FLOAT` and `DATE`.
 	AtLeast any `json:"atLeast,omitempty"`
-	// The greatest value, not below `atLeast`. For `INT`, `FLOAT` and `DATE`.
+	// The maximum, not below `atLeast`. For `INT`, `FLOAT` and `DATE`.
 	AtMost any `json:"atMost,omitempty"`
 	// Any of 1 to 20 values.
 	In []any `json:"in,omitempty"`
 }
 
-// What can be read. A single thing that there is not, or that you may not see, is null, with the error `NOT_FOUND`.
+// What can be read. A single object that does not exist, or that you may not see, is null, with the error `NOT_FOUND`.
 type Query struct {
 }
 
-// How many reacted in one way.
+// The number of reactions of one kind.
 type ReactionCount struct {
-	// The way.
+	// The kind.
 	Kind social.ReactionKind `json:"kind"`
-	// How many; counts everybody.
+	// The number, including reactions by users whom you may not see.
 	Count int `json:"count"`
 }
 
-// What has led to a conversion.
+// What led to a conversion.
 type RecordAdConversionInput struct {
-	// The click's token: what stood for `{click_token}` in the address of the landing page, or the end of `clickUrl`.
+	// The click's token: the value that replaced `{click_token}` in the address of the landing page, or the end of `clickUrl`.
 	Token string `json:"token"`
 }
 
 // The answer to `recordAdConversion`.
 type RecordAdConversionPayload struct {
-	// Whether this call recorded it: false where it was recorded before. Null on a mistake.
+	// Whether this call recorded it: false if it was recorded before. Null if there are user errors.
 	Recorded *bool `json:"recorded,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -641,7 +641,7 @@ type RecordAdImpressionInput struct {
 
 // The answer to `recordAdImpression`.
 type RecordAdImpressionPayload struct {
-	// Whether this call recorded it: false where it was recorded before. Null on a mistake.
+	// Whether this call recorded it: false if it was recorded before. Null if there are user errors.
 	Recorded *bool `json:"recorded,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -653,13 +653,13 @@ type RefundAdsInput struct {
 	CampaignID string `json:"campaignId"`
 	// Only this ad of the campaign.
 	UnitID *string `json:"unitId,omitempty"`
-	// Only what this choice was charged for: an `AdChoice.id`.
+	// Only the charges for this choice: an `AdChoice.id`.
 	ChoiceID *string `json:"choiceId,omitempty"`
 	// Only impressions, only clicks, or only conversions.
 	Kind *ads.Kind `json:"kind,omitempty"`
-	// From this moment, 60 days ago at most. Left out: 24 hours before `to`, or, with a `choiceId`, 60 days ago.
+	// From this moment, at most 60 days ago. Default: 24 hours before `to`, or, with a `choiceId`, 60 days ago.
 	From *time.Time `json:"from,omitempty"`
-	// Before this moment, which is not in the future. Left out: now.
+	// Before this moment, which is not in the future. Default: now.
 	To *time.Time `json:"to,omitempty"`
 	// Only clicks and conversions by this person: an `AdCharge.person`.
 	Person *string `json:"person,omitempty"`
@@ -667,9 +667,9 @@ type RefundAdsInput struct {
 	Visitor *string `json:"visitor,omitempty"`
 	// Only clicks from this IP address.
 	Address *string `json:"address,omitempty"`
-	// How many impressions, clicks and conversions these are: 1 to 100000, as `adManager.charges` says.
+	// The expected number of impressions, clicks and conversions: 1 to 100000, as `adManager.charges` counts them.
 	Count int `json:"count"`
-	// Why: 1 to 200 characters, for the list of refunds.
+	// The reason, for the list of refunds: 1 to 200 characters.
 	Reason string `json:"reason"`
 }
 
@@ -681,7 +681,7 @@ type RefundAdsPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Who is to be taken out of what.
+// The user to remove, and the circle.
 type RemoveFromCircleInput struct {
 	// The circle's id.
 	CircleID string `json:"circleId"`
@@ -693,7 +693,7 @@ type RemoveFromCircleInput struct {
 type RemoveFromCirclePayload struct {
 	// The circle.
 	Circle *Circle `json:"circle,omitempty"`
-	// The user who is not in it any more.
+	// The user, who is no longer in the circle.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -707,13 +707,13 @@ type RemoveProfilePropertyInput struct {
 
 // The answer to `removeProfileProperty`.
 type RemoveProfilePropertyPayload struct {
-	// The key of the property that is gone.
+	// The key of the removed property.
 	RemovedKey *string `json:"removedKey,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// The post from which to take your reaction back.
+// The post from which to remove your reaction.
 type RemoveReactionInput struct {
 	// The post's id.
 	PostID string `json:"postId"`
@@ -747,7 +747,7 @@ type RenameCirclePayload struct {
 type ReplyPolicyInput struct {
 	// Which kind of policy.
 	Kind social.ReplyKind `json:"kind"`
-	// With `LISTED`: 1 to 50 circles of yours. Else none.
+	// With `LISTED`: 1 to 50 of your circles. Otherwise none.
 	CircleIds []string `json:"circleIds,omitempty"`
 }
 
@@ -793,7 +793,7 @@ type SetCommentOrderInput struct {
 
 // The answer to `setCommentOrder`.
 type SetCommentOrderPayload struct {
-	// The post as it is now.
+	// The post after the change.
 	Post Post `json:"post,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -809,25 +809,25 @@ type SetPostAudienceInput struct {
 
 // The answer to `setPostAudience`.
 type SetPostAudiencePayload struct {
-	// The post as it is now.
+	// The post after the change.
 	Post Post `json:"post,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// What to fill in.
+// The property and its value.
 type SetProfilePropertyInput struct {
 	// The property's key.
 	Key string `json:"key"`
 	// The value.
 	Value any `json:"value"`
-	// Who sees it. Where it is not given it stays as it is; for a first value it is the property's `defaultVisibility`.
+	// Who sees it. Default: the current visibility, and for a first value the property's `defaultVisibility`.
 	Visibility *social.Visibility `json:"visibility,omitempty"`
 }
 
 // The answer to `setProfileProperty`.
 type SetProfilePropertyPayload struct {
-	// You, as you are now.
+	// You, after the change.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -843,13 +843,13 @@ type SetReplyPolicyInput struct {
 
 // The answer to `setReplyPolicy`.
 type SetReplyPolicyPayload struct {
-	// The post as it is now.
+	// The post after the change.
 	Post Post `json:"post,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Who signs in.
+// Your handle and password.
 type SignInInput struct {
 	// Your handle.
 	Handle string `json:"handle"`
@@ -859,7 +859,7 @@ type SignInInput struct {
 
 // The answer to `signIn`.
 type SignInPayload struct {
-	// The bearer token of this sign-in. It is shown only here.
+	// The bearer token of this session. It is shown only here.
 	Token *string `json:"token,omitempty"`
 	// Yourself.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -873,11 +873,11 @@ type SignOutPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Who is to be signed up.
+// The new account.
 type SignUpInput struct {
 	// 1 to 30 letters, digits or underscores; unique. Upper case becomes lower case.
 	Handle string `json:"handle"`
-	// The name that others see: 1 to 100 characters.
+	// Your display name: 1 to 100 characters.
 	Name string `json:"name"`
 	// 8 to 128 characters.
 	Password string `json:"password"`
@@ -885,7 +885,7 @@ type SignUpInput struct {
 
 // The answer to `signUp`.
 type SignUpPayload struct {
-	// The bearer token of this sign-in. It is shown only here.
+	// The bearer token of this session. It is shown only here.
 	Token *string `json:"token,omitempty"`
 	// Yourself.
 	Viewer *Viewer `json:"viewer,omitempty"`
@@ -893,7 +893,7 @@ type SignUpPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Text alone.
+// Text only.
 type StatusInput struct {
 	// 1 to 10,000 characters.
 	Text string `json:"text"`
@@ -904,7 +904,7 @@ type StatusInput struct {
 type Subscription struct {
 }
 
-// Whom to unblock.
+// The user to unblock.
 type UnblockUserInput struct {
 	// The user's id, from `viewer { blockedUsers }`.
 	UserID string `json:"userId"`
@@ -912,13 +912,13 @@ type UnblockUserInput struct {
 
 // The answer to `unblockUser`.
 type UnblockUserPayload struct {
-	// The user, whom you may see again. Null where they block you.
+	// The user. Null if they block you.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Whom to stop following.
+// The user to unfollow.
 type UnfollowUserInput struct {
 	// The user's id.
 	UserID string `json:"userId"`
@@ -926,13 +926,13 @@ type UnfollowUserInput struct {
 
 // The answer to `unfollowUser`.
 type UnfollowUserPayload struct {
-	// The user whom you do not follow any more.
+	// The user, whom you no longer follow.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// The post whose thread not to mute any more.
+// The post whose thread to unmute.
 type UnmuteThreadInput struct {
 	// The post's id.
 	PostID string `json:"postId"`
@@ -946,7 +946,7 @@ type UnmuteThreadPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Whom to unmute.
+// The user to unmute.
 type UnmuteUserInput struct {
 	// The user's id.
 	UserID string `json:"userId"`
@@ -954,7 +954,7 @@ type UnmuteUserInput struct {
 
 // The answer to `unmuteUser`.
 type UnmuteUserPayload struct {
-	// The user whom you do not mute any more.
+	// The user, whom you no longer mute.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
@@ -966,13 +966,13 @@ type UpdateAdCampaignInput struct {
 	CampaignID string `json:"campaignId"`
 	// 1 to 100 characters.
 	Name *string `json:"name,omitempty"`
-	// When it runs: as a whole.
+	// When it runs. Replaces the whole schedule.
 	Schedule *AdScheduleInput `json:"schedule,omitempty"`
-	// What it may spend: as a whole.
+	// What it may spend. Replaces the whole budget.
 	Budget *AdBudgetInput `json:"budget,omitempty"`
-	// How often one person sees it at most; each window once.
+	// How often one person sees it at most; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
-	// How many days after its click a conversion counts: 1 to 60. Ads that were chosen before keep theirs.
+	// How many days after its click a conversion counts: 1 to 60. Ads that were already chosen keep their window.
 	AttributionDays *int `json:"attributionDays,omitempty"`
 }
 
@@ -992,19 +992,19 @@ type UpdateAdUnitInput struct {
 	Headline *string `json:"headline,omitempty"`
 	// Up to 500 characters.
 	Body *string `json:"body,omitempty"`
-	// Where the picture lies; empty for none.
+	// The URL of the picture; empty to remove it.
 	ImageURL *string `json:"imageUrl,omitempty"`
-	// Where a click leads.
+	// The landing page.
 	LandingURL *string `json:"landingUrl,omitempty"`
 	// What the advertiser pays.
 	Bid *AdBidInput `json:"bid,omitempty"`
 	// Up to 50 keywords.
 	Keywords []string `json:"keywords,omitempty"`
-	// 1 to 1000, or null: it stands alone.
+	// 1 to 1000, or null for no weight: it competes alone.
 	Weight graphql.Omittable[*int] `json:"weight,omitempty"`
-	// How often one person sees it at most; each window once.
+	// How often one person sees it at most; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
-	// Where to place it, and nowhere else.
+	// The zones where to place it. Replaces the whole list.
 	Zones []*AdPlacementInput `json:"zones,omitempty"`
 }
 
@@ -1040,7 +1040,7 @@ type UpdateAdvertiserInput struct {
 	AdvertiserID string `json:"advertiserId"`
 	// 1 to 100 characters.
 	Name *string `json:"name,omitempty"`
-	// How often one person sees it at most; each window once.
+	// How often one person sees it at most; one cap per window.
 	Caps []*AdCapInput `json:"caps,omitempty"`
 }
 
@@ -1052,7 +1052,7 @@ type UpdateAdvertiserPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// What to change in your profile.
+// The changes to your profile.
 type UpdateProfileInput struct {
 	// 1 to 100 characters.
 	Name *string `json:"name,omitempty"`
@@ -1060,47 +1060,47 @@ type UpdateProfileInput struct {
 	Bio *string `json:"bio,omitempty"`
 	// An http(s) address of up to 2,048 characters; empty to clear it.
 	AvatarURL *string `json:"avatarUrl,omitempty"`
-	// Who may put posts on your wall.
+	// Who may post on your wall.
 	WallPolicy *social.WallPolicy `json:"wallPolicy,omitempty"`
 }
 
 // The answer to `updateProfile`.
 type UpdateProfilePayload struct {
-	// You, as you are now.
+	// You, after the change.
 	User *User `json:"user,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// What to change of a property.
+// The property to change.
 type UpdateProfilePropertyInput struct {
 	// The property's key.
 	Key string `json:"key"`
-	// How it is shown to people: 1 to 100 characters.
+	// Its label, for people: 1 to 100 characters.
 	Label *string `json:"label,omitempty"`
-	// 1 to 100 different choices. Who has chosen one that is left out keeps it.
+	// 1 to 100 different choices. Users who have chosen one that is removed keep it.
 	Choices []string `json:"choices,omitempty"`
 	// Whether people can be found by it.
 	Searchable *bool `json:"searchable,omitempty"`
-	// Who sees a value that is filled in from now on without saying who may.
+	// Who sees values that are set from now on without a visibility.
 	DefaultVisibility *social.Visibility `json:"defaultVisibility,omitempty"`
 }
 
 // The answer to `updateProfileProperty`.
 type UpdateProfilePropertyPayload struct {
-	// The property as it is now.
+	// The property after the change.
 	Property *ProfileProperty `json:"property,omitempty"`
 	// What was wrong with the input.
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// A mistake in a mutation's input. Where a payload has any, nothing was changed.
+// An error in a mutation's input. If a payload has any, nothing was changed.
 type UserError struct {
-	// What kind of mistake it is.
+	// The kind of error.
 	Code UserErrorCode `json:"code"`
 	// What is wrong, in a sentence that may be shown to a person.
 	Message string `json:"message"`
-	// The way to the argument at fault: `["input", "content", "poll", "options"]`. Empty where none is.
+	// The path of the argument at fault: `["input", "content", "poll", "options"]`. Empty if no argument is at fault.
 	Path []string `json:"path"`
 }
 
@@ -1120,29 +1120,29 @@ type VotePollPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// The kinds of mistakes in a mutation's input.
+// The kinds of errors in a mutation's input.
 type UserErrorCode string
 
 const (
 	// A value is malformed or out of range.
 	UserErrorCodeInvalid UserErrorCode = "INVALID"
-	// A text or a list is above its limit.
+	// A text or a list exceeds its maximum length.
 	UserErrorCodeTooLong UserErrorCode = "TOO_LONG"
-	// A text that is needed is empty.
+	// A required text is empty.
 	UserErrorCodeBlank UserErrorCode = "BLANK"
-	// There is no such thing, or you may not know of it.
+	// It does not exist, or you may not see it.
 	UserErrorCodeNotFound UserErrorCode = "NOT_FOUND"
 	// A name that must be unique is in use.
 	UserErrorCodeTaken UserErrorCode = "TAKEN"
 	// You may not do this.
 	UserErrorCodeNotAllowed UserErrorCode = "NOT_ALLOWED"
-	// There are already as many as there may be.
+	// The maximum number is reached.
 	UserErrorCodeLimitReached UserErrorCode = "LIMIT_REACHED"
-	// Somebody else changed it at the same time: read it again, then try again.
+	// A concurrent change got in the way: read it again, then try again.
 	UserErrorCodeConflict UserErrorCode = "CONFLICT"
-	// The poll is over.
+	// The poll is closed.
 	UserErrorCodeClosed UserErrorCode = "CLOSED"
-	// The thread may not become deeper.
+	// The thread is at its maximum depth.
 	UserErrorCodeTooDeep UserErrorCode = "TOO_DEEP"
 	// The thread is full: it takes no more comments, and no longer texts.
 	UserErrorCodeThreadFull UserErrorCode = "THREAD_FULL"

@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// compare compares everything that somebody can read with what the model says; pages are of random sizes.
+// compare compares everything that a viewer can read with the model; pages are of random sizes.
 func (h *history) compare(viewer int, random *rand.Rand) {
 	h.t.Helper()
 	v := h.service.Viewer(h.viewerID(viewer))
@@ -29,7 +29,7 @@ func (h *history) compare(viewer int, random *rand.Rand) {
 	a.comparePostsBy()
 	a.comparePeople()
 	a.compareFollows()
-	if viewer != nobody {
+	if viewer != signedOut {
 		a.compareFeeds()
 		a.compareCircles()
 		a.compareBlocksAndMutes()
@@ -39,7 +39,7 @@ func (h *history) compare(viewer int, random *rand.Rand) {
 }
 
 func (h *history) viewerID(viewer int) social.UserID {
-	if viewer == nobody {
+	if viewer == signedOut {
 		return social.UserID{}
 	}
 	return h.user(viewer)
@@ -88,7 +88,7 @@ func (a *answers) circlesOf(ids []social.CircleID) []int {
 
 // textOfComment describes a comment as the service gives it.
 func (a *answers) textOfComment(c *social.Comment) string {
-	author := nobody
+	author := signedOut
 	if !c.Author.IsZero() {
 		author = a.m.person(c.Author)
 	}
@@ -142,7 +142,7 @@ func (a *answers) compareOwn(posts []*social.Post) {
 	a.same(gotVotes, votes, "the own votes")
 }
 
-// compareHistories compares the earlier versions of posts, with whom each was for.
+// compareHistories compares the earlier versions of posts, which are filtered by their audience.
 func (a *answers) compareHistories(posts []*social.Post) {
 	a.t.Helper()
 	histories, err := a.v.Histories(a.ctx, posts)
@@ -223,7 +223,7 @@ func (a *answers) compareThreads() {
 	compareLists(a, "thread", want, a.v.Threads, a.textOfComment, social.CommentKey)
 }
 
-// compareAuthors reads what everybody has written.
+// compareAuthors reads everyone's comments.
 func (a *answers) compareAuthors() {
 	a.t.Helper()
 	want := map[social.UserID][]entry{}
@@ -257,7 +257,8 @@ func (a *answers) compareMutedThreads(posts []*social.Post) {
 	a.same(got, want, "the muted threads")
 }
 
-// addRepliesAndDiscussion adds what stands directly under a comment (which may be gone), and all that does.
+// addRepliesAndDiscussion adds the replies to a comment (which may be deleted), and all its
+// descendants.
 func (a *answers) addRepliesAndDiscussion(want map[social.Thread][]entry, top int) {
 	c := a.m.comments[top]
 	post := a.m.posts[c.post].id
@@ -301,7 +302,7 @@ func (a *answers) compareWalls() {
 	compareLists(a, "wall", want, a.v.Walls, a.textOf, postKeyOf[social.UserID])
 }
 
-// comparePostsBy reads what everybody has posted, on any wall.
+// comparePostsBy reads everyone's posts, on any wall.
 func (a *answers) comparePostsBy() {
 	a.t.Helper()
 	want := map[social.UserID][]entry{}
@@ -410,7 +411,8 @@ func (a *answers) compareFollows() {
 	compareLists(a, "following", following, a.v.Following, toText, key)
 }
 
-// compareCircles compares the viewer's circles and who is in them, and asks for those of others, which must seem empty.
+// compareCircles compares the viewer's circles and their members, and requests those of others,
+// which must seem empty.
 func (a *answers) compareCircles() {
 	a.t.Helper()
 	me := a.user(a.who)
@@ -495,14 +497,15 @@ func (a *answers) compareRelations() {
 			delete(got, user)
 		}
 	}
-	a.same(got, holding, "which circles hold whom")
+	a.same(got, holding, "the circles that contain each user")
 }
 
 func relationText(follows, followed, mutes, blocked bool) string {
 	return fmt.Sprintf("follows %t, is followed %t, mutes %t, block %t", follows, followed, mutes, blocked)
 }
 
-// compareLive asks for whom a post and a comment are news, for all people at once and nobody.
+// compareLive determines the recipients of a post and a comment, for all people and a signed-out
+// viewer in one call.
 func (a *answers) compareLive() {
 	a.t.Helper()
 	viewers := []social.UserID{{}}
@@ -525,10 +528,10 @@ func (a *answers) sameViewers(got social.Sighting, sees func(viewer int) bool, w
 	a.t.Helper()
 	var gotViewers, want []int
 	for viewer := range got.Viewers {
-		gotViewers = append(gotViewers, a.m.person(viewer)) // nobody's is -1
+		gotViewers = append(gotViewers, a.m.person(viewer)) // -1 for the signed-out viewer
 	}
 	slices.Sort(gotViewers)
-	for viewer := nobody; viewer < len(a.m.people); viewer++ {
+	for viewer := signedOut; viewer < len(a.m.people); viewer++ {
 		if sees(viewer) {
 			want = append(want, viewer)
 		}

@@ -51,7 +51,7 @@ type catchUp struct {
 	servers []*social.Service
 	stores  []storage.Store
 	ann     person // follows the writers and 200 others
-	bob     person // follows the writers alone
+	bob     person // follows only the writers
 	writers []person
 	thread  *social.Post
 	calls   atomic.Uint64
@@ -236,7 +236,8 @@ func (c *catchUp) follow(l catchUpList) {
 	c.compare(l.name, l.want(), seen)
 }
 
-// leaf pages from the newest news to the oldest, again and again: all that was acknowledged before is there, once.
+// leaf pages from the newest news to the oldest, repeatedly: everything acknowledged before is
+// there, once.
 func (c *catchUp) leaf() {
 	for done := false; !done; {
 		done = c.done.Load()

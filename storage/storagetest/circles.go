@@ -13,18 +13,18 @@ var circleCases = []testCase{
 	{"InsertCircleStoresCircles", insertCircleStoresCircles},
 	{"CircleNamesAreUniqueIgnoringCase", circleNamesAreUniqueIgnoringCase},
 	{"RenameCircleRenames", renameCircleRenames},
-	{"DeleteCircleEndsTheFollowsThatRestedOnItAlone", deleteCircleEndsItsFollows},
+	{"DeleteCircleEndsItsFollows", deleteCircleEndsItsFollows},
 	{"CirclesReadsByID", circlesReadsByID},
 	{"CirclesOfListsOldestFirst", circlesOfListsOldestFirst},
 	{"MembersListsByUserID", membersListsByUserID},
 	{"AddToCircleBeginsAFollowOnce", addToCircleBeginsAFollowOnce},
 	{"AddToCircleNeedsCircleAndMember", addToCircleNeedsCircleAndMember},
-	{"AddToCircleRefusesAcrossABlock", addToCircleRefusesAcrossABlock},
+	{"AddToCircleFailsWithABlock", addToCircleFailsWithABlock},
 	{"RemoveFromCircleEndsAFollowWithTheLastCircle", removeFromCircleEndsAFollow},
 	{"RemoveFromCircleDoesNothingForNonMembers", removeFromCircleDoesNothingForNonMembers},
-	{"UnfollowTakesOutOfAllCircles", unfollowTakesOutOfAllCircles},
-	{"AFollowKeepsTheEdgeItBeganWith", aFollowKeepsTheEdgeItBeganWith},
-	{"TextsComeBackByteForByte", circleNamesComeBackByteForByte},
+	{"UnfollowRemovesFromAllCircles", unfollowRemovesFromAllCircles},
+	{"AFollowKeepsItsFirstEdge", aFollowKeepsItsFirstEdge},
+	{"TextsAreReturnedByteForByte", circleNamesAreReturnedByteForByte},
 }
 
 func insertCircleStoresCircles(w *world) {
@@ -164,27 +164,27 @@ func addToCircleBeginsAFollowOnce(w *world) {
 	w.graphIs(people, follows{ada: {ben, cem}})
 	w.same(w.getCircle(friends).MembersCount, 2, "the members count of Friends")
 	w.same(w.getCircle(ada.Following).MembersCount, 1, "the members count of Following")
-	w.same(w.getUser(ben.ID).FollowersCount, 1, "the followers count of somebody in two circles")
+	w.same(w.getUser(ben.ID).FollowersCount, 1, "the followers count of a member of two circles")
 
-	w.did(true)(w.add(ben.Following, ben, ada)) // the way back is a follow of its own
+	w.did(true)(w.add(ben.Following, ben, ada)) // the opposite direction is a separate follow
 	w.graphIs(people, follows{ada: {ben, cem}, ben: {ada}})
 }
 
 func addToCircleNeedsCircleAndMember(w *world) {
 	people := w.users(3)
 	ada, ben, cem := people[0], people[1], people[2]
-	nobody := person{newUserID(), newCircleID()}
+	missing := person{newUserID(), newCircleID()}
 	_, err := w.add(newCircleID(), ada, ben)
 	w.fails(err, social.ErrNotFound, "adding to a circle that never was")
 	_, err = w.add(ben.Following, ada, cem)
-	w.fails(err, social.ErrNotFound, "adding to somebody else's circle")
-	_, err = w.add(ada.Following, ada, nobody)
+	w.fails(err, social.ErrNotFound, "adding to another user's circle")
+	_, err = w.add(ada.Following, ada, missing)
 	w.fails(err, social.ErrNotFound, "adding a member who never was")
 	w.graphIs(people, follows{})
-	w.same(w.relation(nobody, ada), social.Relation{}, "the relation of a member who never was")
+	w.same(w.relation(missing, ada), social.Relation{}, "the relation of a missing member")
 }
 
-func addToCircleRefusesAcrossABlock(w *world) {
+func addToCircleFailsWithABlock(w *world) {
 	people := w.users(2)
 	ada, ben := people[0], people[1]
 	w.did(true)(w.block(ada, ben))
@@ -225,7 +225,7 @@ func removeFromCircleDoesNothingForNonMembers(w *world) {
 	w.graphIs(people, follows{ada: {ben}})
 }
 
-func unfollowTakesOutOfAllCircles(w *world) {
+func unfollowRemovesFromAllCircles(w *world) {
 	people := w.users(3)
 	ada, ben, cem := people[0], people[1], people[2]
 	friends := w.circle(ada, "Friends")
@@ -247,7 +247,7 @@ func unfollowTakesOutOfAllCircles(w *world) {
 	w.graphIs(people, follows{ada: {ben, cem}, ben: {ada}, cem: {ben}})
 }
 
-func aFollowKeepsTheEdgeItBeganWith(w *world) {
+func aFollowKeepsItsFirstEdge(w *world) {
 	ada, ben := w.user(), w.user()
 	friends := w.circle(ada, "Friends")
 	add := func(circle social.CircleID) social.EdgeID {
@@ -269,10 +269,10 @@ func aFollowKeepsTheEdgeItBeganWith(w *world) {
 	w.did(true)(w.remove(ada.Following, ada, ben))
 	check(first, "after leaving the first circle")
 	w.did(true)(w.remove(friends, ada, ben))
-	check(add(friends), "after following anew")
+	check(add(friends), "after following again")
 }
 
-func circleNamesComeBackByteForByte(w *world) {
+func circleNamesAreReturnedByteForByte(w *world) {
 	ada := w.user()
 	for name, text := range hardTexts {
 		if len(text) > 1000 {

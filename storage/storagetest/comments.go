@@ -17,8 +17,8 @@ var commentCases = []testCase{
 	{"DeleteCommentLeavesATombstone", deleteCommentLeavesATombstone},
 	{"DeleteCommentPrunesTombstonesUpTheChain", deleteCommentPrunesTombstones},
 	{"DeleteCommentStopsPruningAtALiveOne", deleteCommentStopsPruning},
-	{"LatestHoldsTheNewestLiveComments", latestHoldsTheNewestLiveComments},
-	{"LatestIsOrderedByIDWhateverComesFirst", latestIsOrderedByID},
+	{"LatestListsTheNewestLiveComments", latestListsTheNewestLiveComments},
+	{"LatestIsOrderedByID", latestIsOrderedByID},
 	{"DeepChainsWork", deepChainsWork},
 	{"CommentsReadsByID", commentsReadsByID},
 	{"CommentsBySlugReadsByPermalink", commentsBySlugReadsByPermalink},
@@ -26,21 +26,22 @@ var commentCases = []testCase{
 	{"ThreadListsDirectReplies", threadListsDirectReplies},
 	{"ThreadListsDiscussions", threadListsDiscussions},
 	{"ThreadReadsMixedSelectionsInOneCall", threadReadsMixedSelections},
-	{"LatestCommentsLeavesAuthorsOut", latestCommentsLeavesAuthorsOut},
+	{"LatestCommentsSkipsAuthors", latestCommentsSkipsAuthors},
 	{"RandomThreadsStayExact", randomThreadsStayExact},
 	{"ThreadsHaveRangesOfTime", threadsHaveRangesOfTime},
 	{"CommentsByListsAcrossPosts", commentsByListsAcrossPosts},
 	{"EraseCommentsDeletesAllOfOneAuthor", eraseCommentsDeletesAll},
-	{"EraseCommentsLeavesLaterOnes", eraseCommentsLeavesLaterOnes},
-	{"EraseCommentsGoesOnWhereItWasBrokenOff", eraseCommentsGoesOn},
-	{"EraseCommentsTellsOfEach", eraseCommentsTellsOfEach},
+	{"EraseCommentsKeepsLaterOnes", eraseCommentsKeepsLaterOnes},
+	{"EraseCommentsResumes", eraseCommentsResumes},
+	{"EraseCommentsAppendsAnEventForEach", eraseCommentsAppendsAnEventForEach},
 }
 
 // orders are the three ways to list a thread.
 var orders = []social.CommentOrder{social.OrderOldest, social.OrderNewest, social.OrderThreaded}
 
-// checkThread reads all that is stored about a thread with so many comments, tombstones included, and checks that it agrees:
-// the orders with each other, counts with comments, tombstones with replies, previews with the newest.
+// checkThread reads everything stored about a thread of n comments, tombstones included, and checks
+// that it agrees: the orders with each other, counts with comments, tombstones with replies,
+// previews with the newest.
 func (w *world) checkThread(post social.PostID, size int) []*social.Comment {
 	w.t.Helper()
 	oldest := whole(w, w.Thread, social.Thread{Post: post, Order: social.OrderOldest})
@@ -167,7 +168,7 @@ func insertCommentNeedsPostAndParent(w *world) {
 	gone, reply := w.comment(p, nil, ada), w.comment(p, nil, ada)
 	w.deleteComment(gone)
 	w.comment(p, reply, ada)
-	w.deleteComment(reply) // a tombstone: comments may stand under it, but not come
+	w.deleteComment(reply) // a tombstone: it keeps its replies, but takes no new ones
 
 	nowhere := statusBy(ada)
 	never := newComment(p, nil, ada)
@@ -253,7 +254,7 @@ func deleteCommentRemovesOneWithoutReplies(w *world) {
 	w.deleteComment(three)
 	w.deleteComment(one)
 	w.checkThread(p.ID, 0)
-	w.comment(p, w.comment(p, nil, ada), ada) // and on it goes
+	w.comment(p, w.comment(p, nil, ada), ada) // the thread continues
 	w.checkThread(p.ID, 2)
 }
 
@@ -318,17 +319,17 @@ func deleteCommentStopsPruning(w *world) {
 		w.deleteComment(c)
 	}
 	w.checkThread(p.ID, 6)
-	w.deleteComment(leaf) // takes lower and upper along, not forked, which has another reply
+	w.deleteComment(leaf) // also removes lower and upper, but not forked, which has another reply
 	w.same(w.getComment(forked.ID), tombstone(forked, 1), "the tombstone with another reply")
 	w.checkThread(p.ID, 3)
-	w.deleteComment(side) // takes forked along, not the live one
+	w.deleteComment(side) // also removes forked, but not the live one
 	live.Replies = 0
 	w.same(w.checkThread(p.ID, 1), []*social.Comment{live}, "what is left")
 	w.deleteComment(live)
 	w.checkThread(p.ID, 0)
 }
 
-func latestHoldsTheNewestLiveComments(w *world) {
+func latestListsTheNewestLiveComments(w *world) {
 	ada := w.user()
 	p := w.status(ada)
 	var all []*social.Comment
@@ -570,7 +571,7 @@ func threadReadsMixedSelections(w *world) {
 	}
 }
 
-func latestCommentsLeavesAuthorsOut(w *world) {
+func latestCommentsSkipsAuthors(w *world) {
 	people := w.users(4)
 	p, other, empty := w.status(people[0]), w.status(people[0]), w.status(people[0])
 	var live, others []*social.Comment
@@ -580,7 +581,7 @@ func latestCommentsLeavesAuthorsOut(w *world) {
 	others = append(others, w.comment(other, nil, people[1]))
 	w.deleteComment(live[39])
 	w.comment(p, live[38], people[3])
-	w.deleteComment(live[38]) // a tombstone is no comment by anybody
+	w.deleteComment(live[38]) // a tombstone has no author
 	live = append(live[:38], w.checkThread(p.ID, 40)[39])
 
 	posts := []social.PostID{p.ID, other.ID, empty.ID, newPostID(), p.ID}

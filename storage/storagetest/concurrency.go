@@ -14,9 +14,9 @@ var threadConcurrencyCases = []testCase{
 	{"ManyRepliesToOneComment", manyRepliesToOneComment},
 	{"ManyDeletersOfOneThread", manyDeletersOfOneThread},
 	{"OneCommentIsDeletedOnce", oneCommentIsDeletedOnce},
-	{"RepliesMeetTheParentsDeletion", repliesMeetTheParentsDeletion},
-	{"CommentsMeetThePostsDeletion", commentsMeetThePostsDeletion},
-	{"ErasingMeetsWriters", erasingMeetsWriters},
+	{"RepliesDuringTheParentsDeletion", repliesDuringTheParentsDeletion},
+	{"CommentsDuringThePostsDeletion", commentsDuringThePostsDeletion},
+	{"ErasingDuringWrites", erasingDuringWrites},
 	{"ManyMutersOfOneThread", manyMutersOfOneThread},
 }
 
@@ -29,13 +29,13 @@ var concurrencyCases = []testCase{
 	{"OneFollowBeginsOnce", oneFollowBeginsOnce},
 	{"ManyFollowersOfOneUser", manyFollowersOfOneUser},
 	{"TheGraphStaysConsistentUnderChurn", theGraphStaysConsistentUnderChurn},
-	{"AddToCircleMeetsDeleteCircle", addToCircleMeetsDeleteCircle},
-	{"AddToCircleMeetsBlock", addToCircleMeetsBlock},
+	{"AddToCircleDuringDeleteCircle", addToCircleDuringDeleteCircle},
+	{"AddToCircleDuringBlock", addToCircleDuringBlock},
 	{"TwoCirclesOfOneFollow", twoCirclesOfOneFollow},
-	{"ImportsMeetFollows", importsMeetFollows},
+	{"ImportsDuringFollows", importsDuringFollows},
 }
 
-// crowd is how many goroutines do something at once.
+// crowd is the number of concurrent goroutines.
 const crowd = 64
 
 func oneHandleSignsUpOnce(w *world) {
@@ -129,7 +129,7 @@ func manyRepliesToOneComment(w *world) {
 }
 
 func manyDeletersOfOneThread(w *world) {
-	// Trees are taken away from all sides, while others still write.
+	// Trees are deleted from all sides, while others still write.
 	ada := w.user()
 	p := w.status(ada)
 	var all []*social.Comment
@@ -164,7 +164,7 @@ func oneCommentIsDeletedOnce(w *world) {
 	}
 }
 
-func repliesMeetTheParentsDeletion(w *world) {
+func repliesDuringTheParentsDeletion(w *world) {
 	ada := w.user()
 	for range 4 {
 		p := w.status(ada)
@@ -183,7 +183,7 @@ func repliesMeetTheParentsDeletion(w *world) {
 		for i, parent := range parents {
 			w.ok(errs[2*i], "the deletion")
 			switch err := errs[2*i+1]; err {
-			case nil: // the reply came first: it stands under a tombstone
+			case nil: // the reply came first: its parent is a tombstone
 				size += 2
 				w.same(w.getComment(parent.ID), tombstone(parent, 1), "the parent of a reply that came first")
 				w.same(w.getComment(replies[i].ID), replies[i], "the reply")
@@ -196,7 +196,7 @@ func repliesMeetTheParentsDeletion(w *world) {
 	}
 }
 
-func commentsMeetThePostsDeletion(w *world) {
+func commentsDuringThePostsDeletion(w *world) {
 	people := w.users(crowd)
 	for range 3 {
 		p := w.poll(people[0], 2)
@@ -261,9 +261,9 @@ func manyVotersChangeTheirVotes(w *world) {
 	w.same(w.getPost(p.ID).Votes, due, "the counts after one person's many votes")
 }
 
-// erasingMeetsWriters erases one person's comments while others reply to them and delete their own: nothing of what was there before is
-// left, and all counts are exact.
-func erasingMeetsWriters(w *world) {
+// erasingDuringWrites erases one person's comments while others reply to them and delete their own:
+// all earlier comments are gone, and all counts are exact.
+func erasingDuringWrites(w *world) {
 	people := w.users(2)
 	ada, ben := people[0], people[1]
 	p := w.status(ada)
@@ -302,7 +302,7 @@ func manyMutersOfOneThread(w *world) {
 	people := w.users(crowd / 2)
 	p := w.status(people[0])
 	errs := together(crowd, func(i int) (err error) {
-		user := people[i%len(people)] // each person twice at once
+		user := people[i%len(people)] // each person twice, concurrently
 		_, err = w.MuteThread(w.ctx, p.ID, user.ID, event(social.EventThreadMuted))
 		if err == nil && i%4 == 0 {
 			_, err = w.UnmuteThread(w.ctx, p.ID, user.ID, event(social.EventThreadUnmuted))
@@ -322,7 +322,7 @@ func manyReactions(w *world) {
 	p := w.status(people[0])
 	kinds := []social.ReactionKind{"LIKE", "LOVE", "LAUGH", "WOW", "SAD", "ANGRY"}
 	errs := together(crowd, func(i int) error {
-		user := people[i%(crowd/2)] // each person twice at once
+		user := people[i%(crowd/2)] // each person twice, concurrently
 		for round := range 4 {
 			if err := w.PutReaction(w.ctx, p.ID, user.ID, kinds[(i+round)%6], event(social.EventReactionAdded)); err != nil {
 				return err
@@ -474,7 +474,7 @@ func (w *world) churn(what int, circle social.CircleID, from, to person) error {
 	}
 }
 
-func addToCircleMeetsDeleteCircle(w *world) {
+func addToCircleDuringDeleteCircle(w *world) {
 	people := w.users(crowd)
 	ada, others := people[0], people[1:]
 	for round := range 3 {
@@ -497,7 +497,7 @@ func addToCircleMeetsDeleteCircle(w *world) {
 	}
 }
 
-func addToCircleMeetsBlock(w *world) {
+func addToCircleDuringBlock(w *world) {
 	people := w.users(crowd)
 	for round := range 4 {
 		// Pairs: one follows, the other blocks, in both directions.
@@ -535,7 +535,7 @@ func twoCirclesOfOneFollow(w *world) {
 			return err
 		}))
 		w.graphIs(people, follows{ada: {ben}})
-		w.same(w.getUser(ben.ID).FollowersCount, 1, "FollowersCount of somebody in 16 circles")
+		w.same(w.getUser(ben.ID).FollowersCount, 1, "FollowersCount of a member of 16 circles")
 		w.tally(together(len(circles), func(i int) error {
 			_, err := w.remove(circles[i], ada, ben)
 			return err
@@ -544,7 +544,7 @@ func twoCirclesOfOneFollow(w *world) {
 	}
 }
 
-func importsMeetFollows(w *world) {
+func importsDuringFollows(w *world) {
 	people := w.users(8)
 	var b batch
 	want := follows{}

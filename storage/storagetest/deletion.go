@@ -16,11 +16,11 @@ import (
 )
 
 var deletionCases = []testCase{
-	{"DeleteUserHidesAtOnce", deleteUserHidesAtOnce},
-	{"DeleteUserTellsOfSessions", deleteUserTellsOfSessions},
+	{"DeleteUserHidesImmediately", deleteUserHidesImmediately},
+	{"DeleteUserEndsSessions", deleteUserEndsSessions},
 	{"DeleteUserRemovesAll", func(w *world) { w.deleteLife() }},
 	{"DeleteUserTakesTheDeletedAlong", deleteUserTakesTheDeletedAlong},
-	{"ImportsLeaveTheDeletedOut", importsLeaveTheDeletedOut},
+	{"ImportsSkipDeletedUsers", importsSkipDeletedUsers},
 }
 
 // until waits for a condition.
@@ -51,7 +51,7 @@ func (w *world) settleDeletion(user person) {
 	w.same(left, false, "whether something is left, though there is no work")
 }
 
-func deleteUserHidesAtOnce(w *world) {
+func deleteUserHidesImmediately(w *world) {
 	ada, cem := w.user(), w.user()
 	u := newUser()
 	w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
@@ -65,9 +65,9 @@ func deleteUserHidesAtOnce(w *world) {
 		w.ok(err, "Relations")
 		w.same(relations[pair].Gone, false, "Gone before the deletion")
 	}
-	w.fails(w.DeleteUser(w.ctx, newUserID(), event(social.EventUserDeleted)), social.ErrNotFound, "deleting nobody")
+	w.fails(w.DeleteUser(w.ctx, newUserID(), event(social.EventUserDeleted)), social.ErrNotFound, "deleting a missing user")
 	w.delete(ben)
-	w.fails(w.DeleteUser(w.ctx, ben.ID, event(social.EventUserDeleted)), social.ErrNotFound, "deleting somebody again")
+	w.fails(w.DeleteUser(w.ctx, ben.ID, event(social.EventUserDeleted)), social.ErrNotFound, "deleting a user again")
 
 	absent(w, "user", w.Users, ben.ID)
 	absent(w, "handle", w.UsersByHandle, u.User.Handle)
@@ -96,12 +96,12 @@ func deleteUserHidesAtOnce(w *world) {
 	}
 	again := newUser()
 	again.User.Handle = u.User.Handle
-	w.ok(w.InsertUser(w.ctx, again, event(social.EventUserSignedUp)), "signing up with the handle of somebody who is gone")
+	w.ok(w.InsertUser(w.ctx, again, event(social.EventUserSignedUp)), "signing up with the handle of a deleted user")
 	w.settleDeletion(ben)
 	w.same(only(w, w.UsersByHandle, u.User.Handle).ID, again.User.ID, "whose handle it is")
 }
 
-func deleteUserTellsOfSessions(w *world) {
+func deleteUserEndsSessions(w *world) {
 	ada, ben := w.user(), w.user()
 	want := map[[32]byte]bool{{1}: true, {2}: true, {3}: true}
 	for token := range want {
@@ -112,21 +112,21 @@ func deleteUserTellsOfSessions(w *world) {
 	deleted := event(social.EventUserDeleted)
 	w.ok(w.DeleteUser(w.ctx, ben.ID, deleted), "DeleteUser")
 	w.settleDeletion(ben)
-	ended, told := map[[32]byte]bool{}, false
+	ended, announced := map[[32]byte]bool{}, false
 	for _, e := range tail.rest() {
-		if told = told || e.ID == deleted.ID; e.Kind == social.EventSessionEnded {
+		if announced = announced || e.ID == deleted.ID; e.Kind == social.EventSessionEnded {
 			ended[e.Session] = true
 		}
 	}
-	w.same(ended, want, "the sessions that events tell of")
-	w.same(told, true, "whether there is the deletion's own event")
+	w.same(ended, want, "the sessions that events report")
+	w.same(announced, true, "whether there is the deletion's own event")
 	_, err := w.Session(w.ctx, [32]byte{4}, now())
-	w.ok(err, "somebody else's session")
+	w.ok(err, "another user's session")
 }
 
-// life is somebody who does everything, among others who do the same to them.
+// life is a user who does everything, among others who do the same to them.
 type life struct {
-	ada, ben, cem, dan, eve, fay person // ben is who will go
+	ada, ben, cem, dan, eve, fay person // ben is the user to delete
 
 	adas, adasPoll, cems *social.Post // cems is on ben's wall
 	bens                 []*social.Post
@@ -136,7 +136,7 @@ type life struct {
 	needles              []string
 }
 
-// live makes a life.
+// live creates a life.
 func (w *world) live() *life {
 	w.t.Helper()
 	u := newUser()
@@ -230,7 +230,7 @@ func (w *world) talk(l *life) {
 	w.ok(w.UpdatePost(w.ctx, &edited, replaced, event(social.EventPostEdited)), "UpdatePost")
 }
 
-// deleteLife lets somebody live and go, and checks what is left.
+// deleteLife creates a life, deletes its user, and checks what is left.
 func (w *world) deleteLife() *life {
 	w.t.Helper()
 	l := w.live()
@@ -290,7 +290,7 @@ func (w *world) checkPostsAround(l *life) {
 	}
 	w.same(w.getPost(l.adasPoll.ID).Votes, []int{2, 0}, "the votes")
 	moved := w.getPost(l.cems.ID)
-	w.same(moved.WallOwner, l.cem.ID, "the owner of the wall of a post that stood on the wall of who is gone")
+	w.same(moved.WallOwner, l.cem.ID, "the owner of the wall of a post that was on the deleted user's wall")
 	wall := whole(w, w.Wall, l.cem.ID)
 	w.same(len(wall) == 1 && wall[0].ID == l.cems.ID, true, "whether it is on its author's wall")
 	w.same(len(whole(w, w.Wall, l.ada.ID)), 2, "the number of posts on ada's wall")
@@ -329,14 +329,14 @@ func deleteUserTakesTheDeletedAlong(w *world) {
 		w.settleDeletion(p)
 	}
 	u := w.getUser(left.ID)
-	w.same([]int{u.FollowersCount, u.FollowingCount, w.getCircle(left.Following).MembersCount}, []int{0, 0, 0}, "what who is left counts")
+	w.same([]int{u.FollowersCount, u.FollowingCount, w.getCircle(left.Following).MembersCount}, []int{0, 0, 0}, "the counts of a remaining user")
 	for _, p := range people {
 		w.same(len(whole(w, w.Wall, p.ID))+len(whole(w, w.PostsBy, p.ID))+len(whole(w, w.Followers, p.ID))+len(whole(w, w.CommentsBy, p.ID)), 0, "the length of lists")
 	}
 }
 
-// importsLeaveTheDeletedOut: an import that is run again brings nobody back.
-func importsLeaveTheDeletedOut(w *world) {
+// importsSkipDeletedUsers: a repeated import does not restore a deleted user.
+func importsSkipDeletedUsers(w *world) {
 	users := []social.NewUser{newUser(), newUser()}
 	gone, there := users[0], users[1]
 	circle := &social.Circle{ID: newCircleID(), Owner: gone.User.ID, Name: "Friends"}
@@ -362,8 +362,9 @@ func importsLeaveTheDeletedOut(w *world) {
 	w.same(w.getUser(there.User.ID).FollowersCount, 0, "the number of followers")
 }
 
-// DeleteLife lets somebody do everything in a store, and deletes them, with all checks of the contract. It returns the texts and
-// bytes that name them, or that they wrote: no document and no row may have one of them, but for what the decision record allows.
+// DeleteLife creates a user who does everything in a store, and deletes them, with all checks of
+// the contract. It returns the texts and bytes that identify them, or that they wrote: no document
+// and no row may contain any of them, except those that the decision record allows.
 func DeleteLife(t *testing.T, open Open) (store storage.Store, needles []string) {
 	t.Helper()
 	w := newWorld(t, open)
@@ -371,8 +372,9 @@ func DeleteLife(t *testing.T, open Open) (store storage.Store, needles []string)
 	return w.Store, l.needles
 }
 
-// DeletionRace deletes somebody while 64 others, and they themselves, write to and about them by the service. sweep does at once what
-// the engine does some minutes after a deletion. It returns what names who has gone, as DeleteLife does.
+// DeletionRace deletes a user while they and 64 others write to and about them through the service.
+// sweep does immediately what the engine does some minutes after a deletion. It returns what
+// identifies the deleted user, as DeleteLife does.
 func DeletionRace(t *testing.T, open Open, sweep func(storage.Store)) (store storage.Store, needles []string) {
 	t.Helper()
 	w := newWorld(t, open)
@@ -384,7 +386,7 @@ func DeletionRace(t *testing.T, open Open, sweep func(storage.Store)) (store sto
 	for i := range 64 {
 		writers.Go(func() { r.writeUntil(i, deleted) })
 	}
-	w.until(func() bool { return r.rounds() >= 2 }, "everybody writes")
+	w.until(func() bool { return r.rounds() >= 2 }, "every writer writes")
 	w.delete(ben)
 	close(deleted)
 	writers.Wait()
@@ -448,7 +450,8 @@ func (r *deletionRace) writeUntil(i int, deleted <-chan struct{}) {
 	}
 }
 
-// write does one thing of many: the first half of the writers as the others to ben, the second as ben to the others.
+// write makes one of many writes: the first half of the writers as the others to ben, the second as
+// ben to the others.
 func (r *deletionRace) write(i, n int) error {
 	other := i % len(r.others)
 	as, to, post := r.others[other].ID, r.ben.ID, r.bens[other].ID
@@ -476,7 +479,7 @@ func (r *deletionRace) write(i, n int) error {
 		return s.Unfollow(ctx, as, to)
 	case 7:
 		if i < len(r.others) {
-			return nil // ben's posts are no polls
+			return nil // ben's posts are not polls
 		}
 		return s.Vote(ctx, as, post, n%2)
 	default:
@@ -504,8 +507,8 @@ func (r *deletionRace) check() {
 	}
 }
 
-// DeleteStar deletes somebody with so many followers, and checks what they count. It returns how long that took, the background work included;
-// begin is called right before.
+// DeleteStar deletes a user with n followers, and checks the followers' counts. It returns how long
+// that took, including the background work; begin is called right before.
 func DeleteStar(t *testing.T, open Open, followers int, begin func()) time.Duration {
 	t.Helper()
 	w := newWorld(t, open)

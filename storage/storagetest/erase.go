@@ -26,7 +26,7 @@ func commentsByListsAcrossPosts(w *world) {
 			w.deleteComment(c)
 			gaps = append(gaps, keyOf(c.ID.ID))
 			continue
-		case author == cem && i%5 == 1: // a tombstone, for there is a reply
+		case author == cem && i%5 == 1: // a tombstone, because there is a reply
 			want[ben.ID] = append(want[ben.ID], w.comment(posts[i*i%len(posts)], c, ben))
 			w.deleteComment(c)
 			gaps = append(gaps, keyOf(c.ID.ID))
@@ -112,11 +112,11 @@ func eraseCommentsDeletesAll(w *world) {
 	w.fails(err, social.ErrNotFound, "an erasure that is over")
 	w.erase(ben) // again: there is nothing
 	w.erase(person{ID: newUserID()})
-	w.comment(posts[0], nil, ben) // and on it goes
+	w.comment(posts[0], nil, ben) // the thread continues
 	w.same(len(whole(w, w.CommentsBy, ben.ID)), 1, "the number of comments after one more")
 }
 
-func eraseCommentsLeavesLaterOnes(w *world) {
+func eraseCommentsKeepsLaterOnes(w *world) {
 	ada := w.user()
 	p := w.status(ada)
 	early, border := w.comment(p, nil, ada), w.comment(p, nil, ada)
@@ -128,7 +128,7 @@ func eraseCommentsLeavesLaterOnes(w *world) {
 	absent(w, "erased comment", w.Comments, early.ID)
 }
 
-func eraseCommentsGoesOn(w *world) {
+func eraseCommentsResumes(w *world) {
 	ada, ben := w.user(), w.user()
 	var posts []*social.Post
 	for range 4 {
@@ -145,7 +145,7 @@ func eraseCommentsGoesOn(w *world) {
 		_, err := w.EraseComments(ctx, ben.ID, newCommentID(), event(social.EventErasureBegun))
 		done <- err
 	}()
-	for e := tail.next(); e.Kind != social.EventErasureBegun; { // it is stored: nothing stops it any more
+	for e := tail.next(); e.Kind != social.EventErasureBegun; { // it is stored: nothing stops it from here on
 		e = tail.next()
 	}
 	leave()
@@ -160,7 +160,7 @@ func eraseCommentsGoesOn(w *world) {
 	}
 }
 
-func eraseCommentsTellsOfEach(w *world) {
+func eraseCommentsAppendsAnEventForEach(w *world) {
 	ada := w.user()
 	p := w.status(ada)
 	want := map[social.CommentID]bool{}
@@ -174,11 +174,11 @@ func eraseCommentsTellsOfEach(w *world) {
 	w.ok(settle(w.ctx, w.Store), "background work")
 	events := tail.rest()
 	w.same(events[0].ID, begun.ID, "the first event")
-	told := map[social.CommentID]bool{}
+	reported := map[social.CommentID]bool{}
 	for _, e := range events[1:] {
-		told[e.Comment] = true
+		reported[e.Comment] = true
 		w.same([]any{e.Kind, e.Actor, e.Target, e.Post}, []any{social.EventCommentDeleted, ada.ID, ada.ID, p.ID}, "the event")
 	}
-	w.same(told, want, "the comments that events tell of")
+	w.same(reported, want, "the comments that events report")
 	w.same(len(events), 1+len(want), "the number of events")
 }

@@ -16,16 +16,16 @@ var eventCases = []testCase{
 	{"EveryWriteAppendsItsEvent", everyWriteAppendsItsEvent},
 	{"WritesThatDoNothingOrFailAppendNone", writesThatDoNothingOrFailAppendNone},
 	{"ImportsAppendNone", importsAppendNone},
-	{"EventsComeBackWhole", eventsComeBackWhole},
+	{"EventsAreReturnedInFull", eventsAreReturnedInFull},
 	{"TailSeesNothingFromBefore", tailSeesNothingFromBefore},
 	{"NextWaitsForAnEvent", nextWaitsForAnEvent},
 	{"NextEndsWithItsContext", nextEndsWithItsContext},
-	{"NothingIsLostWhileNobodyReads", nothingIsLostWhileNobodyReads},
+	{"NothingIsLostWithoutReaders", nothingIsLostWithoutReaders},
 	{"AllTailsSeeTheSameOrder", allTailsSeeTheSameOrder},
-	{"AnEventIsReadAfterItsWriteAlone", anEventIsReadAfterItsWriteAlone},
+	{"AnEventIsReadOnlyAfterItsWrite", anEventIsReadOnlyAfterItsWrite},
 }
 
-// patience bounds every wait for something that must come.
+// patience limits every wait for an expected event.
 var patience = testtime.Patience()
 
 // tail is a stream of events under test.
@@ -84,7 +84,7 @@ func (s *tail) rest() []social.Event {
 	}
 }
 
-// mark makes an event that means nothing.
+// mark creates an event without meaning.
 func (w *world) mark() social.Event {
 	w.t.Helper()
 	e := event(social.EventUserSignedUp)
@@ -178,7 +178,7 @@ func everyWriteAppendsItsEvent(w *world) {
 
 func writesThatDoNothingOrFailAppendNone(w *world) {
 	people := w.users(4)
-	ada, ben, cem, nobody := people[0], people[1], people[2], person{newUserID(), newCircleID()}
+	ada, ben, cem, missing := people[0], people[1], people[2], person{newUserID(), newCircleID()}
 	friends := w.circle(ada, "Friends")
 	w.follow(ada, ben)
 	w.did(true)(w.mute(ada, ben))
@@ -221,10 +221,10 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 		"RenameCircle 2":  w.RenameCircle(ctx, friends, "following", e),
 		"DeleteCircle":    w.DeleteCircle(ctx, newCircleID(), e),
 		"AddToCircle":     second(w.add(newCircleID(), ada, ben)),
-		"AddToCircle 2":   second(w.add(ada.Following, ada, nobody)),
+		"AddToCircle 2":   second(w.add(ada.Following, ada, missing)),
 		"AddToCircle 3":   second(w.add(ada.Following, ada, cem)),
-		"Block":           second(w.block(ada, nobody)),
-		"Mute":            second(w.mute(ada, nobody)),
+		"Block":           second(w.block(ada, missing)),
+		"Mute":            second(w.mute(ada, missing)),
 		"UpdatePost":      w.UpdatePost(ctx, &stale, nil, e),
 		"UpdatePost 2":    w.UpdatePost(ctx, lost, &social.Version{Content: lost.Content}, e),
 		"DeletePost":      w.DeletePost(ctx, lost.ID, e),
@@ -248,7 +248,7 @@ func writesThatDoNothingOrFailAppendNone(w *world) {
 
 func second(_ bool, err error) error { return err }
 
-// eraseNothing erases the comments of somebody who has none.
+// eraseNothing erases the comments of a user who has none.
 func eraseNothing(w *world, e social.Event) error {
 	_, err := w.EraseComments(w.ctx, newUserID(), newCommentID(), e)
 	return err
@@ -263,7 +263,7 @@ func importsAppendNone(w *world) {
 	w.sameEvents(tail.rest(), nil, "an import")
 }
 
-func eventsComeBackWhole(w *world) {
+func eventsAreReturnedInFull(w *world) {
 	tail := w.tail()
 	ada := w.user()
 	whole := event(social.EventCommentAdded)
@@ -345,7 +345,7 @@ func nextEndsWithItsContext(w *world) {
 	w.fails(err, context.DeadlineExceeded, "Next with a deadline")
 }
 
-func nothingIsLostWhileNobodyReads(w *world) {
+func nothingIsLostWithoutReaders(w *world) {
 	tail := w.tail()
 	ada := w.user()
 	first := tail.take(1)
@@ -400,8 +400,8 @@ func allTailsSeeTheSameOrder(w *world) {
 	w.sameEvents(one.take(writers*each), two.take(writers*each), "two tails")
 }
 
-func anEventIsReadAfterItsWriteAlone(w *world) {
-	// Whoever hears of a post can read it.
+func anEventIsReadOnlyAfterItsWrite(w *world) {
+	// A reader of a post's event can read the post.
 	ada := w.user()
 	tail := w.tail()
 	const posts = 50

@@ -13,14 +13,14 @@ var feedCases = []testCase{
 	{"WallListsWhatIsOnIt", wallListsWhatIsOnIt},
 	{"PostsByListsWhatAnAuthorWrote", postsByListsWhatAnAuthorWrote},
 	{"NewsListsTheViewersAndFollowedPosts", newsListsTheViewersAndFollowedPosts},
-	{"NewsFollowsTheGraphAsItIsNow", newsFollowsTheGraphAsItIsNow},
+	{"NewsFollowsTheCurrentGraph", newsFollowsTheCurrentGraph},
 	{"NewsOfManyAuthors", newsOfManyAuthors},
 	{"NewsHasAllThatTheViewerMaySee", newsHasAllThatTheViewerMaySee},
-	{"IncomingListsWhatOthersDirectAtTheViewer", incomingListsWhatOthersDirect},
-	{"IncomingFollowsCirclesAsTheyAreNow", incomingFollowsCirclesAsTheyAreNow},
+	{"IncomingListsPostsAddressedToTheViewer", incomingListsPostsAddressedToTheViewer},
+	{"IncomingFollowsCurrentCircles", incomingFollowsCurrentCircles},
 	{"IncomingHasNoOtherPosts", incomingHasNoOtherPosts},
 	{"FeedsCarryWholePosts", feedsCarryWholePosts},
-	{"FeedsAreOrderedByIDWhateverComesFirst", feedsAreOrderedByID},
+	{"FeedsAreOrderedByID", feedsAreOrderedByID},
 	{"FeedsHaveRangesOfTime", feedsHaveRangesOfTime},
 	{"ManyListsAreReadInOneCall", manyListsAreReadInOneCall},
 }
@@ -113,7 +113,7 @@ func newsListsTheViewersAndFollowedPosts(w *world) {
 	lists.check()
 }
 
-func newsFollowsTheGraphAsItIsNow(w *world) {
+func newsFollowsTheCurrentGraph(w *world) {
 	people := w.users(3)
 	ada, ben, cem := people[0], people[1], people[2]
 	friends := w.circle(ada, "Friends")
@@ -123,13 +123,13 @@ func newsFollowsTheGraphAsItIsNow(w *world) {
 		got := whole(w, single(w.News), ada.ID)
 		w.same(w.postIDs(got), w.postIDs(newest(want...)), "the news %s", what)
 	}
-	news("of somebody who follows nobody")
+	news("of a user who follows no one")
 	w.join(friends, ada, ben, cem)
 	news("after following: older posts come in", bens, cems)
 	w.did(true)(w.remove(friends, ada, ben))
 	news("after removing ben", cems)
 	w.follow(ada, ben)
-	news("after following ben anew", bens, cems)
+	news("after following ben again", bens, cems)
 	w.did(true)(w.Unfollow(w.ctx, ada.ID, ben.ID, event(social.EventUnfollowed)))
 	news("after unfollowing ben", cems)
 	w.did(true)(w.block(cem, ada))
@@ -138,7 +138,7 @@ func newsFollowsTheGraphAsItIsNow(w *world) {
 	news("after cem's block has ended")
 	w.join(friends, ada, cem)
 	newer := w.status(cem)
-	news("after following cem anew", cems, newer)
+	news("after following cem again", cems, newer)
 	w.ok(w.DeletePost(w.ctx, cems.ID, event(social.EventPostDeleted)), "DeletePost")
 	news("after a deletion", newer)
 	w.ok(w.DeleteCircle(w.ctx, friends, event(social.EventCircleDeleted)), "DeleteCircle")
@@ -229,7 +229,7 @@ func newsHasAllThatTheViewerMaySee(w *world) {
 	w.feed("News", single(w.News), map[social.UserID][]*social.Post{viewer.ID: whole}).check()
 }
 
-func incomingListsWhatOthersDirect(w *world) {
+func incomingListsPostsAddressedToTheViewer(w *world) {
 	people := w.users(5)
 	viewer, ben, cem, dia, eve := people[0], people[1], people[2], people[3], people[4]
 	friends, in, out := w.circle(ben, "Friends"), w.circle(ben, "In"), w.circle(ben, "Out")
@@ -264,7 +264,7 @@ func incomingListsWhatOthersDirect(w *world) {
 	w.feed("Incoming", single(w.Incoming), want).check()
 }
 
-func incomingFollowsCirclesAsTheyAreNow(w *world) {
+func incomingFollowsCurrentCircles(w *world) {
 	people := w.users(2)
 	viewer, ben := people[0], people[1]
 	friends := w.circle(ben, "Friends")

@@ -8,22 +8,23 @@ import (
 )
 
 var graphCases = []testCase{
-	{"RelationsReadsAllThatStandsBetweenTwo", relationsReadsAll},
+	{"RelationsReadsAllFields", relationsReadsAllFields},
 	{"RelationsReadsManyPairs", relationsReadsManyPairs},
 	{"PeopleReadsUsersAndRelations", peopleReadsUsersAndRelations},
 	{"FollowersAndFollowingListNewestFirst", followersAndFollowingListNewestFirst},
 	{"BlockedAndMutedListNewestFirst", blockedAndMutedListNewestFirst},
 	{"BlockEndsFollowsInBothDirections", blockEndsFollowsInBothDirections},
-	{"BlockDoesNothingWhereTheBlockExists", blockDoesNothingWhereTheBlockExists},
-	{"UnblockDoesNotBringFollowsBack", unblockDoesNotBringFollowsBack},
-	{"MuteStoresTheMuteAlone", muteStoresTheMuteAlone},
+	{"BlockTwiceDoesNothing", blockTwiceDoesNothing},
+	{"UnblockDoesNotRestoreFollows", unblockDoesNotRestoreFollows},
+	{"MuteStoresOnlyTheMute", muteStoresOnlyTheMute},
 	{"BlockAndMuteNeedAUser", blockAndMuteNeedAUser},
 }
 
-// follows says who follows whom.
+// follows lists who follows whom, by index.
 type follows map[person][]person
 
-// graphIs compares who follows whom, and checks that everything else about these people agrees with it.
+// graphIs compares the follows, and checks that everything else about these people agrees with
+// them.
 func (w *world) graphIs(people []person, want follows) {
 	w.t.Helper()
 	w.checkGraph(people)
@@ -36,12 +37,13 @@ func (w *world) graphIs(people []person, want follows) {
 		for _, ids := range [][]social.UserID{got, due} {
 			slices.SortFunc(ids, func(a, b social.UserID) int { return a.Compare(b.ID) })
 		}
-		w.same(got, due, "whom person %d follows", slices.Index(people, p))
+		w.same(got, due, "the users whom person %d follows", slices.Index(people, p))
 	}
 }
 
-// checkGraph reads all that is stored about these people, who know nobody else, and checks that it agrees: follows with
-// circles, followers with following, counts with lists, relations with all; and that no follow crosses a block.
+// checkGraph reads everything stored about these people, who are related to no others, and checks
+// that it agrees: follows with circles, followers with following, counts with lists, relations with
+// all; and that no follow crosses a block.
 func (w *world) checkGraph(people []person) {
 	w.t.Helper()
 	due := map[social.Pair]social.Relation{}
@@ -144,7 +146,7 @@ func (w *world) checkFollowLists(people []person, due map[social.Pair]social.Rel
 	}
 }
 
-func relationsReadsAll(w *world) {
+func relationsReadsAllFields(w *world) {
 	people := w.users(4)
 	ada, ben, cem, dia := people[0], people[1], people[2], people[3]
 	friends, family := w.circle(ada, "Friends"), w.circle(ada, "Family")
@@ -154,7 +156,7 @@ func relationsReadsAll(w *world) {
 	w.did(true)(w.mute(ben, ada))
 	w.did(true)(w.mute(dia, ada))
 	w.did(true)(w.block(dia, cem))
-	nobody := person{ID: newUserID()}
+	missing := person{ID: newUserID()}
 	for _, c := range []struct {
 		viewer, other person
 		want          social.Relation
@@ -168,8 +170,8 @@ func relationsReadsAll(w *world) {
 		{dia, cem, social.Relation{Blocks: true}},
 		{cem, dia, social.Relation{BlockedBy: true}},
 		{ben, cem, social.Relation{}},
-		{ada, nobody, social.Relation{}},
-		{nobody, ada, social.Relation{}},
+		{ada, missing, social.Relation{}},
+		{missing, ada, social.Relation{}},
 		{person{}, ada, social.Relation{}},
 	} {
 		w.same(sorted(w.relation(c.viewer, c.other)), sorted(c.want), "the relation of %v to %v", c.viewer.ID, c.other.ID)
@@ -177,8 +179,9 @@ func relationsReadsAll(w *world) {
 	w.checkGraph(people)
 }
 
-// peopleReadsUsersAndRelations: whatever Users and Relations say, for one who stands in many relations, one who stands in none, one who is
-// deleted, one who does not exist, and one who is asked for twice.
+// peopleReadsUsersAndRelations compares People with Users and Relations, for a user with many
+// relations, one without any, a deleted one, one who does not exist, and one who is requested
+// twice.
 func peopleReadsUsersAndRelations(w *world) {
 	people := w.users(505)
 	ada, ben, cem, dia, eve := people[0], people[1], people[2], people[3], people[4]
@@ -192,12 +195,12 @@ func peopleReadsUsersAndRelations(w *world) {
 	w.follow(ada, gone)
 	w.delete(gone)
 	w.settleDeletion(gone)
-	nobody := newUserID()
-	ids := []social.UserID{nobody, {}, ben.ID}
+	missing := newUserID()
+	ids := []social.UserID{missing, {}, ben.ID}
 	for _, p := range people {
 		ids = append(ids, p.ID)
 	}
-	for _, viewer := range []social.UserID{ada.ID, cem.ID, gone.ID, nobody, {}} {
+	for _, viewer := range []social.UserID{ada.ID, cem.ID, gone.ID, missing, {}} {
 		var pairs []social.Pair
 		for _, other := range ids {
 			pairs = append(pairs, social.Pair{Viewer: viewer, Other: other})
@@ -307,7 +310,7 @@ func blockedAndMutedListNewestFirst(w *world) {
 		edge := social.Edge{ID: ids[len(ids)-1-i], From: ada.ID, To: other.ID}
 		blocked[ada.ID] = append(blocked[ada.ID], edge)
 		w.did(true)(w.Block(w.ctx, edge, event(social.EventBlocked)))
-		edge.From, edge.To = other.ID, ada.ID // being blocked or muted does not list anybody
+		edge.From, edge.To = other.ID, ada.ID // a block or mute in the other direction is not listed
 		if i%2 == 0 {
 			w.did(true)(w.Block(w.ctx, edge, event(social.EventBlocked)))
 			blocked[other.ID] = []social.Edge{edge}
@@ -348,7 +351,7 @@ func blockEndsFollowsInBothDirections(w *world) {
 	w.graphIs(people, follows{ada: {cem}, ben: {cem}, cem: {ada}})
 }
 
-func blockDoesNothingWhereTheBlockExists(w *world) {
+func blockTwiceDoesNothing(w *world) {
 	people := w.users(2)
 	ada, ben := people[0], people[1]
 	first := social.Edge{ID: newEdgeID(), From: ada.ID, To: ben.ID}
@@ -356,7 +359,7 @@ func blockDoesNothingWhereTheBlockExists(w *world) {
 	w.did(false)(w.block(ada, ben))
 	w.same(whole(w, single(w.Blocked), ada.ID), []social.Edge{first}, "the blocks")
 
-	w.did(true)(w.block(ben, ada)) // the other direction is a block of its own
+	w.did(true)(w.block(ben, ada)) // the opposite direction is a separate block
 	w.same(w.relation(ada, ben), social.Relation{Blocks: true, BlockedBy: true}, "the relation when both block")
 	w.did(true)(w.Unblock(w.ctx, ada.ID, ben.ID, event(social.EventUnblocked)))
 	w.same(w.relation(ada, ben), social.Relation{BlockedBy: true}, "the relation when one has unblocked")
@@ -364,7 +367,7 @@ func blockDoesNothingWhereTheBlockExists(w *world) {
 	w.fails(err, social.ErrBlocked, "following while the other still blocks")
 }
 
-func unblockDoesNotBringFollowsBack(w *world) {
+func unblockDoesNotRestoreFollows(w *world) {
 	people := w.users(3)
 	ada, ben := people[0], people[1]
 	w.follow(ada, ben)
@@ -384,7 +387,7 @@ func unblockDoesNotBringFollowsBack(w *world) {
 	w.graphIs(people, follows{ada: {ben}})
 }
 
-func muteStoresTheMuteAlone(w *world) {
+func muteStoresOnlyTheMute(w *world) {
 	people := w.users(2)
 	ada, ben := people[0], people[1]
 	w.follow(ada, ben)
@@ -405,12 +408,12 @@ func muteStoresTheMuteAlone(w *world) {
 }
 
 func blockAndMuteNeedAUser(w *world) {
-	ada, nobody := w.user(), person{ID: newUserID()}
-	_, err := w.block(ada, nobody)
-	w.fails(err, social.ErrNotFound, "blocking nobody")
-	_, err = w.mute(ada, nobody)
-	w.fails(err, social.ErrNotFound, "muting nobody")
-	w.same(w.relation(ada, nobody), social.Relation{}, "the relation to nobody")
+	ada, missing := w.user(), person{ID: newUserID()}
+	_, err := w.block(ada, missing)
+	w.fails(err, social.ErrNotFound, "blocking a missing user")
+	_, err = w.mute(ada, missing)
+	w.fails(err, social.ErrNotFound, "muting a missing user")
+	w.same(w.relation(ada, missing), social.Relation{}, "the relation to a missing user")
 	w.same(whole(w, single(w.Blocked), ada.ID), []social.Edge(nil), "the blocks")
 	w.same(whole(w, single(w.Muted), ada.ID), []social.Edge(nil), "the mutes")
 }

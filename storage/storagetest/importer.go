@@ -9,13 +9,13 @@ import (
 
 var importerCases = []testCase{
 	{"ImportUsersStoresUsers", importUsersStoresUsers},
-	{"ImportUsersLeavesWhatExists", importUsersLeavesWhatExists},
-	{"ImportUsersRefusesATakenHandle", importUsersRefusesATakenHandle},
+	{"ImportUsersKeepsExistingUsers", importUsersKeepsExistingUsers},
+	{"ImportUsersRejectsATakenHandle", importUsersRejectsATakenHandle},
 	{"ImportCirclesStoresCircles", importCirclesStoresCircles},
 	{"ImportMembershipsBeginsFollows", importMembershipsBeginsFollows},
-	{"ImportMembershipsMayBeRunAgain", importMembershipsMayBeRunAgain},
-	{"ImportMembershipsMeetsOtherFollows", importMembershipsMeetsOtherFollows},
-	{"ImportMembershipsLeavesOutBlockedPairs", importMembershipsLeavesOutBlockedPairs},
+	{"ImportMembershipsCanBeRepeated", importMembershipsCanBeRepeated},
+	{"ImportMembershipsWithOtherFollows", importMembershipsWithOtherFollows},
+	{"ImportMembershipsSkipsBlockedPairs", importMembershipsSkipsBlockedPairs},
 	{"ImportMembershipsNeedsUsersAndCircles", importMembershipsNeedsUsersAndCircles},
 	{"ImportsTakeLargeBatches", importsTakeLargeBatches},
 }
@@ -34,7 +34,7 @@ func importUsersStoresUsers(w *world) {
 	}
 }
 
-func importUsersLeavesWhatExists(w *world) {
+func importUsersKeepsExistingUsers(w *world) {
 	old, fresh := newUser(), newUser()
 	w.ok(w.InsertUser(w.ctx, old, event(social.EventUserSignedUp)), "InsertUser")
 	other := w.user()
@@ -57,7 +57,7 @@ func importUsersLeavesWhatExists(w *world) {
 	absent(w, "user by a handle that was not stored", w.UsersByHandle, "somebody_else")
 }
 
-func importUsersRefusesATakenHandle(w *world) {
+func importUsersRejectsATakenHandle(w *world) {
 	old, fresh, thief := newUser(), newUser(), newUser()
 	w.ok(w.InsertUser(w.ctx, old, event(social.EventUserSignedUp)), "InsertUser")
 	thief.User.Handle = old.User.Handle
@@ -127,14 +127,14 @@ func importMembershipsBeginsFollows(w *world) {
 	w.same(whole(w, w.Followers, ben.ID), want, "the follow with the edge of the first membership")
 }
 
-func importMembershipsMayBeRunAgain(w *world) {
+func importMembershipsCanBeRepeated(w *world) {
 	people := w.users(6)
 	var b batch
 	want := follows{}
 	for i, from := range people {
 		for _, to := range people[i+1:] {
 			b.add(from.Following, from, to)
-			b.add(from.Following, from, to) // files have lines twice
+			b.add(from.Following, from, to) // files contain duplicate lines
 			want[from] = append(want[from], to)
 		}
 	}
@@ -148,15 +148,15 @@ func importMembershipsMayBeRunAgain(w *world) {
 	w.graphIs(people, want)
 }
 
-func importMembershipsMeetsOtherFollows(w *world) {
+func importMembershipsWithOtherFollows(w *world) {
 	people := w.users(3)
 	ada, ben, cem := people[0], people[1], people[2]
 	friends := w.circle(ada, "Friends")
 	w.follow(ada, ben)
 	follow := whole(w, w.Following, ada.ID)
 	var b batch
-	b.add(ada.Following, ada, ben) // there already
-	b.add(friends, ada, ben)       // the follow is there already
+	b.add(ada.Following, ada, ben) // it exists already
+	b.add(friends, ada, ben)       // the follow exists already
 	b.add(friends, ada, cem)
 	w.same(w.importIt(&b), 2, "the number of memberships added")
 	w.graphIs(people, follows{ada: {ben, cem}})
@@ -167,7 +167,7 @@ func importMembershipsMeetsOtherFollows(w *world) {
 	w.graphIs(people, follows{ada: {ben}})
 }
 
-func importMembershipsLeavesOutBlockedPairs(w *world) {
+func importMembershipsSkipsBlockedPairs(w *world) {
 	people := w.users(4)
 	ada, ben, cem, dia := people[0], people[1], people[2], people[3]
 	w.did(true)(w.block(ada, ben))
@@ -187,9 +187,9 @@ func importMembershipsNeedsUsersAndCircles(w *world) {
 	people := w.users(3)
 	ada, ben, cem := people[0], people[1], people[2]
 	for name, bad := range map[string]social.Membership{
-		"an absent circle":       {Circle: newCircleID(), Owner: ada.ID, Member: cem.ID},
-		"somebody else's circle": {Circle: ben.Following, Owner: ada.ID, Member: cem.ID},
-		"an absent member":       {Circle: ada.Following, Owner: ada.ID, Member: newUserID()},
+		"an absent circle":      {Circle: newCircleID(), Owner: ada.ID, Member: cem.ID},
+		"another user's circle": {Circle: ben.Following, Owner: ada.ID, Member: cem.ID},
+		"an absent member":      {Circle: ada.Following, Owner: ada.ID, Member: newUserID()},
 	} {
 		var b batch
 		b.add(ada.Following, ada, ben)

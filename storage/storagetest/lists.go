@@ -34,7 +34,7 @@ type listing[K comparable, T any] struct {
 	key        func(T) social.Key
 	descending bool         // the list has its greatest key first
 	want       map[K][]T    // the whole lists, in order
-	gaps       []social.Key // keys of entries that are not there, to be used as bounds
+	gaps       []social.Key // keys without an entry, to be used as bounds
 }
 
 // check compares the whole lists, walks them in both directions in pages of several sizes, and reads pages with all
@@ -65,7 +65,7 @@ func (l *listing[K, T]) every(page func(of K, i int) social.Page) []social.List[
 	return lists
 }
 
-// read asks for all pages in one call, and looks for answers that nobody asked for.
+// read requests all pages in one call, and reports answers that were not requested.
 func (l *listing[K, T]) read(lists []social.List[K]) map[social.List[K]][]T {
 	l.w.t.Helper()
 	answer, err := l.call(l.w.ctx, lists)
@@ -82,7 +82,8 @@ func (l *listing[K, T]) read(lists []social.List[K]) map[social.List[K]][]T {
 	return complete
 }
 
-// checkWalk reads all lists page by page at once, each with a size of its own, and compares what comes together.
+// checkWalk reads all lists page by page together, each with a different page size, and compares
+// the results.
 func (l *listing[K, T]) checkWalk(size int, backward bool) {
 	l.w.t.Helper()
 	got := map[K][]T{}
@@ -187,7 +188,7 @@ func (l *listing[K, T]) compare(got, want []T, of K, what string) {
 		l.name, of, what, len(l.want[of]))
 }
 
-// places says where in the whole list the entries stand; -1 is that of a stranger.
+// places returns the entries' positions in the whole list; -1 for an unknown entry.
 func (l *listing[K, T]) places(items []T, of K) []int {
 	var places []int
 	for _, item := range items {

@@ -16,25 +16,27 @@ import (
 	"plaza/storage"
 )
 
-// EnvHistories is the environment variable that says how many histories [RunModel] plays, however long they take.
-// Without it there are as many as rapid's flag says (-rapid.checks, 100 by default), but no more than fit into modelTime.
+// EnvHistories is the environment variable that sets how many histories [RunModel] plays, however
+// long they take. Without it the number is that of rapid's flag (-rapid.checks, 100 by default), as
+// far as modelTime allows.
 const EnvHistories = "PLAZA_MODEL_HISTORIES"
 
 const (
 	modelTime  = 15 * time.Second // no history begins later, unless EnvHistories is set; a fifth of it with -short
-	modelLeast = 20               // but so many are played at least: the race detector makes them slow
+	modelLeast = 20               // the minimum number of histories: the race detector makes them slow
 	modelDepth = 4                // levels of a thread: few, so that histories meet the limit
 	chapters   = 12               // parts of a history, each of about five operations: rapid draws short lists
 )
 
-// RunModel plays random histories of the product through social.Service over the engine, and through a plain in-memory model,
-// and compares every answer that somebody could read, after every few steps and at the end. rapid draws the histories, and
-// shrinks one that fails; its message says how to play it again.
+// RunModel plays random histories of the product through social.Service over the engine, and
+// through a plain in-memory model, and compares everything that any viewer could read, after every
+// few steps and at the end. rapid draws the histories, and shrinks a failing one; its message says
+// how to replay it.
 //
-// All histories share one store, which saves the making of databases. They do not meet: each has people of its own, and
-// everything else hangs on them.
+// All histories share one store, which saves creating databases. They are independent: each has
+// different people, and everything else belongs to these.
 //
-// Chores are done between the steps.
+// Chores run between the steps.
 func RunModel(t *testing.T, open Open, chores ...Chore) {
 	t.Helper()
 	runModel(t, open, modelTime, modelLeast, chores...)
@@ -78,12 +80,12 @@ func runModel(t *testing.T, open Open, most time.Duration, least int, chores ...
 	t.Logf("%d histories", played)
 }
 
-// Chore is what operators do while people go on, a migration say: nobody must notice. It goes on from one history to the
-// next, so that a history which fails because of it may not fail again alone.
+// Chore is work of operators that users must not notice, such as a migration. It continues from one
+// history to the next, so a history that fails because of it may not fail again alone.
 type Chore struct {
 	Name   string
-	Weight int // how often it is done: people's operations have 1 to 14
-	// Do is given a number from 0 to 59 to choose by.
+	Weight int // how often it runs: people's operations have 1 to 14
+	// Do gets a number from 0 to 59 to choose by.
 	Do func(ctx context.Context, n int) error
 }
 
@@ -119,14 +121,14 @@ func play(ctx context.Context, t *rapid.T, store storage.Store, people int, know
 	for _, s := range steps {
 		run[s.Do](h, s)
 	}
-	for viewer := nobody; viewer < len(h.m.people); viewer++ {
-		if viewer == nobody || !h.m.people[viewer].gone {
+	for viewer := signedOut; viewer < len(h.m.people); viewer++ {
+		if viewer == signedOut || !h.m.people[viewer].gone {
 			h.compare(viewer, newDice(len(steps), viewer+1))
 		}
 	}
 }
 
-// everySlugTwice makes slugs, each twice in a row, so that the service often has to try again.
+// everySlugTwice generates slugs, each twice in a row, so that the service often has to retry.
 func everySlugTwice() func() string {
 	n := 0
 	return func() string {
@@ -150,9 +152,9 @@ func (h *history) newPeople(n int) {
 	}
 }
 
-// compareSome compares all that somebody, or nobody, can read just now.
+// compareSome compares everything that a random viewer, or a signed-out one, can read.
 func (h *history) compareSome(s step) {
-	viewer := nobody
+	viewer := signedOut
 	if n := s.Who % (len(h.m.people) + 1); n > 0 {
 		viewer = h.actor(n - 1)
 	}

@@ -37,8 +37,8 @@ type lists[K comparable, T any] struct {
 	keys map[K][]social.Key // the keys of that
 }
 
-// compareLists reads whole lists, and then either walks them page by page, in one direction or the other, or reads pages
-// between random bounds; always of all lists at once.
+// compareLists reads whole lists, and then either walks them page by page, in one direction or the
+// other, or reads pages between random bounds; always all lists in one call.
 func compareLists[K comparable, T any](a *answers, name string, want map[K][]entry, read sliceRead[K, T],
 	text func(T) string, key func(K, T) social.Key,
 ) {
@@ -123,7 +123,7 @@ func (l *lists[K, T]) compareWalk(size int, backward bool) {
 	}
 }
 
-// step is the page of a walk after so many entries.
+// step returns the page of a walk after n entries.
 func (l *lists[K, T]) step(of K, done, size int, backward bool) request {
 	n := len(l.want[of])
 	r := request{page: social.Page{Limit: size, Last: backward}, more: n > done+size}
@@ -178,7 +178,7 @@ func (l *lists[K, T]) bound(of K, i int) (key social.Key, upTo, before int) {
 	return "", 0, seen
 }
 
-// cut leaves so many entries of the range as the page holds.
+// cut limits the range to the size of the page.
 func (r request) cut() request {
 	if over := r.end - r.begin - r.page.Limit; over > 0 {
 		r.more = true

@@ -11,21 +11,21 @@ import (
 )
 
 var postCases = []testCase{
-	{"AllTypesOfContentComeBack", allTypesOfContentComeBack},
-	{"AllAudiencesComeBack", allAudiencesComeBack},
-	{"TextsComeBackByteForByte", postTextsComeBackByteForByte},
-	{"UpdatePostStoresTheAuthorsPartAlone", updatePostStoresTheAuthorsPartAlone},
-	{"UpdatePostRefusesAnotherRevision", updatePostRefusesAnotherRevision},
+	{"AllTypesOfContentAreStored", allTypesOfContentAreStored},
+	{"AllAudiencesAreStored", allAudiencesAreStored},
+	{"TextsAreReturnedByteForByte", postTextsAreReturnedByteForByte},
+	{"UpdatePostStoresOnlyTheAuthorsFields", updatePostStoresOnlyTheAuthorsFields},
+	{"UpdatePostRejectsAStaleRevision", updatePostRejectsAStaleRevision},
 	{"UpdatePostKeepsHistory", updatePostKeepsHistory},
 	{"HistoriesReadManyPosts", historiesReadManyPosts},
-	{"DeletePostTakesEverythingAlong", deletePostTakesEverythingAlong},
-	{"DeletePostLeavesOthersAlone", deletePostLeavesOthersAlone},
+	{"DeletePostRemovesEverything", deletePostRemovesEverything},
+	{"DeletePostKeepsOtherPosts", deletePostKeepsOtherPosts},
 	{"PostsReadsByID", postsReadsByID},
-	{"PutVoteCountsOneVoteAPerson", putVoteCountsOneVoteAPerson},
-	{"PutReactionCountsOneReactionAPerson", putReactionCountsOneReactionAPerson},
+	{"PutVoteCountsOneVotePerUser", putVoteCountsOneVotePerUser},
+	{"PutReactionCountsOneReactionPerUser", putReactionCountsOneReactionPerUser},
 	{"VotesAndReactionsReadManyPosts", votesAndReactionsReadManyPosts},
-	{"ThreadSettingsComeBack", threadSettingsComeBack},
-	{"ThreadMutesAreCountedOnceAPerson", threadMutesAreCountedOnceAPerson},
+	{"ThreadSettingsAreStored", threadSettingsAreStored},
+	{"ThreadMutesAreCountedOncePerUser", threadMutesAreCountedOncePerUser},
 }
 
 // contents are one or more of each type, with all fields and with as few as can be.
@@ -51,7 +51,7 @@ func contents() map[string]social.Content {
 	}
 }
 
-func allTypesOfContentComeBack(w *world) {
+func allTypesOfContentAreStored(w *world) {
 	ada, ben := w.user(), w.user()
 	for name, content := range contents() {
 		p := statusBy(ada)
@@ -110,7 +110,7 @@ func (w *world) zeroTimes(p *social.Post) {
 	}
 }
 
-func allAudiencesComeBack(w *world) {
+func allAudiencesAreStored(w *world) {
 	ada := w.user()
 	var circles []social.CircleID
 	for i := range 20 {
@@ -144,7 +144,7 @@ func allAudiencesComeBack(w *world) {
 	}
 }
 
-func postTextsComeBackByteForByte(w *world) {
+func postTextsAreReturnedByteForByte(w *world) {
 	ada := w.user()
 	for name, text := range hardTexts {
 		p := w.insert(statusBy(ada))
@@ -169,7 +169,7 @@ func postTextsComeBackByteForByte(w *world) {
 	}
 }
 
-func updatePostStoresTheAuthorsPartAlone(w *world) {
+func updatePostStoresOnlyTheAuthorsFields(w *world) {
 	ada, ben := w.user(), w.user()
 	circle := w.circle(ada, "Friends")
 	p := w.poll(ada, 3)
@@ -205,7 +205,7 @@ func (w *world) postIDs(posts []*social.Post) []social.PostID {
 	return ids
 }
 
-func updatePostRefusesAnotherRevision(w *world) {
+func updatePostRejectsAStaleRevision(w *world) {
 	p := *w.status(w.user())
 	for _, revision := range []int{0, 2, -1, 100} {
 		given := p
@@ -260,7 +260,7 @@ func historiesReadManyPosts(w *world) {
 	w.same(lookup(w, w.Histories, ids), want, "the histories of 20 posts")
 }
 
-func deletePostTakesEverythingAlong(w *world) {
+func deletePostRemovesEverything(w *world) {
 	ada, ben := w.user(), w.user()
 	w.follow(ben, ada)
 	p := w.poll(ada, 2)
@@ -296,7 +296,7 @@ func (w *world) isGone(post social.PostID, user person, comments []*social.Comme
 	absent(w, "vote", w.votesOf(user.ID), posts...)
 	absent(w, "reaction", w.reactionsOf(user.ID), posts...)
 	absent(w, "thread mute", w.threadMutesOf(user), posts...)
-	w.same(len(whole(w, w.CommentsBy, user.ID)), 0, "the number of comments by somebody who wrote none elsewhere")
+	w.same(len(whole(w, w.CommentsBy, user.ID)), 0, "the number of comments by a user who wrote none elsewhere")
 	for _, c := range comments {
 		absent(w, "comment", w.Comments, c.ID)
 		link := social.Permalink{Post: post, Slug: c.Slug}
@@ -311,7 +311,7 @@ func (w *world) isGone(post social.PostID, user person, comments []*social.Comme
 	w.same(n, 0, "the number of latest comments")
 }
 
-func deletePostLeavesOthersAlone(w *world) {
+func deletePostKeepsOtherPosts(w *world) {
 	ada := w.user()
 	before, p, after := w.poll(ada, 2), w.poll(ada, 2), w.poll(ada, 2)
 	history := map[social.PostID][]social.Version{}
@@ -349,7 +349,7 @@ func postsReadsByID(w *world) {
 	w.same(lookup(w, w.Posts, ids), want, "100 posts")
 }
 
-func putVoteCountsOneVoteAPerson(w *world) {
+func putVoteCountsOneVotePerUser(w *world) {
 	people := w.users(3)
 	p, other := w.poll(people[0], 3), w.poll(people[0], 2)
 	vote := func(post social.PostID, user person, option int) error {
@@ -379,7 +379,7 @@ func putVoteCountsOneVoteAPerson(w *world) {
 	absent(w, "vote in an absent poll", w.votesOf(people[0].ID), nowhere)
 }
 
-func putReactionCountsOneReactionAPerson(w *world) {
+func putReactionCountsOneReactionPerUser(w *world) {
 	people := w.users(3)
 	p, other := w.status(people[0]), w.status(people[0])
 	type counts = map[social.ReactionKind]int
@@ -420,14 +420,14 @@ func putReactionCountsOneReactionAPerson(w *world) {
 	w.fails(err, social.ErrNotFound, "DeleteReaction from an absent post")
 }
 
-// threadMutesOf reads whose threads somebody mutes.
+// threadMutesOf reads which threads a user mutes.
 func (w *world) threadMutesOf(user person) batchLookup[social.PostID, bool] {
 	return func(ctx context.Context, posts []social.PostID) (map[social.PostID]bool, error) {
 		return w.MutedThreads(ctx, user.ID, posts)
 	}
 }
 
-func threadSettingsComeBack(w *world) {
+func threadSettingsAreStored(w *world) {
 	ada := w.user()
 	circles := []social.CircleID{w.circle(ada, "One"), w.circle(ada, "Two")}
 	p := w.status(ada)
@@ -454,7 +454,7 @@ func threadSettingsComeBack(w *world) {
 	}
 }
 
-func threadMutesAreCountedOnceAPerson(w *world) {
+func threadMutesAreCountedOncePerUser(w *world) {
 	people := w.users(3)
 	p, other := w.status(people[0]), w.status(people[0])
 	mute := func(call func(context.Context, social.PostID, social.UserID, social.Event) (bool, error), user person) (bool, error) {
@@ -516,5 +516,5 @@ func votesAndReactionsReadManyPosts(w *world) {
 	got, err := w.Reactions(w.ctx, ben.ID, ids)
 	w.ok(err, "Reactions")
 	w.same(got, reactions, "the reactions")
-	absent(w, "vote of somebody else", w.votesOf(ada.ID), ids...)
+	absent(w, "another user's vote", w.votesOf(ada.ID), ids...)
 }

@@ -12,13 +12,13 @@ import (
 
 var profileCases = []testCase{
 	{"PropertiesAreKeptByTheirKeys", propertiesAreKeptByTheirKeys},
-	{"DeletePropertyTakesItsValues", deletePropertyTakesItsValues},
-	{"ProfileValuesComeBack", profileValuesComeBack},
-	{"ProfileValuesLeaveEachOtherAlone", profileValuesLeaveEachOtherAlone},
-	{"FindProfilesFindsWhatHolds", findProfilesFindsWhatHolds},
+	{"DeletePropertyRemovesItsValues", deletePropertyRemovesItsValues},
+	{"ProfileValuesAreStored", profileValuesAreStored},
+	{"ProfileValuesAreIndependent", profileValuesAreIndependent},
+	{"FindProfilesFindsMatches", findProfilesFindsMatches},
 	{"FindProfilesOrdersAllNumbers", findProfilesOrdersAllNumbers},
-	{"OtherValuesChangeNoSearch", otherValuesChangeNoSearch},
-	{"VisibilitiesStay", visibilitiesStay},
+	{"OtherValuesDoNotAffectSearches", otherValuesDoNotAffectSearches},
+	{"VisibilitiesAreKept", visibilitiesAreKept},
 }
 
 func newPropertyID() social.PropertyID { return social.PropertyID{ID: id.New()} }
@@ -37,7 +37,7 @@ func (w *world) fillIn(user person, p *social.Property, visibility social.Visibi
 	w.ok(w.SetProfileValue(w.ctx, user.ID, v, event(social.EventProfileFilledIn)), "SetProfileValue")
 }
 
-// valuesOf are what somebody has filled in, by property.
+// valuesOf returns a user's values, by property.
 func (w *world) valuesOf(user person) []social.ProfileValue {
 	w.t.Helper()
 	profiles := lookup(w, w.Profiles, []social.UserID{user.ID})
@@ -82,7 +82,7 @@ func propertiesAreKeptByTheirKeys(w *world) {
 	defined(&changed, &again)
 }
 
-func deletePropertyTakesItsValues(w *world) {
+func deletePropertyRemovesItsValues(w *world) {
 	people := w.users(20)
 	city, age := w.property("city", social.PropertyText), w.property("age", social.PropertyInt)
 	for _, u := range people {
@@ -99,7 +99,7 @@ func deletePropertyTakesItsValues(w *world) {
 	w.fails(w.SetProfileValue(w.ctx, people[0].ID, v, event(social.EventProfileFilledIn)), social.ErrNotFound, "a value of a removed property")
 }
 
-func profileValuesComeBack(w *world) {
+func profileValuesAreStored(w *world) {
 	ada, ben := w.user(), w.user()
 	text, number := w.property("text", social.PropertyText), w.property("number", social.PropertyFloat)
 	for name, hard := range hardTexts {
@@ -123,8 +123,9 @@ func profileValuesComeBack(w *world) {
 	absent(w, "profile that was emptied", w.Profiles, ben.ID, newUserID())
 }
 
-// visibilitiesStay fills values in without a visibility: the first has its property's, and others that of the value before.
-func visibilitiesStay(w *world) {
+// visibilitiesAreKept sets values without a visibility: the first has its property's, and others
+// that of the value before.
+func visibilitiesAreKept(w *world) {
 	ada := w.user()
 	city, size := w.property("city", social.PropertyText), w.property("size", social.PropertyInt)
 	city.Visibility = social.VisibleToCircles
@@ -151,8 +152,9 @@ func visibilitiesStay(w *world) {
 	filled(social.VisibleToCircles, social.VisibleToAll)
 }
 
-// profileValuesLeaveEachOtherAlone fills many properties of one profile in at once: all are there in the end.
-func profileValuesLeaveEachOtherAlone(w *world) {
+// profileValuesAreIndependent sets many properties of one profile concurrently: all are stored in
+// the end.
+func profileValuesAreIndependent(w *world) {
 	ada := w.user()
 	var properties []*social.Property
 	for i := range 8 {
@@ -175,8 +177,8 @@ func profileValuesLeaveEachOtherAlone(w *world) {
 
 var visibilities = []social.Visibility{social.VisibleToAll, social.VisibleToAll, social.VisibleToCircles, social.VisibleToMe}
 
-// findProfilesFindsWhatHolds fills random profiles in, and compares many searches with what looking at all profiles finds.
-func findProfilesFindsWhatHolds(w *world) {
+// findProfilesFindsMatches fills random profiles in, and compares many searches with what looking at all profiles finds.
+func findProfilesFindsMatches(w *world) {
 	people := w.users(60)
 	text, number, date := w.property("text", social.PropertyText), w.property("number", social.PropertyInt), w.property("date", social.PropertyDate)
 	random := map[social.PropertyID]func() social.PropertyValue{
@@ -299,8 +301,8 @@ func findProfilesOrdersAllNumbers(w *world) {
 	w.same(got, numbers, "the numbers in their order")
 }
 
-// otherValuesChangeNoSearch changes values that are not public: neither pages nor their order change.
-func otherValuesChangeNoSearch(w *world) {
+// otherValuesDoNotAffectSearches changes values that are not public: neither pages nor their order change.
+func otherValuesDoNotAffectSearches(w *world) {
 	people := w.users(12)
 	city := w.property("city", social.PropertyText)
 	ulm := social.TextValue("ulm")

@@ -10,11 +10,12 @@ import (
 	"plaza/social"
 )
 
-// This file is the product as the model test understands it: what the design's section "What things mean" says, in
-// maps and loops. It shares no code with the rules of package social, because it is there to check them. People, circles,
-// posts and comments are known by their places in the model's slices; nobody is -1.
+// This file is the product as the model test understands it: the rules of the design's section
+// "What things mean", in maps and loops. It shares no code with the rules of package social,
+// because it checks them. People, circles, posts and comments are identified by their indexes in
+// the model's slices; signedOut is -1.
 
-const nobody = -1
+const signedOut = -1
 
 // model is all that there is in one history.
 type model struct {
@@ -60,7 +61,7 @@ type modelPost struct {
 	muters        map[int]bool
 }
 
-// modelVersion is what a post said before an edit, and to whom.
+// modelVersion is a post's content before an edit, and its audience.
 type modelVersion struct {
 	content  social.Content
 	kind     social.AudienceKind
@@ -81,7 +82,7 @@ type modelComment struct {
 	deleted, gone bool // a tombstone; or not even that
 }
 
-// arc says that one person does something to another.
+// arc is a directed relation between two people.
 type arc struct{ from, to int }
 
 func with(arcs []arc, a arc) []arc {
@@ -95,16 +96,17 @@ func without(arcs []arc, a arc) []arc {
 	return slices.DeleteFunc(arcs, func(other arc) bool { return other == a })
 }
 
-// exists says whether each of the two exists for the other: no block stands between them, and neither has deleted their account.
+// exists reports whether two people are visible to each other: neither blocks the other, and
+// neither has deleted their account.
 func (m *model) exists(viewer, other int) bool {
-	return !m.people[other].gone && (viewer == nobody || !m.people[viewer].gone) && !slices.Contains(m.blocks, arc{viewer, other}) && !slices.Contains(m.blocks, arc{other, viewer})
+	return !m.people[other].gone && (viewer == signedOut || !m.people[viewer].gone) && !slices.Contains(m.blocks, arc{viewer, other}) && !slices.Contains(m.blocks, arc{other, viewer})
 }
 
 func (m *model) followsNow(from, to int) bool { return slices.Contains(m.follows, arc{from, to}) }
 
 func (m *model) mutesNow(from, to int) bool { return slices.Contains(m.mutes, arc{from, to}) }
 
-// settle makes the follows what the circles mean: B is followed by A exactly while B is in one of A's circles.
+// settle derives the follows from the circles: A follows B while B is in one of A's circles.
 func (m *model) settle() {
 	inCircle := map[arc]bool{}
 	for _, c := range m.circles {
@@ -129,11 +131,11 @@ func (m *model) sees(viewer int, p *modelPost) bool {
 	switch {
 	case p.gone:
 		return false
-	case viewer != nobody && viewer == p.author:
+	case viewer != signedOut && viewer == p.author:
 		return true
 	case !m.exists(viewer, p.author):
 		return false
-	case viewer != nobody && viewer == p.owner:
+	case viewer != signedOut && viewer == p.owner:
 		return true
 	case p.kind == social.AudiencePublic:
 		return true
@@ -169,7 +171,7 @@ func (m *model) history(viewer int, p *modelPost) []string {
 	return seen
 }
 
-// seesComment says whether a comment exists for the viewer.
+// seesComment reports whether a comment is visible to the viewer.
 func (m *model) seesComment(viewer int, c *modelComment) bool {
 	if c.gone || !m.sees(viewer, m.posts[c.post]) {
 		return false
@@ -177,10 +179,10 @@ func (m *model) seesComment(viewer int, c *modelComment) bool {
 	return c.deleted || m.exists(viewer, c.author)
 }
 
-// mayReply says whether somebody may reply to a post that they see.
+// mayReply reports whether a person may reply to a post that they see.
 func (m *model) mayReply(who int, p *modelPost) bool {
 	switch {
-	case who == nobody:
+	case who == signedOut:
 		return false
 	case who == p.author, p.replies == social.RepliesEveryone:
 		return true
@@ -192,7 +194,7 @@ func (m *model) mayReply(who int, p *modelPost) bool {
 	return false
 }
 
-// commentsBy lists the living comments of somebody, newest first.
+// commentsBy lists a person's live comments, newest first.
 func (m *model) commentsBy(author int) []*modelComment {
 	var by []*modelComment
 	for _, c := range slices.Backward(m.comments) {
@@ -203,7 +205,8 @@ func (m *model) commentsBy(author int) []*modelComment {
 	return by
 }
 
-// forget removes all that somebody did. Posts by others on their wall move to the walls of those who wrote them.
+// forget removes everything a person did. Posts by others on their wall move to their authors'
+// walls.
 func (m *model) forget(who int) {
 	isOf := func(a arc) bool { return a.from == who || a.to == who }
 	m.blocks, m.mutes = slices.DeleteFunc(m.blocks, isOf), slices.DeleteFunc(m.mutes, isOf)
@@ -231,11 +234,11 @@ func (m *model) forget(who int) {
 
 func (m *model) inNews(viewer int, p *modelPost) bool {
 	mine := viewer == p.author
-	return viewer != nobody && m.sees(viewer, p) && (mine || m.followsNow(viewer, p.author) && !m.mutesNow(viewer, p.author))
+	return viewer != signedOut && m.sees(viewer, p) && (mine || m.followsNow(viewer, p.author) && !m.mutesNow(viewer, p.author))
 }
 
 func (m *model) inIncoming(viewer int, p *modelPost) bool {
-	if viewer == nobody || viewer == p.author || !m.sees(viewer, p) || m.mutesNow(viewer, p.author) {
+	if viewer == signedOut || viewer == p.author || !m.sees(viewer, p) || m.mutesNow(viewer, p.author) {
 		return false
 	}
 	toCircles := p.kind == social.AudienceCircles && m.followsNow(p.author, viewer)
@@ -243,8 +246,8 @@ func (m *model) inIncoming(viewer int, p *modelPost) bool {
 	return p.owner == viewer || toCircles || toListed
 }
 
-// onWall says whether a post is on a wall as somebody sees it: for a visitor everything visible, but for posts by people whom the owner blocks;
-// for the owner what is neither blocked nor muted.
+// onWall reports whether a viewer sees a post on a wall. Visitors see everything visible, except
+// posts by people whom the owner blocks; the owner sees what is neither blocked nor muted.
 func (m *model) onWall(viewer, owner int, p *modelPost) bool {
 	if p.owner != owner || !m.sees(viewer, p) {
 		return false
@@ -255,17 +258,17 @@ func (m *model) onWall(viewer, owner int, p *modelPost) bool {
 	return !m.mutesNow(viewer, p.author)
 }
 
-// onFollowedWall says whether a post is in the owner's view FOLLOWED of the own wall.
+// onFollowedWall reports whether a post is in the owner's view FOLLOWED of their own wall.
 func (m *model) onFollowedWall(owner int, p *modelPost) bool {
 	return m.onWall(owner, owner, p) && (p.author == owner || m.followsNow(owner, p.author))
 }
 
-// mayPostOn says whether somebody may put a post on a wall.
+// mayPostOn reports whether a person may post on a wall.
 func (m *model) mayPostOn(author, owner int) bool {
 	if author == owner {
 		return true
 	}
-	if author == nobody || !m.exists(author, owner) || m.mutesNow(owner, author) {
+	if author == signedOut || !m.exists(author, owner) || m.mutesNow(owner, author) {
 		return false
 	}
 	policy := m.people[owner].policy
@@ -392,7 +395,7 @@ func (m *model) commentText(i int) string {
 	c := m.comments[i]
 	author, text, edited := c.author, c.text, c.edited
 	if c.deleted {
-		author, text, edited = nobody, "", false
+		author, text, edited = signedOut, "", false
 	}
 	return commentText(i, c.post, c.parent, author, text, edited, c.deleted, m.replies(i), m.path(i))
 }
@@ -429,7 +432,7 @@ func (m *model) followersCount(person int) (followers, following int) {
 	return followers, following
 }
 
-// ownCircles lists somebody's circles, oldest first.
+// ownCircles lists a person's circles, oldest first.
 func (m *model) ownCircles(owner int) []int {
 	var own []int
 	for i, c := range m.circles {
@@ -440,7 +443,7 @@ func (m *model) ownCircles(owner int) []int {
 	return own
 }
 
-// members lists who is in a circle, by id.
+// members lists a circle's members, by id.
 func (m *model) members(circle int) []int {
 	return slices.SortedFunc(maps.Keys(m.circles[circle].members), func(a, b int) int {
 		return m.people[a].id.Compare(m.people[b].id.ID)
@@ -456,7 +459,7 @@ func circleText(i, owner int, name string, builtIn bool, members int) string {
 	return fmt.Sprintf("circle %d of %d: %q, built in %t, %d members", i, owner, name, builtIn, members)
 }
 
-// find is the place of the element that has the id, or -1.
+// find returns the index of the element with the id, or -1.
 func find[T any, ID comparable](list []T, id ID, idOf func(T) ID) int {
 	return slices.IndexFunc(list, func(element T) bool { return idOf(element) == id })
 }

@@ -23,7 +23,8 @@ type step struct {
 	X, Y, Z int
 }
 
-// operation is something that people do. It does it through the service and in the model, and compares how it ended.
+// operation is an action of people. It runs in the service and in the model, and compares the
+// results.
 type operation struct {
 	name   string
 	weight int
@@ -95,8 +96,8 @@ const (
 	invalid    = fault.CodeInvalid
 )
 
-// ends compares how an operation ended with how it should, and says whether it changed anything. Where the model
-// leaves room there are several codes.
+// ends compares an operation's result with the expected one, and reports whether it changed
+// anything. If the model allows several results, there are several codes.
 func (h *history) ends(err error, codes ...fault.Code) bool {
 	h.t.Helper()
 	got := fine
@@ -113,8 +114,8 @@ func (h *history) ends(err error, codes ...fault.Code) bool {
 	return got == fine
 }
 
-// hides checks that what is hidden answers like what never was: when the call ended with NOT_FOUND, the same call with
-// an id that was never used must end with the very same error.
+// hides checks that hidden objects are indistinguishable from missing ones: when the call ended
+// with NOT_FOUND, the same call with an id that was never used must end with the same error.
 func (h *history) hides(err error, never func() error) {
 	h.t.Helper()
 	var refusal, same *fault.Error
@@ -128,19 +129,19 @@ func (h *history) hides(err error, never func() error) {
 
 // Arguments made of numbers.
 
-func (h *history) somebody(n int) int { return n % len(h.m.people) }
+func (h *history) personAt(n int) int { return n % len(h.m.people) }
 
-// actor is somebody, or whoever comes next who has not deleted their account.
+// actor returns person n, or the next one who has not deleted their account.
 func (h *history) actor(n int) int {
-	for h.m.people[h.somebody(n)].gone {
+	for h.m.people[h.personAt(n)].gone {
 		n++
 	}
-	return h.somebody(n)
+	return h.personAt(n)
 }
 
 func (h *history) user(i int) social.UserID { return h.m.people[i].id }
 
-// tellf names what is about to be done, for the story of a failure.
+// tellf logs what is about to be done, for the story of a failure.
 func (h *history) tellf(format string, args ...any) {
 	h.t.Logf("%s", fmt.Sprintf(format, args...))
 }
@@ -153,7 +154,7 @@ func pickOf[T any](list []T, n int) (index int, ok bool) {
 	return n % len(list), true
 }
 
-// someCircle picks a circle: mostly one's own, sometimes any that there ever was.
+// someCircle picks a circle: usually one's own, sometimes any that ever existed.
 func (h *history) someCircle(who, n int) int {
 	own := h.m.ownCircles(who)
 	if n%7 == 6 {
@@ -162,7 +163,7 @@ func (h *history) someCircle(who, n int) int {
 	return own[n%len(own)]
 }
 
-// circleCode is how naming a circle ends.
+// circleCode returns the expected code for naming a circle.
 func (h *history) circleCode(who, circle int) fault.Code {
 	if c := h.m.circles[circle]; c.gone || c.owner != who {
 		return notFound
@@ -170,7 +171,7 @@ func (h *history) circleCode(who, circle int) fault.Code {
 	return fine
 }
 
-// userCode is how naming a user ends whom one may not be oneself.
+// userCode returns the expected code for naming a user other than oneself.
 func (h *history) userCode(who, other int) fault.Code {
 	if who == other {
 		return invalid
@@ -181,7 +182,7 @@ func (h *history) userCode(who, other int) fault.Code {
 	return fine
 }
 
-// first is the first code that is not fine.
+// first returns the first code that is an error.
 func first(codes ...fault.Code) fault.Code {
 	for _, code := range codes {
 		if code != fine {
@@ -194,12 +195,12 @@ func first(codes ...fault.Code) fault.Code {
 // The operations.
 
 func (h *history) signUp(step) {
-	h.tellf("somebody signs up")
+	h.tellf("a person signs up")
 	h.newPeople(1)
 }
 
 func (h *history) follow(s step) {
-	who, other := h.actor(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.personAt(s.X)
 	h.tellf("%d follows %d", who, other)
 	err := h.service.Follow(h.ctx, h.user(who), h.user(other))
 	h.hides(err, func() error { return h.service.Follow(h.ctx, h.user(who), newUserID()) })
@@ -210,7 +211,7 @@ func (h *history) follow(s step) {
 }
 
 func (h *history) unfollow(s step) {
-	who, other := h.actor(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.personAt(s.X)
 	h.tellf("%d unfollows %d", who, other)
 	err := h.service.Unfollow(h.ctx, h.user(who), h.user(other))
 	h.hides(err, func() error { return h.service.Unfollow(h.ctx, h.user(who), newUserID()) })
@@ -219,7 +220,7 @@ func (h *history) unfollow(s step) {
 	}
 }
 
-// takeOut takes somebody out of all circles of an owner.
+// takeOut removes a person from all circles of an owner.
 func (h *history) takeOut(owner, member int) {
 	for _, c := range h.m.ownCircles(owner) {
 		delete(h.m.circles[c].members, member)
@@ -229,7 +230,7 @@ func (h *history) takeOut(owner, member int) {
 
 var circleNames = []string{"Friends", "Family", "friends", "FOLLOWING", "Ärzte", "ÄRZTE"}
 
-// nameCode is how giving a circle a name ends.
+// nameCode returns the expected code for naming a circle.
 func (h *history) nameCode(who, circle int, name string) fault.Code {
 	for _, i := range h.m.ownCircles(who) {
 		if i != circle && strings.EqualFold(h.m.circles[i].name, name) {
@@ -276,7 +277,7 @@ func (h *history) deleteCircle(s step) {
 }
 
 func (h *history) addToCircle(s step) {
-	who, other := h.actor(s.Who), h.somebody(s.Y)
+	who, other := h.actor(s.Who), h.personAt(s.Y)
 	circle := h.someCircle(who, s.X)
 	h.tellf("%d adds %d to circle %d", who, other, circle)
 	code := first(h.circleCode(who, circle), h.userCode(who, other))
@@ -298,7 +299,7 @@ func (h *history) addToCircle(s step) {
 }
 
 func (h *history) removeFromCircle(s step) {
-	who, other := h.actor(s.Who), h.somebody(s.Y)
+	who, other := h.actor(s.Who), h.personAt(s.Y)
 	circle := h.someCircle(who, s.X)
 	h.tellf("%d removes %d from circle %d", who, other, circle)
 	code := h.circleCode(who, circle)
@@ -320,10 +321,10 @@ func (h *history) removeFromCircle(s step) {
 }
 
 func (h *history) block(s step) {
-	who, other := h.actor(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.personAt(s.X)
 	h.tellf("%d blocks %d", who, other)
 	code := h.userCode(who, other)
-	if slices.Contains(h.m.blocks, arc{who, other}) { // again: nothing changes
+	if slices.Contains(h.m.blocks, arc{who, other}) { // already blocked: nothing changes
 		code = fine
 	}
 	_, err := h.service.Block(h.ctx, h.user(who), h.user(other))
@@ -336,7 +337,7 @@ func (h *history) block(s step) {
 }
 
 func (h *history) unblock(s step) {
-	who, other := h.actor(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.personAt(s.X)
 	if blocks := ofOne(h.m.blocks, who); len(blocks) > 0 && s.Y%4 != 0 {
 		other = blocks[s.X%len(blocks)].to
 	}
@@ -358,7 +359,7 @@ func ofOne(arcs []arc, from int) []arc {
 }
 
 func (h *history) mute(s step) {
-	who, other := h.actor(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.personAt(s.X)
 	h.tellf("%d mutes %d", who, other)
 	err := h.service.Mute(h.ctx, h.user(who), h.user(other))
 	h.hides(err, func() error { return h.service.Mute(h.ctx, h.user(who), newUserID()) })
@@ -368,7 +369,7 @@ func (h *history) mute(s step) {
 }
 
 func (h *history) unmute(s step) {
-	who, other := h.actor(s.Who), h.somebody(s.X)
+	who, other := h.actor(s.Who), h.personAt(s.X)
 	if mutes := ofOne(h.m.mutes, who); len(mutes) > 0 && s.Y%4 != 0 {
 		other = mutes[s.X%len(mutes)].to
 	}
@@ -407,7 +408,7 @@ func (h *history) audience(who, x, y int) (kind social.AudienceKind, listed []in
 	return kind, listed, code
 }
 
-// allOwn says whether all the circles are there and one's own.
+// allOwn reports whether all the circles exist and belong to the owner.
 func (h *history) allOwn(who int, circles []int) bool {
 	return !slices.ContainsFunc(circles, func(circle int) bool { return h.circleCode(who, circle) != fine })
 }
@@ -449,7 +450,7 @@ func (h *history) createPost(s step) {
 	who := h.actor(s.Who)
 	owner := who
 	if s.Z%3 > 0 {
-		owner = h.somebody(s.Z)
+		owner = h.personAt(s.Z)
 	}
 	kind, listed, code := h.audience(who, s.X, s.Y)
 	switch {
@@ -484,7 +485,7 @@ func (h *history) createPost(s step) {
 	}
 }
 
-// seenCode is how naming a post ends.
+// seenCode returns the expected code for naming a post.
 func (h *history) seenCode(who int, p *modelPost) fault.Code {
 	if !h.m.sees(who, p) {
 		return notFound
@@ -492,7 +493,7 @@ func (h *history) seenCode(who int, p *modelPost) fault.Code {
 	return fine
 }
 
-// ownPostCode is how changing a post ends.
+// ownPostCode returns the expected code for changing a post.
 func (h *history) ownPostCode(who int, p *modelPost) fault.Code {
 	if code := h.seenCode(who, p); code != fine || who == p.author {
 		return code
@@ -500,7 +501,7 @@ func (h *history) ownPostCode(who int, p *modelPost) fault.Code {
 	return notAllowed
 }
 
-// somePost picks a post, and mostly its author for who wants to change it.
+// somePost picks a post, and usually its author as the person who changes it.
 func (h *history) somePost(s step) (who, post int, ok bool) {
 	post, ok = pickOf(h.m.posts, s.X)
 	who = h.actor(s.Who)
@@ -562,7 +563,7 @@ func (h *history) edited(old social.Content, s step) social.Content {
 			if old.Poll != nil {
 				content.Poll.Options = old.Poll.Options
 				if s.Y%4 > 0 {
-					content.Poll.ClosesAt = []time.Time{{}, old.Poll.ClosesAt}[s.Y%2] // left out, or said again
+					content.Poll.ClosesAt = []time.Time{{}, old.Poll.ClosesAt}[s.Y%2] // omitted, or repeated
 				}
 			}
 			return content
@@ -571,7 +572,8 @@ func (h *history) edited(old social.Content, s step) social.Content {
 	return old
 }
 
-// mayBecome says whether an edit keeps what it must: a post's type, a poll's options, and its closing time if it says one.
+// mayBecome reports whether an edit keeps what it must: a post's type, a poll's options, and its
+// closing time if it gives one.
 func mayBecome(before, after social.Content) bool {
 	if before.Poll != nil && after.Poll != nil {
 		closes := after.Poll.ClosesAt
@@ -649,7 +651,8 @@ func (h *history) converse(s step) {
 	}
 }
 
-// someParent picks a comment of the post to reply to, or none, or rarely any comment that there ever was.
+// someParent picks a comment of the post to reply to, or none, or rarely any comment that ever
+// existed.
 func (h *history) someParent(post int, s step) int {
 	if n, ok := pickOf(h.m.comments, s.Z); ok && s.Y%10 == 9 {
 		return n
@@ -665,7 +668,7 @@ func (h *history) someParent(post int, s step) int {
 	return slices.Index(h.m.comments, thread[n])
 }
 
-// parentCode is how naming a parent ends.
+// parentCode returns the expected code for naming a parent.
 func (h *history) parentCode(who, post, parent int) fault.Code {
 	c := h.m.comments[parent]
 	switch {
@@ -679,7 +682,7 @@ func (h *history) parentCode(who, post, parent int) fault.Code {
 	return fine
 }
 
-// someComment picks a comment, and mostly its author.
+// someComment picks a comment, and usually its author.
 func (h *history) someComment(s step) (who, comment int, ok bool) {
 	comment, ok = pickOf(h.m.comments, s.X)
 	who = h.actor(s.Who)
@@ -817,7 +820,8 @@ func (h *history) eraseComments(s step) {
 	}
 }
 
-// deleteAccount deletes somebody, but never the last one. It does so at the store, because checking passwords takes longer than everything else.
+// deleteAccount deletes a person, but never the last one. It uses the store directly, because
+// checking passwords takes longer than everything else.
 func (h *history) deleteAccount(s step) {
 	who := h.actor(s.Who)
 	if h.actor(who+1) == who {
@@ -826,15 +830,16 @@ func (h *history) deleteAccount(s step) {
 	h.tellf("%d deletes the account", who)
 	h.ends(h.store.DeleteUser(h.ctx, h.user(who), event(social.EventUserDeleted)), fine)
 	h.m.people[who].gone = true
-	h.hidesAtOnce(who)
+	h.hidesImmediately(who)
 	if err := settle(h.ctx, h.store); err != nil {
 		h.t.Fatal(err)
 	}
 	h.m.forget(who)
 }
 
-// hidesAtOnce checks that somebody who has just gone, and what they wrote, exists for nobody any more.
-func (h *history) hidesAtOnce(gone int) {
+// hidesImmediately checks that a person who was just deleted, and what they wrote, is invisible to
+// everyone.
+func (h *history) hidesImmediately(gone int) {
 	h.t.Helper()
 	var posts []social.PostID
 	for _, p := range h.m.posts {
@@ -846,8 +851,8 @@ func (h *history) hidesAtOnce(gone int) {
 	for _, c := range h.m.commentsBy(gone) {
 		comments = append(comments, c.id)
 	}
-	for viewer := nobody; viewer < len(h.m.people); viewer++ {
-		if viewer != nobody && h.m.people[viewer].gone {
+	for viewer := signedOut; viewer < len(h.m.people); viewer++ {
+		if viewer != signedOut && h.m.people[viewer].gone {
 			continue
 		}
 		v := h.service.Viewer(h.viewerID(viewer))
@@ -866,12 +871,12 @@ func (h *history) hidesAtOnce(gone int) {
 		a.same([]int{len(users), len(seen), len(said)}, []int{0, 0, 0}, "the user, posts and comments of %d, who has gone", gone)
 		_, err = v.UserByHandle(h.ctx, h.m.people[gone].handle)
 		h.ends(err, notFound)
-		a.findsNobody(gone)
+		a.isInNoList(gone)
 	}
 }
 
-// findsNobody checks that somebody who has gone is in no list.
-func (a *answers) findsNobody(gone int) {
+// isInNoList checks that a deleted person is in no list.
+func (a *answers) isInNoList(gone int) {
 	a.t.Helper()
 	var lists []social.List[social.UserID]
 	for _, person := range a.m.people {
@@ -892,7 +897,7 @@ func (a *answers) findsNobody(gone int) {
 			a.same(p.Author != of && p.WallOwner != of, true, "whether no wall has posts of %d, who has gone", gone)
 		}
 	}
-	if a.who == nobody {
+	if a.who == signedOut {
 		return
 	}
 	for _, read := range []func(context.Context, social.Page) (social.Slice[*social.Post], error){a.v.News, a.v.Incoming} {

@@ -1,6 +1,6 @@
-// Package storagetest is what every storage engine must pass: a suite with a case for each obligation of the
-// contract in package social ([Run]), and a model test, which plays random histories of the product over the engine
-// and over a plain in-memory model, and compares every answer ([RunModel]).
+// Package storagetest is the suite that every storage engine must pass: a case for each obligation
+// of the contract in package social ([Run]), and a model test, which plays random histories of the
+// product over the engine and over a plain in-memory model, and compares every result ([RunModel]).
 package storagetest
 
 import (
@@ -13,16 +13,16 @@ import (
 	"plaza/storage"
 )
 
-// Open opens a fresh, empty store, and registers with t what closes and removes it.
+// Open opens a new, empty store, and registers its cleanup with t.
 type Open = func(t *testing.T) storage.Store
 
-// testCase is one obligation, on a store of its own.
+// testCase tests one obligation, on a separate store.
 type testCase struct {
 	name string
 	run  func(w *world)
 }
 
-// noun is the part of the contract that is about one.
+// noun is the part of the contract about one noun.
 type noun struct {
 	name  string
 	cases []testCase
@@ -47,13 +47,13 @@ func nouns() []noun {
 	}
 }
 
-// Run runs the suite. Each case gets a fresh store from open; all cases of all nouns run in parallel.
+// Run runs the suite. Each case gets a new store from open; all cases of all nouns run in parallel.
 func Run(t *testing.T, open Open) {
 	t.Helper()
 	runNouns(t, open, nouns())
 }
 
-// RunSome runs the cases of some nouns alone.
+// RunSome runs only the cases of some nouns.
 func RunSome(t *testing.T, open Open, names ...string) {
 	t.Helper()
 	some := slices.DeleteFunc(nouns(), func(n noun) bool { return !slices.Contains(names, n.name) })
@@ -82,7 +82,7 @@ var storeCases = []testCase{
 	{"PingAnswers", pingAnswers},
 	{"AnEndedContextEndsCalls", anEndedContextEndsCalls},
 	{"EmptyInputsGiveEmptyMaps", emptyInputsGiveEmptyMaps},
-	{"NothingIsInAnEmptyStore", nothingIsInAnEmptyStore},
+	{"AnEmptyStoreHasNothing", anEmptyStoreHasNothing},
 }
 
 func pingAnswers(w *world) {
@@ -144,23 +144,23 @@ func emptyInputsGiveEmptyMaps(w *world) {
 	}
 }
 
-func nothingIsInAnEmptyStore(w *world) {
-	nobody, nowhere := newUserID(), newPostID()
+func anEmptyStoreHasNothing(w *world) {
+	missing, nowhere := newUserID(), newPostID()
 	page := social.Page{Limit: 10}
-	list := []social.List[social.UserID]{{Of: nobody, Page: page}}
+	list := []social.List[social.UserID]{{Of: missing, Page: page}}
 	for name, call := range map[string]func() (int, error){
-		"Users":      func() (int, error) { return size(w.Users(w.ctx, []social.UserID{nobody, {}})) },
+		"Users":      func() (int, error) { return size(w.Users(w.ctx, []social.UserID{missing, {}})) },
 		"Posts":      func() (int, error) { return size(w.Posts(w.ctx, []social.PostID{nowhere, {}})) },
 		"Histories":  func() (int, error) { return entries(w.Histories(w.ctx, []social.PostID{nowhere, {}})) },
-		"CirclesOf":  func() (int, error) { return length(w.CirclesOf(w.ctx, nobody, page)) },
+		"CirclesOf":  func() (int, error) { return length(w.CirclesOf(w.ctx, missing, page)) },
 		"Followers":  func() (int, error) { return entries(w.Followers(w.ctx, list)) },
 		"Following":  func() (int, error) { return entries(w.Following(w.ctx, list)) },
 		"Wall":       func() (int, error) { return entries(w.Wall(w.ctx, list)) },
 		"PostsBy":    func() (int, error) { return entries(w.PostsBy(w.ctx, list)) },
-		"News":       func() (int, error) { return length(w.News(w.ctx, nobody, page)) },
-		"Incoming":   func() (int, error) { return length(w.Incoming(w.ctx, nobody, page)) },
-		"Blocked":    func() (int, error) { return length(w.Blocked(w.ctx, nobody, page)) },
-		"Muted":      func() (int, error) { return length(w.Muted(w.ctx, nobody, page)) },
+		"News":       func() (int, error) { return length(w.News(w.ctx, missing, page)) },
+		"Incoming":   func() (int, error) { return length(w.Incoming(w.ctx, missing, page)) },
+		"Blocked":    func() (int, error) { return length(w.Blocked(w.ctx, missing, page)) },
+		"Muted":      func() (int, error) { return length(w.Muted(w.ctx, missing, page)) },
 		"CommentsBy": func() (int, error) { return entries(w.CommentsBy(w.ctx, list)) },
 		"LatestComments": func() (int, error) {
 			return entries(w.LatestComments(w.ctx, []social.PostID{nowhere}, nil, 3))

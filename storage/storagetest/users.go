@@ -11,16 +11,16 @@ import (
 
 var userCases = []testCase{
 	{"InsertUserStoresUserHashAndCircle", insertUserStoresUserHashAndCircle},
-	{"InsertUserRefusesATakenHandle", insertUserRefusesATakenHandle},
-	{"UpdateProfileStoresTheProfileAlone", updateProfileStoresTheProfileAlone},
-	{"UpdateProfileLeavesTheRest", updateProfileLeavesTheRest},
-	{"RightsAreHeldUntilTheyAreRevoked", rightsAreHeldUntilTheyAreRevoked},
-	{"HasUsersFromTheFirstOn", hasUsersFromTheFirstOn},
+	{"InsertUserRejectsATakenHandle", insertUserRejectsATakenHandle},
+	{"UpdateProfileStoresOnlyTheProfile", updateProfileStoresOnlyTheProfile},
+	{"UpdateProfileKeepsOtherFields", updateProfileKeepsOtherFields},
+	{"RightsLastUntilRevoked", rightsLastUntilRevoked},
+	{"HasUsersAfterTheFirst", hasUsersAfterTheFirst},
 	{"UsersNamedListsByName", usersNamedListsByName},
 	{"UsersReadsByID", usersReadsByID},
 	{"UsersByHandleReadsByHandle", usersByHandleReadsByHandle},
 	{"PasswordHashReadsWhatWasStored", passwordHashReadsWhatWasStored},
-	{"TextsComeBackByteForByte", profileTextsComeBackByteForByte},
+	{"TextsAreReturnedByteForByte", profileTextsAreReturnedByteForByte},
 }
 
 // hardTexts are hard to keep byte for byte.
@@ -54,7 +54,7 @@ func insertUserStoresUserHashAndCircle(w *world) {
 	w.same(hash, u.PasswordHash, "the hash")
 }
 
-func insertUserRefusesATakenHandle(w *world) {
+func insertUserRejectsATakenHandle(w *world) {
 	first, second := newUser(), newUser()
 	second.User.Handle = first.User.Handle
 	w.ok(w.InsertUser(w.ctx, first, event(social.EventUserSignedUp)), "InsertUser")
@@ -68,12 +68,12 @@ func insertUserRefusesATakenHandle(w *world) {
 	w.same(user, first.User.ID, "the handle's user")
 	w.same(hash, first.PasswordHash, "the handle's hash")
 
-	// The refused one may come again with a free handle.
+	// The rejected one succeeds with a free handle.
 	second.User.Handle += "_2"
 	w.ok(w.InsertUser(w.ctx, second, event(social.EventUserSignedUp)), "InsertUser with another handle")
 }
 
-func updateProfileStoresTheProfileAlone(w *world) {
+func updateProfileStoresOnlyTheProfile(w *world) {
 	u := newUser()
 	w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
 	ada, ben := person{u.User.ID, u.Following.ID}, w.user()
@@ -93,9 +93,9 @@ func updateProfileStoresTheProfileAlone(w *world) {
 	w.ok(err, "PasswordHash")
 	w.same(hash, u.PasswordHash, "the hash")
 
-	nobody := newUser().User
-	w.fails(w.UpdateProfile(w.ctx, nobody.ID, profileOf(&nobody), event(social.EventProfileUpdated)), social.ErrNotFound, "UpdateProfile of nobody")
-	absent(w, "user who never signed up", w.Users, nobody.ID)
+	missing := newUser().User
+	w.fails(w.UpdateProfile(w.ctx, missing.ID, profileOf(&missing), event(social.EventProfileUpdated)), social.ErrNotFound, "UpdateProfile of a missing user")
+	absent(w, "user who never signed up", w.Users, missing.ID)
 }
 
 // profileOf is the change that stores all of a user's profile.
@@ -103,8 +103,8 @@ func profileOf(u *social.User) social.ProfileChange {
 	return social.ProfileChange{Name: &u.Name, Bio: &u.Bio, AvatarURL: &u.AvatarURL, WallPolicy: &u.WallPolicy}
 }
 
-// updateProfileLeavesTheRest changes each field many times at once: none takes another's change back.
-func updateProfileLeavesTheRest(w *world) {
+// updateProfileKeepsOtherFields changes each field concurrently: no change overwrites another.
+func updateProfileKeepsOtherFields(w *world) {
 	ada := w.user()
 	name, bio, avatar, policy := "Ada", "Numbers.", "http://example.org/ada", social.WallNobody
 	changes := []social.ProfileChange{{Name: &name}, {Bio: &bio}, {AvatarURL: &avatar}, {WallPolicy: &policy}}
@@ -117,7 +117,7 @@ func updateProfileLeavesTheRest(w *world) {
 	w.same(got, &want, "the profile after all changes")
 }
 
-func rightsAreHeldUntilTheyAreRevoked(w *world) {
+func rightsLastUntilRevoked(w *world) {
 	ada, ben, cem := w.user(), w.user(), newUser()
 	cem.User.Rights = []social.Right{social.RightManageAds}
 	w.ok(w.InsertUser(w.ctx, cem, event(social.EventUserSignedUp)), "InsertUser")
@@ -149,15 +149,15 @@ func rightsAreHeldUntilTheyAreRevoked(w *world) {
 	holds(social.RightAdmin, social.RightManageAds)
 	w.did(true)(revoke(social.RightAdmin))
 	holds(social.RightManageAds)
-	w.same(len(w.getUser(ben.ID).Rights), 0, "the number of somebody else's rights")
+	w.same(len(w.getUser(ben.ID).Rights), 0, "the number of another user's rights")
 	w.same(w.getUser(cem.User.ID), &cem.User, "who was stored with a right")
 
-	nobody := newUserID()
-	_, err := w.GrantRight(w.ctx, nobody, social.RightAdmin, event(social.EventRightGranted))
-	w.fails(err, social.ErrNotFound, "a right for nobody")
-	_, err = w.RevokeRight(w.ctx, nobody, social.RightAdmin, event(social.EventRightRevoked))
-	w.fails(err, social.ErrNotFound, "nobody's right")
-	absent(w, "user who never signed up", w.Users, nobody)
+	missing := newUserID()
+	_, err := w.GrantRight(w.ctx, missing, social.RightAdmin, event(social.EventRightGranted))
+	w.fails(err, social.ErrNotFound, "a right for a missing user")
+	_, err = w.RevokeRight(w.ctx, missing, social.RightAdmin, event(social.EventRightRevoked))
+	w.fails(err, social.ErrNotFound, "a missing user's right")
+	absent(w, "user who never signed up", w.Users, missing)
 }
 
 func (w *world) usersWithRights() map[social.UserID]*social.User {
@@ -172,7 +172,7 @@ func (w *world) usersWithRights() map[social.UserID]*social.User {
 	return byID
 }
 
-func hasUsersFromTheFirstOn(w *world) {
+func hasUsersAfterTheFirst(w *world) {
 	w.did(false)(w.HasUsers(w.ctx))
 	w.user()
 	w.did(true)(w.HasUsers(w.ctx))
@@ -205,7 +205,7 @@ func usersNamedListsByName(w *world) {
 		}
 		for _, limit := range []int{1, 2, 100} {
 			for _, last := range []bool{false, true} {
-				w.same(w.pagesNamed(prefix, limit, last), want, "who is named %q, in pages of %d", prefix, limit)
+				w.same(w.pagesNamed(prefix, limit, last), want, "the users named %q, in pages of %d", prefix, limit)
 			}
 		}
 	}
@@ -241,7 +241,7 @@ func usersReadsByID(w *world) {
 	for _, p := range people {
 		ids = append(ids, p.ID, newUserID())
 	}
-	ids = append(ids, people[0].ID, people[299].ID) // once more
+	ids = append(ids, people[0].ID, people[299].ID) // duplicates
 	got := lookup(w, w.Users, ids)
 	w.same(len(got), len(people), "the number of users read")
 	for _, p := range people {
@@ -253,7 +253,7 @@ func usersReadsByID(w *world) {
 
 func usersByHandleReadsByHandle(w *world) {
 	people := w.users(100)
-	handles := []string{"nobody", ""}
+	handles := []string{"missing", ""}
 	for _, p := range people {
 		handles = append(handles, "u_"+p.ID.ID.String())
 	}
@@ -275,13 +275,13 @@ func passwordHashReadsWhatWasStored(w *world) {
 	w.ok(err, "PasswordHash of a user without a password")
 	w.same(user, u.User.ID, "the user")
 	w.same(hash, "", "the hash")
-	for _, handle := range []string{"nobody", "", u.User.Handle + "x", u.User.Handle[:5]} {
+	for _, handle := range []string{"missing", "", u.User.Handle + "x", u.User.Handle[:5]} {
 		_, _, err := w.PasswordHash(w.ctx, handle)
 		w.fails(err, social.ErrNotFound, "PasswordHash of %q", handle)
 	}
 }
 
-func profileTextsComeBackByteForByte(w *world) {
+func profileTextsAreReturnedByteForByte(w *world) {
 	for name, text := range hardTexts {
 		u := newUser()
 		u.User.Name, u.User.Bio, u.User.AvatarURL, u.PasswordHash = text, text, text, text
@@ -300,7 +300,7 @@ func profileTextsComeBackByteForByte(w *world) {
 var sessionCases = []testCase{
 	{"SessionReadsWhatInsertSessionStored", sessionReadsWhatInsertSessionStored},
 	{"SessionsExpire", sessionsExpire},
-	{"LiveSessionsAreThereAndValid", liveSessionsAreThereAndValid},
+	{"LiveSessionsExistAndAreValid", liveSessionsExistAndAreValid},
 	{"DeleteSessionEndsOneSession", deleteSessionEndsOneSession},
 }
 
@@ -325,7 +325,7 @@ func sessionReadsWhatInsertSessionStored(w *world) {
 }
 
 func sessionsExpire(w *world) {
-	// By the time that the caller gives, not by the clock on the wall.
+	// Sessions expire by the time that the caller gives, not by the wall clock.
 	future := now().Add(1000 * time.Hour)
 	s := sessionFor(w.user(), 1, future)
 	w.ok(w.InsertSession(w.ctx, s), "InsertSession")
@@ -345,15 +345,15 @@ func sessionsExpire(w *world) {
 	}
 }
 
-// liveSessionsAreThereAndValid asks for many at once, more than a batch of any engine.
-func liveSessionsAreThereAndValid(w *world) {
+// liveSessionsExistAndAreValid requests more sessions than fit into a batch of any engine.
+func liveSessionsExistAndAreValid(w *world) {
 	ada, end := w.user(), now().Add(time.Hour)
 	var asked, want [][32]byte
 	for i := range 300 {
 		hash := [32]byte{byte(i), byte(i >> 8), 7}
 		asked = append(asked, hash)
 		switch i % 7 {
-		case 0: // never was
+		case 0: // never existed
 		case 1:
 			w.ok(w.InsertSession(w.ctx, social.Session{TokenHash: hash, User: ada.ID, ExpiresAt: end.Add(-time.Minute)}), "InsertSession")
 		case 2:
@@ -381,7 +381,7 @@ func deleteSessionEndsOneSession(w *world) {
 	one, other := sessionFor(ada, 1, now().Add(time.Hour)), sessionFor(ada, 2, now().Add(time.Hour))
 	w.ok(w.InsertSession(w.ctx, one), "InsertSession")
 	w.ok(w.InsertSession(w.ctx, other), "InsertSession")
-	for range 2 { // the second time it is gone already
+	for range 2 { // the second time it is already deleted
 		w.ok(w.DeleteSession(w.ctx, one.TokenHash, event(social.EventSessionEnded)), "DeleteSession")
 		_, err := w.Session(w.ctx, one.TokenHash, now())
 		w.fails(err, social.ErrNotFound, "the deleted session")

@@ -18,13 +18,13 @@ import (
 	"plaza/storage"
 )
 
-// world is a store under test, with short ways to fill it and to look into it. Its methods end the
-// test where the store answers with an error: call them on the test's own goroutine.
+// world is a store under test, with helpers to fill and read it. Its methods fail the test on an
+// error: call them on the test's own goroutine.
 type world struct {
 	storage.Store
 	t    *testing.T
 	ctx  context.Context //nolint:containedctx // it lasts as long as the test
-	dice *rand.Rand      // the same throws in every run of a test
+	dice *rand.Rand      // the same sequence in every run of a test
 }
 
 func newWorld(t *testing.T, open Open) *world {
@@ -67,7 +67,7 @@ func (w *world) News(ctx context.Context, viewer social.UserID, p social.Page) (
 	return w.Store.News(ctx, viewer, p)
 }
 
-// newDice makes dice that fall the same way for the same numbers.
+// newDice returns dice with the same sequence for the same numbers.
 func newDice(one, two int) *rand.Rand {
 	return rand.New(rand.NewPCG(uint64(one), uint64(two))) //nolint:gosec // tests are to be the same again
 }
@@ -141,7 +141,7 @@ func event(kind social.EventKind) social.Event {
 	return social.Event{ID: social.EventID{ID: id.New()}, Kind: kind}
 }
 
-// newUser makes a user who is not stored yet. The handle is unique.
+// newUser creates a user that is not stored yet. The handle is unique.
 func newUser() social.NewUser {
 	user := newUserID()
 	return social.NewUser{
@@ -159,7 +159,7 @@ type person struct {
 	Following social.CircleID
 }
 
-// user stores somebody new.
+// user stores a new user.
 func (w *world) user() person {
 	w.t.Helper()
 	u := newUser()
@@ -265,7 +265,7 @@ func (w *world) status(author person) *social.Post {
 	return w.insert(statusBy(author))
 }
 
-// poll stores a public poll with so many options.
+// poll stores a public poll with n options.
 func (w *world) poll(author person, options int) *social.Post {
 	w.t.Helper()
 	p := statusBy(author)
@@ -400,7 +400,7 @@ func (w *world) reactionsOf(user social.UserID) batchLookup[social.PostID, socia
 	}
 }
 
-// together runs n functions at once, and returns their errors when all have ended.
+// together runs n functions concurrently, and returns their errors when all have ended.
 func together(n int, run func(i int) error) []error {
 	errs := make([]error, n)
 	start := make(chan struct{})
