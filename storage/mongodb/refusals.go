@@ -59,6 +59,7 @@ func (e *MigrationError) Error() string {
 		return fmt.Sprintf("the migration of %s to %q is being backed out of", e.Subject, e.To)
 	case MigrationNotSwitched:
 		return fmt.Sprintf("%s: %q is not read yet", e.Subject, e.To)
+	default: // MigrationDiffers, MigrationDoesNotFit
+		return e.Detail
 	}
-	return e.Detail
 }
