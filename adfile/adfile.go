@@ -109,18 +109,23 @@ type (
 		Even     bool         `yaml:"even"`
 	}
 	unit struct {
-		Key        string    `yaml:"key"`
-		Campaign   string    `yaml:"campaign"`
-		Headline   string    `yaml:"headline"`
-		Body       string    `yaml:"body"`
-		ImageURL   string    `yaml:"imageUrl"`
-		LandingURL string    `yaml:"landingUrl"`
-		State      ads.State `yaml:"state"`
-		Bid        bid       `yaml:"bid"`
-		Zones      []string  `yaml:"zones"`
-		Keywords   []string  `yaml:"keywords"`
-		Weight     *int      `yaml:"weight"`
-		Caps       []limit   `yaml:"caps"`
+		Key            string          `yaml:"key"`
+		Campaign       string          `yaml:"campaign"`
+		Headline       string          `yaml:"headline"`
+		Body           string          `yaml:"body"`
+		ImageURL       string          `yaml:"imageUrl"`
+		LandingURL     string          `yaml:"landingUrl"`
+		State          ads.State       `yaml:"state"`
+		Bid            bid             `yaml:"bid"`
+		Zones          []string        `yaml:"zones"`
+		Keywords       []string        `yaml:"keywords"`
+		KeywordWeights []keywordWeight `yaml:"keywordWeights"`
+		Weight         *int            `yaml:"weight"`
+		Caps           []limit         `yaml:"caps"`
+	}
+	keywordWeight struct {
+		Keyword string `yaml:"keyword"`
+		Weight  int    `yaml:"weight"`
 	}
 	bid struct {
 		Model    ads.BidModel `yaml:"model"`
@@ -220,6 +225,14 @@ func capsOf(limits []limit) []ads.Cap {
 	return caps
 }
 
+func weightsOf(given []keywordWeight) []ads.KeywordWeight {
+	var weights []ads.KeywordWeight
+	for _, w := range given {
+		weights = append(weights, ads.KeywordWeight(w))
+	}
+	return weights
+}
+
 func (c *campaign) read(field string) (ads.Campaign, error) {
 	read := ads.Campaign{
 		ID: ads.CampaignID{ID: idOf("campaign", c.Key)}, Name: c.Name, State: cmp.Or(c.State, ads.Active), House: c.House,
@@ -271,7 +284,10 @@ func (u *unit) read(field string) (ads.Unit, error) {
 		read.Zones = append(read.Zones, zone)
 	}
 	var err error
-	read.Keywords, err = ads.NormalKeywords(field+".keywords", u.Keywords)
+	if read.Keywords, err = ads.NormalKeywords(field+".keywords", u.Keywords); err != nil {
+		return read, err
+	}
+	read.KeywordWeights, err = ads.NormalKeywordWeights(field+".keywordWeights", read.Keywords, weightsOf(u.KeywordWeights))
 	return read, err
 }
 

@@ -34,7 +34,7 @@ var columns = map[string]map[string]string{
 	},
 	"ad": {
 		"key": "key", "campaign": "campaign", "headline": "headline", "body": "body", "image_url": "imageUrl", "landing_url": "landingUrl", "state": "state",
-		"bid_model": "bid.model", "bid": "bid.price", "currency": "bid.currency", "zones": "zones", "keywords": "keywords", "weight": "weight", "caps": "caps",
+		"bid_model": "bid.model", "bid": "bid.price", "currency": "bid.currency", "zones": "zones", "keywords": "keywords", "keyword_weights": "keywordWeights", "weight": "weight", "caps": "caps",
 	},
 }
 
@@ -223,7 +223,7 @@ func (r *row) budget() budget {
 func (r *row) unit() unit {
 	return unit{
 		Key: r.text("key"), Campaign: r.text("campaign"), Headline: r.text("headline"), Body: r.text("body"), ImageURL: r.text("image_url"),
-		LandingURL: r.text("landing_url"), State: ads.State(r.word("state")), Zones: r.list("zones"), Keywords: r.list("keywords"), Weight: r.optional("weight"), Caps: r.caps(),
+		LandingURL: r.text("landing_url"), State: ads.State(r.word("state")), Zones: r.list("zones"), Keywords: r.list("keywords"), KeywordWeights: r.keywordWeights(), Weight: r.optional("weight"), Caps: r.caps(),
 		Bid: bid{Model: ads.BidModel(r.word("bid_model")), Price: r.money("bid"), Currency: ads.Currency(r.text("currency"))},
 	}
 }
@@ -332,6 +332,20 @@ func (r *row) caps() []limit {
 		caps = append(caps, limit{Count: n, Per: ads.Window(strings.ToUpper(strings.TrimSpace(per)))})
 	}
 	return caps
+}
+
+// keywordWeights reads keywords and their weights: anvil/5|heavy load/2. A keyword may have a slash itself.
+func (r *row) keywordWeights() []keywordWeight {
+	var weights []keywordWeight
+	for _, entry := range r.list("keyword_weights") {
+		slash := max(strings.LastIndex(entry, "/"), 0)
+		n, err := strconv.Atoi(strings.TrimSpace(strings.TrimPrefix(entry[slash:], "/")))
+		if err != nil {
+			r.wrong("keyword_weights", "The weight of a keyword is written like anvil/5.")
+		}
+		weights = append(weights, keywordWeight{Keyword: strings.TrimSpace(entry[:slash]), Weight: n})
+	}
+	return weights
 }
 
 // where finds the row of a path, and its column.

@@ -41,6 +41,13 @@ func TestAddRefusesBadUnits(t *testing.T) {
 		{"no state", "units.1.state", func(u *ads.Unit) { u.State = "" }},
 		{"10,000 keywords", "units.1.keywords", func(u *ads.Unit) { u.Keywords = make([]string, 10_000) }},
 		{"a keyword in upper case", "units.1.keywords", func(u *ads.Unit) { u.Keywords = []string{"Anvil"} }},
+		{"a weight of another keyword", "units.1.keywordWeights.0.keyword", weighing(ads.KeywordWeight{Keyword: "forge", Weight: 2})},
+		{"a keyword's weight of 0", "units.1.keywordWeights.0.weight", weighing(ads.KeywordWeight{Keyword: "anvil"})},
+		{"a keyword's weight below 0", "units.1.keywordWeights.0.weight", weighing(ads.KeywordWeight{Keyword: "anvil", Weight: -1})},
+		{"a keyword's weight above 1000", "units.1.keywordWeights.0.weight", weighing(ads.KeywordWeight{Keyword: "anvil", Weight: ads.MaxWeight + 1})},
+		{"two weights of a keyword", "units.1.keywordWeights.1.keyword", weighing(ads.KeywordWeight{Keyword: "anvil", Weight: 1}, ads.KeywordWeight{Keyword: "anvil", Weight: 2})},
+		{"a weighted keyword in upper case", "units.1.keywordWeights", weighing(ads.KeywordWeight{Keyword: "Anvil", Weight: 1})},
+		{"weights that are not sorted", "units.1.keywordWeights", weighing(ads.KeywordWeight{Keyword: "steel", Weight: 1}, ads.KeywordWeight{Keyword: "anvil", Weight: 2})},
 		{"a weight below 0", "units.1.weight", func(u *ads.Unit) { u.Weight = -1 }},
 		{"a weight above 1000", "units.1.weight", func(u *ads.Unit) { u.Weight = ads.MaxWeight + 1 }},
 		{"a cap of nothing", "units.1.caps.0.count", func(u *ads.Unit) { u.Caps = []ads.Cap{{Per: ads.Day}} }},
@@ -61,6 +68,11 @@ func TestAddRefusesBadUnits(t *testing.T) {
 	if n := len(w.choose(1)); n != 0 {
 		t.Error("a refused batch has stored its good unit")
 	}
+}
+
+// weighing gives a unit two keywords, and these weights.
+func weighing(weights ...ads.KeywordWeight) func(*ads.Unit) {
+	return func(u *ads.Unit) { u.Keywords, u.KeywordWeights = []string{"anvil", "steel"}, weights }
 }
 
 func TestAddTakesWebAddressesAlone(t *testing.T) {

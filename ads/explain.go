@@ -17,6 +17,8 @@ type Explanation struct {
 	Score    float64
 	ECPM     Micros
 	Matched  []string
+	// KeywordWeight is the highest weight of those that matched, by which the score was multiplied; 1 where none has one.
+	KeywordWeight int
 }
 
 // Explain says what Choose would do just now with each unit of the zone, and does nothing of it: the winners first, then by score. Of
@@ -127,7 +129,7 @@ func (d *drafts) Expect(_ context.Context, e Expectation) (amount Micros, err er
 func explanations(all []*contender) []Explanation {
 	list := make([]Explanation, len(all))
 	for i, c := range all {
-		list[i] = Explanation{Unit: c.Unit, Headline: c.Headline, Verdict: c.verdict, Score: c.score, ECPM: c.ECPM, Matched: c.matched}
+		list[i] = Explanation{Unit: c.Unit, Headline: c.Headline, Verdict: c.verdict, Score: c.score, ECPM: c.ECPM, Matched: c.matched, KeywordWeight: c.boost}
 	}
 	slices.SortStableFunc(list, func(a, b Explanation) int {
 		if (a.Verdict == Won) != (b.Verdict == Won) {

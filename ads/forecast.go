@@ -86,7 +86,7 @@ type Booking struct {
 // which they run, in proportion to what is left of each. A campaign takes as many as it can pay for in that time at that eCPM: of a daily budget each
 // day's, or the part of it that the day's running hours in the forecast are of all; and never more than is left of its total, of which an evenly
 // spread one without a daily budget gives the share of its remaining time. Where its ads run in several zones, this one gets its share of their traffic.
-// Caps, keywords, weights and bids that change are not looked at; house ads take what is free, and are left out.
+// Caps, keywords and their weights, weights and bids that change are not looked at; house ads take what is free, and are left out.
 //
 // Errors: INVALID for "site", "zone", "from" or "to"; NOT_FOUND for "zone".
 func (s *Service) Forecast(ctx context.Context, r ForecastRequest) (*Forecast, error) {

@@ -25,16 +25,24 @@ func NormalKeywords(field string, keywords []string) ([]string, error) {
 	var normal []string
 	for i, keyword := range keywords {
 		at := fmt.Sprintf("%s.%d", field, i)
-		if err := fault.CheckLine(at, keyword, 1, MaxKeyword); err != nil {
+		read, err := normalKeyword(at, keyword)
+		if err != nil {
 			return nil, err
 		}
-		if strings.Contains(keyword, ",") {
-			return nil, fault.Invalidf(at, "A keyword has no comma.")
-		}
-		normal = append(normal, strings.Join(strings.Fields(strings.ToLower(keyword)), " "))
+		normal = append(normal, read)
 	}
 	slices.Sort(normal)
 	return slices.Compact(normal), nil
+}
+
+func normalKeyword(field, keyword string) (string, error) {
+	if err := fault.CheckLine(field, keyword, 1, MaxKeyword); err != nil {
+		return "", err
+	}
+	if strings.Contains(keyword, ",") {
+		return "", fault.Invalidf(field, "A keyword has no comma.")
+	}
+	return strings.Join(strings.Fields(strings.ToLower(keyword)), " "), nil
 }
 
 // matches are the keywords that both sorted lists have.
@@ -57,10 +65,11 @@ func matches(a, b []string) []string {
 
 // Score is how much a unit is worth in a zone of the design Keywords:
 //
-//	score = eCPM × log(1.1 + number of matching keywords)
+//	score = eCPM × log(1.1 + number of matching keywords) × highest weight of a matching keyword
 //
-// The logarithm gives the second match less than the first. A unit without a match keeps log(1.1), a tenth of its eCPM. The
-// formula is that of the chapter on ad networks in Copeland, MongoDB Applied Design Patterns (2013).
-func Score(ecpm Micros, matching int) float64 {
-	return float64(ecpm) * math.Log(1.1+float64(matching))
+// The logarithm gives the second match less than the first. A unit without a match keeps log(1.1), a tenth of its eCPM. That part of the
+// formula is from the chapter on ad networks in Copeland, MongoDB Applied Design Patterns (2013). The weight is 1 to MaxWeight; it
+// is 1 without a match, and for keywords that have no KeywordWeight.
+func Score(ecpm Micros, matching, weight int) float64 {
+	return float64(ecpm) * math.Log(1.1+float64(matching)) * float64(weight)
 }

@@ -72,6 +72,8 @@ func (s *Service) placing(ctx context.Context, u *Unit, newCurrency bool, err er
 	switch {
 	case errors.Is(err, ErrCurrency):
 		return because(fault.Invalidf("bid.currency", "A zone, its units and their campaigns' budgets have one currency."), err)
+	case errors.Is(err, ErrUpgrading) && len(u.KeywordWeights) > 0:
+		return because(fault.Errorf(fault.CodeNotAllowed, "keywordWeights", "Keywords can have weights when the operator has finished the upgrade of Plaza."), err)
 	case errors.Is(err, ErrUpgrading):
 		return because(fault.Errorf(fault.CodeNotAllowed, "bid.model", "A bid can be a CPA when the operator has finished the upgrade of Plaza."), err)
 	case errors.Is(err, ErrFull):

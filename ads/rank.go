@@ -30,6 +30,7 @@ type contender struct {
 	*RunningUnit
 	choice  ChoiceID
 	matched []string
+	boost   int // the weight of what matched; 1 for nothing
 	score   float64
 	verdict Verdict
 	grant   *grant // what held was put aside of
@@ -81,10 +82,11 @@ func rank(zone *Zone, keywords []string, known bool, now time.Time, random *rand
 	order = make([]*contender, 0, len(all))
 	for i := range all {
 		c := &all[i]
-		*c = contender{RunningUnit: &zone.Units[i], score: float64(zone.Units[i].ECPM), verdict: Lost}
+		*c = contender{RunningUnit: &zone.Units[i], boost: 1, score: float64(zone.Units[i].ECPM), verdict: Lost}
 		if zone.Design == ByKeywords {
 			c.matched = matches(c.Keywords, keywords)
-			c.score = Score(c.ECPM, len(c.matched))
+			c.boost = c.weightOf(c.matched)
+			c.score = Score(c.ECPM, len(c.matched), c.boost)
 		}
 		switch {
 		case !c.Schedule.Runs(now):
@@ -103,7 +105,7 @@ func rank(zone *Zone, keywords []string, known bool, now time.Time, random *rand
 }
 
 // inOrder puts the best first. The weighted units of each campaign take turns: together they stand for the mean of their scores by
-// weight, and which of them comes first is drawn by weight.
+// share, and which of them comes first is drawn by share.
 func inOrder(units []*contender, random *rand.Rand) {
 	var turns map[CampaignID][]*contender
 	for _, c := range units {
@@ -121,7 +123,7 @@ func inOrder(units []*contender, random *rand.Rand) {
 			continue
 		}
 		mean := meanScore(group)
-		for turn, c := range drawn(group, random) {
+		for turn, c := range drawn(group, random.IntN) {
 			c.worth, c.tie, c.turn = mean, first.tie, turn
 		}
 	}
@@ -142,23 +144,26 @@ func (c *contender) compare(other *contender) int {
 func meanScore(group []*contender) float64 {
 	sum, weights := 0.0, 0
 	for _, c := range group {
-		sum += c.score * float64(c.Weight)
-		weights += c.Weight
+		sum += c.score * float64(c.share())
+		weights += c.share()
 	}
 	return sum / float64(weights)
 }
 
-// drawn draws all units, one after the other, each by its weight among those that are left.
-func drawn(group []*contender, random *rand.Rand) []*contender {
+// share is the unit's part of the turns of its campaign, for what the page is about.
+func (c *contender) share() int { return c.Weight * c.boost }
+
+// drawn draws all units, one after the other, each by its share among those that are left. below draws a number from 0 up to n, without n.
+func drawn(group []*contender, below func(n int) int) []*contender {
 	left, order := slices.Clone(group), make([]*contender, 0, len(group))
 	for len(left) > 0 {
 		total := 0
 		for _, c := range left {
-			total += c.Weight
+			total += c.share()
 		}
-		i, ticket := 0, random.IntN(total)
-		for ; ticket >= left[i].Weight; i++ {
-			ticket -= left[i].Weight
+		i, ticket := 0, below(total)
+		for ; ticket >= left[i].share(); i++ {
+			ticket -= left[i].share()
 		}
 		order = append(order, left[i])
 		left = slices.Delete(left, i, i+1)

@@ -80,8 +80,44 @@ func TestKeywordsDecideWhereTheZoneIsDesignedSo(t *testing.T) {
 		s.shows(s.request(1, "Forge", "sand"), units[want])
 		s.shows(s.request(1), units[0])
 	}
-	if got := ads.Score(2_000_000, 2); math.Abs(got-2_000_000*math.Log(3.1)) > 1e-6 {
+	if got := ads.Score(2_000_000, 2, 1); math.Abs(got-2_000_000*math.Log(3.1)) > 1e-6 {
 		t.Errorf("the score is %v", got)
+	}
+}
+
+func TestTheWeightOfAKeywordDecidesOnPagesAboutIt(t *testing.T) {
+	for design, want := range map[ads.Design]int{ads.ByKeywords: 1, ads.ByFrequency: 0, ads.ByZone: 0} {
+		s := newStage(t, design)
+		units := []ads.UnitID{
+			s.unit(s.campaign(plain), 3_000_000, func(u *ads.Unit) { u.Keywords = []string{"anvil", "forge"} }),
+			s.unit(s.campaign(plain), 1_000_000, func(u *ads.Unit) {
+				u.Keywords, u.KeywordWeights = []string{"anvil", "forge"}, []ads.KeywordWeight{{Keyword: "forge", Weight: 4}}
+			}),
+		}
+		s.shows(s.request(1, "forge"), units[want]) // 3 against 1 × 4
+		s.shows(s.request(1, "anvil"), units[0])
+		s.shows(s.request(1), units[0])
+		explained, err := s.Explain(s.ctx, s.request(1, "anvil", "forge"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range explained {
+			weight := 1
+			if e.Unit == units[1] && design == ads.ByKeywords {
+				weight = 4
+			}
+			if e.KeywordWeight != weight || (e.Verdict == ads.Won) != (e.Unit == units[want]) {
+				t.Errorf("%s: %+v, want the weight %d", design, e, weight)
+			}
+		}
+	}
+}
+
+func TestOtherKeywordsLeaveTheWeightsOfThoseThatStay(t *testing.T) {
+	u := ads.Unit{Keywords: []string{"anvil", "forge"}, KeywordWeights: []ads.KeywordWeight{{Keyword: "anvil", Weight: 2}, {Keyword: "forge", Weight: 3}}}
+	u.SetKeywords([]string{"forge", "steel"})
+	if !slices.Equal(u.KeywordWeights, []ads.KeywordWeight{{Keyword: "forge", Weight: 3}}) {
+		t.Errorf("the weights are %+v", u.KeywordWeights)
 	}
 }
 

@@ -43,7 +43,8 @@ type Catalogue interface {
 	// time. ErrNotFound: a campaign's advertiser, or a unit's campaign or zone, is neither stored nor in the batch. ErrCurrency: a
 	// zone exists with another currency, or a unit bids in another one than its zone's or its campaign's budget's.
 	// ErrFull: a zone would have more than MaxZoneUnits units that are not archived.
-	// ErrUpgrading: a unit's bid is a CPA, and servers that do not know it may use the database; they would charge nothing for it.
+	// ErrUpgrading: a unit's bid is a CPA, and servers that do not know it may use the database; they would charge nothing for it. Or its keywords have
+	// weights, which such servers would ignore and lose.
 	Save(ctx context.Context, b Batch) (saved int, err error)
 
 	// Advertisers reads by id; absent advertisers are missing in the map.

@@ -46,6 +46,8 @@ type Unit struct {
 	Zones []ZoneID // where it is placed: 0 to MaxUnitZones, each once
 	// Keywords are what pages are about that the unit suits best: normal (see NormalKeywords), MaxKeywords at most.
 	Keywords []string
+	// KeywordWeights say which of the keywords count more: normal (see NormalKeywordWeights).
+	KeywordWeights []KeywordWeight
 	// Weight is the unit's share among the weighted units of its campaign in a zone, which take turns; 0: it stands alone.
 	Weight   int // 0 to MaxWeight
 	Caps     []Cap
@@ -81,7 +83,7 @@ func (u *Unit) Check() error { return u.checkParts("") }
 func (u *Unit) checkParts(field string) error {
 	return fault.All(
 		u.Creative.check(field), u.Bid.check(at(field, "bid")), u.State.check(at(field, "state")), u.checkZones(at(field, "zones")),
-		u.checkKeywords(at(field, "keywords")), checkCaps(at(field, "caps"), u.Caps), u.checkWeight(at(field, "weight")),
+		u.checkKeywords(at(field, "keywords")), u.checkKeywordWeights(at(field, "keywordWeights")), checkCaps(at(field, "caps"), u.Caps), u.checkWeight(at(field, "weight")),
 	)
 }
 

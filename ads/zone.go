@@ -90,11 +90,13 @@ type RunningUnit struct {
 	Bid      Bid
 	ECPM     Micros // see Unit.ECPM
 	Keywords []string
-	Weight   int
-	Caps     []ScopeCap // of the unit, its campaign and its advertiser
-	Schedule Schedule
-	House    bool
-	Limited  bool // the campaign has a budget
+	// KeywordWeights are Unit.KeywordWeights.
+	KeywordWeights []KeywordWeight
+	Weight         int
+	Caps           []ScopeCap // of the unit, its campaign and its advertiser
+	Schedule       Schedule
+	House          bool
+	Limited        bool // the campaign has a budget
 	// Attribution is how many days after its click a conversion counts.
 	Attribution int
 }
@@ -103,7 +105,7 @@ type RunningUnit struct {
 func Running(u *Unit, c *Campaign, a *Advertiser) RunningUnit {
 	return RunningUnit{
 		Unit: u.ID, Campaign: c.ID, AdvertiserID: a.ID, Advertiser: a.Name, Creative: u.Creative, Bid: u.Bid, ECPM: u.ECPM(),
-		Keywords: u.Keywords, Weight: u.Weight, Schedule: c.Schedule, House: c.House, Limited: c.Budget.Limited(), Attribution: c.AttributionDays(),
+		Keywords: u.Keywords, KeywordWeights: u.KeywordWeights, Weight: u.Weight, Schedule: c.Schedule, House: c.House, Limited: c.Budget.Limited(), Attribution: c.AttributionDays(),
 		Caps: slices.Concat(scoped(u.ID.ID, u.Caps), scoped(c.ID.ID, c.Caps), scoped(a.ID.ID, a.Caps)),
 	}
 }

@@ -318,7 +318,7 @@ func (r mutationResolver) CreateAdUnit(ctx context.Context, input model.CreateAd
 		}
 		set(&u.ImageURL, input.ImageURL)
 		var malformed, weightless error
-		u.Keywords, malformed = ads.NormalKeywords("keywords", input.Keywords)
+		malformed = setKeywords(&u, input.Keywords, input.KeywordWeights)
 		u.Weight, weightless = weightOf(input.Weight)
 		if err := fault.All(setID(&u.Campaign, "campaignId", &input.CampaignID, campaignID), malformed, weightless); err != nil {
 			return u.ID, fault.All(err, u.Check())
@@ -332,9 +332,9 @@ func (r mutationResolver) CreateAdUnit(ctx context.Context, input model.CreateAd
 func (r mutationResolver) UpdateAdUnit(ctx context.Context, input model.UpdateAdUnitInput) (*model.UpdateAdUnitPayload, error) {
 	saved, mistakes, err := saveAd(ctx, r.Resolver, r.loadAdUnit, func() (ads.UnitID, error) {
 		i, err := adUnitID("unitId", input.UnitID)
-		keywords, malformed := ads.NormalKeywords("keywords", input.Keywords)
 		weight, weightless := weightOf(input.Weight.Value())
 		if err != nil {
+			_, malformed := ads.NormalKeywords("keywords", input.Keywords)
 			return i, fault.All(err, malformed, weightless)
 		}
 		return i, at("unitId", r.Resolver.Ads.UpdateUnit(ctx, i, func(u *ads.Unit) error {
@@ -348,12 +348,9 @@ func (r mutationResolver) UpdateAdUnit(ctx context.Context, input model.UpdateAd
 			if input.Bid != nil {
 				u.Bid = bidOf(input.Bid)
 			}
-			if input.Keywords != nil {
-				u.Keywords = keywords
-			}
 			setList(&u.Caps, input.Caps, capsOf)
 			setList(&u.Zones, input.Zones, placesOf)
-			return fault.All(malformed, weightless)
+			return fault.All(setKeywords(u, input.Keywords, input.KeywordWeights), weightless)
 		}))
 	})
 	return &model.UpdateAdUnitPayload{Unit: saved, UserErrors: mistakes}, err
@@ -386,6 +383,29 @@ func weightOf(given *int) (int, error) {
 		return 0, nil
 	}
 	return *given, ads.CheckWeight("weight", *given)
+}
+
+// setKeywords sets a unit's keywords and their weights, where they are given.
+func setKeywords(u *ads.Unit, keywords []string, weights []*model.AdKeywordWeightInput) error {
+	if keywords != nil {
+		normal, err := ads.NormalKeywords("keywords", keywords)
+		if err != nil {
+			return err
+		}
+		u.SetKeywords(normal)
+	}
+	if weights == nil {
+		return nil
+	}
+	given := make([]ads.KeywordWeight, len(weights))
+	for i, w := range weights {
+		given[i] = ads.KeywordWeight{Keyword: w.Keyword, Weight: w.Weight}
+	}
+	normal, err := ads.NormalKeywordWeights("keywordWeights", u.Keywords, given)
+	if err == nil {
+		u.KeywordWeights = normal
+	}
+	return err
 }
 
 func set[T any](to, given *T) {

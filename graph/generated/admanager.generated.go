@@ -1417,6 +1417,35 @@ func (ec *executionContext) fieldContext_AdCandidate_matchedKeywords(_ context.C
 	return fc, nil
 }
 
+func (ec *executionContext) _AdCandidate_keywordWeight(ctx context.Context, field graphql.CollectedField, obj *model.AdCandidate) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdCandidate_keywordWeight,
+		func(ctx context.Context) (any, error) {
+			return obj.KeywordWeight, nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdCandidate_keywordWeight(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdCandidate",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdCap_count(ctx context.Context, field graphql.CollectedField, obj *ads.Cap) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2110,6 +2139,64 @@ func (ec *executionContext) fieldContext_AdForecast_bookings(_ context.Context, 
 	return fc, nil
 }
 
+func (ec *executionContext) _AdKeywordWeight_keyword(ctx context.Context, field graphql.CollectedField, obj *ads.KeywordWeight) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdKeywordWeight_keyword,
+		func(ctx context.Context) (any, error) {
+			return obj.Keyword, nil
+		},
+		nil,
+		ec.marshalNString2string,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdKeywordWeight_keyword(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdKeywordWeight",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type String does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
+func (ec *executionContext) _AdKeywordWeight_weight(ctx context.Context, field graphql.CollectedField, obj *ads.KeywordWeight) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdKeywordWeight_weight,
+		func(ctx context.Context) (any, error) {
+			return obj.Weight, nil
+		},
+		nil,
+		ec.marshalNInt2int,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdKeywordWeight_weight(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdKeywordWeight",
+		Field:      field,
+		IsMethod:   false,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			return nil, errors.New("field of type Int does not have child fields")
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdManager_advertisers(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -2418,6 +2505,8 @@ func (ec *executionContext) fieldContext_AdManager_unit(ctx context.Context, fie
 				return ec.fieldContext_AdUnit_bid(ctx, field)
 			case "keywords":
 				return ec.fieldContext_AdUnit_keywords(ctx, field)
+			case "keywordWeights":
+				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
 			case "weight":
 				return ec.fieldContext_AdUnit_weight(ctx, field)
 			case "caps":
@@ -2587,6 +2676,8 @@ func (ec *executionContext) fieldContext_AdManager_explain(ctx context.Context, 
 				return ec.fieldContext_AdCandidate_ecpm(ctx, field)
 			case "matchedKeywords":
 				return ec.fieldContext_AdCandidate_matchedKeywords(ctx, field)
+			case "keywordWeight":
+				return ec.fieldContext_AdCandidate_keywordWeight(ctx, field)
 			}
 			return nil, fmt.Errorf("no field named %q was found under type AdCandidate", field.Name)
 		},
@@ -4483,6 +4574,41 @@ func (ec *executionContext) fieldContext_AdUnit_keywords(_ context.Context, fiel
 	return fc, nil
 }
 
+func (ec *executionContext) _AdUnit_keywordWeights(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
+	return graphql.ResolveField(
+		ctx,
+		ec.OperationContext,
+		field,
+		ec.fieldContext_AdUnit_keywordWeights,
+		func(ctx context.Context) (any, error) {
+			return obj.KeywordWeights(), nil
+		},
+		nil,
+		ec.marshalNAdKeywordWeight2ᚕplazaᚋadsᚐKeywordWeightᚄ,
+		true,
+		true,
+	)
+}
+
+func (ec *executionContext) fieldContext_AdUnit_keywordWeights(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
+	fc = &graphql.FieldContext{
+		Object:     "AdUnit",
+		Field:      field,
+		IsMethod:   true,
+		IsResolver: false,
+		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
+			switch field.Name {
+			case "keyword":
+				return ec.fieldContext_AdKeywordWeight_keyword(ctx, field)
+			case "weight":
+				return ec.fieldContext_AdKeywordWeight_weight(ctx, field)
+			}
+			return nil, fmt.Errorf("no field named %q was found under type AdKeywordWeight", field.Name)
+		},
+	}
+	return fc, nil
+}
+
 func (ec *executionContext) _AdUnit_weight(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
 	return graphql.ResolveField(
 		ctx,
@@ -4855,6 +4981,8 @@ func (ec *executionContext) fieldContext_AdUnitConnection_nodes(_ context.Contex
 				return ec.fieldContext_AdUnit_bid(ctx, field)
 			case "keywords":
 				return ec.fieldContext_AdUnit_keywords(ctx, field)
+			case "keywordWeights":
+				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
 			case "weight":
 				return ec.fieldContext_AdUnit_weight(ctx, field)
 			case "caps":
@@ -4990,6 +5118,8 @@ func (ec *executionContext) fieldContext_AdUnitEdge_node(_ context.Context, fiel
 				return ec.fieldContext_AdUnit_bid(ctx, field)
 			case "keywords":
 				return ec.fieldContext_AdUnit_keywords(ctx, field)
+			case "keywordWeights":
+				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
 			case "weight":
 				return ec.fieldContext_AdUnit_weight(ctx, field)
 			case "caps":
@@ -5749,6 +5879,8 @@ func (ec *executionContext) fieldContext_CreateAdUnitPayload_unit(_ context.Cont
 				return ec.fieldContext_AdUnit_bid(ctx, field)
 			case "keywords":
 				return ec.fieldContext_AdUnit_keywords(ctx, field)
+			case "keywordWeights":
+				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
 			case "weight":
 				return ec.fieldContext_AdUnit_weight(ctx, field)
 			case "caps":
@@ -6195,6 +6327,8 @@ func (ec *executionContext) fieldContext_SetAdUnitStatePayload_unit(_ context.Co
 				return ec.fieldContext_AdUnit_bid(ctx, field)
 			case "keywords":
 				return ec.fieldContext_AdUnit_keywords(ctx, field)
+			case "keywordWeights":
+				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
 			case "weight":
 				return ec.fieldContext_AdUnit_weight(ctx, field)
 			case "caps":
@@ -6391,6 +6525,8 @@ func (ec *executionContext) fieldContext_UpdateAdUnitPayload_unit(_ context.Cont
 				return ec.fieldContext_AdUnit_bid(ctx, field)
 			case "keywords":
 				return ec.fieldContext_AdUnit_keywords(ctx, field)
+			case "keywordWeights":
+				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
 			case "weight":
 				return ec.fieldContext_AdUnit_weight(ctx, field)
 			case "caps":
@@ -6736,6 +6872,40 @@ func (ec *executionContext) unmarshalInputAdCapInput(ctx context.Context, obj an
 	return it, nil
 }
 
+func (ec *executionContext) unmarshalInputAdKeywordWeightInput(ctx context.Context, obj any) (model.AdKeywordWeightInput, error) {
+	var it model.AdKeywordWeightInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"keyword", "weight"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "keyword":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keyword"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Keyword = data
+		case "weight":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("weight"))
+			data, err := ec.unmarshalNInt2int(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.Weight = data
+		}
+	}
+
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputAdPlacementInput(ctx context.Context, obj any) (model.AdPlacementInput, error) {
 	var it model.AdPlacementInput
 	asMap := map[string]any{}
@@ -6932,7 +7102,7 @@ func (ec *executionContext) unmarshalInputCreateAdUnitInput(ctx context.Context,
 		asMap["body"] = ""
 	}
 
-	fieldsInOrder := [...]string{"campaignId", "headline", "body", "imageUrl", "landingUrl", "bid", "keywords", "weight", "caps", "zones"}
+	fieldsInOrder := [...]string{"campaignId", "headline", "body", "imageUrl", "landingUrl", "bid", "keywords", "keywordWeights", "weight", "caps", "zones"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -6988,6 +7158,13 @@ func (ec *executionContext) unmarshalInputCreateAdUnitInput(ctx context.Context,
 				return it, err
 			}
 			it.Keywords = data
+		case "keywordWeights":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keywordWeights"))
+			data, err := ec.unmarshalOAdKeywordWeightInput2ᚕᚖplazaᚋgraphᚋmodelᚐAdKeywordWeightInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.KeywordWeights = data
 		case "weight":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("weight"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -7335,7 +7512,7 @@ func (ec *executionContext) unmarshalInputUpdateAdUnitInput(ctx context.Context,
 		asMap[k] = v
 	}
 
-	fieldsInOrder := [...]string{"unitId", "headline", "body", "imageUrl", "landingUrl", "bid", "keywords", "weight", "caps", "zones"}
+	fieldsInOrder := [...]string{"unitId", "headline", "body", "imageUrl", "landingUrl", "bid", "keywords", "keywordWeights", "weight", "caps", "zones"}
 	for _, k := range fieldsInOrder {
 		v, ok := asMap[k]
 		if !ok {
@@ -7391,6 +7568,13 @@ func (ec *executionContext) unmarshalInputUpdateAdUnitInput(ctx context.Context,
 				return it, err
 			}
 			it.Keywords = data
+		case "keywordWeights":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("keywordWeights"))
+			data, err := ec.unmarshalOAdKeywordWeightInput2ᚕᚖplazaᚋgraphᚋmodelᚐAdKeywordWeightInputᚄ(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.KeywordWeights = data
 		case "weight":
 			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("weight"))
 			data, err := ec.unmarshalOInt2ᚖint(ctx, v)
@@ -7879,6 +8063,11 @@ func (ec *executionContext) _AdCandidate(ctx context.Context, sel ast.SelectionS
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
+		case "keywordWeight":
+			out.Values[i] = ec._AdCandidate_keywordWeight(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
@@ -8124,6 +8313,50 @@ func (ec *executionContext) _AdForecast(ctx context.Context, sel ast.SelectionSe
 			}
 		case "bookings":
 			out.Values[i] = ec._AdForecast_bookings(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	out.Dispatch(ctx)
+	if out.Invalids > 0 {
+		return graphql.Null
+	}
+
+	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
+
+	for label, dfs := range deferred {
+		ec.processDeferredGroup(graphql.DeferredGroup{
+			Label:    label,
+			Path:     graphql.GetPath(ctx),
+			FieldSet: dfs,
+			Context:  ctx,
+		})
+	}
+
+	return out
+}
+
+var adKeywordWeightImplementors = []string{"AdKeywordWeight"}
+
+func (ec *executionContext) _AdKeywordWeight(ctx context.Context, sel ast.SelectionSet, obj *ads.KeywordWeight) graphql.Marshaler {
+	fields := graphql.CollectFields(ec.OperationContext, sel, adKeywordWeightImplementors)
+
+	out := graphql.NewFieldSet(fields)
+	deferred := make(map[string]*graphql.FieldSet)
+	for i, field := range fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("AdKeywordWeight")
+		case "keyword":
+			out.Values[i] = ec._AdKeywordWeight_keyword(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				out.Invalids++
+			}
+		case "weight":
+			out.Values[i] = ec._AdKeywordWeight_weight(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				out.Invalids++
 			}
@@ -9068,6 +9301,11 @@ func (ec *executionContext) _AdUnit(ctx context.Context, sel ast.SelectionSet, o
 			}
 		case "keywords":
 			out.Values[i] = ec._AdUnit_keywords(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
+			}
+		case "keywordWeights":
+			out.Values[i] = ec._AdUnit_keywordWeights(ctx, field, obj)
 			if out.Values[i] == graphql.Null {
 				atomic.AddUint32(&out.Invalids, 1)
 			}
@@ -10395,6 +10633,59 @@ var (
 	}
 )
 
+func (ec *executionContext) marshalNAdKeywordWeight2plazaᚋadsᚐKeywordWeight(ctx context.Context, sel ast.SelectionSet, v ads.KeywordWeight) graphql.Marshaler {
+	return ec._AdKeywordWeight(ctx, sel, &v)
+}
+
+func (ec *executionContext) marshalNAdKeywordWeight2ᚕplazaᚋadsᚐKeywordWeightᚄ(ctx context.Context, sel ast.SelectionSet, v []ads.KeywordWeight) graphql.Marshaler {
+	ret := make(graphql.Array, len(v))
+	var wg sync.WaitGroup
+	isLen1 := len(v) == 1
+	if !isLen1 {
+		wg.Add(len(v))
+	}
+	for i := range v {
+		i := i
+		fc := &graphql.FieldContext{
+			Index:  &i,
+			Result: &v[i],
+		}
+		ctx := graphql.WithFieldContext(ctx, fc)
+		f := func(i int) {
+			defer func() {
+				if r := recover(); r != nil {
+					ec.Error(ctx, ec.Recover(ctx, r))
+					ret = nil
+				}
+			}()
+			if !isLen1 {
+				defer wg.Done()
+			}
+			ret[i] = ec.marshalNAdKeywordWeight2plazaᚋadsᚐKeywordWeight(ctx, sel, v[i])
+		}
+		if isLen1 {
+			f(i)
+		} else {
+			go f(i)
+		}
+
+	}
+	wg.Wait()
+
+	for _, e := range ret {
+		if e == graphql.Null {
+			return graphql.Null
+		}
+	}
+
+	return ret
+}
+
+func (ec *executionContext) unmarshalNAdKeywordWeightInput2ᚖplazaᚋgraphᚋmodelᚐAdKeywordWeightInput(ctx context.Context, v any) (*model.AdKeywordWeightInput, error) {
+	res, err := ec.unmarshalInputAdKeywordWeightInput(ctx, v)
+	return &res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNAdPlacement2ᚕᚖplazaᚋgraphᚋmodelᚐAdPlacementᚄ(ctx context.Context, sel ast.SelectionSet, v []*model.AdPlacement) graphql.Marshaler {
 	ret := make(graphql.Array, len(v))
 	var wg sync.WaitGroup
@@ -11396,6 +11687,24 @@ func (ec *executionContext) marshalOAdForecast2ᚖplazaᚋgraphᚋmodelᚐAdFore
 		return graphql.Null
 	}
 	return ec._AdForecast(ctx, sel, v)
+}
+
+func (ec *executionContext) unmarshalOAdKeywordWeightInput2ᚕᚖplazaᚋgraphᚋmodelᚐAdKeywordWeightInputᚄ(ctx context.Context, v any) ([]*model.AdKeywordWeightInput, error) {
+	if v == nil {
+		return nil, nil
+	}
+	var vSlice []any
+	vSlice = graphql.CoerceList(v)
+	var err error
+	res := make([]*model.AdKeywordWeightInput, len(vSlice))
+	for i := range vSlice {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithIndex(i))
+		res[i], err = ec.unmarshalNAdKeywordWeightInput2ᚖplazaᚋgraphᚋmodelᚐAdKeywordWeightInput(ctx, vSlice[i])
+		if err != nil {
+			return nil, err
+		}
+	}
+	return res, nil
 }
 
 func (ec *executionContext) marshalOAdManager2ᚖplazaᚋgraphᚋmodelᚐAdManager(ctx context.Context, sel ast.SelectionSet, v *model.AdManager) graphql.Marshaler {

@@ -86,6 +86,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 		ec.unmarshalInputAdBidInput,
 		ec.unmarshalInputAdBudgetInput,
 		ec.unmarshalInputAdCapInput,
+		ec.unmarshalInputAdKeywordWeightInput,
 		ec.unmarshalInputAdPlacementInput,
 		ec.unmarshalInputAdScheduleInput,
 		ec.unmarshalInputAddCommentInput,
@@ -538,6 +539,8 @@ type AdUnit {
   bid: AdBid!
   "The page topics that it suits best."
   keywords: [String!]!
+  "The weights of single keywords, in the order of the keywords. A keyword that is not listed has the weight 1."
+  keywordWeights: [AdKeywordWeight!]!
   "Its share among the weighted units of its campaign, which take turns; null if it has no weight and competes alone."
   weight: Int
   "How often one person sees it at most."
@@ -616,6 +619,14 @@ type AdBudget {
   even: Boolean!
 }
 
+"How much one keyword of an ad counts, in zones of the design ` + "`" + `KEYWORDS` + "`" + `."
+type AdKeywordWeight {
+  "One of the ad's keywords."
+  keyword: String!
+  "1 to 1000."
+  weight: Int!
+}
+
 "A frequency cap: the maximum number of times that one person sees something."
 type AdCap {
   "1 to 100."
@@ -632,12 +643,14 @@ type AdCandidate {
   headline: String!
   "What happened to it."
   verdict: AdVerdict!
-  "Its rank: the eCPM, and in zones of the design ` + "`" + `KEYWORDS` + "`" + ` the eCPM times log(1.1 + matching keywords)."
+  "Its rank: the eCPM, and in zones of the design ` + "`" + `KEYWORDS` + "`" + ` the eCPM times log(1.1 + matching keywords) times the keyword weight."
   score: Float!
   "The expected earnings of a thousand impressions."
   ecpm: Micros!
   "The keywords that match."
   matchedKeywords: [String!]!
+  "The highest weight of the matching keywords; 1 if none of them has a weight."
+  keywordWeight: Int!
 }
 
 "What was shown, clicked and spent."
@@ -686,7 +699,7 @@ type AdReportRow {
 
 """
 A zone's forecast. The requests of an hour are the mean of the same weekday and hour in the past weeks. Campaigns whose ads run in the zone take
-their part, highest eCPM first, as far as their budgets allow. Caps, keywords and weights are ignored, and house ads take what is left.
+their part, highest eCPM first, as far as their budgets allow. Caps, keywords, weights and keyword weights are ignored, and house ads take what is left.
 """
 type AdForecast {
   "The data that it is based on."
@@ -1076,6 +1089,14 @@ input RefundAdsInput {
   reason: String!
 }
 
+"How much one keyword of an ad counts, in zones of the design ` + "`" + `KEYWORDS` + "`" + `."
+input AdKeywordWeightInput {
+  "One of the ad's keywords."
+  keyword: String!
+  "1 to 1000. 5 counts five times as much as a keyword without a weight."
+  weight: Int!
+}
+
 "How often one person sees something at most."
 input AdCapInput {
   "1 to 100."
@@ -1228,6 +1249,8 @@ input CreateAdUnitInput {
   bid: AdBidInput!
   "Up to 50 keywords of up to 50 characters, without commas."
   keywords: [String!]
+  "Weights of single keywords, each once. Keywords that are left out have the weight 1."
+  keywordWeights: [AdKeywordWeightInput!]
   "Its share among the weighted ads of its campaign: 1 to 1000. Default: no weight; it competes alone."
   weight: Int
   "How often one person sees it at most; one cap per window."
@@ -1250,8 +1273,10 @@ input UpdateAdUnitInput {
   landingUrl: String
   "What the advertiser pays."
   bid: AdBidInput
-  "Up to 50 keywords."
+  "Up to 50 keywords. Keywords that the ad keeps also keep their weights, unless ` + "`" + `keywordWeights` + "`" + ` is given."
   keywords: [String!]
+  "Weights of single keywords, each once, in place of all that it has."
+  keywordWeights: [AdKeywordWeightInput!]
   "1 to 1000, or null for no weight: it competes alone."
   weight: Int
   "How often one person sees it at most; one cap per window."

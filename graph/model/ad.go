@@ -121,6 +121,11 @@ func (u *AdUnit) ImageURL() *string { return optional(u.Unit.ImageURL) }
 // Keywords is never nil.
 func (u *AdUnit) Keywords() []string { return append([]string{}, u.Unit.Keywords...) }
 
+// KeywordWeights is never nil.
+func (u *AdUnit) KeywordWeights() []ads.KeywordWeight {
+	return append([]ads.KeywordWeight{}, u.Unit.KeywordWeights...)
+}
+
 // Weight is null where the unit stands alone.
 func (u *AdUnit) Weight() *int { return optional(u.Unit.Weight) }
 

@@ -68,6 +68,14 @@ type AdChoice struct {
 	Why string `json:"why"`
 }
 
+// How much one keyword of an ad counts, in zones of the design `KEYWORDS`.
+type AdKeywordWeightInput struct {
+	// One of the ad's keywords.
+	Keyword string `json:"keyword"`
+	// 1 to 1000. 5 counts five times as much as a keyword without a weight.
+	Weight int `json:"weight"`
+}
+
 // The name of a place for ads.
 type AdPlacementInput struct {
 	// The site's name.
@@ -236,6 +244,8 @@ type CreateAdUnitInput struct {
 	Bid *AdBidInput `json:"bid"`
 	// Up to 50 keywords of up to 50 characters, without commas.
 	Keywords []string `json:"keywords,omitempty"`
+	// Weights of single keywords, each once. Keywords that are left out have the weight 1.
+	KeywordWeights []*AdKeywordWeightInput `json:"keywordWeights,omitempty"`
 	// Its share among the weighted ads of its campaign: 1 to 1000. Default: no weight; it competes alone.
 	Weight *int `json:"weight,omitempty"`
 	// How often one person sees it at most; one cap per window.
@@ -998,8 +1008,10 @@ type UpdateAdUnitInput struct {
 	LandingURL *string `json:"landingUrl,omitempty"`
 	// What the advertiser pays.
 	Bid *AdBidInput `json:"bid,omitempty"`
-	// Up to 50 keywords.
+	// Up to 50 keywords. Keywords that the ad keeps also keep their weights, unless `keywordWeights` is given.
 	Keywords []string `json:"keywords,omitempty"`
+	// Weights of single keywords, each once, in place of all that it has.
+	KeywordWeights []*AdKeywordWeightInput `json:"keywordWeights,omitempty"`
 	// 1 to 1000, or null for no weight: it competes alone.
 	Weight graphql.Omittable[*int] `json:"weight,omitempty"`
 	// How often one person sees it at most; one cap per window.

@@ -23,13 +23,14 @@ type adUnitDoc struct {
 
 // adUnitDetails are what can be replaced.
 type adUnitDetails struct {
-	State    ads.State     `bson:"state"`
-	Creative adCreativeDoc `bson:",inline"`
-	Bid      adBidDoc      `bson:"bid"`
-	Zones    []string      `bson:"zones"` // as ads.ZoneID.String has them
-	Keywords []string      `bson:"keywords"`
-	Weight   int           `bson:"weight"`
-	Caps     []adCapDoc    `bson:"caps"`
+	State          ads.State            `bson:"state"`
+	Creative       adCreativeDoc        `bson:",inline"`
+	Bid            adBidDoc             `bson:"bid"`
+	Zones          []string             `bson:"zones"` // as ads.ZoneID.String has them
+	Keywords       []string             `bson:"keywords"`
+	KeywordWeights []adKeywordWeightDoc `bson:"keywordWeights"`
+	Weight         int                  `bson:"weight"`
+	Caps           []adCapDoc           `bson:"caps"`
 }
 
 type adCreativeDoc struct {
@@ -45,6 +46,24 @@ type adBidDoc struct {
 	Currency ads.Currency `bson:"currency"`
 }
 
+// adKeywordWeightDoc is an ads.KeywordWeight.
+type adKeywordWeightDoc struct {
+	Keyword string `bson:"keyword"`
+	Weight  int    `bson:"weight"`
+}
+
+func adKeywordWeightDocs(weights []ads.KeywordWeight) []adKeywordWeightDoc {
+	return mdb.Map(weights, func(w *ads.KeywordWeight) adKeywordWeightDoc { return adKeywordWeightDoc(*w) })
+}
+
+// adKeywordWeights is nil for none.
+func adKeywordWeights(docs []adKeywordWeightDoc) []ads.KeywordWeight {
+	if len(docs) == 0 {
+		return nil
+	}
+	return mdb.Map(docs, func(d *adKeywordWeightDoc) ads.KeywordWeight { return ads.KeywordWeight(*d) })
+}
+
 func newAdUnitDoc(u *ads.Unit, v int) adUnitDoc {
 	return adUnitDoc{ID: u.ID, Version: v, Revision: 1, Campaign: u.Campaign, Details: newAdUnitDetails(u)}
 }
@@ -52,14 +71,14 @@ func newAdUnitDoc(u *ads.Unit, v int) adUnitDoc {
 func newAdUnitDetails(u *ads.Unit) adUnitDetails {
 	return adUnitDetails{
 		State: u.State, Creative: adCreativeDoc(u.Creative), Bid: adBidDoc(u.Bid), Zones: zoneKeys(u.Zones),
-		Keywords: u.Keywords, Weight: u.Weight, Caps: adCapDocs(u.Caps),
+		Keywords: u.Keywords, KeywordWeights: adKeywordWeightDocs(u.KeywordWeights), Weight: u.Weight, Caps: adCapDocs(u.Caps),
 	}
 }
 
 func (d *adUnitDoc) unit() (*ads.Unit, error) {
 	u := &ads.Unit{
 		ID: d.ID, Campaign: d.Campaign, Creative: ads.Creative(d.Details.Creative), State: d.Details.State, Bid: ads.Bid(d.Details.Bid), Keywords: d.Details.Keywords,
-		Weight: d.Details.Weight, Caps: adCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions,
+		KeywordWeights: adKeywordWeights(d.Details.KeywordWeights), Weight: d.Details.Weight, Caps: adCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions,
 	}
 	for _, key := range d.Details.Zones {
 		zone, err := ads.ParseZoneID(key)
@@ -99,8 +118,8 @@ func (s *adSaving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
 	if len(b.Units) == 0 {
 		return 0, nil
 	}
-	isCPA := func(u ads.Unit) bool { return u.Bid.Model == ads.CPA }
-	if s.db.writes("adUnits") < adsVersion && slices.ContainsFunc(b.Units, isCPA) {
+	written := s.db.writes("adUnits")
+	if slices.ContainsFunc(b.Units, func(u ads.Unit) bool { return adUnitVersion(&u) > written }) {
 		return 0, ads.ErrUpgrading
 	}
 	document := func(u *ads.Unit) adUnitDoc { return newAdUnitDoc(u, s.db.writes("adUnits")) }
@@ -121,6 +140,18 @@ func (s *adSaving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
 		return 0, err
 	}
 	return len(added) + replaced, s.checkPlaces(ctx)
+}
+
+// adUnitVersion is the first version in which a unit's document says all of it.
+func adUnitVersion(u *ads.Unit) int {
+	switch {
+	case len(u.KeywordWeights) > 0:
+		return adUnitsVersion
+	case u.Bid.Model == ads.CPA:
+		return adsVersion
+	default:
+		return version
+	}
 }
 
 // place notes that a unit comes into its zones.

@@ -24,20 +24,21 @@ type adZoneDoc struct {
 
 // adRunningDoc is a zone's copy of a unit: see ads.Running.
 type adRunningDoc struct {
-	Unit         ads.UnitID       `bson:"unit"`
-	Campaign     ads.CampaignID   `bson:"campaign"`
-	AdvertiserID ads.AdvertiserID `bson:"advertiserId"`
-	Advertiser   string           `bson:"advertiser"`
-	Creative     adCreativeDoc    `bson:",inline"`
-	Bid          adBidDoc         `bson:"bid"`
-	ECPM         ads.Micros       `bson:"ecpm"`
-	Keywords     []string         `bson:"keywords,omitempty"`
-	Weight       int              `bson:"weight,omitempty"`
-	Caps         []adScopeCapDoc  `bson:"caps,omitempty"`
-	Schedule     adScheduleDoc    `bson:"schedule,omitempty"`
-	House        bool             `bson:"house,omitempty"`
-	Limited      bool             `bson:"limited,omitempty"`
-	Attribution  int              `bson:"attribution,omitempty"` // absent where a server has written it that knew of no conversions
+	Unit           ads.UnitID           `bson:"unit"`
+	Campaign       ads.CampaignID       `bson:"campaign"`
+	AdvertiserID   ads.AdvertiserID     `bson:"advertiserId"`
+	Advertiser     string               `bson:"advertiser"`
+	Creative       adCreativeDoc        `bson:",inline"`
+	Bid            adBidDoc             `bson:"bid"`
+	ECPM           ads.Micros           `bson:"ecpm"`
+	Keywords       []string             `bson:"keywords,omitempty"`
+	KeywordWeights []adKeywordWeightDoc `bson:"keywordWeights,omitempty"`
+	Weight         int                  `bson:"weight,omitempty"`
+	Caps           []adScopeCapDoc      `bson:"caps,omitempty"`
+	Schedule       adScheduleDoc        `bson:"schedule,omitempty"`
+	House          bool                 `bson:"house,omitempty"`
+	Limited        bool                 `bson:"limited,omitempty"`
+	Attribution    int                  `bson:"attribution,omitempty"` // absent where a server has written it that knew of no conversions
 }
 
 func (d *adZoneDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -75,6 +76,8 @@ func (d *adRunningDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		readMicros(r, v, &d.ECPM)
 	case "keywords":
 		mdb.ReadArray(r, v, &d.Keywords, (*mdb.Reader).Text)
+	case "keywordWeights":
+		mdb.ReadDocuments(r, v, &d.KeywordWeights)
 	case "weight":
 		r.Int(v, &d.Weight)
 	case "caps":
@@ -113,6 +116,15 @@ func (d *adBidDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		readMicros(r, v, &d.Price)
 	case "currency":
 		mdb.ReadText(r, v, &d.Currency)
+	}
+}
+
+func (d *adKeywordWeightDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "keyword":
+		r.Text(v, &d.Keyword)
+	case "weight":
+		r.Int(v, &d.Weight)
 	}
 }
 
@@ -163,7 +175,7 @@ func (d *adZoneDoc) zone() (*ads.Zone, error) {
 func newAdRunningDoc(r ads.RunningUnit) adRunningDoc {
 	return adRunningDoc{
 		Unit: r.Unit, Campaign: r.Campaign, AdvertiserID: r.AdvertiserID, Advertiser: r.Advertiser, Creative: adCreativeDoc(r.Creative),
-		Bid: adBidDoc(r.Bid), ECPM: r.ECPM, Keywords: r.Keywords, Weight: r.Weight, Caps: adScopeCapDocs(r.Caps),
+		Bid: adBidDoc(r.Bid), ECPM: r.ECPM, Keywords: r.Keywords, KeywordWeights: adKeywordWeightDocs(r.KeywordWeights), Weight: r.Weight, Caps: adScopeCapDocs(r.Caps),
 		Schedule: newAdScheduleDoc(r.Schedule), House: r.House, Limited: r.Limited, Attribution: r.Attribution,
 	}
 }
@@ -171,7 +183,7 @@ func newAdRunningDoc(r ads.RunningUnit) adRunningDoc {
 func (d *adRunningDoc) running() ads.RunningUnit {
 	return ads.RunningUnit{
 		Unit: d.Unit, Campaign: d.Campaign, AdvertiserID: d.AdvertiserID, Advertiser: d.Advertiser, Creative: ads.Creative(d.Creative),
-		Bid: ads.Bid(d.Bid), ECPM: d.ECPM, Keywords: d.Keywords, Weight: d.Weight, Caps: adScopeCaps(d.Caps),
+		Bid: ads.Bid(d.Bid), ECPM: d.ECPM, Keywords: d.Keywords, KeywordWeights: adKeywordWeights(d.KeywordWeights), Weight: d.Weight, Caps: adScopeCaps(d.Caps),
 		Schedule: d.Schedule.schedule(), House: d.House, Limited: d.Limited, Attribution: cmp.Or(d.Attribution, ads.DefaultAttribution),
 	}
 }

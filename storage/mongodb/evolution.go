@@ -26,6 +26,8 @@ const (
 	// adCampaigns, adUnits, adZones, adTallies and adLedgers: in version 2 ads have conversions. Campaigns, and their units in zones, say for how many days after
 	// a click they count; units and tallies have their number; ledgers say what is expected of them. Absent, all of these are 0: the default, and none.
 	adsVersion = 2
+	// adUnits and adZones: in version 3 keywords of units can have weights. Absent, they have none.
+	adUnitsVersion = 3
 )
 
 // newestVersions are the newest versions that this package reads and writes, of collections that have had several.
@@ -34,7 +36,7 @@ func newestVersions() versions {
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
 		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
 		"adImpressions": recordingsVersion, "adClicks": recordingsVersion, "adConversions": recordingsVersion,
-		"adCampaigns": adsVersion, "adUnits": adsVersion, "adZones": adsVersion, "adTallies": adsVersion, "adLedgers": adsVersion,
+		"adCampaigns": adsVersion, "adUnits": adUnitsVersion, "adZones": adUnitsVersion, "adTallies": adsVersion, "adLedgers": adsVersion,
 	}
 }
 

@@ -225,8 +225,9 @@ func TestOldDocumentsAreUpgradedInTheBackground(t *testing.T) {
 	})
 }
 
-// TestNoCPAUntilTheUpgradeIsFinished: a server of the previous version would rank it as a CPC, and charge nothing.
-func TestNoCPAUntilTheUpgradeIsFinished(t *testing.T) {
+// TestNewAdsWaitUntilTheUpgradeIsFinished: a server of the previous version would rank a CPA as a CPC and charge nothing, and
+// ignore and lose the weights of keywords.
+func TestNewAdsWaitUntilTheUpgradeIsFinished(t *testing.T) {
 	t.Parallel()
 	w := newTownAlone(t, nil, mongodb.Options{})
 	advertiser, campaign, zone := ads.AdvertiserID{ID: id.New()}, ads.CampaignID{ID: id.New()}, ads.ZoneID{Site: "example.org", Name: "top"}
@@ -244,8 +245,19 @@ func TestNoCPAUntilTheUpgradeIsFinished(t *testing.T) {
 	if _, err := during.Ads().Save(t.Context(), batch); !errors.Is(err, ads.ErrUpgrading) {
 		t.Errorf("a CPA is saved for servers that do not know it: %v", err)
 	}
+	weighted := batch
+	weighted.Units = slices.Clone(batch.Units)
+	weighted.Units[0].Bid.Model = ads.CPC
+	weighted.Units[0].Keywords, weighted.Units[0].KeywordWeights = []string{"anvil"}, []ads.KeywordWeight{{Keyword: "anvil", Weight: 5}}
+	if _, err := during.Ads().Save(t.Context(), weighted); !errors.Is(err, ads.ErrUpgrading) {
+		t.Errorf("weights of keywords are saved for servers that would lose them: %v", err)
+	}
 	w.ok(during.FinishUpgrade(t.Context(), nil))
 	if saved, err := during.Ads().Save(t.Context(), batch); err != nil || saved != 4 {
 		t.Errorf("after the upgrade: %d saved, %v", saved, err)
+	}
+	weighted.Units[0].ID = ads.UnitID{ID: id.New()}
+	if saved, err := during.Ads().Save(t.Context(), weighted); err != nil || saved != 1 {
+		t.Errorf("after the upgrade: %d saved with weights of keywords, %v", saved, err)
 	}
 }

@@ -2,18 +2,19 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 
 	"plaza/ads"
 )
 
 const adUnitColumns = `id, campaign, headline, body, image_url, landing_url, bid_model, bid_price, bid_currency,
-	state, keywords, weight, caps, revision, impressions, clicks, conversions`
+	state, keywords, keyword_weights, weight, caps, revision, impressions, clicks, conversions`
 
 var (
 	insertAdUnit = define(`INSERT INTO ad_units (headline, body, image_url, landing_url, bid_model, bid_price, bid_currency,
-		state, keywords, weight, caps, id, campaign) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
+		state, keywords, keyword_weights, weight, caps, id, campaign) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`)
 	replaceAdUnit = define(`UPDATE ad_units SET headline = ?, body = ?, image_url = ?, landing_url = ?,
-		bid_model = ?, bid_price = ?, bid_currency = ?, state = ?, keywords = ?, weight = ?, caps = ?, revision = revision + 1
+		bid_model = ?, bid_price = ?, bid_currency = ?, state = ?, keywords = ?, keyword_weights = ?, weight = ?, caps = ?, revision = revision + 1
 		WHERE id = ? AND revision = ?`)
 	adUnitsByID      = define(`SELECT ` + adUnitColumns + ` FROM ad_units WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	adUnitsPage      = defineDirected(`SELECT ` + adUnitColumns + ` FROM ad_units WHERE campaign = ?4 AND id > ?1 AND id < ?2 ORDER BY id $order LIMIT ?3`)
@@ -30,7 +31,7 @@ var (
 func (w *work) saveAdUnit(u *ads.Unit) (saved bool, err error) {
 	values := []any{
 		u.Headline, u.Body, u.ImageURL, u.LandingURL, string(u.Bid.Model), int64(u.Bid.Price), string(u.Bid.Currency),
-		string(u.State), asJSON(append([]string{}, u.Keywords...)), u.Weight, capRows(u.Caps), u.ID.Bytes(),
+		string(u.State), asJSON(append([]string{}, u.Keywords...)), keywordWeightRows(u.KeywordWeights), u.Weight, capRows(u.Caps), u.ID.Bytes(),
 	}
 	if u.Revision == 0 {
 		saved, err = w.insertAd(insertAdUnit, append(values, u.Campaign.Bytes())...)
@@ -130,22 +131,46 @@ func (s adStore) ListUnits(ctx context.Context, of ads.CampaignID, p ads.Page) (
 }
 
 func scanAdUnit(scan scan) (*ads.Unit, error) {
-	u, keywords, caps := &ads.Unit{}, "", ""
+	u, keywords, weights, caps := &ads.Unit{}, "", "", ""
 	err := scan(into(&u.ID.ID), into(&u.Campaign.ID), &u.Headline, &u.Body, &u.ImageURL, &u.LandingURL,
-		&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.State, &keywords, &u.Weight, &caps, &u.Revision, &u.Impressions, &u.Clicks, &u.Conversions)
+		&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.State, &keywords, &weights, &u.Weight, &caps, &u.Revision, &u.Impressions, &u.Clicks, &u.Conversions)
 	if err != nil {
 		return u, err
 	}
-	if err := readKeywords(keywords, &u.Keywords); err != nil {
-		return u, err
-	}
-	return u, readCaps(caps, &u.Caps)
+	return u, errors.Join(readKeywords(keywords, &u.Keywords), readKeywordWeights(weights, &u.KeywordWeights), readCaps(caps, &u.Caps))
 }
 
 func readKeywords(text string, to *[]string) error {
 	err := fromJSON(text, to)
 	if len(*to) == 0 {
 		*to = nil
+	}
+	return err
+}
+
+// keywordWeightRow is a keyword's weight in the JSON of a column.
+type keywordWeightRow struct {
+	Keyword string `json:"keyword"`
+	Weight  int    `json:"weight"`
+}
+
+func keywordWeightRows(weights []ads.KeywordWeight) string {
+	rows := make([]keywordWeightRow, len(weights))
+	for i, w := range weights {
+		rows[i] = keywordWeightRow(w)
+	}
+	return asJSON(rows)
+}
+
+func readKeywordWeights(text string, to *[]ads.KeywordWeight) error {
+	*to = nil
+	if text == "[]" { // nearly always
+		return nil
+	}
+	var rows []keywordWeightRow
+	err := fromJSON(text, &rows)
+	for _, row := range rows {
+		*to = append(*to, ads.KeywordWeight(row))
 	}
 	return err
 }

@@ -13,7 +13,7 @@ var (
 	adZonesPage   = defineDirected(`SELECT zone, currency, design, revision FROM ad_zones
 		WHERE zone > ?1 AND zone < ?2 ORDER BY zone $order LIMIT ?3`)
 	runningInZone = define(`SELECT u.id, u.campaign, a.id, a.name, u.headline, u.body, u.image_url, u.landing_url,
-		u.bid_model, u.bid_price, u.bid_currency, u.impressions, u.clicks, u.conversions, u.keywords, u.weight, u.caps,
+		u.bid_model, u.bid_price, u.bid_currency, u.impressions, u.clicks, u.conversions, u.keywords, u.keyword_weights, u.weight, u.caps,
 		c.schedule, c.house, c.budget_total, c.budget_daily, c.caps, c.attribution, a.caps
 		FROM ad_placements p CROSS JOIN ad_units u ON u.id = p.unit
 		CROSS JOIN ad_campaigns c ON c.id = u.campaign CROSS JOIN ad_advertisers a ON a.id = c.advertiser
@@ -85,15 +85,15 @@ func scanRunning(scan scan) (ads.RunningUnit, error) {
 	var u ads.Unit
 	var c ads.Campaign
 	var a ads.Advertiser
-	var keywords, unitCaps, schedule, campaignCaps, advertiserCaps string
+	var keywords, weights, unitCaps, schedule, campaignCaps, advertiserCaps string
 	err := scan(into(&u.ID.ID), into(&c.ID.ID), into(&a.ID.ID), &a.Name, &u.Headline, &u.Body, &u.ImageURL, &u.LandingURL,
-		&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.Impressions, &u.Clicks, &u.Conversions, &keywords, &u.Weight, &unitCaps,
+		&u.Bid.Model, &u.Bid.Price, &u.Bid.Currency, &u.Impressions, &u.Clicks, &u.Conversions, &keywords, &weights, &u.Weight, &unitCaps,
 		&schedule, &c.House, &c.Budget.Total, &c.Budget.Daily, &campaignCaps, &c.Attribution, &advertiserCaps)
 	if err != nil {
 		return ads.RunningUnit{}, err
 	}
 	for _, err := range []error{
-		readKeywords(keywords, &u.Keywords), readSchedule(schedule, &c.Schedule),
+		readKeywords(keywords, &u.Keywords), readKeywordWeights(weights, &u.KeywordWeights), readSchedule(schedule, &c.Schedule),
 		readCaps(unitCaps, &u.Caps), readCaps(campaignCaps, &c.Caps), readCaps(advertiserCaps, &a.Caps),
 	} {
 		if err != nil {

@@ -328,6 +328,7 @@ func (w *world) inputFields() map[string][]bad {
 		"CreateAdUnitInput.imageUrl":            address(),
 		"CreateAdUnitInput.landingUrl":          append(address(), bad{why: "empty", value: "", code: "BLANK"}),
 		"CreateAdUnitInput.keywords":            badKeywords("INVALID", "TOO_LONG", "BLANK"),
+		"CreateAdUnitInput.keywordWeights":      badKeywordWeights(),
 		"CreateAdUnitInput.weight":              values("INVALID", 0, -1, 1_001, -1<<31),
 		"CreateAdUnitInput.caps":                badCaps(),
 		"CreateAdUnitInput.zones":               badPlaces(),
@@ -340,6 +341,7 @@ func (w *world) inputFields() map[string][]bad {
 		"UpdateAdUnitInput.imageUrl":            address(),
 		"UpdateAdUnitInput.landingUrl":          append(address(), bad{why: "empty", value: "", code: "BLANK"}),
 		"UpdateAdUnitInput.keywords":            badKeywords("INVALID", "TOO_LONG", "BLANK"),
+		"UpdateAdUnitInput.keywordWeights":      badKeywordWeights(),
 		"UpdateAdUnitInput.weight":              values("INVALID", 0, -1, 1_001, -1<<31),
 		"UpdateAdUnitInput.caps":                badCaps(),
 		"UpdateAdUnitInput.zones":               badPlaces(),
@@ -431,6 +433,27 @@ func badCaps() []bad {
 		{why: "half a cap", value: one(0.5, "DAY"), code: "BAD_USER_INPUT"},
 		{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
 	}
+}
+
+func badKeywordWeights() []bad {
+	beside := map[string]any{"keywords": []any{"anvil"}}
+	one := func(keyword, weight any) []any { return []any{map[string]any{"keyword": keyword, "weight": weight}} }
+	list := []bad{
+		{why: "none", value: one("anvil", 0), code: "INVALID"},
+		{why: "below 0", value: one("anvil", -1), code: "INVALID"},
+		{why: "1,001", value: one("anvil", 1_001), code: "INVALID"},
+		{why: "a keyword twice", value: append(one("anvil", 1), one(" Anvil", 2)...), code: "INVALID"},
+		{why: "another keyword", value: one("forge", 1), code: "INVALID"},
+		{why: "no keyword", value: one("", 1), code: "BLANK"},
+		{why: "256 kB", value: one(veryLong, 1), code: "TOO_LONG"},
+		{why: "10,000", value: slices.Repeat(one("anvil", 1), 10_000), code: "TOO_LONG"},
+		{why: "half a weight", value: one("anvil", 0.5), code: "BAD_USER_INPUT"},
+		{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
+	}
+	for i := range list {
+		list[i].beside = beside
+	}
+	return list
 }
 
 func badMicros() []bad {

@@ -16,6 +16,9 @@ func CallEverything(t *testing.T, store ads.Store) {
 	saveReplaces(w)
 	c, zone := w.budgeted(ads.Budget{Total: 1_000_000, Daily: 10_000}), w.zone("elsewhere")
 	u := w.place(c, cpc(1_000), zone)
+	weighted := unit(c, cpc(2_000), zone)
+	weighted.Keywords, weighted.KeywordWeights = []string{"anvil"}, []ads.KeywordWeight{{Keyword: "anvil", Weight: 5}}
+	w.add(ads.Batch{Units: []ads.Unit{weighted}})
 	if _, err := w.pause(c.ID); err != nil {
 		t.Fatal(err)
 	}

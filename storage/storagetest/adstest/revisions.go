@@ -36,6 +36,7 @@ func saveReplaces(w *world) {
 	}
 	z.Design = ads.ByFrequency
 	u.Headline, u.Bid, u.Keywords, u.Weight = "Anvils", cpc(70_000), []string{"anvil", "heavy load"}, 3
+	u.KeywordWeights = []ads.KeywordWeight{{Keyword: "anvil", Weight: ads.MaxWeight}, {Keyword: "heavy load", Weight: 1}}
 	u.Caps = []ads.Cap{{Count: 2, Per: ads.Day}}
 	saved, err := w.Save(w.ctx, ads.Batch{Advertisers: []ads.Advertiser{a}, Campaigns: []ads.Campaign{c}, Zones: []ads.Zone{z}, Units: []ads.Unit{u}})
 	w.ok(err, "Save")

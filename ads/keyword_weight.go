@@ -1,0 +1,82 @@
+package ads
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"plaza/fault"
+)
+
+// KeywordWeight says how much one keyword of a unit counts, in a zone of the design ByKeywords.
+type KeywordWeight struct {
+	Keyword string
+	Weight  int // 1 to MaxWeight; a keyword without one has 1
+}
+
+// NormalKeywordWeights are the weights of a unit's keywords as they are stored: of normal keywords, sorted. The keywords are normal, too; an
+// entry names one of them as NormalKeywords reads it, and each keyword has one entry at most. Errors name the part: "keywordWeights.0.weight".
+func NormalKeywordWeights(field string, keywords []string, given []KeywordWeight) ([]KeywordWeight, error) {
+	if len(given) > MaxKeywords {
+		return nil, fault.Errorf(fault.CodeTooLong, field, "At most %d keywords have a weight.", MaxKeywords)
+	}
+	var normal []KeywordWeight
+	var wrong []error
+	for i, w := range given {
+		at := fmt.Sprintf("%s.%d", field, i)
+		keyword, err := normalKeyword(at+".keyword", w.Keyword)
+		switch {
+		case err != nil:
+		case !slices.Contains(keywords, keyword):
+			err = fault.Invalidf(at+".keyword", "The ad does not have this keyword.")
+		case slices.ContainsFunc(normal, func(other KeywordWeight) bool { return other.Keyword == keyword }):
+			err = fault.Invalidf(at+".keyword", "This keyword has a weight already.")
+		}
+		wrong = append(wrong, err, checkKeywordWeight(at+".weight", w.Weight))
+		normal = append(normal, KeywordWeight{keyword, w.Weight})
+	}
+	slices.SortFunc(normal, KeywordWeight.compare)
+	return normal, fault.All(wrong...)
+}
+
+func checkKeywordWeight(field string, weight int) error {
+	if weight < 1 || weight > MaxWeight {
+		return fault.Invalidf(field, "The weight of a keyword is 1 to %d.", MaxWeight)
+	}
+	return nil
+}
+
+func (w KeywordWeight) compare(other KeywordWeight) int {
+	return strings.Compare(w.Keyword, other.Keyword)
+}
+
+// SetKeywords gives the unit other normal keywords. Those that it keeps also keep their weights.
+func (u *Unit) SetKeywords(keywords []string) {
+	u.Keywords = keywords
+	var kept []KeywordWeight
+	for _, w := range u.KeywordWeights {
+		if slices.Contains(keywords, w.Keyword) {
+			kept = append(kept, w)
+		}
+	}
+	u.KeywordWeights = kept
+}
+
+func (u *Unit) checkKeywordWeights(field string) error {
+	normal, err := NormalKeywordWeights(field, u.Keywords, u.KeywordWeights)
+	if err == nil && !slices.Equal(normal, u.KeywordWeights) {
+		return fault.Invalidf(field, "Weights are of keywords in lower case, and sorted by them.")
+	}
+	return err
+}
+
+// weightOf is the highest weight of keywords that the unit has, and 1 where none of them has one.
+func (r *RunningUnit) weightOf(matched []string) int {
+	highest := 1
+	for _, w := range r.KeywordWeights {
+		if w.Weight > highest && slices.Contains(matched, w.Keyword) {
+			highest = w.Weight
+		}
+	}
+	return highest
+}
