@@ -17,7 +17,7 @@ type adAdvertiserDoc struct {
 }
 
 func newAdAdvertiserDoc(a *ads.Advertiser) adAdvertiserDoc {
-	return adAdvertiserDoc{ID: a.ID, Version: version, Revision: 1, Name: a.Name, Caps: adCapDocs(a.Caps)}
+	return adAdvertiserDoc{ID: a.ID, Version: mdb.FirstVersion, Revision: 1, Name: a.Name, Caps: adCapDocs(a.Caps)}
 }
 
 func (d *adAdvertiserDoc) advertiser() *ads.Advertiser {

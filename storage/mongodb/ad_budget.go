@@ -90,7 +90,7 @@ func (a *adStore) grant(ctx context.Context, c *ads.Campaign, r ads.LeaseRequest
 		return nil, err
 	}
 	_, err = a.leases.InsertOne(ctx, adLeaseDoc{
-		ID: lease.ID, Version: version, Campaign: c.ID, Amount: lease.Amount, Spent: lease.Spent, Day: lease.Day, SettleAt: lease.SettleAt,
+		ID: lease.ID, Version: mdb.FirstVersion, Campaign: c.ID, Amount: lease.Amount, Spent: lease.Spent, Day: lease.Day, SettleAt: lease.SettleAt,
 	})
 	return lease, err
 }

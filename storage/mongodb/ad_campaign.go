@@ -84,7 +84,7 @@ func (s *adSaving) saveCampaigns(ctx context.Context, b *ads.Batch) (int, error)
 		return 0, err
 	}
 	wanted := distinct(added, func(c *ads.Campaign) []ads.AdvertiserID { return []ads.AdvertiserID{c.Advertiser} })
-	known, err := existing(ctx, s.advertisers, wanted)
+	known, err := mdb.Existing(ctx, s.advertisers, wanted)
 	if err != nil {
 		return 0, err
 	}

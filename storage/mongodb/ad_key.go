@@ -20,7 +20,7 @@ func (a *adStore) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) 
 	var d adKeyDoc
 	err := a.db.db.Read(ctx, "signing key", func(ctx context.Context) error {
 		return mdb.Retry(ctx, func() error {
-			return mdb.OrRetry(a.keys.FindOneAndUpdate(ctx, mdb.Doc("_id", "signing"), mdb.Doc("$setOnInsert", mdb.Doc("v", version, "key", fresh)),
+			return mdb.OrRetry(a.keys.FindOneAndUpdate(ctx, mdb.Doc("_id", "signing"), mdb.Doc("$setOnInsert", mdb.Doc("v", mdb.FirstVersion, "key", fresh)),
 				options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d))
 		})
 	})

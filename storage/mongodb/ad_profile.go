@@ -133,7 +133,7 @@ var reserving = func() mdb.Stages {
 		mdb.Doc("$set", mdb.Doc("seen", living)),
 		mdb.Doc("$set", mdb.Doc("now", choosing)),
 		mdb.Doc("$set", mdb.Doc(
-			"v", version, "chosen", "$now.chosen", "seen", "$now.seen",
+			"v", mdb.FirstVersion, "chosen", "$now.chosen", "seen", "$now.seen",
 			"keepUntil", mdb.Doc("$max", bson.A{"$$now", mdb.Doc("$max", "$now.seen.keep")}),
 		)),
 		mdb.Doc("$unset", "now"),
@@ -241,7 +241,7 @@ func (a *adStore) confirm(ctx context.Context, waiting []ads.Recording) error {
 func (s *Store) ImportAdProfiles(ctx context.Context, profiles []ads.Profile) error {
 	docs := make([]any, len(profiles))
 	for i, p := range profiles {
-		d := adProfileDoc{ID: p.ID, Version: version, Seen: []adSightingDoc{}, Chosen: []int{}}
+		d := adProfileDoc{ID: p.ID, Version: mdb.FirstVersion, Seen: []adSightingDoc{}, Chosen: []int{}}
 		for _, seen := range p.Seen {
 			d.Seen = append(d.Seen, adSightingDoc{adScope{seen.Scope}, seen.Choice, seen.At, seen.Until, seen.Keep})
 			if seen.Keep.After(d.KeepUntil) {

@@ -37,7 +37,7 @@ type adRefundDoc struct {
 
 func newAdRefundDoc(r *ads.Refund) adRefundDoc {
 	return adRefundDoc{
-		ID: r.ID, Version: version, Campaign: r.Campaign, Unit: orNil(r.Unit), Choice: orNil(r.Choice), Kind: r.Kind, Person: orNil(r.Person), Address: orNil(r.Address),
+		ID: r.ID, Version: mdb.FirstVersion, Campaign: r.Campaign, Unit: orNil(r.Unit), Choice: orNil(r.Choice), Kind: r.Kind, Person: orNil(r.Person), Address: orNil(r.Address),
 		From: r.From, To: r.To, Most: r.Most, By: r.By, Reason: r.Reason, Begun: r.Begun, Count: r.Count, Amount: r.Amount, Open: !r.Done,
 	}
 }

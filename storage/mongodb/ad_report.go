@@ -84,7 +84,7 @@ func (a *adStore) RollUp(ctx context.Context, from, to, until time.Time) error {
 
 // putRollup changes what is known of the tallies.
 func (a *adStore) putRollup(ctx context.Context, change bson.D) error {
-	change = append(change, bson.E{Key: "$setOnInsert", Value: mdb.Doc("v", version)})
+	change = append(change, bson.E{Key: "$setOnInsert", Value: mdb.Doc("v", mdb.FirstVersion)})
 	_, err := a.keys.UpdateOne(ctx, mdb.Doc("_id", rollupName), change, options.UpdateOne().SetUpsert(true))
 	return mdb.OrRetry(err)
 }
@@ -96,7 +96,7 @@ func (a *adStore) markStale(ctx context.Context, hours []time.Time) error {
 	_, err := a.keys.BulkWrite(ctx, []mongo.WriteModel{
 		mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(mdb.Doc("$pull", mdb.Doc("stale", mdb.Doc("$in", hours)))),
 		mongo.NewUpdateOneModel().SetFilter(own).SetUpsert(true).
-			SetUpdate(mdb.Doc("$addToSet", mdb.Doc("stale", mdb.Doc("$each", hours)), "$setOnInsert", mdb.Doc("v", version))),
+			SetUpdate(mdb.Doc("$addToSet", mdb.Doc("stale", mdb.Doc("$each", hours)), "$setOnInsert", mdb.Doc("v", mdb.FirstVersion))),
 	})
 	return mdb.OrRetry(err)
 }

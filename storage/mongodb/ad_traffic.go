@@ -31,7 +31,7 @@ func (a *adStore) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
 	}
 	puts := make([]mongo.WriteModel, len(counts))
 	for i, t := range counts {
-		d := adTrafficDoc{ID: t.ID, Version: version, Zone: t.Zone.String(), Currency: t.Currency, Hour: t.Hour, Asked: t.Asked, Filled: t.Filled, Shown: t.Shown}
+		d := adTrafficDoc{ID: t.ID, Version: mdb.FirstVersion, Zone: t.Zone.String(), Currency: t.Currency, Hour: t.Hour, Asked: t.Asked, Filled: t.Filled, Shown: t.Shown}
 		puts[i] = mongo.NewReplaceOneModel().SetFilter(mdb.Doc("_id", t.ID, "zone", d.Zone, "hour", t.Hour)).SetReplacement(d).SetUpsert(true)
 	}
 	return a.db.db.Read(ctx, "put traffic", func(ctx context.Context) error {

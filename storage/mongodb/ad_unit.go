@@ -150,7 +150,7 @@ func adUnitVersion(u *ads.Unit) int {
 	case u.Bid.Model == ads.CPA:
 		return adsVersion
 	default:
-		return version
+		return mdb.FirstVersion
 	}
 }
 

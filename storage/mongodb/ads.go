@@ -69,31 +69,31 @@ func (s *Store) adIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	a := s.ads()
 	return map[*mongo.Collection][]mongo.IndexModel{
 		a.advertisers: nil,
-		a.campaigns:   {index(byAdvertiser, mdb.Doc("advertiser", 1, "_id", 1))},
-		a.units:       {index(byCampaign, mdb.Doc("campaign", 1, "_id", 1))}, // pausing, too
-		a.zones:       nil,                                                   // choosing needs only _id
+		a.campaigns:   {mdb.Index(byAdvertiser, mdb.Doc("advertiser", 1, "_id", 1))},
+		a.units:       {mdb.Index(byCampaign, mdb.Doc("campaign", 1, "_id", 1))}, // pausing, too
+		a.zones:       nil,                                                       // choosing needs only _id
 		a.ledgers:     nil,
-		a.leases:      {index("settleAt", mdb.Doc("settleAt", 1))},
-		a.profiles:    {expiring("keepUntil", 0)},
-		a.impressions: {expiring("keepUntil", 0), index("at", mdb.Doc("at", 1)), having(whenDue, byDue, mdb.Doc(whenDue, 1)), billed()},
+		a.leases:      {mdb.Index("settleAt", mdb.Doc("settleAt", 1))},
+		a.profiles:    {mdb.ExpiringIndex("keepUntil", 0)},
+		a.impressions: {mdb.ExpiringIndex("keepUntil", 0), mdb.Index("at", mdb.Doc("at", 1)), mdb.IndexHaving(whenDue, byDue, mdb.Doc(whenDue, 1)), billed()},
 		a.clicks: {
-			expiring("keepUntil", 0),
-			index("at", mdb.Doc("at", 1)),
-			having("profile", byPerson, mdb.Doc("profile", 1, "at", 1)),
-			having("address", byAddress, mdb.Doc("address", 1, "at", 1)),
-			having(whenDue, byDue, mdb.Doc(whenDue, 1)),
+			mdb.ExpiringIndex("keepUntil", 0),
+			mdb.Index("at", mdb.Doc("at", 1)),
+			mdb.IndexHaving("profile", byPerson, mdb.Doc("profile", 1, "at", 1)),
+			mdb.IndexHaving("address", byAddress, mdb.Doc("address", 1, "at", 1)),
+			mdb.IndexHaving(whenDue, byDue, mdb.Doc(whenDue, 1)),
 			billed(),
 		},
 		a.conversions: {
-			expiring("keepUntil", 0),
-			index("at", mdb.Doc("at", 1)),
-			having("profile", byPerson, mdb.Doc("profile", 1, "at", 1)),
-			having(whenDue, byDue, mdb.Doc(whenDue, 1)),
+			mdb.ExpiringIndex("keepUntil", 0),
+			mdb.Index("at", mdb.Doc("at", 1)),
+			mdb.IndexHaving("profile", byPerson, mdb.Doc("profile", 1, "at", 1)),
+			mdb.IndexHaving(whenDue, byDue, mdb.Doc(whenDue, 1)),
 			billed(),
 		},
-		a.refunds: {index(byCampaign, mdb.Doc("campaign", 1, "_id", 1)), having("open", byOpen, mdb.Doc("open", 1, "_id", 1))},
-		a.tallies: {index("hour", mdb.Doc("hour", 1))},
-		a.traffic: {index("hour", mdb.Doc("hour", 1)), index(byZone, mdb.Doc("zone", 1, "hour", 1))},
+		a.refunds: {mdb.Index(byCampaign, mdb.Doc("campaign", 1, "_id", 1)), mdb.IndexHaving("open", byOpen, mdb.Doc("open", 1, "_id", 1))},
+		a.tallies: {mdb.Index("hour", mdb.Doc("hour", 1))},
+		a.traffic: {mdb.Index("hour", mdb.Doc("hour", 1)), mdb.Index(byZone, mdb.Doc("zone", 1, "hour", 1))},
 		a.keys:    nil,
 	}
 }
@@ -190,7 +190,7 @@ func insertNew[T any, K comparable, D any](ctx context.Context, c *mongo.Collect
 
 // notStored are the entries whose key is not in the collection, the first of each key.
 func notStored[T any, K comparable](ctx context.Context, c *mongo.Collection, entries []T, key func(*T) K) ([]T, error) {
-	known, err := existing(ctx, c, mdb.Map(entries, key))
+	known, err := mdb.Existing(ctx, c, mdb.Map(entries, key))
 	if err != nil {
 		return nil, err
 	}

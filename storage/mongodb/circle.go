@@ -46,7 +46,7 @@ func (d *circleDoc) Evolve() error { return known("circles", d.Version) }
 
 func newCircleDoc(c *social.Circle) circleDoc {
 	return circleDoc{
-		ID: c.ID, Version: version, Owner: c.Owner, Name: c.Name, NameKey: social.NameKey(c.Name),
+		ID: c.ID, Version: mdb.FirstVersion, Owner: c.Owner, Name: c.Name, NameKey: social.NameKey(c.Name),
 		IsDefault: c.IsDefault, Members: c.MembersCount,
 	}
 }

@@ -71,7 +71,7 @@ func (d *commentDoc) Evolve() error { return known("comments", d.Version) }
 // newCommentDoc is the copy in a post: the document itself has Seq as well.
 func newCommentDoc(c *social.Comment) commentDoc {
 	return commentDoc{
-		ID: c.ID, Version: version, Post: c.Post, Parent: c.Parent, Slug: c.Slug, Path: c.Path,
+		ID: c.ID, Version: mdb.FirstVersion, Post: c.Post, Parent: c.Parent, Slug: c.Slug, Path: c.Path,
 		TreePath: string(c.TreePath), Author: c.Author, Text: c.Text, EditedAt: c.EditedAt,
 		Replies: c.Replies, Deleted: c.Deleted,
 	}

@@ -84,7 +84,7 @@ func newestOf(d any) int {
 	case *markDoc:
 		return marksVersion
 	}
-	return version
+	return mdb.FirstVersion
 }
 
 // fill sets every field to something.

@@ -12,14 +12,15 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
 // The jobs that remove what Author, who has deleted their account, has left behind, some at each attempt.
 const (
-	jobDelete jobKind = "delete user"
+	jobDelete jobs.Kind = "delete user"
 	// jobSweep is the same once more, when nothing can be under way any more that began before the deletion.
-	jobSweep jobKind = "sweep user"
+	jobSweep jobs.Kind = "sweep user"
 )
 
 const (
@@ -36,8 +37,8 @@ const (
 // relation, in the same command.
 func goneKey(user social.UserID) bson.D { return edgeKey(user, user) }
 
-func deletionID(user social.UserID) jobID {
-	return jobID{id.Derive(user.ID.Time(), string(jobDelete)+user.ID.String())}
+func deletionID(user social.UserID) jobs.ID {
+	return jobs.ID{ID: id.Derive(user.ID.Time(), string(jobDelete)+user.ID.String())}
 }
 
 // DeleteUser implements social.Users.
@@ -50,7 +51,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if _, err := s.handles.DeleteOne(ctx, mdb.Doc("_id", d.Handle, "user", user)); err != nil {
 			return err
 		}
-		mark := mdb.Doc("$set", mdb.Doc("v", version, "gone", true))
+		mark := mdb.Doc("$set", mdb.Doc("v", mdb.FirstVersion, "gone", true))
 		if _, err := s.edges.UpdateOne(ctx, goneKey(user), mark, options.UpdateOne().SetUpsert(true)); err != nil {
 			return mdb.OrRetry(err)
 		}
@@ -58,9 +59,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 			return err
 		}
 		now := time.Now()
-		s.jobs.made.Add(1)
-		_, err := s.jobs.jobs.InsertOne(ctx, jobDoc{ID: deletionID(user), Version: version, Kind: jobDelete, Author: user, MadeAt: now, Due: now})
-		if err != nil {
+		if err := s.jobs.AddAs(ctx, jobs.Job{ID: deletionID(user), Kind: jobDelete, Author: user, MadeAt: now, Due: now}); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -89,7 +88,7 @@ func (s *Store) endSessions(ctx context.Context, user social.UserID) error {
 // IsDeleting implements social.Users.
 func (s *Store) IsDeleting(ctx context.Context, user social.UserID) (deleting bool, err error) {
 	err = s.db.Read(ctx, "is user being deleted", func(ctx context.Context) error {
-		err := s.jobs.jobs.FindOne(ctx, mdb.Doc("_id", deletionID(user)), options.FindOne().SetProjection(mdb.Doc("_id", 1))).Err()
+		err := s.jobs.Collection.FindOne(ctx, mdb.Doc("_id", deletionID(user)), options.FindOne().SetProjection(mdb.Doc("_id", 1))).Err()
 		deleting = err == nil
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return nil
@@ -134,7 +133,7 @@ func (d deletion) removals() []func(context.Context) (did bool, err error) {
 }
 
 // deleteLeft does a part of jobDelete or jobSweep.
-func (s *Store) deleteLeft(ctx context.Context, j *jobDoc) error {
+func (s *Store) deleteLeft(ctx context.Context, j *jobs.Job) error {
 	d := deletion{Store: s, user: j.Author, together: max(1, cutTogether>>max(0, j.Attempts-1))}
 	deadline := time.Now().Add(s.erasing.inJob)
 	for did := true; did; { // until a whole round finds nothing: somebody may write while it goes on
@@ -150,7 +149,7 @@ func (s *Store) deleteLeft(ctx context.Context, j *jobDoc) error {
 	if err := d.deleteOwn(ctx); err != nil || j.Kind == jobSweep {
 		return err
 	}
-	return s.jobs.addSweep(ctx, j, 2*s.transactionLife)
+	return s.addSweep(ctx, j, 2*s.transactionLife)
 }
 
 // removeUntil removes until there is nothing more, or it is late.
@@ -162,18 +161,18 @@ func (d deletion) removeUntil(ctx context.Context, deadline time.Time, remove fu
 		}
 		did = true
 		if time.Now().After(deadline) {
-			return did, errMoreWork
+			return did, jobs.ErrMore
 		}
 	}
 }
 
 // addSweep stores the job that looks again. Calls end some seconds after they began, and the transactions of killed servers after their life.
-func (q *jobQueue) addSweep(ctx context.Context, from *jobDoc, after time.Duration) error {
-	j := jobDoc{
-		ID: jobID{id.Derive(from.ID.Time(), string(jobSweep)+from.Author.ID.String())}, Version: version, Kind: jobSweep, Author: from.Author,
+func (s *Store) addSweep(ctx context.Context, from *jobs.Job, after time.Duration) error {
+	j := jobs.Job{
+		ID: jobs.ID{ID: id.Derive(from.ID.Time(), string(jobSweep)+from.Author.ID.String())}, Version: mdb.FirstVersion, Kind: jobSweep, Author: from.Author,
 		MadeAt: time.Now().Add(after), Due: time.Now().Add(after),
 	}
-	_, err := q.jobs.InsertOne(ctx, j)
+	_, err := s.jobs.Collection.InsertOne(ctx, j)
 	if mongo.IsDuplicateKeyError(err) {
 		return nil
 	}
@@ -416,7 +415,7 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 		if _, err := d.profiles.DeleteOne(ctx, mdb.Doc("_id", d.user)); err != nil {
 			return err
 		}
-		if _, err := d.jobs.jobs.DeleteOne(ctx, mdb.Doc("_id", eraseID(d.user))); err != nil {
+		if _, err := d.jobs.Collection.DeleteOne(ctx, mdb.Doc("_id", eraseID(d.user))); err != nil {
 			return err
 		}
 		return d.feeds.forget(ctx, d.user)

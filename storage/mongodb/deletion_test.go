@@ -11,13 +11,14 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
 // Sweep does the job that removes what a deleted user has left behind.
 func (s *Store) Sweep(ctx context.Context, user social.UserID) error {
 	for {
-		if err := s.deleteLeft(ctx, &jobDoc{Kind: jobSweep, Author: user}); !errors.Is(err, errMoreWork) {
+		if err := s.deleteLeft(ctx, &jobs.Job{Kind: jobSweep, Author: user}); !errors.Is(err, jobs.ErrMore) {
 			return err
 		}
 	}
@@ -25,7 +26,7 @@ func (s *Store) Sweep(ctx context.Context, user social.UserID) error {
 
 // SweepNow makes due what is to be done only in some minutes.
 func (s *Store) SweepNow(ctx context.Context) error {
-	result, err := s.jobs.jobs.UpdateMany(ctx, mdb.Doc("kind", jobSweep), mdb.Doc("$set", mdb.Doc("due", time.Now())))
+	result, err := s.jobs.Collection.UpdateMany(ctx, mdb.Doc("kind", jobSweep), mdb.Doc("$set", mdb.Doc("due", time.Now())))
 	if err == nil && result.MatchedCount == 0 {
 		err = errors.New("nothing is to be done later")
 	}
@@ -77,17 +78,17 @@ func TestDeletionsGoOn(t *testing.T) {
 	ok(t, s.DeleteUser(t.Context(), star, anEvent(social.EventUserDeleted)))
 	lives, died := 0, 0
 	for now := time.Now(); must(s.IsDeleting(t.Context(), star))(t); lives++ {
-		now = now.Add(2 * jobLease)
-		j := must(s.jobs.claim(t.Context(), now))(t)
+		now = now.Add(2 * jobs.LeaseTime)
+		j := must(s.jobs.Claim(t.Context(), now))(t)
 		if j.Kind != jobDelete {
-			ok(t, s.jobs.finish(t.Context(), j)) // of the feeds
+			ok(t, s.jobs.Finish(t.Context(), j)) // of the feeds
 			continue
 		}
-		switch err := s.attemptJob(f.light(t.Context(), 1+lives), j); {
+		switch err := s.workers.Attempt(f.light(t.Context(), 1+lives), j); {
 		case err == nil:
-			ok(t, s.jobs.finish(t.Context(), j))
-		case errors.Is(err, errMoreWork):
-			ok(t, s.jobs.goOn(t.Context(), j))
+			ok(t, s.jobs.Finish(t.Context(), j))
+		case errors.Is(err, jobs.ErrMore):
+			ok(t, s.jobs.Continue(t.Context(), j))
 		default:
 			died++
 		}

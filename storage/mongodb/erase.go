@@ -10,17 +10,15 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
 // jobErase deletes the comments of Author up to UpTo, some at each attempt. A user has one such job at most.
-const jobErase jobKind = "erase"
-
-// errMoreWork ends an attempt that has done a part of its job.
-var errMoreWork = errors.New("there is more to do")
+const jobErase jobs.Kind = "erase"
 
 // eraseTimes are how long EraseComments deletes by itself, before it leaves the rest to the workers, and how long an attempt of theirs
-// does: well below jobTime.
+// does: well below jobs.AttemptTime.
 type eraseTimes struct{ inCall, inJob time.Duration }
 
 var defaultEraseTimes = eraseTimes{inCall: 4 * time.Second, inJob: 2 * time.Second}
@@ -31,8 +29,8 @@ const (
 	eraseTogether = 20
 )
 
-func eraseID(user social.UserID) jobID {
-	return jobID{id.Derive(user.ID.Time(), string(jobErase)+user.ID.String())}
+func eraseID(user social.UserID) jobs.ID {
+	return jobs.ID{ID: id.Derive(user.ID.Time(), string(jobErase)+user.ID.String())}
 }
 
 // EraseComments implements social.Comments.
@@ -63,11 +61,11 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 // addErasure stores the job, or lets the one that is there go further. A worker takes it when this call should be over.
 func (s *Store) addErasure(ctx context.Context, user social.UserID, upTo social.CommentID) error {
 	now := time.Now()
-	_, err := s.jobs.jobs.UpdateOne(ctx, mdb.Doc("_id", eraseID(user)), mdb.Doc(
+	_, err := s.jobs.Collection.UpdateOne(ctx, mdb.Doc("_id", eraseID(user)), mdb.Doc(
 		"$max", mdb.Doc("upTo", upTo),
 		"$set", mdb.Doc("due", now.Add(s.erasing.inCall+time.Second), "attempts", 0),
 		"$unset", mdb.Doc("lease", 1), // whoever holds it knows of less
-		"$setOnInsert", mdb.Doc("v", version, "kind", jobErase, "author", user, "madeAt", now),
+		"$setOnInsert", mdb.Doc("v", mdb.FirstVersion, "kind", jobErase, "author", user, "madeAt", now),
 	), options.UpdateOne().SetUpsert(true))
 	return mdb.OrRetry(err)
 }
@@ -75,7 +73,7 @@ func (s *Store) addErasure(ctx context.Context, user social.UserID, upTo social.
 // hastenErasure lets a worker take the job now.
 func (s *Store) hastenErasure(ctx context.Context, user social.UserID) error {
 	err := s.db.Read(ctx, "hasten erasing comments", func(ctx context.Context) error {
-		_, err := s.jobs.jobs.UpdateOne(ctx, mdb.Doc("_id", eraseID(user), "lease", mdb.Doc("$exists", false)), mdb.Doc("$set", mdb.Doc("due", time.Now())))
+		_, err := s.jobs.Collection.UpdateOne(ctx, mdb.Doc("_id", eraseID(user), "lease", mdb.Doc("$exists", false)), mdb.Doc("$set", mdb.Doc("due", time.Now())))
 		return err
 	})
 	s.jobs.Wake()
@@ -85,16 +83,16 @@ func (s *Store) hastenErasure(ctx context.Context, user social.UserID) error {
 // endErasure removes the job, unless it is about more by now.
 func (s *Store) endErasure(ctx context.Context, user social.UserID, upTo social.CommentID) error {
 	return s.db.Read(ctx, "end erasing comments", func(ctx context.Context) error {
-		_, err := s.jobs.jobs.DeleteOne(ctx, mdb.Doc("_id", eraseID(user), "upTo", mdb.Doc("$lte", upTo)))
+		_, err := s.jobs.Collection.DeleteOne(ctx, mdb.Doc("_id", eraseID(user), "upTo", mdb.Doc("$lte", upTo)))
 		return err
 	})
 }
 
 // eraseNext does a part of a job.
-func (s *Store) eraseNext(ctx context.Context, j *jobDoc) error {
+func (s *Store) eraseNext(ctx context.Context, j *jobs.Job) error {
 	more, err := s.eraseFor(ctx, s.erasing.inJob, j.Author, j.UpTo)
 	if err == nil && more {
-		return errMoreWork
+		return jobs.ErrMore
 	}
 	return err
 }
@@ -194,9 +192,9 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 
 // CommentErasure implements social.Comments.
 func (s *Store) CommentErasure(ctx context.Context, user social.UserID) (e social.Erasure, err error) {
-	var j jobDoc
+	var j jobs.Job
 	err = s.db.Read(ctx, "comment erasure", func(ctx context.Context) error {
-		return mdb.OrNotFound(s.jobs.jobs.FindOne(ctx, mdb.Doc("_id", eraseID(user))).Decode(&j))
+		return mdb.OrNotFound(s.jobs.Collection.FindOne(ctx, mdb.Doc("_id", eraseID(user))).Decode(&j))
 	})
 	if err != nil {
 		return e, err

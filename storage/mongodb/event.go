@@ -29,7 +29,7 @@ type eventDoc struct {
 
 func newEventDoc(e *social.Event) eventDoc {
 	d := eventDoc{
-		ID: e.ID, Version: version, At: time.Now(), Kind: e.Kind, Actor: e.Actor, Target: e.Target,
+		ID: e.ID, Version: mdb.FirstVersion, At: time.Now(), Kind: e.Kind, Actor: e.Actor, Target: e.Target,
 		Post: e.Post, Comment: e.Comment, Circle: e.Circle,
 	}
 	if e.Session != [32]byte{} {
@@ -62,7 +62,7 @@ func (s *Store) append(ctx context.Context, events ...social.Event) error {
 // KeepEvents implements social.EventLog: it changes the index by which the database itself removes events.
 func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
 	return s.db.Read(ctx, "keep events", func(ctx context.Context) error {
-		diff, err := ensure(ctx, s.events, []mongo.IndexModel{expiring("at", retention)})
+		diff, err := ensure(ctx, s.events, []mongo.IndexModel{mdb.ExpiringIndex("at", retention)})
 		for _, model := range diff.expires {
 			s.member.logger.InfoContext(ctx, "events are kept for another time", "retention", retention.String())
 			err = errors.Join(err, s.setExpiry(ctx, s.events, model))

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+
+	"plaza/storage/mongodb/internal/mdb"
 )
 
 // Every document has a version, v. This file says what changed from each version to the next, by collection. Readers take
@@ -44,7 +46,7 @@ func newestVersions() versions {
 // is named here with the version before it; when a release is made, the list is emptied.
 func previousVersions() versions {
 	previous := newestVersions()
-	maps.Copy(previous, versions{"adConversions": version, "adCampaigns": version, "adUnits": version, "adZones": version, "adTallies": version, "adLedgers": version})
+	maps.Copy(previous, versions{"adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion})
 	return previous
 }
 

@@ -14,6 +14,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -29,7 +30,7 @@ var readers = map[string]func() any{
 	"threads": func() any { return &bucketDoc{} }, "commentAuthors": func() any { return &authorDoc{} },
 	"newsLists": func() any { return &newsListDoc{} }, "mergedAuthors": func() any { return &mergedAuthorDoc{} },
 	"newsBuckets": func() any { return &openPart{} }, "monthNews": func() any { return &openPart{} }, "monthWalls": func() any { return &openPart{} },
-	"events": func() any { return &eventDoc{} }, "jobs": func() any { return &jobDoc{} }, "settings": func() any { return &settingDoc{} }, "servers": func() any { return &serverDoc{} },
+	"events": func() any { return &eventDoc{} }, "jobs": func() any { return &jobs.Job{} }, "settings": func() any { return &settingDoc{} }, "servers": func() any { return &serverDoc{} },
 	"adAdvertisers": func() any { return &adAdvertiserDoc{} }, "adCampaigns": func() any { return &adCampaignDoc{} },
 	"adUnits": func() any { return &adUnitDoc{} }, "adZones": func() any { return &adZoneDoc{} },
 	"adLedgers": func() any { return &adLedgerDoc{} }, "adLeases": func() any { return &adLeaseDoc{} },
@@ -152,7 +153,7 @@ func (s *Store) Change(ctx context.Context, collection string, filter, update bs
 }
 
 // NewestVersion is the version of a collection's documents that is written.
-func NewestVersion(collection string) int { return max(newestVersions()[collection], version) }
+func NewestVersion(collection string) int { return max(newestVersions()[collection], mdb.FirstVersion) }
 
 // NextRelease makes a store one of the next release, whose posts have one more version, for this test. No other test may run.
 func NextRelease(t *testing.T, o Options) Options {

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -41,8 +42,8 @@ type feeds interface {
 	// postStored is called when the transaction of postsAdded has committed. What it does may fail.
 	postStored(ctx context.Context, p *social.Post)
 	// jobKinds are those of the jobs that this layout alone adds, and do makes an attempt at one. ctx ends before the job's lease does.
-	jobKinds() []jobKind
-	do(ctx context.Context, j *jobDoc) error
+	jobKinds() []jobs.Kind
+	do(ctx context.Context, j *jobs.Job) error
 	// collections are those that this layout alone has.
 	collections() []*mongo.Collection
 	// indexes are those that this layout needs on collections that all have.
@@ -117,4 +118,11 @@ func (s *Store) inboxKeys(ctx context.Context, viewer social.UserID) ([]bson.Bin
 		}
 	}
 	return keys, err
+}
+
+// pushJobs are jobs that push new posts.
+func pushJobs(kind jobs.Kind, posts []*social.Post) []jobs.Job {
+	return mdb.Map(posts, func(p **social.Post) jobs.Job {
+		return jobs.Job{Kind: kind, Author: (*p).Author, Post: (*p).ID, Wall: (*p).WallOwner}
+	})
 }

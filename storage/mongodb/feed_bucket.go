@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -20,9 +21,9 @@ type bucketFeeds struct {
 
 // The jobs of bucketFeeds.
 const (
-	jobBucketPush  jobKind = "bucket push"  // put Post into the feeds of Author and followers
-	jobBucketPull  jobKind = "bucket pull"  // take Post out of them
-	jobBucketBuild jobKind = "bucket build" // build the feed of Author
+	jobBucketPush  jobs.Kind = "bucket push"  // put Post into the feeds of Author and followers
+	jobBucketPull  jobs.Kind = "bucket pull"  // take Post out of them
+	jobBucketBuild jobs.Kind = "bucket build" // build the feed of Author
 )
 
 // bucketFeedSize is how many ids a bucket has, in about 3.5 KB: more than the largest page takes, so that the open one is enough for it.
@@ -53,7 +54,7 @@ func (f *bucketFeeds) news(ctx context.Context, viewer social.UserID, p social.P
 
 // postsAdded adds the jobs that push the posts.
 func (f *bucketFeeds) postsAdded(ctx context.Context, posts []*social.Post) error {
-	return f.jobs.add(ctx, pushJobs(jobBucketPush, posts)...)
+	return f.jobs.Add(ctx, pushJobs(jobBucketPush, posts)...)
 }
 
 // postStored lets authors see their own posts at once. Where it fails, the job comes a moment later.
@@ -63,7 +64,7 @@ func (f *bucketFeeds) postStored(ctx context.Context, p *social.Post) {
 
 // postDeleted adds the job that takes the post out of feeds. Until it is done, readers find nothing under its id.
 func (f *bucketFeeds) postDeleted(ctx context.Context, post social.PostID, author, _ social.UserID) error {
-	return f.jobs.add(ctx, jobDoc{Kind: jobBucketPull, Author: author, Post: post})
+	return f.jobs.Add(ctx, jobs.Job{Kind: jobBucketPull, Author: author, Post: post})
 }
 
 // followsChanged makes the owners' feeds stale, and adds jobs that build them.
@@ -71,28 +72,28 @@ func (f *bucketFeeds) followsChanged(ctx context.Context, owners ...social.UserI
 	return f.kept.followsChanged(ctx, jobBucketBuild, owners)
 }
 
-func (f *keptFeed) followsChanged(ctx context.Context, build jobKind, owners []social.UserID) error {
+func (f *keptFeed) followsChanged(ctx context.Context, build jobs.Kind, owners []social.UserID) error {
 	if len(owners) == 0 {
 		return nil
 	}
 	if err := f.stale(ctx, owners); err != nil {
 		return err
 	}
-	return f.jobs.add(ctx, mdb.Map(owners, func(owner *social.UserID) jobDoc { return jobDoc{Kind: build, Author: *owner} })...)
+	return f.jobs.Add(ctx, mdb.Map(owners, func(owner *social.UserID) jobs.Job { return jobs.Job{Kind: build, Author: *owner} })...)
 }
 
-func (*bucketFeeds) jobKinds() []jobKind {
-	return []jobKind{jobBucketPush, jobBucketPull, jobBucketBuild}
+func (*bucketFeeds) jobKinds() []jobs.Kind {
+	return []jobs.Kind{jobBucketPush, jobBucketPull, jobBucketBuild}
 }
 
 // do implements feeds.
-func (f *bucketFeeds) do(ctx context.Context, j *jobDoc) error {
+func (f *bucketFeeds) do(ctx context.Context, j *jobs.Job) error {
 	switch j.Kind {
 	case jobBucketBuild:
 		return f.kept.build(ctx, j.Author)
 	case jobBucketPush, jobBucketPull:
 	default:
-		return unknownJob(j)
+		return jobs.Unknown(j)
 	}
 	users, err := f.share(ctx, j)
 	if err != nil {
@@ -104,7 +105,7 @@ func (f *bucketFeeds) do(ctx context.Context, j *jobDoc) error {
 	if err := f.kept.push(ctx, j.Post, nil, users); err != nil {
 		return err
 	}
-	if err := f.unpush(ctx, j, users, f.kept.pull); err != nil || !j.isFirst() {
+	if err := f.unpush(ctx, j, users, f.kept.pull); err != nil || !j.IsFirst() {
 		return err
 	}
 	return f.kept.build(ctx, j.Author)
@@ -124,7 +125,7 @@ func (f *bucketFeeds) forget(ctx context.Context, user social.UserID) error {
 func (f *bucketFeeds) collections() []*mongo.Collection { return []*mongo.Collection{f.kept.docs} }
 
 // share is the job's part of Author's followers, after the others were split off. The author belongs to the first part.
-func (s *Store) share(ctx context.Context, j *jobDoc) ([]social.UserID, error) {
+func (s *Store) share(ctx context.Context, j *jobs.Job) ([]social.UserID, error) {
 	followers, last, err := s.followersOf(ctx, j)
 	if err != nil {
 		return nil, err
@@ -134,11 +135,8 @@ func (s *Store) share(ctx context.Context, j *jobDoc) ([]social.UserID, error) {
 			return nil, err
 		}
 	}
-	if j.isFirst() {
+	if j.IsFirst() {
 		followers = append(followers, j.Author)
 	}
 	return followers, nil
 }
-
-// isFirst says whether a job is about the first of the followers.
-func (d *jobDoc) isFirst() bool { return d.After.IsZero() }

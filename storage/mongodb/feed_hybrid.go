@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -122,7 +123,7 @@ func (f *hybridFeeds) listedIDs(ctx context.Context, l *newsListDoc, p social.Pa
 
 // postsAdded adds the jobs that push the posts to the lists of their authors and followers.
 func (f *hybridFeeds) postsAdded(ctx context.Context, posts []*social.Post) error {
-	return f.jobs.add(ctx, pushJobs(jobPush, posts)...)
+	return f.jobs.Add(ctx, pushJobs(jobPush, posts)...)
 }
 
 // postStored lets authors see their own posts at once. It is no part of the transaction, which would be in conflict with
@@ -133,7 +134,7 @@ func (f *hybridFeeds) postStored(ctx context.Context, p *social.Post) {
 
 // postDeleted adds the job that takes the post out of lists. Until it is done, readers find nothing under its id.
 func (f *hybridFeeds) postDeleted(ctx context.Context, post social.PostID, author, _ social.UserID) error {
-	return f.jobs.add(ctx, jobDoc{Kind: jobPull, Author: author, Post: post})
+	return f.jobs.Add(ctx, jobs.Job{Kind: jobPull, Author: author, Post: post})
 }
 
 // collections implements feeds.

@@ -10,38 +10,39 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
 // The jobs of hybridFeeds.
 const (
-	jobPush    jobKind = "push"    // put Post into the lists of Author's followers
-	jobPull    jobKind = "pull"    // take Post out of them
-	jobPromote jobKind = "promote" // name Author in them as merged
+	jobPush    jobs.Kind = "push"    // put Post into the lists of Author's followers
+	jobPull    jobs.Kind = "pull"    // take Post out of them
+	jobPromote jobs.Kind = "promote" // name Author in them as merged
 )
 
 // jobSize is how many followers one job is about.
 const jobSize = 500
 
-func (*hybridFeeds) jobKinds() []jobKind {
-	return []jobKind{jobPush, jobPull, jobPromote}
+func (*hybridFeeds) jobKinds() []jobs.Kind {
+	return []jobs.Kind{jobPush, jobPull, jobPromote}
 }
 
 // do implements feeds.
-func (f *hybridFeeds) do(ctx context.Context, j *jobDoc) error {
+func (f *hybridFeeds) do(ctx context.Context, j *jobs.Job) error {
 	switch j.Kind {
 	case jobPush, jobPull:
 		return f.spread(ctx, j)
 	case jobPromote:
 		return f.promote(ctx, j)
 	default:
-		return unknownJob(j)
+		return jobs.Unknown(j)
 	}
 }
 
 // spread pushes or pulls a post: for the first of the followers, after it has split the others off as a job of their own,
 // which another worker can take meanwhile.
-func (f *hybridFeeds) spread(ctx context.Context, j *jobDoc) error {
+func (f *hybridFeeds) spread(ctx context.Context, j *jobs.Job) error {
 	isFirst := j.After.IsZero()
 	followers, last, err := f.followersOf(ctx, j)
 	if err != nil {
@@ -75,7 +76,7 @@ func (f *hybridFeeds) spread(ctx context.Context, j *jobDoc) error {
 
 // followersOf reads the job's followers, newest first, and the oldest one's edge. Whoever follows the author while
 // jobs are under way has a feed that is built anew, with all posts that were there.
-func (s *Store) followersOf(ctx context.Context, j *jobDoc) (followers []social.UserID, last social.EdgeID, err error) {
+func (s *Store) followersOf(ctx context.Context, j *jobs.Job) (followers []social.UserID, last social.EdgeID, err error) {
 	bounds := mdb.Doc("$gt", mdb.ZeroKey)
 	if !j.After.IsZero() {
 		bounds = append(bounds, bson.E{Key: "$lt", Value: j.After})
@@ -94,12 +95,12 @@ func (s *Store) followersOf(ctx context.Context, j *jobDoc) (followers []social.
 
 // split leaves the followers up to last to the job, and the others to a new one. Where the server dies in between, the
 // job is split again, and some followers are told twice.
-func (s *Store) split(ctx context.Context, j *jobDoc, last social.EdgeID) error {
-	err := s.jobs.addNext(ctx, *j, jobDoc{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
+func (s *Store) split(ctx context.Context, j *jobs.Job, last social.EdgeID) error {
+	err := s.jobs.AddNext(ctx, *j, jobs.Job{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
 	if err != nil {
 		return err
 	}
-	_, err = s.jobs.jobs.UpdateOne(ctx, held(j), mdb.Doc("$set", mdb.Doc("until", last)))
+	_, err = s.jobs.Collection.UpdateOne(ctx, jobs.Held(j), mdb.Doc("$set", mdb.Doc("until", last)))
 	return err
 }
 
@@ -126,7 +127,7 @@ func (f *hybridFeeds) pull(ctx context.Context, post social.PostID, users []soci
 
 // isMerged says whether the author's posts need not be pushed. An author who has too many followers since the last post
 // begins to be merged: followers' lists are told of it first.
-func (f *hybridFeeds) isMerged(ctx context.Context, j *jobDoc) (bool, error) {
+func (f *hybridFeeds) isMerged(ctx context.Context, j *jobs.Job) (bool, error) {
 	var m mergedAuthorDoc
 	err := f.mergedAuthors.FindOne(ctx, mdb.Doc("_id", j.Author)).Decode(&m)
 	if !errors.Is(err, mongo.ErrNoDocuments) {
@@ -141,7 +142,7 @@ func (f *hybridFeeds) isMerged(ctx context.Context, j *jobDoc) (bool, error) {
 	if err != nil || u.Followers <= f.mergeAbove {
 		return false, err
 	}
-	return false, f.jobs.addNext(ctx, *j, jobDoc{Kind: jobPromote, Author: j.Author})
+	return false, f.jobs.AddNext(ctx, *j, jobs.Job{Kind: jobPromote, Author: j.Author})
 }
 
 // unmerge takes a merged author out of the lists of users.
@@ -153,7 +154,7 @@ func (f *hybridFeeds) unmerge(ctx context.Context, author social.UserID, users [
 
 // promote names the author in the lists of the job's followers; lists that are built from its beginning on do so by
 // themselves. The next job begins when this one is done, so that the last one knows that all are.
-func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
+func (f *hybridFeeds) promote(ctx context.Context, j *jobs.Job) error {
 	err := f.userExists(ctx, j.Author)
 	if errors.Is(err, social.ErrNotFound) {
 		return nil
@@ -162,7 +163,7 @@ func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
 		return err
 	}
 	_, err = f.mergedAuthors.UpdateOne(ctx, mdb.Doc("_id", j.Author),
-		mdb.Doc("$setOnInsert", mdb.Doc("v", version, "since", time.Now())), options.UpdateOne().SetUpsert(true))
+		mdb.Doc("$setOnInsert", mdb.Doc("v", mdb.FirstVersion, "since", time.Now())), options.UpdateOne().SetUpsert(true))
 	if err != nil {
 		return err
 	}
@@ -179,7 +180,7 @@ func (f *hybridFeeds) promote(ctx context.Context, j *jobDoc) error {
 		return err
 	}
 	if len(followers) == jobSize {
-		return f.jobs.addNext(ctx, *j, jobDoc{Kind: jobPromote, Author: j.Author, After: last})
+		return f.jobs.AddNext(ctx, *j, jobs.Job{Kind: jobPromote, Author: j.Author, After: last})
 	}
 	_, err = f.mergedAuthors.UpdateOne(ctx, mdb.Doc("_id", j.Author), mdb.Doc("$set", mdb.Doc("complete", true)))
 	return err

@@ -12,6 +12,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -33,7 +34,7 @@ type newsListDoc struct {
 	Floor   social.PostID   `bson:"floor,omitempty"`  // posts before this one are not in IDs; zero: all are
 	Pushed  int             `bson:"pushed"`           // how many ids were pushed since IDs was cut
 	Ready   bool            `bson:"ready,omitempty"`  // step 3 is done
-	Stamp   jobID           `bson:"stamp,omitempty"`  // of step 1, or of the change that made it dormant
+	Stamp   jobs.ID         `bson:"stamp,omitempty"`  // of step 1, or of the change that made it dormant
 	UsedAt  time.Time       `bson:"usedAt"`
 }
 
@@ -127,7 +128,7 @@ func (f *hybridFeeds) buildList(ctx context.Context, user social.UserID) (*newsL
 
 // beginList is step 1. It returns the list that is there afterwards, which may be ready by now.
 func (f *hybridFeeds) beginList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
-	begun := mdb.Doc("_id", user, "v", version, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", jobID{id.New()}, "usedAt", time.Now())
+	begun := mdb.Doc("_id", user, "v", mdb.FirstVersion, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", jobs.ID{ID: id.New()}, "usedAt", time.Now())
 	update := mdb.Pipeline{mdb.Doc("$replaceWith", mdb.Doc("$cond", bson.A{mdb.Doc("$isArray", "$ids"), "$$ROOT", mdb.Doc("$literal", begun)}))}
 	l := new(newsListDoc)
 	err := mdb.Retry(ctx, func() error {
@@ -156,7 +157,7 @@ func (f *hybridFeeds) readTruth(ctx context.Context, user social.UserID) (*newsL
 }
 
 // storeList is step 3. It returns the list as it is stored: nil where another reader has stored it, or where it was taken away.
-func (f *hybridFeeds) storeList(ctx context.Context, truth *newsListDoc, stamp jobID) (*newsListDoc, error) {
+func (f *hybridFeeds) storeList(ctx context.Context, truth *newsListDoc, stamp jobs.ID) (*newsListDoc, error) {
 	set := mdb.Doc(
 		"ready", true, "ids", mdb.Doc("$setUnion", bson.A{"$ids", idArray(truth.IDs)}),
 		"merged", mdb.Doc("$setUnion", bson.A{"$merged", idArray(truth.Merged)}))
@@ -179,7 +180,7 @@ func idArray[V ~struct{ id.ID }](ids []V) bson.D { return mdb.Doc("$literal", md
 // is in conflict with a reader who builds the list at the same time.
 func dormant(user social.UserID) mongo.WriteModel {
 	return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", user)).SetUpsert(true).SetUpdate(mdb.Doc(
-		"$set", mdb.Doc("v", version, "stamp", jobID{id.New()}, "usedAt", time.Now()),
+		"$set", mdb.Doc("v", mdb.FirstVersion, "stamp", jobs.ID{ID: id.New()}, "usedAt", time.Now()),
 		"$unset", mdb.Doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1)))
 }
 

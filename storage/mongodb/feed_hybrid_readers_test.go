@@ -120,7 +120,7 @@ func (m *meeting) dieBuilding() {
 // fallAsleep leaves what is left of a list that nobody has read for many pushes.
 func (m *meeting) fallAsleep() {
 	m.t.Helper()
-	must(m.other.newsLists.InsertOne(m.t.Context(), mdb.Doc("_id", m.reader, "v", version)))(m.t)
+	must(m.other.newsLists.InsertOne(m.t.Context(), mdb.Doc("_id", m.reader, "v", mdb.FirstVersion)))(m.t)
 }
 
 // posted are the posts that every page must have.

@@ -152,7 +152,7 @@ const byPart = "user_upper_lower"
 
 // partIndexes are those of a kept feed's collection.
 func partIndexes() []mongo.IndexModel {
-	return []mongo.IndexModel{having("upper", byPart, mdb.Doc("user", 1, "upper", 1, "lower", 1))}
+	return []mongo.IndexModel{mdb.IndexHaving("upper", byPart, mdb.Doc("user", 1, "upper", 1, "lower", 1))}
 }
 
 func (d *openPart) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {

@@ -20,7 +20,7 @@ func (f *keptFeed) stale(ctx context.Context, users []social.UserID) error {
 	models := make([]mongo.WriteModel, len(users))
 	for i, user := range users {
 		models[i] = mongo.NewUpdateOneModel().SetFilter(openOf(user)).SetUpsert(true).SetUpdate(mdb.Doc(
-			"$set", mdb.Doc("v", version, "gen", stamp{id.New()}, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
+			"$set", mdb.Doc("v", mdb.FirstVersion, "gen", stamp{id.New()}, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
 			"$unset", mdb.Doc("ids", 1, "posts", 1, "count", 1, "month", 1, "ready", 1)))
 	}
 	_, err := f.docs.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
@@ -99,7 +99,7 @@ func (f *keptFeed) rebuild(ctx context.Context, user social.UserID) error {
 func (f *keptFeed) beginGeneration(ctx context.Context, user social.UserID, gen stamp) (stamp, error) {
 	var before openPart
 	update := mdb.Doc(
-		"$set", mdb.Doc("v", version, "gen", gen, "ids", bson.A{}, "count", 0, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
+		"$set", mdb.Doc("v", mdb.FirstVersion, "gen", gen, "ids", bson.A{}, "count", 0, "from", social.PostID{}, "floor", social.PostID{}, "parts", 0),
 		"$unset", mdb.Doc("posts", 1, "month", 1, "ready", 1))
 	err := mdb.Retry(ctx, func() error {
 		err := f.docs.FindOneAndUpdate(ctx, openOf(user), update,
@@ -134,7 +134,7 @@ func (f *keptFeed) arrange(user social.UserID, gen stamp, ids []social.PostID) (
 			lower = open.Floor
 		}
 		c := closedPart{
-			ID: partKey(user, gen, lower), Version: version, User: user, Gen: gen, Lower: lower, Upper: upper, IDs: some,
+			ID: partKey(user, gen, lower), Version: mdb.FirstVersion, User: user, Gen: gen, Lower: lower, Upper: upper, IDs: some,
 		}
 		if f.copies {
 			c.Month = monthOf(some[0])

@@ -11,6 +11,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -35,7 +36,7 @@ func keyID(k social.Key, none social.PostID) (post social.PostID) {
 }
 
 // news reads a page of a user's news, in which posts are merged that jobs of a kind have still to push.
-func (f *keptFeed) news(ctx context.Context, push jobKind, user social.UserID, p social.Page, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
+func (f *keptFeed) news(ctx context.Context, push jobs.Kind, user social.UserID, p social.Page, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
 	pending, ok, err := f.pendingNews(ctx, push, user, p)
 	switch {
 	case err != nil:

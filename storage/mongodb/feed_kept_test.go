@@ -149,7 +149,7 @@ func sameAsRead(t *testing.T, s *Store, user social.UserID, what string) {
 // readyFeeds gives users feeds that are ready, and empty, as if their jobs had been done.
 func readyFeeds(t *testing.T, s *Store, users []social.UserID) {
 	t.Helper()
-	must(s.jobs.jobs.DeleteMany(t.Context(), mdb.Doc()))(t)
+	must(s.jobs.Collection.DeleteMany(t.Context(), mdb.Doc()))(t)
 	set := mdb.Doc("ids", bson.A{}, "posts", bson.A{}, "count", 0, "ready", true)
 	must(keptNews(t, s).docs.UpdateMany(t.Context(), mdb.Doc("_id", mdb.Doc("$in", users)), mdb.Doc("$set", set)))(t)
 }
@@ -301,9 +301,9 @@ func TestCopiesMeetChanges(t *testing.T) {
 			hot = m.post(m.author)
 			do()
 			m.between.set(command, func() { interrupted++; change() })
-			if j := must(m.one.jobs.claim(t.Context(), time.Now()))(t); j != nil {
+			if j := must(m.one.jobs.Claim(t.Context(), time.Now()))(t); j != nil {
 				ok(t, m.one.feeds.do(t.Context(), j))
-				ok(t, m.one.jobs.finish(t.Context(), j))
+				ok(t, m.one.jobs.Finish(t.Context(), j))
 			}
 			m.between = interrupter{}
 			m.check("%s, a change before command %d", name, command)

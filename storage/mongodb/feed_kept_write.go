@@ -222,7 +222,7 @@ func (f *keptFeed) closePart(ctx context.Context, open *openPart, inOrder []soci
 		upper = inOrder[n]
 	}
 	c := closedPart{
-		ID: partKey(open.User, open.Gen, open.From), Version: version, User: open.User, Gen: open.Gen,
+		ID: partKey(open.User, open.Gen, open.From), Version: mdb.FirstVersion, User: open.User, Gen: open.Gen,
 		Lower: open.From, Upper: upper, IDs: inOrder[:n],
 	}
 	if f.copies {

@@ -6,6 +6,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -21,10 +22,10 @@ type monthFeeds struct {
 
 // The jobs of monthFeeds.
 const (
-	jobMonthPush    jobKind = "month push"    // copy Post into the news of Author and followers, and onto its wall
-	jobMonthPull    jobKind = "month pull"    // take Post out of them, and off Wall
-	jobMonthRefresh jobKind = "month refresh" // copy Post anew
-	jobMonthBuild   jobKind = "month build"   // build the news of Author
+	jobMonthPush    jobs.Kind = "month push"    // copy Post into the news of Author and followers, and onto its wall
+	jobMonthPull    jobs.Kind = "month pull"    // take Post out of them, and off Wall
+	jobMonthRefresh jobs.Kind = "month refresh" // copy Post anew
+	jobMonthBuild   jobs.Kind = "month build"   // build the news of Author
 )
 
 // monthFeedSize is how many copies a document has: about 100 KB, and at most maxCopy each.
@@ -75,7 +76,7 @@ func (f *monthFeeds) walls(ctx context.Context, lists []social.List[social.UserI
 
 // postsAdded adds the jobs that push the posts.
 func (f *monthFeeds) postsAdded(ctx context.Context, posts []*social.Post) error {
-	return f.jobs.add(ctx, pushJobs(jobMonthPush, posts)...)
+	return f.jobs.Add(ctx, pushJobs(jobMonthPush, posts)...)
 }
 
 // postStored lets everybody see the post on its wall at once, and authors their own posts in the news. Where it fails, the job comes a moment later.
@@ -93,12 +94,12 @@ func (f *monthFeeds) postStored(ctx context.Context, p *social.Post) {
 
 // postChanged adds the job that copies the post anew.
 func (f *monthFeeds) postChanged(ctx context.Context, post social.PostID) error {
-	return f.jobs.add(ctx, jobDoc{Kind: jobMonthRefresh, Post: post})
+	return f.jobs.Add(ctx, jobs.Job{Kind: jobMonthRefresh, Post: post})
 }
 
 // postDeleted adds the job that takes the copies away. Until it is done, readers find nothing to compare them with.
 func (f *monthFeeds) postDeleted(ctx context.Context, post social.PostID, author, wallOwner social.UserID) error {
-	return f.jobs.add(ctx, jobDoc{Kind: jobMonthPull, Author: author, Post: post, Wall: wallOwner})
+	return f.jobs.Add(ctx, jobs.Job{Kind: jobMonthPull, Author: author, Post: post, Wall: wallOwner})
 }
 
 // followsChanged makes the owners' news stale, and adds jobs that build them. Walls do not depend on follows.
@@ -106,12 +107,12 @@ func (f *monthFeeds) followsChanged(ctx context.Context, owners ...social.UserID
 	return f.newsOf.followsChanged(ctx, jobMonthBuild, owners)
 }
 
-func (*monthFeeds) jobKinds() []jobKind {
-	return []jobKind{jobMonthPush, jobMonthPull, jobMonthRefresh, jobMonthBuild}
+func (*monthFeeds) jobKinds() []jobs.Kind {
+	return []jobs.Kind{jobMonthPush, jobMonthPull, jobMonthRefresh, jobMonthBuild}
 }
 
 // do implements feeds.
-func (f *monthFeeds) do(ctx context.Context, j *jobDoc) error {
+func (f *monthFeeds) do(ctx context.Context, j *jobs.Job) error {
 	switch j.Kind {
 	case jobMonthBuild:
 		return f.newsOf.build(ctx, j.Author)
@@ -120,16 +121,16 @@ func (f *monthFeeds) do(ctx context.Context, j *jobDoc) error {
 	case jobMonthPush, jobMonthRefresh:
 		return f.copy(ctx, j)
 	default:
-		return unknownJob(j)
+		return jobs.Unknown(j)
 	}
 }
 
-func (f *monthFeeds) pull(ctx context.Context, j *jobDoc) error {
+func (f *monthFeeds) pull(ctx context.Context, j *jobs.Job) error {
 	users, err := f.share(ctx, j)
 	if err != nil {
 		return err
 	}
-	if j.isFirst() {
+	if j.IsFirst() {
 		if err := f.wallOf.pull(ctx, j.Post, []social.UserID{j.Wall}); err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func (f *monthFeeds) pull(ctx context.Context, j *jobDoc) error {
 }
 
 // copy pushes or refreshes the copies of a post.
-func (f *monthFeeds) copy(ctx context.Context, j *jobDoc) error {
+func (f *monthFeeds) copy(ctx context.Context, j *jobs.Job) error {
 	copies, err := f.newsOf.copiesOf(ctx, []social.PostID{j.Post})
 	if err != nil || len(copies) == 0 {
 		return err // the post is gone
@@ -148,7 +149,7 @@ func (f *monthFeeds) copy(ctx context.Context, j *jobDoc) error {
 		return err
 	}
 	j.Author, j.Wall = people.Author, people.WallOwner
-	if j.isFirst() {
+	if j.IsFirst() {
 		if err := f.copyTo(ctx, f.wallOf, j, copies[0], []social.UserID{j.Wall}); err != nil {
 			return err
 		}
@@ -164,14 +165,14 @@ func (f *monthFeeds) copy(ctx context.Context, j *jobDoc) error {
 }
 
 // copyTo pushes or refreshes a copy in some feeds. The last of them may have none yet: it is the author's, or the wall itself.
-func (f *monthFeeds) copyTo(ctx context.Context, feed *keptFeed, j *jobDoc, c postCopy, users []social.UserID) error {
+func (f *monthFeeds) copyTo(ctx context.Context, feed *keptFeed, j *jobs.Job, c postCopy, users []social.UserID) error {
 	if j.Kind == jobMonthRefresh || len(users) == 0 {
 		return feed.refresh(ctx, c, users)
 	}
 	if err := feed.push(ctx, j.Post, []postCopy{c}, users); err != nil {
 		return err
 	}
-	if j.isFirst() {
+	if j.IsFirst() {
 		if err := feed.build(ctx, users[len(users)-1]); err != nil {
 			return err
 		}
@@ -197,7 +198,7 @@ func (f *monthFeeds) build(ctx context.Context, user social.UserID) error {
 
 // postMoved adds the job that copies the post onto its new wall, and anew into news.
 func (f *monthFeeds) postMoved(ctx context.Context, post social.PostID) error {
-	return f.jobs.add(ctx, jobDoc{Kind: jobMonthPush, Post: post})
+	return f.jobs.Add(ctx, jobs.Job{Kind: jobMonthPush, Post: post})
 }
 
 // forget implements feeds.
@@ -215,5 +216,5 @@ func (f *monthFeeds) collections() []*mongo.Collection {
 
 // indexes implements feeds: copies are compared with an index alone.
 func (f *monthFeeds) indexes() map[*mongo.Collection][]mongo.IndexModel {
-	return map[*mongo.Collection][]mongo.IndexModel{f.posts: {index(byChanges, mdb.Doc("_id", 1, "changes", 1))}}
+	return map[*mongo.Collection][]mongo.IndexModel{f.posts: {mdb.Index(byChanges, mdb.Doc("_id", 1, "changes", 1))}}
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 )
 
 // movingFeeds reads feeds from the layout of the call's era, and keeps a second one in step while feeds are moved.
@@ -92,7 +93,7 @@ func (f movingFeeds) postStored(ctx context.Context, p *social.Post) {
 }
 
 // do hands a job to the layout that has added it. Where that is not in use any more, there is nothing left to do.
-func (f movingFeeds) do(ctx context.Context, j *jobDoc) error {
+func (f movingFeeds) do(ctx context.Context, j *jobs.Job) error {
 	adds := func(layout feeds) bool { return slices.Contains(layout.jobKinds(), j.Kind) }
 	for _, layout := range f.inUse(ctx).kept {
 		if adds(layout) {
@@ -104,5 +105,5 @@ func (f movingFeeds) do(ctx context.Context, j *jobDoc) error {
 			return nil
 		}
 	}
-	return unknownJob(j)
+	return jobs.Unknown(j)
 }

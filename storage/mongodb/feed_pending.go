@@ -9,6 +9,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -38,7 +39,7 @@ func (p *pendingPost) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 }
 
 // pending are the posts within a page's bounds that jobs of a kind have still to push. Not ok: there are too many.
-func (s *Store) pending(ctx context.Context, kind jobKind, p social.Page) (posts []pendingPost, ok bool, err error) {
+func (s *Store) pending(ctx context.Context, kind jobs.Kind, p social.Page) (posts []pendingPost, ok bool, err error) {
 	bounds := mdb.Doc("$gt", mdb.ZeroKey)
 	if p.Before != "" {
 		bounds = mdb.Doc("$gt", mdb.IDKey(p.Before))
@@ -46,13 +47,13 @@ func (s *Store) pending(ctx context.Context, kind jobKind, p social.Page) (posts
 	if p.After != "" {
 		bounds = append(bounds, bson.E{Key: "$lt", Value: mdb.IDKey(p.After)})
 	}
-	posts, err = mdb.FindAll[pendingPost](ctx, s.jobs.jobs, mdb.Doc("kind", kind, "post", bounds), maxPending,
-		options.Find().SetLimit(maxPending).SetHint(byPushed).SetProjection(mdb.Doc("_id", 0, "post", 1, "author", 1, "wall", 1)))
+	posts, err = mdb.FindAll[pendingPost](ctx, s.jobs.Collection, mdb.Doc("kind", kind, "post", bounds), maxPending,
+		options.Find().SetLimit(maxPending).SetHint(jobs.ByPost).SetProjection(mdb.Doc("_id", 0, "post", 1, "author", 1, "wall", 1)))
 	return posts, len(posts) < maxPending, err
 }
 
 // pendingNews are those posts by the viewer and by people the viewer follows.
-func (s *Store) pendingNews(ctx context.Context, kind jobKind, viewer social.UserID, p social.Page) (ids []social.PostID, ok bool, err error) {
+func (s *Store) pendingNews(ctx context.Context, kind jobs.Kind, viewer social.UserID, p social.Page) (ids []social.PostID, ok bool, err error) {
 	posts, ok, err := s.pending(ctx, kind, p)
 	if err != nil || !ok || len(posts) == 0 {
 		return nil, ok, err
@@ -80,7 +81,7 @@ func (s *Store) followedAmong(ctx context.Context, viewer social.UserID, people 
 }
 
 // pendingOnWalls are the posts on their way to walls, by the walls' owners.
-func (s *Store) pendingOnWalls(ctx context.Context, kind jobKind, p social.Page) (walls map[social.UserID][]social.PostID, ok bool, err error) {
+func (s *Store) pendingOnWalls(ctx context.Context, kind jobs.Kind, p social.Page) (walls map[social.UserID][]social.PostID, ok bool, err error) {
 	posts, ok, err := s.pending(ctx, kind, p)
 	walls = map[social.UserID][]social.PostID{}
 	for _, p := range posts {

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -63,10 +64,10 @@ func (readFeeds) postDeleted(context.Context, social.PostID, social.UserID, soci
 func (readFeeds) postMoved(context.Context, social.PostID) error { return nil }
 func (readFeeds) forget(context.Context, social.UserID) error    { return nil }
 
-func (readFeeds) jobKinds() []jobKind { return nil }
+func (readFeeds) jobKinds() []jobs.Kind { return nil }
 
 // do refuses: this layout leaves nothing for later.
-func (readFeeds) do(_ context.Context, j *jobDoc) error { return unknownJob(j) }
+func (readFeeds) do(_ context.Context, j *jobs.Job) error { return jobs.Unknown(j) }
 
 // otherDoc is whom an edge leads to, read from an index.
 type otherDoc struct {

@@ -44,7 +44,7 @@ var graphLayouts = map[string]func(edges *mongo.Collection) followerGraph{
 type reverseGraph struct{ edges *mongo.Collection }
 
 func (g reverseGraph) indexes() map[*mongo.Collection][]mongo.IndexModel {
-	return map[*mongo.Collection][]mongo.IndexModel{g.edges: {having("follow", byFollowed, followedKeys)}}
+	return map[*mongo.Collection][]mongo.IndexModel{g.edges: {mdb.IndexHaving("follow", byFollowed, followedKeys)}}
 }
 
 func (g reverseGraph) followers() *mongo.Collection { return g.edges }
@@ -75,7 +75,7 @@ type twoGraph struct {
 }
 
 func (g twoGraph) indexes() map[*mongo.Collection][]mongo.IndexModel {
-	return map[*mongo.Collection][]mongo.IndexModel{g.mirror: {index(byFollowed, followedKeys)}}
+	return map[*mongo.Collection][]mongo.IndexModel{g.mirror: {mdb.Index(byFollowed, followedKeys)}}
 }
 
 func (g twoGraph) followers() *mongo.Collection { return g.mirror }
@@ -107,7 +107,7 @@ func (g twoGraph) followsChanged(ctx context.Context, edges ...edgeDoc) error {
 // copyOf writes an edge's copy.
 func copyOf(d *edgeDoc) mongo.WriteModel {
 	return mongo.NewUpdateOneModel().SetFilter(copyKey(d)).SetUpsert(true).SetUpdate(mdb.Doc(
-		"$set", mdb.Doc("v", version, "follow", d.Follow, "circles", d.Circles)))
+		"$set", mdb.Doc("v", mdb.FirstVersion, "follow", d.Follow, "circles", d.Circles)))
 }
 
 func copyKey(d *edgeDoc) any {

@@ -18,7 +18,7 @@ import (
 func (s *Store) ImportUsers(ctx context.Context, users []social.NewUser) (added int, err error) {
 	err = s.db.Write(ctx, "import users", nil, func(ctx context.Context) error {
 		ids := mdb.Map(users, func(u *social.NewUser) social.UserID { return u.User.ID })
-		known, err := existing(ctx, s.users, ids)
+		known, err := mdb.Existing(ctx, s.users, ids)
 		if err != nil {
 			return err
 		}
@@ -49,7 +49,7 @@ func (s *Store) ImportUsers(ctx context.Context, users []social.NewUser) (added 
 // ImportCircles implements social.Importer.
 func (s *Store) ImportCircles(ctx context.Context, circles []*social.Circle) (added int, err error) {
 	err = s.db.Write(ctx, "import circles", nil, func(ctx context.Context) error {
-		known, err := existing(ctx, s.circles, mdb.Map(circles, func(c **social.Circle) social.CircleID { return (*c).ID }))
+		known, err := mdb.Existing(ctx, s.circles, mdb.Map(circles, func(c **social.Circle) social.CircleID { return (*c).ID }))
 		if err != nil {
 			return err
 		}
@@ -71,19 +71,6 @@ func (s *Store) ImportCircles(ctx context.Context, circles []*social.Circle) (ad
 		return 0, err
 	}
 	return added, nil
-}
-
-// existing says which of the ids are in the collection.
-func existing[K comparable](ctx context.Context, c *mongo.Collection, ids []K) (map[K]bool, error) {
-	type idDoc struct {
-		ID K `bson:"_id"`
-	}
-	docs, err := mdb.FindIn[idDoc](ctx, c, "_id", ids, options.Find().SetProjection(mdb.Doc("_id", 1)))
-	known := make(map[K]bool, len(ids))
-	for _, d := range docs {
-		known[d.ID] = true
-	}
-	return known, err
 }
 
 // into is documents and where they go.
@@ -234,7 +221,7 @@ func (b *edgeImport) add(m social.Membership, edge social.EdgeID) {
 	d := b.edges[key]
 	switch {
 	case d == nil:
-		d = &edgeDoc{ID: mdb.PairKey(m.Owner.ID, m.Member.ID), Version: version, Owner: m.Owner, Other: m.Member}
+		d = &edgeDoc{ID: mdb.PairKey(m.Owner.ID, m.Member.ID), Version: mdb.FirstVersion, Owner: m.Owner, Other: m.Member}
 		b.edges[key], b.isNew[d] = d, true
 	case !d.Block.IsZero() || d.BlockedBy || d.isIn(m.Circle):
 		return

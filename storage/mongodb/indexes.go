@@ -6,9 +6,7 @@ import (
 	"maps"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"golang.org/x/sync/errgroup"
 
 	"plaza/social"
@@ -36,8 +34,6 @@ const (
 	byPostParent = "post_parent_seq"
 	byPostNumber = "post_number"
 	byDue        = "due"
-	byFailure    = "failedAt"
-	byPushed     = "kind_post" // the posts that jobs are about
 	byProperty   = "properties"
 	byName       = "nameOrder"
 	byRights     = "rights"
@@ -52,49 +48,45 @@ const (
 // changed index has a new name; testdata/indexes.json holds all definitions that there ever were.
 func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
-		s.users: {index(byHandle, mdb.Doc("handle", 1)), having("nameOrder", byName, mdb.Doc("nameOrder", 1)), having("rights", byRights, mdb.Doc("rights", 1))},
+		s.users: {mdb.Index(byHandle, mdb.Doc("handle", 1)), mdb.IndexHaving("nameOrder", byName, mdb.Doc("nameOrder", 1)), mdb.IndexHaving("rights", byRights, mdb.Doc("rights", 1))},
 		s.profiles: {
-			having("properties", byProperty, mdb.Doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
+			mdb.IndexHaving("properties", byProperty, mdb.Doc("properties.k", 1, "properties.a", 1, "properties.v", 1, "_id", 1)),
 		},
-		s.properties: {unique("key", mdb.Doc("key", 1))},
+		s.properties: {mdb.UniqueIndex("key", mdb.Doc("key", 1))},
 		s.handles:    nil, // _id is the handle: unique also when users are sharded by id
-		s.sessions:   {expiring("expiresAt", 0), index(byUser, mdb.Doc("user", 1))},
+		s.sessions:   {mdb.ExpiringIndex("expiresAt", 0), mdb.Index(byUser, mdb.Doc("user", 1))},
 		s.circles: {
-			index(byOwnerID, mdb.Doc("owner", 1, "_id", 1)),
-			unique("owner_nameKey", mdb.Doc("owner", 1, "nameKey", 1)),
+			mdb.Index(byOwnerID, mdb.Doc("owner", 1, "_id", 1)),
+			mdb.UniqueIndex("owner_nameKey", mdb.Doc("owner", 1, "nameKey", 1)),
 		},
 		s.edges: {
-			having("follow", byFollower, mdb.Doc("owner", 1, "follow", -1, "other", 1)),
-			having("mute", byMute, mdb.Doc("owner", 1, "mute", -1, "other", 1)),
-			having("block", byBlock, mdb.Doc("owner", 1, "block", -1, "other", 1)),
-			having("circles", byMember, mdb.Doc("circles", 1, "other", 1)),
-			index(byOther, mdb.Doc("other", 1)), // for deletions: all edges, also those that nothing is left of
+			mdb.IndexHaving("follow", byFollower, mdb.Doc("owner", 1, "follow", -1, "other", 1)),
+			mdb.IndexHaving("mute", byMute, mdb.Doc("owner", 1, "mute", -1, "other", 1)),
+			mdb.IndexHaving("block", byBlock, mdb.Doc("owner", 1, "block", -1, "other", 1)),
+			mdb.IndexHaving("circles", byMember, mdb.Doc("circles", 1, "other", 1)),
+			mdb.Index(byOther, mdb.Doc("other", 1)), // for deletions: all edges, also those that nothing is left of
 		},
 		s.posts: {
-			index(byWall, mdb.Doc("wallOwner", 1, "seq", -1)),
-			index(byAuthor, mdb.Doc("author", 1, "seq", -1)),
-			having("inbox", byInbox, mdb.Doc("inbox", 1, "seq", -1)),
+			mdb.Index(byWall, mdb.Doc("wallOwner", 1, "seq", -1)),
+			mdb.Index(byAuthor, mdb.Doc("author", 1, "seq", -1)),
+			mdb.IndexHaving("inbox", byInbox, mdb.Doc("inbox", 1, "seq", -1)),
 		},
-		s.versions:  {unique(byPostNumber, mdb.Doc("post", 1, "number", 1))},
-		s.reactions: {index(byUser, mdb.Doc("user", 1))}, // _id is post and user
-		s.votes:     {index(byUser, mdb.Doc("user", 1))},
+		s.versions:  {mdb.UniqueIndex(byPostNumber, mdb.Doc("post", 1, "number", 1))},
+		s.reactions: {mdb.Index(byUser, mdb.Doc("user", 1))}, // _id is post and user
+		s.votes:     {mdb.Index(byUser, mdb.Doc("user", 1))},
 
-		s.threadMutes: {index(byUser, mdb.Doc("user", 1))},
-		s.events:      {expiring("at", social.DefaultEventRetention)},
-		s.settings:    nil, // _id is the name
-		s.sequences:   nil, // the same
-		s.jobs.jobs: {
-			having("due", byDue, mdb.Doc("due", 1)),
-			having("failedAt", byFailure, mdb.Doc("failedAt", -1)),
-			having("post", byPushed, mdb.Doc("kind", 1, "post", 1)),
-		},
-		s.newsLists:     {expiring("usedAt", listLife)},
-		s.mergedAuthors: nil, // _id is the author
-		s.newsBuckets:   partIndexes(),
-		s.monthNews:     partIndexes(),
-		s.monthWalls:    partIndexes(),
+		s.threadMutes:     {mdb.Index(byUser, mdb.Doc("user", 1))},
+		s.events:          {mdb.ExpiringIndex("at", social.DefaultEventRetention)},
+		s.settings:        nil, // _id is the name
+		s.sequences:       nil, // the same
+		s.jobs.Collection: s.jobs.Indexes(),
+		s.newsLists:       {mdb.ExpiringIndex("usedAt", listLife)},
+		s.mergedAuthors:   nil, // _id is the author
+		s.newsBuckets:     partIndexes(),
+		s.monthNews:       partIndexes(),
+		s.monthWalls:      partIndexes(),
 
-		s.member.servers: {expiring("at", silentLife)},
+		s.member.servers: {mdb.ExpiringIndex("at", silentLife)},
 	}
 }
 
@@ -110,28 +102,6 @@ func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 		all[c] = append(all[c], models...)
 	}
 	return all
-}
-
-func index(name string, keys bson.D) mongo.IndexModel {
-	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name)}
-}
-
-func unique(name string, keys bson.D) mongo.IndexModel {
-	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name).SetUnique(true)}
-}
-
-// having is an index over those documents alone that have the field.
-func having(field, name string, keys bson.D) mongo.IndexModel {
-	only := mdb.Doc(field, mdb.Doc("$exists", true))
-	return mongo.IndexModel{Keys: keys, Options: options.Index().SetName(name).SetPartialFilterExpression(only)}
-}
-
-// expiring removes documents some time after the moment that the field names.
-func expiring(field string, after time.Duration) mongo.IndexModel {
-	return mongo.IndexModel{
-		Keys:    mdb.Doc(field, 1),
-		Options: options.Index().SetName(field).SetExpireAfterSeconds(int32(after / time.Second)),
-	}
 }
 
 // createIndexes makes the collections and indexes that are missing, and replaces those that have changed.

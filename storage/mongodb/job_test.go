@@ -16,6 +16,7 @@ import (
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/mongotest"
 )
@@ -72,24 +73,24 @@ func ok(t *testing.T, err error) {
 func TestAJobIsLeasedToOneAtATime(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
-	ok(t, s.jobs.add(ctx, jobDoc{Kind: jobPush}))
+	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: jobPush}))
 	now := time.Now().Add(time.Minute)
-	first := must(s.jobs.claim(ctx, now))(t)
+	first := must(s.jobs.Claim(ctx, now))(t)
 	if first == nil || first.Attempts != 1 {
 		t.Fatalf("the job was not claimed: %+v", first)
 	}
-	if j := must(s.jobs.claim(ctx, now.Add(jobLease-time.Second)))(t); j != nil {
+	if j := must(s.jobs.Claim(ctx, now.Add(jobs.LeaseTime-time.Second)))(t); j != nil {
 		t.Fatalf("it was claimed again under its lease: %+v", j)
 	}
-	second := must(s.jobs.claim(ctx, now.Add(jobLease+time.Second)))(t)
+	second := must(s.jobs.Claim(ctx, now.Add(jobs.LeaseTime+time.Second)))(t)
 	if second == nil || second.ID != first.ID || second.Attempts != 2 {
 		t.Fatalf("the job of a dead server was not claimed: %+v", second)
 	}
-	ok(t, s.jobs.finish(ctx, first)) // by the first server, which was only slow
+	ok(t, s.jobs.Finish(ctx, first)) // by the first server, which was only slow
 	if b := must(s.Backlog(ctx))(t); b.Waiting != 1 {
 		t.Errorf("the first server has ended what is the second's: %+v", b)
 	}
-	ok(t, s.jobs.finish(ctx, second))
+	ok(t, s.jobs.Finish(ctx, second))
 	if b := must(s.Backlog(ctx))(t); b.Waiting != 0 || !b.Oldest.IsZero() {
 		t.Errorf("the work is done, and there is some: %+v", b)
 	}
@@ -98,23 +99,23 @@ func TestAJobIsLeasedToOneAtATime(t *testing.T) {
 func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
-	s.jobs.kinds = append(s.jobs.kinds, "nonsense") // which no layout can do
-	ok(t, s.jobs.add(ctx, jobDoc{Kind: "nonsense"}))
-	if did, err := s.workOnce(ctx); !did || err != nil {
+	s.jobs.Kinds = append(s.jobs.Kinds, "nonsense") // which no layout can do
+	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: "nonsense"}))
+	if did, err := s.workers.Once(ctx); !did || err != nil {
 		t.Fatal(did, err)
 	}
 	b := must(s.Backlog(ctx))(t)
 	if b.Waiting != 1 || b.Dead != 0 || len(b.Faults) != 1 || b.Faults[0].Dead || b.Oldest.IsZero() {
 		t.Fatalf("after the first attempt: %+v", b)
 	}
-	for attempt := 2; attempt <= jobAttempts; attempt++ {
-		j := must(s.jobs.claim(ctx, time.Now().Add(time.Hour)))(t)
+	for attempt := 2; attempt <= jobs.MaxAttempts; attempt++ {
+		j := must(s.jobs.Claim(ctx, time.Now().Add(time.Hour)))(t)
 		if j == nil || j.Attempts != attempt {
 			t.Fatalf("attempt %d: %+v", attempt, j)
 		}
-		ok(t, s.jobs.postpone(ctx, j, errors.New("no sense")))
+		ok(t, s.jobs.Postpone(ctx, j, errors.New("no sense")))
 	}
-	if j := must(s.jobs.claim(ctx, time.Now().Add(24*time.Hour)))(t); j != nil {
+	if j := must(s.jobs.Claim(ctx, time.Now().Add(24*time.Hour)))(t); j != nil {
 		t.Fatalf("a dead job was claimed: %+v", j)
 	}
 	b = must(s.Backlog(ctx))(t)
@@ -124,7 +125,7 @@ func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 	if n := must(s.Revive(ctx))(t); n != 1 {
 		t.Fatalf("%d jobs revived", n)
 	}
-	if j := must(s.jobs.claim(ctx, time.Now().Add(time.Second)))(t); j == nil || j.Attempts != 1 {
+	if j := must(s.jobs.Claim(ctx, time.Now().Add(time.Second)))(t); j == nil || j.Attempts != 1 {
 		t.Fatalf("after its revival: %+v", j)
 	}
 }
@@ -134,28 +135,28 @@ func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 func TestAJobOfANewerServerIsLeftToIt(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
-	ok(t, s.jobs.add(ctx, jobDoc{Kind: "of a newer server"}))
-	ok(t, s.jobs.add(ctx, jobDoc{Kind: jobPush}))
-	if did := must(s.workOnce(ctx))(t); !did {
+	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: "of a newer server"}))
+	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: jobPush}))
+	if did := must(s.workers.Once(ctx))(t); !did {
 		t.Error("a known job is not done because one that is not known is due")
 	}
-	if did := must(s.workOnce(ctx))(t); did {
+	if did := must(s.workers.Once(ctx))(t); did {
 		t.Error("a job of an unknown kind was attempted")
 	}
 	if b := must(s.Backlog(ctx))(t); b.Waiting != 1 || b.Dead != 0 || len(b.Faults) != 0 {
 		t.Errorf("the job does not wait: %+v", b)
 	}
-	s.jobs.kinds = append(s.jobs.kinds, "of a newer server")
-	if j := must(s.jobs.claim(ctx, time.Now()))(t); j == nil || j.Attempts != 1 {
+	s.jobs.Kinds = append(s.jobs.Kinds, "of a newer server")
+	if j := must(s.jobs.Claim(ctx, time.Now()))(t); j == nil || j.Attempts != 1 {
 		t.Errorf("the newer server does not get the job as it was made: %+v", j)
 	}
 }
 
 func TestPausesGrowAndEnd(t *testing.T) {
 	t.Parallel()
-	for attempts := 1; attempts <= jobAttempts; attempts++ {
-		pause := pauseAfter(attempts)
-		longest := min(firstJobPause<<attempts, maxJobPause)
+	for attempts := 1; attempts <= jobs.MaxAttempts; attempts++ {
+		pause := jobs.PauseAfter(attempts)
+		longest := min(jobs.FirstPause<<attempts, jobs.MaxPause)
 		if pause < longest/2 || pause > longest {
 			t.Errorf("a pause of %v after %d attempts, want %v to %v", pause, attempts, longest/2, longest)
 		}
@@ -201,7 +202,7 @@ func fans(t *testing.T, s *Store, n int) (author social.UserID, followers []soci
 			all = append(all, social.Membership{Circle: u.Following.ID, Owner: u.User.ID, Member: author})
 			edges = append(edges, social.EdgeID{ID: id.New()})
 			lists = append(lists, newsListDoc{
-				User: u.User.ID, Version: version, IDs: []social.PostID{{ID: id.New()}}, Merged: []social.UserID{}, Ready: true, UsedAt: time.Now(),
+				User: u.User.ID, Version: mdb.FirstVersion, IDs: []social.PostID{{ID: id.New()}}, Merged: []social.UserID{}, Ready: true, UsedAt: time.Now(),
 			})
 		}
 		must(s.ImportMemberships(t.Context(), all, edges))(t)
@@ -227,14 +228,14 @@ func anEvent(kind social.EventKind) social.Event {
 func workOff(t *testing.T, s *Store, times int) (jobs int) {
 	t.Helper()
 	for ; ; jobs++ {
-		j := must(s.jobs.claim(t.Context(), time.Now()))(t)
+		j := must(s.jobs.Claim(t.Context(), time.Now()))(t)
 		if j == nil {
 			return jobs
 		}
 		for range times {
 			ok(t, s.feeds.do(t.Context(), j))
 		}
-		ok(t, s.jobs.finish(t.Context(), j))
+		ok(t, s.jobs.Finish(t.Context(), j))
 	}
 }
 
@@ -311,7 +312,7 @@ func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 	ok(t, session.StartTransaction())
 	ctx := mongo.NewSessionContext(t.Context(), session)
 	for _, user := range users {
-		must(s.newsLists.UpdateOne(ctx, mdb.Doc("_id", user), mdb.Doc("$set", mdb.Doc("stamp", jobID{id.New()}))))(t)
+		must(s.newsLists.UpdateOne(ctx, mdb.Doc("_id", user), mdb.Doc("$set", mdb.Doc("stamp", jobs.ID{ID: id.New()}))))(t)
 	}
 	return func() {
 		ok(t, session.AbortTransaction(ctx))
@@ -322,7 +323,7 @@ func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 // tryLater makes an attempt at the next job although it may not be due, and postpones it where that fails. It returns the error.
 func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 	t.Helper()
-	j := must(s.jobs.claim(t.Context(), time.Now().Add(time.Hour)))(t)
+	j := must(s.jobs.Claim(t.Context(), time.Now().Add(time.Hour)))(t)
 	if j == nil {
 		t.Fatal("there is no job")
 	}
@@ -330,9 +331,9 @@ func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 	defer cancel()
 	err := s.feeds.do(ctx, j)
 	if err != nil {
-		ok(t, s.jobs.postpone(t.Context(), j, err))
+		ok(t, s.jobs.Postpone(t.Context(), j, err))
 	} else {
-		ok(t, s.jobs.finish(t.Context(), j))
+		ok(t, s.jobs.Finish(t.Context(), j))
 	}
 	return err
 }
@@ -341,7 +342,7 @@ func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 func wantSoon(t *testing.T, s *Store, attempt int) {
 	t.Helper()
 	const soon = 3500 * time.Millisecond
-	jobs := must(mdb.FindAll[jobDoc](t.Context(), s.jobs.jobs, mdb.Doc(), 1))(t)
+	jobs := must(mdb.FindAll[jobs.Job](t.Context(), s.jobs.Collection, mdb.Doc(), 1))(t)
 	if len(jobs) != 1 || jobs[0].Due.IsZero() || jobs[0].Due.After(time.Now().Add(soon)) {
 		t.Fatalf("after attempt %d, the job is not due soon: %+v", attempt, jobs)
 	}
@@ -393,7 +394,7 @@ func TestASlowDatabaseParksNoJob(t *testing.T) {
 	slow := post()
 
 	failPoint(t, s, "alwaysOn", mdb.Doc("blockConnection", true, "blockTimeMS", 1100))
-	if err := tryLater(t, s, testtime.Scale(jobTime)); err != nil {
+	if err := tryLater(t, s, testtime.Scale(jobs.AttemptTime)); err != nil {
 		t.Errorf("slow writes: %v", err)
 	}
 	failPoint(t, s, "off", mdb.Doc())
@@ -403,8 +404,8 @@ func TestASlowDatabaseParksNoJob(t *testing.T) {
 
 	failing := post()
 	failPoint(t, s, "alwaysOn", mdb.Doc("writeConcernError", mdb.Doc("code", 64, "errmsg", "waiting for replication timed out")))
-	for attempt := range jobAttempts + 3 {
-		if err := tryLater(t, s, testtime.Scale(jobTime)); err == nil {
+	for attempt := range jobs.MaxAttempts + 3 {
+		if err := tryLater(t, s, testtime.Scale(jobs.AttemptTime)); err == nil {
 			t.Fatal("no write has failed")
 		}
 		wantSoon(t, s, attempt+1)
@@ -432,7 +433,7 @@ func TestJobsAboutAFewUsersAreDone(t *testing.T) {
 	p := newStatus(author)
 	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
 	some := mdb.Doc("$set", mdb.Doc("users", followers[:2]))
-	must(s.jobs.jobs.UpdateMany(t.Context(), mdb.Doc(), some))(t)
+	must(s.jobs.Collection.UpdateMany(t.Context(), mdb.Doc(), some))(t)
 	workOff(t, s, 1)
 	if got := copies(t, s, p.ID, followers); got[1] != len(followers) {
 		t.Errorf("lists by the number of copies: %v, want one in each", got)
@@ -446,7 +447,7 @@ func tryJobs(t *testing.T, s *Store, what string, condition func() bool) {
 		if time.Now().After(deadline) {
 			t.Fatalf("%s has not come: %+v", what, must(s.Backlog(t.Context()))(t))
 		}
-		must(s.workOnce(t.Context()))(t)
+		must(s.workers.Once(t.Context()))(t)
 	}
 }
 

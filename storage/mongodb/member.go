@@ -18,6 +18,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/wait"
 )
 
 const (
@@ -171,13 +172,13 @@ func (m *member) run(ctx context.Context) {
 	var beats sync.WaitGroup
 	defer beats.Wait()
 	for ctx.Err() == nil {
-		rest(ctx, m.heartbeat, m.changed)
+		wait.For(ctx, m.heartbeat, m.changed)
 		ended := make(chan struct{})
 		beats.Go(func() {
 			defer close(ended)
 			m.tryBeat(ctx)
 		})
-		rest(ctx, m.lease/8, ended) // a beat has half a lease, so at most five run at once
+		wait.For(ctx, m.lease/8, ended) // a beat has half a lease, so at most five run at once
 	}
 }
 
@@ -319,7 +320,7 @@ func (m *member) tellChange(ctx context.Context, before, now *settingDoc) {
 }
 
 func (m *member) renew(ctx context.Context) error {
-	d := mdb.Doc("v", version, "process", m.process, "app", appName(m.id), "user", m.user,
+	d := mdb.Doc("v", mdb.FirstVersion, "process", m.process, "app", appName(m.id), "user", m.user,
 		"adopted", m.adopted(), "knows", m.store.edition.newest, "writes", m.store.written(), "lease", m.lease.Milliseconds())
 	update := mdb.Doc("$set", d, "$currentDate", mdb.Doc("at", true))
 	renewed, err := m.servers.UpdateOne(ctx, mdb.Doc("_id", m.id), update)

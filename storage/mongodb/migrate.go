@@ -16,6 +16,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/wait"
 )
 
 // Subject is what can be moved from one layout to another while servers run.
@@ -384,7 +385,7 @@ func (m *migration) agree(ctx context.Context) error {
 
 // pause is the time between two looks at the servers.
 func (s *Store) pause(ctx context.Context) error {
-	rest(ctx, s.member.heartbeat/4, nil)
+	wait.For(ctx, s.member.heartbeat/4, nil)
 	return ctx.Err()
 }
 
@@ -449,7 +450,7 @@ func (m *migration) note(ctx context.Context, at id.ID, n int) error {
 	}
 	if m.Rate > 0 {
 		due := m.begun.Add(time.Duration(m.passed) * time.Second / time.Duration(m.Rate))
-		rest(ctx, time.Until(due), nil)
+		wait.For(ctx, time.Until(due), nil)
 	}
 	return ctx.Err()
 }

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/wait"
 )
 
 // DocumentMigration says how to bring all documents to the newest versions.
@@ -345,7 +346,7 @@ func (p *pace) wait(ctx context.Context, done int) error {
 		return ctx.Err()
 	}
 	due := p.began.Add(time.Duration(p.done) * time.Second / time.Duration(p.rate))
-	rest(ctx, time.Until(due), nil)
+	wait.For(ctx, time.Until(due), nil)
 	return ctx.Err()
 }
 

@@ -11,6 +11,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/wait"
 )
 
 // feedMover moves feeds. They are caches, so nothing is copied: once all servers tell the new layout what happens, everybody's
@@ -70,7 +71,7 @@ func (v feedMover) forgetJobs(ctx context.Context, m *migration, layout string) 
 		if err := m.still(ctx); err != nil {
 			return err
 		}
-		_, err := v.s.jobs.jobs.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$gt", mdb.ZeroKey), "kind", mdb.Doc("$in", kinds)),
+		_, err := v.s.jobs.Collection.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$gt", mdb.ZeroKey), "kind", mdb.Doc("$in", kinds)),
 			options.DeleteMany().SetHint(mdb.Doc("_id", 1)))
 		return err
 	})
@@ -103,10 +104,10 @@ func (v feedMover) catchUp(ctx context.Context) error {
 		if err != nil || backlog.Waiting == 0 || backlog.Oldest.After(began) {
 			return err
 		}
-		if did, err := v.s.workOnce(ctx); err != nil {
+		if did, err := v.s.workers.Once(ctx); err != nil {
 			return err
 		} else if !did {
-			rest(ctx, v.s.member.heartbeat/4, nil)
+			wait.For(ctx, v.s.member.heartbeat/4, nil)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -177,7 +178,7 @@ func (v feedMover) compareFeed(ctx context.Context, move *moveDoc, what string, 
 				Detail: fmt.Sprintf("the %s of user %s differ: %d posts in %q, %d in %q, and not the same", what, user.ID, len(after), move.From, len(got), move.To),
 			}
 		}
-		rest(ctx, v.s.member.heartbeat/4, nil)
+		wait.For(ctx, v.s.member.heartbeat/4, nil)
 		if err := v.catchUp(ctx); err != nil {
 			return err
 		}

@@ -12,6 +12,7 @@ import (
 
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -110,7 +111,7 @@ func (s *Store) SetProfileValue(ctx context.Context, user social.UserID, v socia
 		if v.Visibility == "" {
 			own = mdb.Doc("$mergeObjects", bson.A{own, mdb.Doc("a", storedVisibility(p))})
 		}
-		set := mdb.Doc("$set", mdb.Doc("v", version, "properties", mdb.Doc("$concatArrays", bson.A{others, bson.A{own}})))
+		set := mdb.Doc("$set", mdb.Doc("v", mdb.FirstVersion, "properties", mdb.Doc("$concatArrays", bson.A{others, bson.A{own}})))
 		if _, err := s.profiles.UpdateOne(ctx, mdb.Doc("_id", user), mdb.Pipeline{set}, options.UpdateOne().SetUpsert(true)); err != nil {
 			return mdb.OrRetry(err)
 		}
@@ -264,7 +265,7 @@ func (s *Store) FindProfilesOf(ctx context.Context, users []social.UserID, where
 }
 
 // jobForget takes what users have filled in of a property that was removed.
-const jobForget jobKind = "forget"
+const jobForget jobs.Kind = "forget"
 
 // One job takes values from forgetSize profiles at a time, forgetRounds times, and leaves the rest to another job.
 const (
@@ -272,7 +273,7 @@ const (
 	forgetRounds = 20
 )
 
-func (s *Store) forgetProperty(ctx context.Context, j *jobDoc) error {
+func (s *Store) forgetProperty(ctx context.Context, j *jobs.Job) error {
 	for range forgetRounds {
 		holders, err := mdb.FindAll[profileDoc](ctx, s.profiles, mdb.Doc("properties", mdb.Doc("$elemMatch", mdb.Doc("k", j.Property))), forgetSize,
 			options.Find().SetLimit(forgetSize).SetProjection(mdb.Doc("_id", 1)).SetHint(byProperty))
@@ -284,7 +285,7 @@ func (s *Store) forgetProperty(ctx context.Context, j *jobDoc) error {
 			return err
 		}
 	}
-	return s.jobs.addNext(ctx, *j, jobDoc{Kind: jobForget, Property: j.Property})
+	return s.jobs.AddNext(ctx, *j, jobs.Job{Kind: jobForget, Property: j.Property})
 }
 
 // propertyDoc is a document of properties: a definition.
@@ -301,7 +302,7 @@ type propertyDoc struct {
 
 func newPropertyDoc(p *social.Property) propertyDoc {
 	return propertyDoc{
-		ID: p.ID, Version: version, Key: p.Key, Label: p.Label, Type: p.Type, Choices: p.Choices,
+		ID: p.ID, Version: mdb.FirstVersion, Key: p.Key, Label: p.Label, Type: p.Type, Choices: p.Choices,
 		Searchable: p.Searchable, Visibility: p.Visibility,
 	}
 }
@@ -324,7 +325,7 @@ func (s *Store) InsertProperty(ctx context.Context, p *social.Property, e social
 
 // UpdateProperty implements social.Properties.
 func (s *Store) UpdateProperty(ctx context.Context, p *social.Property, e social.Event) error {
-	change := mdb.Doc("v", version, "label", p.Label, "choices", p.Choices, "searchable", p.Searchable, "visibility", p.Visibility)
+	change := mdb.Doc("v", mdb.FirstVersion, "label", p.Label, "choices", p.Choices, "searchable", p.Searchable, "visibility", p.Visibility)
 	return s.db.Write(ctx, "update property", []id.ID{p.ID.ID}, func(ctx context.Context) error {
 		if err := mdb.UpdateOne(ctx, s.properties, mdb.Doc("_id", p.ID), mdb.Doc("$set", change)); err != nil {
 			return err
@@ -343,7 +344,7 @@ func (s *Store) DeleteProperty(ctx context.Context, property social.PropertyID, 
 		if result.DeletedCount == 0 {
 			return social.ErrNotFound
 		}
-		if err := s.jobs.add(ctx, jobDoc{Kind: jobForget, Property: property}); err != nil {
+		if err := s.jobs.Add(ctx, jobs.Job{Kind: jobForget, Property: property}); err != nil {
 			return err
 		}
 		return s.append(ctx, e)

@@ -43,7 +43,7 @@ func (d *serialDoc) newest() (newest int64) {
 func serials(ctx context.Context, c *mongo.Collection, name any, floor int64, n int, upsert bool) (first int64, err error) {
 	set := mdb.Doc("lastSerial", mdb.Doc("$max", bson.A{"$lastSerial", floor}))
 	if upsert {
-		set = append(set, bson.E{Key: "v", Value: version})
+		set = append(set, bson.E{Key: "v", Value: mdb.FirstVersion})
 	}
 	update := mdb.Pipeline{mdb.Doc("$set", set)}
 	if n > 0 {
@@ -116,7 +116,7 @@ func (s *Store) startSequence(ctx context.Context) error {
 	}
 	return mdb.Translate(ctx, "sequences", mdb.Retry(ctx, func() error {
 		_, err := s.sequences.UpdateOne(ctx, mdb.Doc("_id", postSequence),
-			mdb.Doc("$max", mdb.Doc("lastSerial", last.Seq.Serial()), "$set", mdb.Doc("v", version)), options.UpdateOne().SetUpsert(true))
+			mdb.Doc("$max", mdb.Doc("lastSerial", last.Seq.Serial()), "$set", mdb.Doc("v", mdb.FirstVersion)), options.UpdateOne().SetUpsert(true))
 		return mdb.OrRetry(err)
 	}))
 }

@@ -37,7 +37,7 @@ func tokenKey(hash [32]byte) bson.Binary { return bson.Binary{Data: hash[:]} }
 // InsertSession implements social.Sessions.
 func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
 	d := sessionDoc{
-		TokenHash: tokenKey(session.TokenHash), Version: version, User: session.User, ExpiresAt: session.ExpiresAt,
+		TokenHash: tokenKey(session.TokenHash), Version: mdb.FirstVersion, User: session.User, ExpiresAt: session.ExpiresAt,
 	}
 	return s.db.Read(ctx, "insert session", func(ctx context.Context) error {
 		_, err := s.sessions.InsertOne(ctx, d)

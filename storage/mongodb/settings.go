@@ -93,7 +93,7 @@ func (s *Store) recorded(ctx context.Context, g setting, wanted string) (*settin
 	var d settingDoc
 	err = mdb.Retry(ctx, func() error {
 		return mdb.OrRetry(s.settings.FindOneAndUpdate(ctx, mdb.Doc("_id", g.name),
-			mdb.Doc("$setOnInsert", mdb.Doc("v", version, "value", first)),
+			mdb.Doc("$setOnInsert", mdb.Doc("v", mdb.FirstVersion, "value", first)),
 			options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d))
 	})
 	return &d, err

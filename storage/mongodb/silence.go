@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/wait"
 )
 
 // A server that is killed in the middle of a transaction leaves it open, and MongoDB keeps it open for a minute: until then
@@ -55,7 +56,7 @@ func (w *watches) look(all []serverDoc, self string, most time.Duration) {
 func (m *member) guard(ctx context.Context) {
 	var w watches
 	for ctx.Err() == nil {
-		rest(ctx, m.lookEvery(), nil)
+		wait.For(ctx, m.lookEvery(), nil)
 		m.endSilent(ctx, &w)
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/wait"
 	"plaza/storage/mongodb/mongotest"
 )
 
@@ -138,7 +139,7 @@ func TestALivingServerLosesNothing(t *testing.T) {
 			if ended += n; err != nil && ctx.Err() == nil {
 				t.Error(err)
 			}
-			rest(ctx, testtime.Scale(5*time.Millisecond), nil)
+			wait.For(ctx, testtime.Scale(5*time.Millisecond), nil)
 		}
 	})
 	for range writers {

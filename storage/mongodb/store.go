@@ -24,6 +24,7 @@ import (
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb/internal/connect"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -35,9 +36,6 @@ const (
 	// abortTimeout of a transaction that was under way, a call without a primary fails within 5 s.
 	electionTime = 4 * time.Second
 )
-
-// version is the version of documents that have not changed yet; evolution.go has the others.
-const version = 1
 
 // Options changes how Open connects. The zero value is good.
 type Options struct {
@@ -95,7 +93,8 @@ type Store struct {
 	db      *mdb.DB
 	feeds   movingFeeds
 	graph   movingGraph
-	jobs    *jobQueue
+	jobs    *jobs.Queue
+	workers *jobs.Workers
 	threads movingThreads
 	erasing eraseTimes
 
@@ -259,7 +258,7 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
 		threadMutes: db.Collection("threadMutes"),
 		events:      db.Collection("events"), settings: db.Collection("settings"),
-		jobs: newJobQueue(db.Collection("jobs")), sequences: db.Collection("sequences"),
+		jobs: jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
 		erasing: defaultEraseTimes, edition: thisEdition(),
 
 		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
@@ -274,13 +273,14 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
 	s.member = newMember(s, db.Collection("servers"), self, o)
 	s.db = mdb.NewDB(client, o.Timeout, s.member, s.jobs)
+	s.workers = jobs.NewWorkers(s.jobs, s.db, s.member.logger, s.doJob)
 	for name, layout := range commentLayouts {
 		s.threadLayouts[name] = layout(db)
 	}
 	for name, layout := range feedLayouts {
 		s.feedLayouts[name] = layout(s, o)
 	}
-	s.jobs.kinds = s.jobKinds()
+	s.jobs.Kinds = s.jobKinds()
 	for name, layout := range graphLayouts {
 		s.graphLayouts[name] = layout(s.edges)
 	}

@@ -46,13 +46,13 @@ const allAuthors = "commentAuthors"
 
 func authorIndexes() []mongo.IndexModel {
 	return []mongo.IndexModel{
-		index(byAuthor, mdb.Doc("author", 1, "seq", -1)),
-		index(byPost, mdb.Doc("post", 1, "seq", 1)),
+		mdb.Index(byAuthor, mdb.Doc("author", 1, "seq", -1)),
+		mdb.Index(byPost, mdb.Doc("post", 1, "seq", 1)),
 	}
 }
 
 func newAuthorDoc(c *commentDoc) authorDoc {
-	return authorDoc{ID: c.ID, Version: version, Seq: c.ID, Author: c.Author, Post: c.Post}
+	return authorDoc{ID: c.ID, Version: mdb.FirstVersion, Seq: c.ID, Author: c.Author, Post: c.Post}
 }
 
 // authorsOf are the entries of a thread's live comments.
@@ -72,7 +72,7 @@ func (t bucketThreads) listAuthors(ctx context.Context, buckets *mongo.Collectio
 		mdb.Doc("$match", mdb.Doc("main", true)),
 		mdb.Doc("$unwind", "$comments"),
 		mdb.Doc("$match", mdb.Doc("comments.deleted", mdb.Doc("$exists", false))),
-		mdb.Doc("$project", mdb.Doc("_id", "$comments._id", "v", mdb.Doc("$literal", version), "seq", "$comments._id",
+		mdb.Doc("$project", mdb.Doc("_id", "$comments._id", "v", mdb.Doc("$literal", mdb.FirstVersion), "seq", "$comments._id",
 			"author", "$comments.author", "post", "$post")),
 		mdb.Doc("$merge", t.authors.Name()),
 	})

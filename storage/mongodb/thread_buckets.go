@@ -98,7 +98,7 @@ func (r run) key(c *commentDoc) string {
 // bucket makes a bucket of comments that are in the run's order.
 func (r run) bucket(lower, upper string, comments []commentDoc) bucketDoc {
 	d := bucketDoc{
-		ID: lower, Version: version, Post: comments[0].Post, Upper: upper, Main: r.kind() != runInTree,
+		ID: lower, Version: mdb.FirstVersion, Post: comments[0].Post, Upper: upper, Main: r.kind() != runInTree,
 		Count: len(comments), Last: r.key(&comments[len(comments)-1]), Comments: slices.Clone(comments),
 	}
 	for i := range d.Comments {
@@ -170,10 +170,10 @@ const (
 
 func bucketIndexes() []mongo.IndexModel {
 	return []mongo.IndexModel{
-		index(byUpper, mdb.Doc("upper", 1, "_id", 1)),
-		index(byLower, mdb.Doc("_id", 1, "upper", 1)),
-		having("main", byComment, mdb.Doc("comments._id", 1)),
-		having("main", byCommentSlug, mdb.Doc("post", 1, "comments.slug", 1)),
-		having("main", byReply, mdb.Doc("comments.parent", 1, "upper", 1, "_id", 1)),
+		mdb.Index(byUpper, mdb.Doc("upper", 1, "_id", 1)),
+		mdb.Index(byLower, mdb.Doc("_id", 1, "upper", 1)),
+		mdb.IndexHaving("main", byComment, mdb.Doc("comments._id", 1)),
+		mdb.IndexHaving("main", byCommentSlug, mdb.Doc("post", 1, "comments.slug", 1)),
+		mdb.IndexHaving("main", byReply, mdb.Doc("comments.parent", 1, "upper", 1, "_id", 1)),
 	}
 }

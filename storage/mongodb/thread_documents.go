@@ -20,11 +20,11 @@ type documentThreads struct {
 
 func (t documentThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{t.comments: {
-		index(byPost, mdb.Doc("post", 1, "seq", 1)),
-		index(byPostTree, mdb.Doc("post", 1, "treePath", 1)),
-		unique(byPostSlug, mdb.Doc("post", 1, "slug", 1)),
-		having("author", byAuthor, mdb.Doc("author", 1, "seq", -1)),
-		having("parent", byPostParent, mdb.Doc("post", 1, "parent", 1, "seq", 1)),
+		mdb.Index(byPost, mdb.Doc("post", 1, "seq", 1)),
+		mdb.Index(byPostTree, mdb.Doc("post", 1, "treePath", 1)),
+		mdb.UniqueIndex(byPostSlug, mdb.Doc("post", 1, "slug", 1)),
+		mdb.IndexHaving("author", byAuthor, mdb.Doc("author", 1, "seq", -1)),
+		mdb.IndexHaving("parent", byPostParent, mdb.Doc("post", 1, "parent", 1, "seq", 1)),
 	}}
 }
 

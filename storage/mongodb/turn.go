@@ -48,7 +48,7 @@ func (s *Store) readTurn(ctx context.Context, name string) (d turnDoc, err error
 func (s *Store) takeTurnFrom(ctx context.Context, name, driver string) (taken bool, err error) {
 	err = s.db.Read(ctx, "take a turn", func(ctx context.Context) error {
 		result, err := s.settings.UpdateOne(ctx, mdb.Doc("_id", name, "driver", mdb.Doc("$in", bson.A{driver, nil})),
-			mdb.Doc("$set", mdb.Doc("driver", s.member.id), "$setOnInsert", mdb.Doc("v", version)), options.UpdateOne().SetUpsert(true))
+			mdb.Doc("$set", mdb.Doc("driver", s.member.id), "$setOnInsert", mdb.Doc("v", mdb.FirstVersion)), options.UpdateOne().SetUpsert(true))
 		if mongo.IsDuplicateKeyError(err) {
 			return nil
 		}

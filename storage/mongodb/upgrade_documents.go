@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"strings"
+
+	"plaza/storage/mongodb/internal/wait"
 )
 
 // upgradeRate is how many documents a second are looked at in the background, at most: people go first.
@@ -20,7 +22,7 @@ func (s *Store) UpgradeDocuments(ctx context.Context) {
 				s.member.logger.WarnContext(ctx, "documents of older versions could not be upgraded; trying again", "error", err)
 			}
 		}
-		rest(ctx, 2*s.member.heartbeat, nil)
+		wait.For(ctx, 2*s.member.heartbeat, nil)
 	}
 }
 

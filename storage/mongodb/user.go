@@ -87,7 +87,7 @@ func (d *userDoc) user() *social.User {
 }
 
 func newHandleDoc(u *social.NewUser) handleDoc {
-	return handleDoc{Handle: u.User.Handle, Version: version, User: u.User.ID, PasswordHash: u.PasswordHash}
+	return handleDoc{Handle: u.User.Handle, Version: mdb.FirstVersion, User: u.User.ID, PasswordHash: u.PasswordHash}
 }
 
 // InsertUser implements social.Users.

@@ -17,7 +17,7 @@ import (
 // versions are versions of documents, by collection. A collection that is not named has version 1.
 type versions map[string]int
 
-func (v versions) of(collection string) int { return max(v[collection], version) }
+func (v versions) of(collection string) int { return max(v[collection], mdb.FirstVersion) }
 
 // reach says whether v is at least as new as other, in every collection.
 func (v versions) reach(other versions) bool {
@@ -111,7 +111,7 @@ func (s *Store) raiseVersions(ctx context.Context, field string, to versions) er
 	}
 	return mdb.Retry(ctx, func() error {
 		_, err := s.settings.UpdateOne(ctx, mdb.Doc("_id", versionsSetting),
-			mdb.Doc("$max", raised, "$setOnInsert", mdb.Doc("v", version)), options.UpdateOne().SetUpsert(true))
+			mdb.Doc("$max", raised, "$setOnInsert", mdb.Doc("v", mdb.FirstVersion)), options.UpdateOne().SetUpsert(true))
 		return mdb.OrRetry(err)
 	})
 }

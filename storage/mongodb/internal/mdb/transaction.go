@@ -140,6 +140,16 @@ func (d *DB) Hold(ctx context.Context, hot []id.ID) (release func(), err error) 
 	return d.hot.Acquire(ctx, hot)
 }
 
+// InLease runs fn within the lease, outside of any transaction. ErrLeaseOver: this server must not write.
+func (d *DB) InLease(ctx context.Context, fn func(context.Context) error) error {
+	ctx, call := d.lease.Enter(ctx)
+	defer call.Leave()
+	if err := call.MayWrite(); err != nil {
+		return err
+	}
+	return fn(ctx)
+}
+
 // writeInLease runs fn in a transaction of the current lease; and again, in the next one, where the lease was over before it
 // could commit.
 func (d *DB) writeInLease(ctx context.Context, session *mongo.Session, fn func(context.Context) error) error {

@@ -1,0 +1,94 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/wait"
+)
+
+const (
+	// pollEvery is about how often an idle worker looks for jobs of other processes, and for those due again.
+	pollEvery = time.Second
+	// maxTrouble is how long a worker waits at most while the database does not answer.
+	maxTrouble = 3 * time.Second
+)
+
+// Workers do jobs, several at the same time.
+type Workers struct {
+	queue  *Queue
+	db     *mdb.DB
+	logger *slog.Logger
+	do     func(ctx context.Context, j *Job) error
+}
+
+// NewWorkers makes the workers of a queue. do does one job within the server's lease, or a part of it and returns ErrMore. It may be called more than once for a job: each
+// must change nothing that was done before.
+func NewWorkers(queue *Queue, db *mdb.DB, logger *slog.Logger, do func(ctx context.Context, j *Job) error) *Workers {
+	return &Workers{queue: queue, db: db, logger: logger, do: do}
+}
+
+// Run does jobs until ctx ends.
+func (w *Workers) Run(ctx context.Context) {
+	var all sync.WaitGroup
+	for range workerCount {
+		all.Go(func() { w.workOn(ctx) })
+	}
+	all.Wait()
+}
+
+// workOn does one job after the other, and looks around more and more slowly while that fails.
+func (w *Workers) workOn(ctx context.Context) {
+	trouble := time.Duration(0)
+	for ctx.Err() == nil {
+		did, err := w.Once(ctx)
+		switch {
+		case err != nil && ctx.Err() == nil:
+			trouble = min(max(2*trouble, pollEvery), maxTrouble)
+			w.logger.WarnContext(ctx, "background work waits for the database", "error", err, "wait", trouble)
+			wait.For(ctx, trouble, nil)
+		case !did:
+			trouble = 0
+			wait.For(ctx, pollEvery/2+rand.N(pollEvery), w.queue.ready) //nolint:gosec // a pause is no secret
+		default:
+			trouble = 0
+		}
+	}
+}
+
+// Once does one job, if any is due. The error is the queue's; that of a job is stored beside it.
+func (w *Workers) Once(ctx context.Context) (did bool, err error) {
+	var j *Job
+	err = w.db.Read(ctx, "claim job", func(ctx context.Context) error {
+		j, err = w.queue.Claim(ctx, time.Now())
+		return err
+	})
+	if err != nil || j == nil {
+		return false, err
+	}
+	whole := context.WithoutCancel(ctx) // what has begun is finished
+	failure := w.Attempt(whole, j)
+	err = w.db.Read(whole, "end job", func(ctx context.Context) error {
+		switch {
+		case failure == nil:
+			return w.queue.Finish(ctx, j)
+		case errors.Is(failure, ErrMore):
+			return w.queue.Continue(ctx, j)
+		}
+		w.logger.WarnContext(ctx, "a background job failed", "job", j.fault().Job, "attempt", j.Attempts, "error", failure)
+		return w.queue.Postpone(ctx, j, failure)
+	})
+	return true, err
+}
+
+// Attempt does a job, or a part of it.
+func (w *Workers) Attempt(ctx context.Context, j *Job) error {
+	ctx, cancel := context.WithTimeout(ctx, AttemptTime)
+	defer cancel()
+	return w.db.InLease(ctx, func(ctx context.Context) error { return w.do(ctx, j) })
+}
