@@ -2,6 +2,7 @@ package resolvers
 
 import (
 	"context"
+	"time"
 
 	"plaza/fault"
 	"plaza/graph/model"
@@ -46,9 +47,9 @@ func (r commentResolver) Ancestors(ctx context.Context, obj *model.Comment) ([]*
 }
 
 // Replies resolves Comment.replies.
-func (r commentResolver) Replies(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
+func (r commentResolver) Replies(ctx context.Context, obj *model.Comment, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
 	replies := social.Thread{Post: obj.Comment.Post, Order: social.OrderOldest, Parent: obj.ID}
-	c, err := threadList(ctx, replies).connect(ctx, pageArgs{first, after, last, before})
+	c, err := threadList(ctx, replies).within(since, until, replies.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	return commentConnection(ctx, c, err)
 }
 

@@ -11,13 +11,13 @@ import (
 
 // Wall resolves User.wall.
 func (r userResolver) Wall(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postsOf(obj.ID, loaders.For(ctx).Walls, "wall").within(since, until, social.TimeRange.NarrowPosts).connect(ctx, pageArgs{first, after, last, before})
+	c, err := postsOf(obj.ID, loaders.For(ctx).Walls, "wall").within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 
 // Posts resolves User.posts.
 func (r userResolver) Posts(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postsOf(obj.ID, loaders.For(ctx).PostsBy, "posts by").within(since, until, social.TimeRange.NarrowPosts).connect(ctx, pageArgs{first, after, last, before})
+	c, err := postsOf(obj.ID, loaders.For(ctx).PostsBy, "posts by").within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 
@@ -29,12 +29,13 @@ func postsOf(user social.UserID, loader loaders.Loader[social.List[social.UserID
 }
 
 // Comments resolves User.comments.
-func (r userResolver) Comments(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
-	comments := loaders.For(ctx).CommentsBy
+func (r userResolver) Comments(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.CommentConnection, error) {
+	loader := loaders.For(ctx).CommentsBy
 	read := func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
-		return comments.Load(ctx, social.List[social.UserID]{Of: obj.ID, Page: p})
+		return loader.Load(ctx, social.List[social.UserID]{Of: obj.ID, Page: p})
 	}
-	c, err := list[*social.Comment]{cursorsOf(cursorComment, "comments by", obj.ID.String()), read}.connect(ctx, pageArgs{first, after, last, before})
+	comments := list[*social.Comment]{cursorsOf(cursorComment, "comments by", obj.ID.String()), read}
+	c, err := comments.within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}

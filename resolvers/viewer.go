@@ -20,7 +20,7 @@ func (r viewerResolver) User(ctx context.Context, obj *model.Viewer) (*model.Use
 
 // News resolves Viewer.news.
 func (r viewerResolver) News(ctx context.Context, obj *model.Viewer, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postList(loaders.For(ctx).Viewer.News, "news", obj.ID.String()).within(since, until, social.TimeRange.NarrowPosts).connect(ctx, pageArgs{first, after, last, before})
+	c, err := postList(loaders.For(ctx).Viewer.News, "news", obj.ID.String()).within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	page, err := postConnection(ctx, c, err, r.viewerForAds(ctx, c.items)...)
 	if err == nil {
 		r.sponsor(ctx, page)
@@ -30,7 +30,7 @@ func (r viewerResolver) News(ctx context.Context, obj *model.Viewer, since *time
 
 // Incoming resolves Viewer.incoming.
 func (r viewerResolver) Incoming(ctx context.Context, obj *model.Viewer, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postList(loaders.For(ctx).Viewer.Incoming, "incoming", obj.ID.String()).within(since, until, social.TimeRange.NarrowPosts).connect(ctx, pageArgs{first, after, last, before})
+	c, err := postList(loaders.For(ctx).Viewer.Incoming, "incoming", obj.ID.String()).within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 
@@ -39,7 +39,7 @@ func (r viewerResolver) Wall(ctx context.Context, obj *model.Viewer, view social
 	viewer := loaders.For(ctx).Viewer
 	c, err := postList(func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
 		return viewer.OwnWall(ctx, view, p)
-	}, "own wall", obj.ID.String(), string(view)).within(since, until, social.TimeRange.NarrowPosts).connect(ctx, pageArgs{first, after, last, before})
+	}, "own wall", obj.ID.String(), string(view)).within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	return postConnection(ctx, c, err)
 }
 

@@ -23,9 +23,9 @@ func (r TimeRange) check() error {
 	return nil
 }
 
-// NarrowPosts limits a page of posts, newest first, to the range. Error: INVALID, naming the
+// Narrow limits a page of a list, newest first, to the range. Error: INVALID, naming the
 // argument.
-func (r TimeRange) NarrowPosts(p Page) (Page, error) { return r.newestFirst(p), r.check() }
+func (r TimeRange) Narrow(p Page) (Page, error) { return r.newestFirst(p), r.check() }
 
 // Narrow limits a page of the thread to a range of time. Error: INVALID, naming the argument, also
 // for a range in the order of the tree.

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -25,7 +26,7 @@ type CommentResolver interface {
 	Parent(ctx context.Context, obj *model.Comment) (*model.Comment, error)
 	Ancestors(ctx context.Context, obj *model.Comment) ([]*model.Comment, error)
 
-	Replies(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
+	Replies(ctx context.Context, obj *model.Comment, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Discussion(ctx context.Context, obj *model.Comment, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	ViewerCanReply(ctx context.Context, obj *model.Comment) (bool, error)
 
@@ -65,26 +66,36 @@ func (ec *executionContext) field_Comment_discussion_args(ctx context.Context, r
 func (ec *executionContext) field_Comment_replies_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "since", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	args["since"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "until", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	args["until"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -701,7 +712,7 @@ func (ec *executionContext) _Comment_replies(ctx context.Context, field graphql.
 		ec.fieldContext_Comment_replies,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Comment().Replies(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.Comment().Replies(ctx, obj, fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,

@@ -1567,6 +1567,10 @@ type Comment implements Node {
   repliesCount: Int!
   "The direct replies, oldest first."
   replies(
+    "Only comments created at this moment or later, to the millisecond. Default: from the beginning."
+    since: DateTime
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only items after this cursor."
@@ -3103,6 +3107,10 @@ type User implements Node {
   ): PostConnection
   "The user's comments on posts that you may see, newest first. Deleted ones are omitted."
   comments(
+    "Only comments created at this moment or later, to the millisecond. Default: from the beginning."
+    since: DateTime
+    "Only comments created before this moment, which is later than ` + "`" + `since` + "`" + `. Default: up to now."
+    until: DateTime
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
     "Only items after this cursor."

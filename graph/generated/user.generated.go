@@ -22,7 +22,7 @@ import (
 type UserResolver interface {
 	Wall(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error)
 	Posts(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error)
-	Comments(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
+	Comments(ctx context.Context, obj *model.User, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.Connection[*model.Comment], error)
 	Followers(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
 	Following(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.Connection[*model.User], error)
 
@@ -41,26 +41,36 @@ type UserResolver interface {
 func (ec *executionContext) field_User_comments_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
 	var err error
 	args := map[string]any{}
-	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "since", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["first"] = arg0
-	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	args["since"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "until", ec.unmarshalODateTime2ᚖtimeᚐTime)
 	if err != nil {
 		return nil, err
 	}
-	args["after"] = arg1
-	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	args["until"] = arg1
+	arg2, err := graphql.ProcessArgField(ctx, rawArgs, "first", ec.unmarshalOInt2ᚖint)
 	if err != nil {
 		return nil, err
 	}
-	args["last"] = arg2
-	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	args["first"] = arg2
+	arg3, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
 	if err != nil {
 		return nil, err
 	}
-	args["before"] = arg3
+	args["after"] = arg3
+	arg4, err := graphql.ProcessArgField(ctx, rawArgs, "last", ec.unmarshalOInt2ᚖint)
+	if err != nil {
+		return nil, err
+	}
+	args["last"] = arg4
+	arg5, err := graphql.ProcessArgField(ctx, rawArgs, "before", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["before"] = arg5
 	return args, nil
 }
 
@@ -1218,7 +1228,7 @@ func (ec *executionContext) _User_comments(ctx context.Context, field graphql.Co
 		ec.fieldContext_User_comments,
 		func(ctx context.Context) (any, error) {
 			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.User().Comments(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+			return ec.resolvers.User().Comments(ctx, obj, fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
 		},
 		nil,
 		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,

@@ -38,23 +38,25 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 	w.follow(users[0], authors)
 	posted := w.postEachHour(authors, ada, hours)
 	thread := w.post(status(ada, ada, public))
-	comments := make([]*social.Comment, hours)
-	for i := range comments {
-		comments[i] = newComment(thread, nil, ada)
-		comments[i].ID = social.CommentID{ID: id.At(hour(i))}
-		comments[i].TreePath = social.NewTreePath(nil, comments[i].ID)
-	}
-	w.ok(w.Fill(w.ctx, thread.ID, comments))
+	w.ok(w.Fill(w.ctx, thread.ID, commentEachHour(thread, nil, ada, hours)))
+	answered := w.post(status(ada, ada, public))
+	parent := newComment(answered, nil, authors[0].User.ID)
+	parent.ID = social.CommentID{ID: id.At(hour(-1))}
+	parent.TreePath = social.NewTreePath(nil, parent.ID)
+	w.ok(w.Fill(w.ctx, answered.ID, append([]*social.Comment{parent}, commentEachHour(answered, parent, authors[0].User.ID, hours)...)))
 	w.ok(posted())
 	w.settle()
 	_, err := w.News(w.ctx, ada, social.Page{Limit: 1}) // where a list is kept, it is built now
 	w.ok(err)
 	since, until := hour(20), hour(20+asked)
 	within := social.TimeRange{Since: &since, Until: &until}
-	page, err := within.NarrowPosts(social.Page{Limit: 2 * asked})
+	page, err := within.Narrow(social.Page{Limit: 2 * asked})
 	w.ok(err)
 	oldest := social.Thread{Post: thread.ID, Order: social.OrderOldest}
 	inThread, err := oldest.Narrow(within, social.Page{Limit: 2 * asked})
+	w.ok(err)
+	replies := social.Thread{Post: answered.ID, Order: social.OrderOldest, Parent: parent.ID}
+	inReplies, err := replies.Narrow(within, social.Page{Limit: 2 * asked})
 	w.ok(err)
 	client := plainClient(t)
 	for name, read := range map[string]func() (int, error){
@@ -65,7 +67,9 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 			n, err := countOf(w.PostsBy(w.ctx, lists(page, authors[0].User.ID)))
 			return 2 * n, err
 		},
-		"Thread": func() (int, error) { return countOf(w.Thread(w.ctx, lists(inThread, oldest))) },
+		"CommentsBy": func() (int, error) { return countOf(w.CommentsBy(w.ctx, lists(page, ada))) },
+		"Replies":    func() (int, error) { return countOf(w.Thread(w.ctx, lists(inReplies, replies))) },
+		"Thread":     func() (int, error) { return countOf(w.Thread(w.ctx, lists(inThread, oldest))) },
 	} {
 		r.take()
 		n, err := read()
@@ -87,6 +91,17 @@ func readARange(t *testing.T, o mongodb.Options, hours int) {
 
 // hour is one of those in which something is created.
 func hour(i int) time.Time { return time.Date(2024, 2, 1, i, 0, 0, 0, time.UTC) }
+
+// commentEachHour makes comments by the author, not stored, all below the same parent.
+func commentEachHour(p *social.Post, parent *social.Comment, author social.UserID, hours int) []*social.Comment {
+	comments := make([]*social.Comment, hours)
+	for i := range comments {
+		comments[i] = newComment(p, parent, author)
+		comments[i].ID = social.CommentID{ID: id.At(hour(i))}
+		comments[i].TreePath = social.NewTreePath(parent, comments[i].ID)
+	}
+	return comments
+}
 
 // postEachHour begins to put posts by the authors on a wall; what it returns waits for them.
 func (w *town) postEachHour(authors []social.NewUser, wall social.UserID, hours int) (wait func() error) {

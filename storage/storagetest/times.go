@@ -130,7 +130,7 @@ func feedsHaveRangesOfTime(w *world) {
 			return v.OwnWall(ctx, social.ViewFollowed, p)
 		},
 	} {
-		(&timed[*social.Post]{w, name, read, social.TimeRange.NarrowPosts, (*social.Post).CreatedAt}).check()
+		(&timed[*social.Post]{w, name, read, social.TimeRange.Narrow, (*social.Post).CreatedAt}).check()
 	}
 }
 
@@ -157,6 +157,12 @@ func threadsHaveRangesOfTime(w *world) {
 		}
 		(&timed[*social.Comment]{w, name, read, thread.Narrow, (*social.Comment).CreatedAt}).check()
 	}
+	byAda := func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
+		list := social.List[social.UserID]{Of: ada.ID, Page: p}
+		found, _, err := v.CommentsBy(ctx, []social.List[social.UserID]{list})
+		return found[list], err
+	}
+	(&timed[*social.Comment]{w, "comments by ada", byAda, social.TimeRange.Narrow, (*social.Comment).CreatedAt}).check()
 	tree := social.Thread{Post: post.ID, Order: social.OrderThreaded}
 	for field, r := range map[string]social.TimeRange{"since": {Since: &longAgo}, "until": {Until: &longAgo}} {
 		_, err := tree.Narrow(r, social.Page{Limit: 1})
