@@ -120,9 +120,17 @@ func mac(key, payload []byte) []byte {
 	return h.Sum(nil)
 }
 
+// version is the oldest one that says all of the token: during an upgrade, servers of the previous version read most tokens.
+func (t *token) version() byte {
+	if t.ActionCost == 0 && (t.Kind == Impression || t.Days == DefaultAttribution) {
+		return withoutConversion
+	}
+	return tokenVersion
+}
+
 func (t *token) payload() []byte {
 	p := make([]byte, 0, maxPayload+macSize)
-	p = append(p, tokenVersion, kindByte(t.Kind), byte(t.Flags))
+	p = append(p, t.version(), kindByte(t.Kind), byte(t.Flags))
 	p = binary.BigEndian.AppendUint64(p, uint64(t.ExpiresAt.Unix()))
 	p = binary.BigEndian.AppendUint64(p, uint64(t.Cost))
 	for _, each := range []id.ID{t.Choice.ID, t.Unit.ID, t.Campaign.ID, t.Lease.ID, t.Profile.ID} {
@@ -134,6 +142,9 @@ func (t *token) payload() []byte {
 	}
 	p = binary.BigEndian.AppendUint16(p, uint16(len(t.Landing)))
 	p = append(p, t.Landing...)
+	if t.version() == withoutConversion {
+		return p
+	}
 	p = append(p, byte(t.Days))
 	return binary.BigEndian.AppendUint64(p, uint64(t.ActionCost))
 }

@@ -51,9 +51,13 @@ func TestTokensFromBeforeAnUpgradeAreTaken(t *testing.T) {
 	want := sampleToken()
 	want.Days, want.ActionCost = DefaultAttribution, 0
 	payload := want.payload()
-	for version, end := range map[byte]int{
-		withoutConversion: len(payload) - conversionSize, withoutLanding: len(payload) - conversionSize - 2 - len(want.Landing),
-	} {
+	impression := token{Kind: Impression}
+	for _, written := range [][]byte{payload, impression.payload()} {
+		if written[0] != withoutConversion {
+			t.Errorf("a token that says nothing new has version %d: servers of the previous version refuse it", written[0])
+		}
+	}
+	for version, end := range map[byte]int{withoutConversion: len(payload), withoutLanding: len(payload) - 2 - len(want.Landing)} {
 		old := append([]byte{version}, payload[1:end]...)
 		if version == withoutLanding {
 			want.Landing = ""
@@ -151,7 +155,7 @@ func FuzzParsePayload(f *testing.F) {
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		got, ok := parsePayload(payload)
-		if ok && payload[0] == tokenVersion && !bytes.Equal(got.payload(), payload) {
+		if ok && payload[0] == got.version() && !bytes.Equal(got.payload(), payload) {
 			t.Errorf("%x was read, but is written %x", payload, got.payload())
 		}
 	})
