@@ -59,10 +59,12 @@ func New(service *social.Service, log social.EventLog, logger *slog.Logger, sess
 }
 
 // Open starts to follow the event log: subscribers receive what is committed after Open has
-// returned. When ctx ends, the hub stops and ends all subscriptions; then done is closed.
+// returned. While the database does not answer (social.ErrUnavailable), the hub tries again, and
+// interrupts the subscriptions made until then. When ctx ends, the hub stops and ends all
+// subscriptions; then done is closed.
 func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 	stream, err := h.log.Tail(ctx)
-	if err != nil {
+	if err != nil && !errors.Is(err, social.ErrUnavailable) {
 		return nil, err
 	}
 	stopped := make(chan struct{})
@@ -70,6 +72,9 @@ func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 	watching.Go(func() { h.watchSessions(ctx) })
 	go func() {
 		defer close(stopped)
+		if stream == nil {
+			stream = h.reopen(ctx)
+		}
 		h.follow(ctx, stream)
 		watching.Wait()
 		h.close()

@@ -1,0 +1,83 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"plaza/internal/testtime"
+	"plaza/live"
+	"plaza/social"
+)
+
+// fragileLog is an event log without events, which fails until it is mended.
+type fragileLog struct {
+	fault  error
+	mended atomic.Bool
+	opened atomic.Int32
+}
+
+func (l *fragileLog) Tail(context.Context) (social.EventStream, error) {
+	if !l.mended.Load() {
+		return nil, l.fault
+	}
+	l.opened.Add(1)
+	return silence{}, nil
+}
+
+func (*fragileLog) KeepEvents(context.Context, time.Duration) error { return nil }
+
+// silence is a stream without events.
+type silence struct{}
+
+func (silence) Next(ctx context.Context) (social.Event, error) {
+	<-ctx.Done()
+	return social.Event{}, ctx.Err()
+}
+
+func (silence) Close() error { return nil }
+
+func newHub(log social.EventLog) *live.Hub {
+	return live.New(nil, log, slog.New(slog.DiscardHandler), func([32]byte) {})
+}
+
+// TestOpenWaitsForTheDatabase: a server whose database fails between being opened and being followed
+// keeps running, and says to those who subscribed meanwhile that they may have missed something.
+func TestOpenWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	log := &fragileLog{fault: fmt.Errorf("tail: %w", social.ErrUnavailable)}
+	hub := newHub(log)
+	ctx, stop := context.WithCancel(t.Context())
+	done, err := hub.Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	early := hub.News(ctx, live.Subscriber{}, func(err error) { ended <- err })
+	log.mended.Store(true)
+	if _, open := <-early; open {
+		t.Error("an item arrived, though nothing happened")
+	}
+	if err := <-ended; !errors.Is(err, live.ErrInterrupted) {
+		t.Errorf("the subscription ended with %v, want ErrInterrupted", err)
+	}
+	testtime.Eventually(t, "the hub follows the log", func() bool { return log.opened.Load() == 1 })
+	late := hub.News(ctx, live.Subscriber{}, func(err error) { ended <- err })
+	stop()
+	<-done
+	if _, open := <-late; open {
+		t.Error("an item arrived, though nothing happened")
+	}
+}
+
+func TestOpenReportsOtherFaults(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("no such collection")
+	if _, err := newHub(&fragileLog{fault: broken}).Open(t.Context()); !errors.Is(err, broken) {
+		t.Errorf("%v, want %v", err, broken)
+	}
+}
