@@ -114,8 +114,10 @@ func feedsHaveRangesOfTime(w *world) {
 			p.WallOwner = ada.ID
 		}
 		w.insert(p)
+		if i == 25 {
+			w.ok(settle(w.ctx, w.Store), "background work")
+		}
 	}
-	w.ok(settle(w.ctx, w.Store), "background work")
 	v := social.New(w.Store, social.Options{}).Viewer(ada.ID)
 	of := func(user person, read sliceRead[social.UserID, *social.Post]) func(context.Context, social.Page) (social.Slice[*social.Post], error) {
 		return func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
@@ -124,6 +126,12 @@ func feedsHaveRangesOfTime(w *world) {
 			return found[list], err
 		}
 	}
+	pushed := map[string]func(context.Context, social.Page) (social.Slice[*social.Post], error){"news": v.News, "incoming": v.Incoming}
+	for name, read := range pushed {
+		name += " while posts wait to be pushed"
+		(&timed[*social.Post]{w, name, read, social.TimeRange.Narrow, (*social.Post).CreatedAt}).check()
+	}
+	w.ok(settle(w.ctx, w.Store), "background work")
 	for name, read := range map[string]func(context.Context, social.Page) (social.Slice[*social.Post], error){
 		"news": v.News, "incoming": v.Incoming, "the wall": of(ada, v.Walls), "posts by ben": of(ben, v.PostsBy),
 		"the own wall": func(ctx context.Context, p social.Page) (social.Slice[*social.Post], error) {
