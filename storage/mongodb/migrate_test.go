@@ -470,7 +470,7 @@ func TestAVeryLongThreadMoves(t *testing.T) {
 	}
 	err := w.Migrate(w.ctx, mongodb.Migration{Subject: mongodb.MigrateComments, To: mongodb.CommentsEmbedded, Goal: mongodb.GoalSwitch})
 	if size == 40_000 {
-		refusedFor(t, err, p.ID.ID.String(), strconv.Itoa(size), "--back-out")
+		refusedFor(t, err, p.ID.ID.String(), strconv.Itoa(size), mongodb.CommentsEmbedded)
 	}
 	w.migrate("", mongodb.GoalBackOut)
 	w.readsFrom(mongodb.CommentsDocuments, "")

@@ -30,7 +30,7 @@ func TestAFullDisk(t *testing.T) {
 			break
 		}
 	}
-	if refusal == nil || !strings.Contains(refusal.Error(), "no room") || !strings.Contains(refusal.Error(), "UNAVAILABLE") {
+	if refusal == nil || !strings.Contains(refusal.Error(), "disk is full") || !strings.Contains(refusal.Error(), "UNAVAILABLE") {
 		t.Errorf("a comment without room: %v", refusal)
 	}
 	if got := plazatest.Readiness(t, url); got != http.StatusServiceUnavailable {
@@ -46,7 +46,7 @@ func TestAFullDisk(t *testing.T) {
 	if err := c.comment(t); err != nil {
 		t.Errorf("a comment with room: %v", err)
 	}
-	if said := s.Log.String(); strings.Count(said, "the disk is full") != 1 || strings.Count(said, "room again") != 1 {
+	if said := s.Log.String(); strings.Count(said, `"msg":"the disk is full`) != 1 || strings.Count(said, "room again") != 1 {
 		t.Errorf("the log says\n%s", said)
 	}
 }
