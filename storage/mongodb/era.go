@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 )
 
-// era is how a server works for as long as no setting changes. Each call belongs to the era in which it began, and does as
-// that has it to its end; a setting goes on only when the calls of older eras have ended on all servers (member).
+// era is how a server works while neither a setting nor the written versions of documents change. Each call belongs to the
+// era in which it began. A change goes on to its next step only when the calls of older eras have ended on all servers
+// (member).
 type era struct {
 	member      *member
 	generations map[string]int    // of the settings, by their names
 	layouts     map[string]string // that are read, by the settings' names
+	written     versions          // calls write documents of these versions, or, of a later era, newer ones
 	threads     threadsInUse
 	feeds       feedsInUse
 	graph       graphInUse
@@ -20,9 +23,9 @@ type era struct {
 	ended       bool // its calls have outlived the server's lease, and must not write; member.mu guards it
 }
 
-// newEra reads the settings' documents.
-func (s *Store) newEra(settings map[string]*settingDoc) (*era, error) {
-	e := &era{member: s.member, generations: map[string]int{}, layouts: map[string]string{}}
+// newEra is the era of these settings and written versions.
+func (s *Store) newEra(settings map[string]*settingDoc, written versions) (*era, error) {
+	e := &era{member: s.member, generations: map[string]int{}, layouts: map[string]string{}, written: written}
 	for name, d := range settings {
 		e.generations[name], e.layouts[name] = d.Generation, d.Value
 	}
@@ -43,6 +46,11 @@ func checkKnown[L any](known map[string]L, d *settingDoc) error {
 		}
 	}
 	return nil
+}
+
+// differs says whether calls of the two eras work differently.
+func (e *era) differs(other *era) bool {
+	return !maps.Equal(e.generations, other.generations) || !maps.Equal(e.written, other.written)
 }
 
 // MayRead implements mdb.Call.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"maps"
 	"os"
 	"slices"
 	"sync"
@@ -43,7 +42,7 @@ type serverDoc struct {
 	User    string         `bson:"user"`    // the MongoDB user; "" without access control
 	Adopted map[string]int `bson:"adopted"` // by setting: the oldest generation that calls still work by
 	Knows   versions       `bson:"knows"`   // the newest versions of documents that it reads; none before servers told
-	Writes  versions       `bson:"writes"`  // the versions in which it wrote documents at its last heartbeat
+	Writes  versions       `bson:"writes"`  // the oldest versions in which calls still write documents
 	Lease   int64          `bson:"lease"`   // in ms: how long after At it may still do something
 	At      time.Time      `bson:"at"`      // the last heartbeat, by the database's clock
 	Silence int64          `bson:"silence"` // in ms: the time since then; only when it is read
@@ -81,7 +80,7 @@ type member struct {
 	stop             context.CancelFunc
 	stopped          chan struct{}
 	logger           *slog.Logger
-	versions         atomic.Pointer[versions] // in which documents are written; nil until the database is open
+	claimed          versions // the versions to write until the first heartbeat has counted
 	outdated         func(error)
 
 	mu          sync.Mutex
@@ -161,7 +160,7 @@ func (m *member) end() []*era {
 	defer m.mu.Unlock()
 	before := slices.Clone(m.eras)
 	last := before[len(before)-1]
-	m.eras = append(m.eras, &era{member: m, generations: last.generations, layouts: last.layouts, threads: last.threads, feeds: last.feeds, graph: last.graph, ended: true})
+	m.eras = append(m.eras, &era{member: m, generations: last.generations, layouts: last.layouts, written: last.written, threads: last.threads, feeds: last.feeds, graph: last.graph, ended: true})
 	m.left = true
 	return before
 }
@@ -226,7 +225,6 @@ func (m *member) hurry() {
 
 // findings are what one heartbeat has read.
 type findings struct {
-	versions versions // in which servers write documents
 	settings map[string]*settingDoc
 	era      *era // that the settings stand for
 }
@@ -262,11 +260,10 @@ func (m *member) find(ctx context.Context) (found findings, err error) {
 	if err := m.store.edition.admits(recorded); err != nil {
 		return found, err
 	}
-	found.versions = recorded.Newest
 	if found.settings, err = m.store.readSettings(ctx); err != nil {
 		return found, err
 	}
-	found.era, err = m.store.newEra(found.settings)
+	found.era, err = m.store.newEra(found.settings, recorded.Newest)
 	return found, err
 }
 
@@ -320,8 +317,9 @@ func (m *member) tellChange(ctx context.Context, before, now *settingDoc) {
 }
 
 func (m *member) renew(ctx context.Context) error {
+	oldest := m.oldest()
 	d := mdb.Doc("v", mdb.FirstVersion, "process", m.process, "app", appName(m.id), "user", m.user,
-		"adopted", m.adopted(), "knows", m.store.edition.newest, "writes", m.store.written(), "lease", m.lease.Milliseconds())
+		"adopted", oldest.generations, "knows", m.store.edition.newest, "writes", oldest.written, "lease", m.lease.Milliseconds())
 	update := mdb.Doc("$set", d, "$currentDate", mdb.Doc("at", true))
 	renewed, err := m.servers.UpdateOne(ctx, mdb.Doc("_id", m.id), update)
 	if err == nil && renewed.MatchedCount == 0 {
@@ -331,14 +329,24 @@ func (m *member) renew(ctx context.Context) error {
 	return err
 }
 
-// adopted are the generations of the oldest era that has calls.
-func (m *member) adopted() map[string]int {
+// oldest is the oldest era that has calls.
+func (m *member) oldest() *era {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.eras) == 0 {
-		return map[string]int{}
+		return &era{generations: map[string]int{}, written: m.claimed}
 	}
-	return m.eras[0].generations
+	return m.eras[0]
+}
+
+// written are the versions in which documents are written now.
+func (m *member) written() versions {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if len(m.eras) == 0 {
+		return m.claimed
+	}
+	return m.eras[len(m.eras)-1].written
 }
 
 // adopt lets a heartbeat count, unless another one has counted since it began: then what it found may be older, and it says
@@ -350,7 +358,6 @@ func (m *member) adopt(ctx context.Context, found findings, began time.Time, ren
 		return false
 	}
 	m.counted = time.Now()
-	m.versions.Store(&found.versions)
 	m.enterEra(found.era, renewed)
 	m.readsUntil = began.Add(m.lease)
 	if renewed {
@@ -363,14 +370,15 @@ func (m *member) adopt(ctx context.Context, found findings, began time.Time, ren
 	return true
 }
 
-// enterEra begins a new era if a setting has changed, or if the lease was over: what began before that must end. m.mu is held.
+// enterEra begins a new era if a setting or a written version has changed, or if the lease was over: what began before that must
+// end. m.mu is held.
 func (m *member) enterEra(e *era, renewed bool) {
 	first := len(m.eras) == 0
 	lapsed := !first && renewed && isOver(m.writesUntil)
 	for _, old := range m.eras {
 		old.ended = old.ended || lapsed
 	}
-	if first || lapsed || !maps.Equal(e.generations, m.eras[len(m.eras)-1].generations) {
+	if first || lapsed || e.differs(m.eras[len(m.eras)-1]) {
 		m.begin(e)
 	}
 }

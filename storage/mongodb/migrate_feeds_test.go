@@ -30,7 +30,7 @@ func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
 			workOff(t, s, 1)
 			settings := must(s.readSettings(ctx))(t)
 			settings[m.setting.name].Move.Phase = phaseAnnounced
-			missed, before := newStatus(author), inEra(ctx, must(s.newEra(settings))(t))
+			missed, before := newStatus(author), inEra(ctx, must(s.newEra(settings, s.written()))(t))
 			must(s.posts.InsertOne(ctx, newPostDoc(missed, postsVersion)))(t)
 			ok(t, s.feeds.postsAdded(before, []*social.Post{missed}))
 			ok(t, m.drive(ctx))

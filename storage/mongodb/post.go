@@ -225,24 +225,8 @@ func (s *Store) numberPosts(ctx context.Context, batch []*newPost) ([]social.Eve
 
 // UpdatePost implements social.Posts.
 func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social.Version, e social.Event) error {
-	d := newPostDoc(p, s.writes("posts"))
-	set := mdb.Doc("v", d.Version, "audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
-	unset := bson.D{}
-	set, unset = setOrUnset(set, unset, "inbox", d.Inbox, len(d.Inbox) > 0)
-	set, unset = setOrUnset(set, unset, "replyKind", d.ReplyKind, d.ReplyKind != "")
-	set, unset = setOrUnset(set, unset, "replyCircles", d.ReplyCircles, len(d.ReplyCircles) > 0)
-	set, unset = setOrUnset(set, unset, "commentOrder", d.CommentOrder, d.CommentOrder != "")
-	set, unset = setOrUnset(set, unset, "editedAt", d.EditedAt, !d.EditedAt.IsZero())
-	count := mdb.Doc("changes", 1)
-	if replaced != nil {
-		count = append(count, bson.E{Key: "edits", Value: 1})
-	}
-	update := mdb.Doc("$set", set, "$inc", count)
-	if len(unset) > 0 {
-		update = append(update, bson.E{Key: "$unset", Value: unset})
-	}
 	return s.db.Write(ctx, "update post", []id.ID{p.ID.ID}, func(ctx context.Context) error {
-		err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", p.ID, "revision", p.Revision-1), update)
+		err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", p.ID, "revision", p.Revision-1), s.postChange(p, replaced))
 		if errors.Is(err, social.ErrNotFound) {
 			return s.whyNotUpdated(ctx, p.ID)
 		}
@@ -259,6 +243,27 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 		}
 		return s.append(ctx, e)
 	})
+}
+
+// postChange is the update that gives a post its new content and audience.
+func (s *Store) postChange(p *social.Post, replaced *social.Version) bson.D {
+	d := newPostDoc(p, s.writes("posts"))
+	set := mdb.Doc("v", d.Version, "audience", d.Audience, "type", d.Type, "detail", d.Detail, "revision", d.Revision)
+	unset := bson.D{}
+	set, unset = setOrUnset(set, unset, "inbox", d.Inbox, len(d.Inbox) > 0)
+	set, unset = setOrUnset(set, unset, "replyKind", d.ReplyKind, d.ReplyKind != "")
+	set, unset = setOrUnset(set, unset, "replyCircles", d.ReplyCircles, len(d.ReplyCircles) > 0)
+	set, unset = setOrUnset(set, unset, "commentOrder", d.CommentOrder, d.CommentOrder != "")
+	set, unset = setOrUnset(set, unset, "editedAt", d.EditedAt, !d.EditedAt.IsZero())
+	count := mdb.Doc("changes", 1)
+	if replaced != nil {
+		count = append(count, bson.E{Key: "edits", Value: 1})
+	}
+	update := mdb.Doc("$set", set, "$inc", count)
+	if len(unset) > 0 {
+		update = append(update, bson.E{Key: "$unset", Value: unset})
+	}
+	return update
 }
 
 func setOrUnset(set, unset bson.D, field string, value any, present bool) (bson.D, bson.D) {

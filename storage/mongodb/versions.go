@@ -99,7 +99,7 @@ func (s *Store) claimVersions(ctx context.Context) error {
 	if recorded, err = s.readVersions(ctx); err != nil {
 		return mdb.Translate(ctx, "settings", err)
 	}
-	s.member.versions.Store(&recorded.Newest) // the first heartbeat says what this server writes
+	s.member.claimed = recorded.Newest // the first heartbeat says what this server writes
 	return nil
 }
 
@@ -117,16 +117,11 @@ func (s *Store) raiseVersions(ctx context.Context, field string, to versions) er
 }
 
 // writes is the version in which documents of the collection are written now: that of the release before, until the upgrade
-// is finished.
+// is finished. Only a call may ask: FinishUpgrade waits for the calls that may have got the older version.
 func (s *Store) writes(collection string) int { return s.written().of(collection) }
 
 // written are the versions in which documents are written now.
-func (s *Store) written() versions {
-	if recorded := s.member.versions.Load(); recorded != nil {
-		return *recorded
-	}
-	return s.edition.previous
-}
+func (s *Store) written() versions { return s.member.written() }
 
 // UpgradeState says which versions of documents a database has, and may have.
 type UpgradeState struct {
@@ -192,7 +187,7 @@ func (s *Store) FinishUpgrade(ctx context.Context, waiting func(processes []stri
 	if err != nil {
 		return err
 	}
-	return s.awaitServers(ctx, writes, nil) // at their next heartbeats
+	return s.awaitServers(ctx, writes, nil) // at their next heartbeats, when the calls that began before have ended
 }
 
 // awaitServers waits until all living servers read, or write, the newest versions.

@@ -1,0 +1,52 @@
+package mongodb
+
+import (
+	"testing"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
+
+	"plaza/ads"
+	"plaza/id"
+	"plaza/internal/testtime"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// TestWritesUnderWayWhileTheUpgradeIsFinished: a write that began before the upgrade was finished stores a document of the old
+// version. The upgrade of documents waits for it, and so upgrades that document too.
+func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
+	t.Parallel()
+	h := holder{name: "insert", collection: "adConversions", released: make(chan struct{})}
+	s := openInside(t, Options{Heartbeat: time.Millisecond, Monitor: &event.CommandMonitor{Started: h.started}})
+	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", versionsSetting), mdb.Doc("$set", mdb.Doc("newest", s.edition.previous)))
+	ok(t, err)
+	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes(h.collection) == mdb.FirstVersion })
+	h.hold(1)
+	recorded := make(chan error, 1)
+	go func() {
+		now := time.Now()
+		_, err := s.ads().Record(t.Context(), ads.Recording{Kind: ads.Conversion, Choice: ads.ChoiceID{ID: id.New()}, At: now, KeepUntil: now.Add(time.Hour), Days: 1})
+		recorded <- err
+	}()
+	testtime.Eventually(t, "a write is under way", func() bool { return h.held.Load() == 1 })
+	finished := make(chan error, 1)
+	go func() { finished <- s.FinishUpgrade(t.Context(), nil) }()
+	testtime.Eventually(t, "new calls write the newest versions", func() bool { return s.written().reach(s.edition.newest) })
+	ok(t, s.member.renew(t.Context()))
+	if older := must(s.serversBefore(t.Context(), s.edition.newest, writes))(t); len(older) != 1 {
+		t.Errorf("%d servers may store old documents while one is being written, want 1", len(older))
+	}
+	var upgrade documentUpgrade
+	upgrade.s = s
+	ok(t, upgrade.step(t.Context()))
+	close(h.released)
+	ok(t, <-recorded)
+	ok(t, <-finished)
+	ok(t, upgrade.step(t.Context()))
+	if n := must(s.ads().conversions.CountDocuments(t.Context(), mdb.Doc("v", mdb.FirstVersion)))(t); n != 0 {
+		t.Errorf("%d documents of the old version are left", n)
+	}
+	if n := must(s.ads().conversions.CountDocuments(t.Context(), mdb.Doc()))(t); n != 1 {
+		t.Errorf("%d conversions are recorded, want 1", n)
+	}
+}
