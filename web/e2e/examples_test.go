@@ -14,6 +14,8 @@ import (
 
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+
+	"plaza/internal/testtime"
 )
 
 // aboutViewer are the example tabs that need a viewer, and live those that wait for something to happen.
@@ -218,7 +220,8 @@ func TestPicturesInABrowser(t *testing.T) {
 	var seen map[string][][2]int
 	run(browser, t,
 		chromedp.Navigate(strings.Replace(elsewhere.URL, "127.0.0.1", "localhost", 1)),
-		chromedp.Poll(`[...document.images].length >= `+strconv.Itoa(2*len(sizes))+` && [...document.images].every((image) => image.complete)`, nil),
+		chromedp.Poll(`[...document.images].length >= `+strconv.Itoa(2*len(sizes))+` && [...document.images].every((image) => image.complete)`, nil,
+			chromedp.WithPollingTimeout(testtime.Patience()), chromedp.WithPollingInterval(lookEvery)),
 		chromedp.Evaluate(`[...document.images].reduce((all, i) => ({...all, [i.src]: [...(all[i.src] ?? []), [i.naturalWidth, i.naturalHeight]]}), {})`, &seen),
 		keepPicture("pictures.png"),
 	)

@@ -21,6 +21,8 @@ import (
 	"github.com/chromedp/cdproto/log"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"plaza/internal/testtime"
 )
 
 // TestGraphiQL does what a newcomer does: opens the page, signs in to the demo, reads news, and watches a post arrive.
@@ -67,7 +69,7 @@ func openTab(name string) chromedp.Action {
 			if err := chromedp.Click(tab).Do(ctx); err != nil {
 				return err
 			}
-			if missed = chromedp.Poll(open, nil, chromedp.WithPollingTimeout(2*time.Second)).Do(ctx); missed == nil {
+			if missed = chromedp.Poll(open, nil, chromedp.WithPollingTimeout(testtime.Scale(2*time.Second)), chromedp.WithPollingInterval(lookEvery)).Do(ctx); missed == nil {
 				return nil
 			}
 		}
@@ -75,11 +77,15 @@ func openTab(name string) chromedp.Action {
 	})
 }
 
+// lookEvery is the pause between two looks at a condition. Without it, chromedp looks at each frame that the
+// browser draws, and a page in which nothing moves draws none.
+const lookEvery = 50 * time.Millisecond
+
 // execute presses the button once, and waits for a condition.
 func execute(until string) chromedp.Action {
 	return chromedp.Tasks{
 		chromedp.Click(`.graphiql-execute-button`),
-		chromedp.Poll(until, nil, chromedp.WithPollingTimeout(time.Minute)),
+		chromedp.Poll(until, nil, chromedp.WithPollingTimeout(testtime.Patience()), chromedp.WithPollingInterval(lookEvery)),
 	}
 }
 
@@ -110,7 +116,7 @@ func quoted(text string) string {
 
 func run(browser context.Context, t *testing.T, actions ...chromedp.Action) {
 	t.Helper()
-	limited, cancel := context.WithTimeout(browser, 90*time.Second) // which leaves time for the picture
+	limited, cancel := context.WithTimeout(browser, 2*testtime.Patience()) // longer than a Poll waits, which says what it waited for
 	defer cancel()
 	if err := chromedp.Run(limited, actions...); err != nil {
 		var picture []byte
