@@ -60,7 +60,7 @@ cover: $(WITHMONGO) ## measure what the tests cover, into bin/cover.html
 NETWORKS ?= $(wildcard ../shared/data/ego-facebook)
 
 # On a machine with nothing else to do; each takes some minutes. make figures FIGURES=comments
-FIGURES ?= feeds comments model ads
+FIGURES ?= feeds comments model ads live
 
 .PHONY: figures
 figures: build $(WITHMONGO) ## measure the layouts again, and renew docs/figures

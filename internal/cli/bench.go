@@ -25,6 +25,8 @@ type benchCommand struct {
 	Comments benchCommentsCommand `cmd:"" help:"Compare the layouts of comment threads: pages, permalinks, discussions, new comments."`
 	Model    benchModelCommand    `cmd:"" help:"Compare embedding with referencing: authors' names, previews of comments, poll votes."`
 	Ads      benchAdsCommand      `cmd:"" help:"Compare the designs of ad zones on both engines: choices, and queries for ads."`
+	Live     benchLiveCommand     `cmd:"" help:"Measure live updates: what each delivery and each idle subscriber costs."`
+	Listen   benchListenCommand   `cmd:"" hidden:""`
 }
 
 // benchFlags are those of all comparisons.

@@ -262,6 +262,20 @@ func TestBenchAds(t *testing.T) {
 	}
 }
 
+// TestBenchLive lets four subscribers of each kind receive events.
+func TestBenchLive(t *testing.T) {
+	report := benchReport(t, benchDatabase(t, mongotest.URI(t)), "live", "--sockets", "400", "--idle", "1000")
+	figures := readTables(t, report)
+	for _, call := range []string{"comment in a thread", "post of an author"} {
+		checkCosts(t, figures, call, []string{"plain", "viewer's rights", "viewer's own data"})
+	}
+	for _, remark := range []string{"10 idle subscribers take ", "until the last subscriber had a plain comment"} {
+		if !strings.Contains(report, remark) {
+			t.Errorf("the report does not say %q:\n%s", remark, report)
+		}
+	}
+}
+
 // cacheSize is mongod's cache, in bytes.
 func cacheSize(t *testing.T, uri string) int64 {
 	t.Helper()
