@@ -36,7 +36,9 @@ type Membership struct {
 // so these calls begin and end follows: they keep User.FollowersCount, User.FollowingCount and
 // Circle.MembersCount exact in the same transaction, under concurrent writes.
 type Circles interface {
-	// InsertCircle stores the circle and the event. ErrTaken: the owner has a circle with that
+	// InsertCircle stores the circle and the event. A circle without an id gets one, and so does
+	// e.Circle: the id holds the time when the circle was stored, by the database's clock, and is
+	// greater than those of the owner's other circles. ErrTaken: the owner has a circle with that
 	// NameKey.
 	InsertCircle(ctx context.Context, c *Circle, e Event) error
 	// RenameCircle: ErrNotFound, ErrTaken.
@@ -47,7 +49,7 @@ type Circles interface {
 	// Circles reads by id; absent circles are missing in the map.
 	Circles(ctx context.Context, ids []CircleID) (map[CircleID]*Circle, error)
 	// CirclesOf lists an owner's circles, oldest first; the built-in one is usually the first. Keys
-	// are circle ids.
+	// are circle ids: who reads forward gets every circle that comes in.
 	CirclesOf(ctx context.Context, owner UserID, p Page) ([]*Circle, error)
 	// Members lists the members of each circle, by user id, ascending. Keys are user ids.
 	Members(ctx context.Context, lists []List[CircleID]) (map[List[CircleID]][]UserID, error)

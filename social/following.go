@@ -23,7 +23,7 @@ func (s *Service) CreateCircle(ctx context.Context, viewer UserID, name string) 
 	if len(existing) >= MaxCircles {
 		return nil, fault.Errorf(fault.CodeLimitReached, "", "You have %d circles already.", MaxCircles)
 	}
-	circle := &Circle{ID: CircleID{s.newID()}, Owner: viewer, Name: name}
+	circle := &Circle{ID: CircleID{s.givenID()}, Owner: viewer, Name: name}
 	e := s.event(EventCircleCreated, viewer)
 	e.Circle = circle.ID
 	if err := s.store.InsertCircle(ctx, circle, e); err != nil {

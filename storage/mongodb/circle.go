@@ -2,8 +2,10 @@ package mongodb
 
 import (
 	"context"
+	"errors"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
@@ -57,12 +59,38 @@ func (d *circleDoc) circle() *social.Circle {
 
 // InsertCircle implements social.Circles.
 func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Event) error {
-	return s.db.Write(ctx, "insert circle", nil, func(ctx context.Context) error {
-		if _, err := s.circles.InsertOne(ctx, newCircleDoc(c)); err != nil {
+	stored := *c
+	err := s.db.Write(ctx, "insert circle", []id.ID{c.Owner.ID}, func(ctx context.Context) (err error) {
+		if c.ID.IsZero() {
+			if stored.ID, err = s.nextCircle(ctx, c.Owner); err != nil {
+				return err
+			}
+			e.Circle = stored.ID
+		}
+		if _, err := s.circles.InsertOne(ctx, newCircleDoc(&stored)); err != nil {
 			return mdb.OrTaken(err)
 		}
 		return s.append(ctx, e)
 	})
+	if err == nil {
+		c.ID = stored.ID
+	}
+	return err
+}
+
+// nextCircle is the id of a new circle, behind those that its owner has. ErrAccountGone: there is no such owner.
+func (s *Store) nextCircle(ctx context.Context, owner social.UserID) (social.CircleID, error) {
+	var last circleDoc
+	err := s.circles.FindOne(ctx, mdb.Doc("owner", owner), options.FindOne().SetSort(mdb.Doc("_id", -1)).SetHint(byOwnerID).
+		SetProjection(mdb.Doc("_id", 1))).Decode(&last)
+	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {
+		return social.CircleID{}, err
+	}
+	serial, err := serials(ctx, s.users, owner, last.ID.Serial(), 1, false)
+	if errors.Is(err, social.ErrNotFound) {
+		err = social.ErrAccountGone
+	}
+	return social.CircleID{ID: id.WithSerial(serial)}, err
 }
 
 // RenameCircle implements social.Circles.

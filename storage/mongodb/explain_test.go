@@ -252,7 +252,7 @@ func (w *town) fillIn(u social.NewUser, p *social.Property, visibility social.Vi
 }
 
 func callCircles(w *town, ada, ben social.NewUser) {
-	c := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: ada.User.ID, Name: "Friends"}
+	c := &social.Circle{Owner: ada.User.ID, Name: "Friends"}
 	w.ok(w.InsertCircle(w.ctx, c, happened(social.EventCircleCreated)))
 	w.ok(w.RenameCircle(w.ctx, c.ID, "Best friends", happened(social.EventCircleRenamed)))
 	m := social.Membership{Circle: c.ID, Owner: ada.User.ID, Member: ben.User.ID}

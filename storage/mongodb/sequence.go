@@ -15,7 +15,7 @@ import (
 
 // Posts and comments get their ids inside the transaction that stores them, in the order of commits. The transaction first
 // updates the document that remembers the newest serial (id.Serial): for posts the one document of sequences, for comments their
-// post's, for follows, blocks and mutes those of the users in whose lists they are. Two transactions that update the same document
+// post's, for circles, follows, blocks and mutes those of the users in whose lists they are. Two transactions that update the same document
 // are in conflict, so one of them runs again behind the other.
 // The time in an id is the primary's, and never before that of the last one: the clocks of Plaza's servers have no part in it.
 

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 
+	"plaza/id"
 	"plaza/social"
 )
 
@@ -16,6 +17,7 @@ var (
 	circlesByID  = define(`SELECT ` + circleColumns + ` FROM circles WHERE id IN (SELECT unhex(value) FROM json_each(?))`)
 	circlesOf    = defineDirected(`SELECT ` + circleColumns + ` FROM circles INDEXED BY circles_by_owner
 		WHERE owner = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
+	newestCircle  = define(`SELECT id FROM circles INDEXED BY circles_by_owner WHERE owner = ? ORDER BY id DESC LIMIT 1`)
 	circleMembers = define(`SELECT member FROM circle_members WHERE circle = ?`)
 	members       = defineDirected(`SELECT member FROM circle_members
 		WHERE circle = ? AND member > ? AND member < ? ORDER BY member $order LIMIT ?`)
@@ -33,11 +35,37 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Eve
 		if err := w.refuseDeleted(c.Owner, social.ErrAccountGone); err != nil {
 			return err
 		}
-		if err := w.insertCircle(c); err != nil {
+		stored := *c
+		if c.ID.IsZero() {
+			next, err := s.nextCircle(w, c.Owner)
+			if err != nil {
+				return err
+			}
+			stored.ID, e.Circle = next, next
+		}
+		if err := w.insertCircle(&stored); err != nil {
 			return err
 		}
-		return w.append(e)
+		if err := w.append(e); err != nil {
+			return err
+		}
+		c.ID = stored.ID
+		return nil
 	})
+}
+
+// nextCircle is the id of a new circle, behind those that its owner has.
+func (s *Store) nextCircle(w *work, owner social.UserID) (social.CircleID, error) {
+	var last social.CircleID
+	found, err := w.row(newestCircle, []any{into(&last.ID)}, owner.Bytes())
+	if err == nil && found {
+		_, err = s.nextID(w, last.ID) // it may be from another clock
+	}
+	if err != nil {
+		return social.CircleID{}, err
+	}
+	next, err := s.nextID(w, id.ID{})
+	return social.CircleID{ID: next}, err
 }
 
 func (w *work) insertCircle(c *social.Circle) error {

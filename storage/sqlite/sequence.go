@@ -7,7 +7,7 @@ var (
 	setLastID = define(`UPDATE sequence SET last = ? WHERE one = 1`)
 )
 
-// nextID is the id of a new post, comment, follow, block or mute: the given one, if there is one; else an id for now that is behind all that were given
+// nextID is the id of a new post, comment, circle, follow, block or mute: the given one, if there is one; else an id for now that is behind all that were given
 // before. There is one writer, so the order of ids is that of commits.
 func (s *Store) nextID(w *work, given id.ID) (id.ID, error) {
 	var last id.ID

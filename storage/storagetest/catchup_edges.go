@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -10,7 +11,7 @@ import (
 	"plaza/storage"
 )
 
-// RunCatchUpEdges is [RunCatchUp] for lists of followers, follows, blocks and mutes: while people come into them through several
+// RunCatchUpEdges is [RunCatchUp] for lists of circles, followers, follows, blocks and mutes: while people come into them through several
 // servers, each client that pages forward gets everybody, once.
 func RunCatchUpEdges(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
@@ -18,7 +19,7 @@ func RunCatchUpEdges(t *testing.T, open func(t *testing.T) []storage.Store) {
 	people := c.users(2 * (catchUpWriters*catchUpEdgeRounds + 1))
 	c.dan, c.eve, c.crowd = c.user(), c.user(), people
 	c.meet() // each list has an entry from which clients begin
-	c.run(c.edgeLists(), func(int, person) {
+	c.run(append(c.edgeLists(), c.circleList()), func(int, person) {
 		for range catchUpEdgeRounds {
 			c.meet()
 		}
@@ -36,12 +37,13 @@ type catchUpEdges struct {
 	met   atomic.Int64
 }
 
-// meet lets dan follow and mute somebody from the crowd, who follows eve, and block somebody else.
+// meet lets dan create a circle, follow and mute somebody from the crowd, who follows eve, and block somebody else.
 func (c *catchUpEdges) meet() {
 	n := int(c.met.Add(1))
 	friend, foe := c.crowd[2*n-2].ID, c.crowd[2*n-1].ID
 	_, blocking := c.server().Block(c.ctx, c.dan.ID, foe)
-	err := errors.Join(blocking, c.server().Follow(c.ctx, c.dan.ID, friend), c.server().Follow(c.ctx, friend, c.eve.ID),
+	_, creating := c.server().CreateCircle(c.ctx, c.dan.ID, fmt.Sprint("circle ", n))
+	err := errors.Join(blocking, creating, c.server().Follow(c.ctx, c.dan.ID, friend), c.server().Follow(c.ctx, friend, c.eve.ID),
 		c.server().Mute(c.ctx, c.dan.ID, friend))
 	if err != nil {
 		c.t.Error(err)
@@ -78,6 +80,25 @@ func (c *catchUpEdges) edgeList(name string, of person, call edgeCall) catchUpLi
 		return keys, err
 	}
 	return catchUpList{name: name, want: want, read: read}
+}
+
+// circleList is dan's circles, from the built-in one on.
+func (c *catchUpEdges) circleList() catchUpList {
+	read := func(p social.Page) ([]social.Key, error) {
+		slice, err := c.server().Viewer(c.dan.ID).OwnCircles(c.ctx, p)
+		return slice.Keys, err
+	}
+	want := func() []social.Key {
+		keys, err := read(everything)
+		c.ok(err, "OwnCircles")
+		if want := catchUpWriters*catchUpEdgeRounds + 2; len(keys) != want {
+			c.t.Errorf("dan has %d circles, want %d", len(keys), want)
+		}
+		return keys
+	}
+	return catchUpList{name: "dan's circles", want: want, read: func(cursor social.Key) ([]social.Key, error) {
+		return read(social.Page{After: cursor, Limit: catchUpPage})
+	}}
 }
 
 func keysOf(edges []social.Edge) []social.Key {

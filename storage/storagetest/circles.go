@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"plaza/id"
 	"plaza/social"
@@ -11,6 +12,7 @@ import (
 
 var circleCases = []testCase{
 	{"InsertCircleStoresCircles", insertCircleStoresCircles},
+	{"InsertCircleGivesIDsBehindTheOthers", insertCircleGivesIDs},
 	{"CircleNamesAreUniqueIgnoringCase", circleNamesAreUniqueIgnoringCase},
 	{"RenameCircleRenames", renameCircleRenames},
 	{"DeleteCircleEndsItsFollows", deleteCircleEndsItsFollows},
@@ -32,6 +34,28 @@ func insertCircleStoresCircles(w *world) {
 	c := &social.Circle{ID: newCircleID(), Owner: ada.ID, Name: "Close Friends"}
 	w.ok(w.InsertCircle(w.ctx, c, event(social.EventCircleCreated)), "InsertCircle")
 	w.same(w.getCircle(c.ID), c, "the circle")
+}
+
+// insertCircleGivesIDs: also to a person whose circles come from a server with a fast clock.
+func insertCircleGivesIDs(w *world) {
+	u := newUser()
+	u.Following.ID = social.CircleID{ID: id.At(now().Add(time.Hour))}
+	w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
+	tail := w.tail()
+	last := u.Following.ID
+	for _, name := range []string{"Friends", "Family"} {
+		c := &social.Circle{Owner: u.User.ID, Name: name}
+		w.ok(w.InsertCircle(w.ctx, c, event(social.EventCircleCreated)), "InsertCircle %q", name)
+		if c.ID.Compare(last.ID) <= 0 {
+			w.t.Errorf("the circle %q has the id %v, which is not behind %v", name, c.ID, last)
+		}
+		w.same(w.getCircle(c.ID), c, "the circle")
+		w.same(tail.next().Circle, c.ID, "the event's circle")
+		last = c.ID
+	}
+	refused := &social.Circle{Owner: u.User.ID, Name: "friends"}
+	w.fails(w.InsertCircle(w.ctx, refused, event(social.EventCircleCreated)), social.ErrTaken, "a name in use")
+	w.same(refused.ID, social.CircleID{}, "the id of a refused circle")
 }
 
 func circleNamesAreUniqueIgnoringCase(w *world) {
