@@ -2,14 +2,30 @@ package app
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync/atomic"
 	"time"
 
 	"plaza/demo"
+	"plaza/social"
+	"plaza/storage"
 	"plaza/web"
 )
+
+// seedDemo fills the database with the demo's community. If the database stops answering, the server waits for it, and goes on
+// from where it stopped.
+func (c *Config) seedDemo(ctx context.Context, st storage.Store, f *front) (community *demo.Community, err error) {
+	seed := func(ctx context.Context) (err error) {
+		community, err = demo.Seed(ctx, st, c.PublicURL)
+		return err
+	}
+	if err = seed(ctx); errors.Is(err, social.ErrUnavailable) {
+		err = c.tryAgain(ctx, f, err, seed)
+	}
+	return community, err
+}
 
 // pageOf is what GraphiQL has to know of the demo's community; nil for none.
 func pageOf(community *demo.Community) web.Config {

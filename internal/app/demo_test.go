@@ -1,6 +1,7 @@
 package app
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -10,6 +11,8 @@ import (
 	"testing"
 
 	"plaza/demo"
+	"plaza/social"
+	"plaza/storage"
 	"plaza/storage/sqlite"
 )
 
@@ -75,6 +78,64 @@ func TestDemoIsServed(t *testing.T) {
 	}
 	if !s.isWatched() {
 		t.Error("the demo does not count as watched after a request")
+	}
+}
+
+// vanishing is a store whose database does not answer when it is filled for the first time.
+type vanishing struct {
+	storage.Store
+	again func() error // runs at the second attempt
+	tried int
+}
+
+func (v *vanishing) ImportUsers(ctx context.Context, users []social.NewUser) (int, error) {
+	switch v.tried++; v.tried {
+	case 1:
+		return 0, social.ErrUnavailable
+	case 2:
+		if err := v.again(); err != nil {
+			return 0, err
+		}
+	}
+	return v.Store.ImportUsers(ctx, users)
+}
+
+// TestTheDemoWaitsForTheDatabase: it disappears while the demo fills it. The server is alive, not ready, and goes on when it is back.
+func TestTheDemoWaitsForTheDatabase(t *testing.T) {
+	t.Parallel()
+	c := Config{Addr: "127.0.0.1:0", PublicURL: "https://plaza.example/"}
+	f, err := c.newFront(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(f.close)
+	st := &vanishing{Store: openFile(t), again: func() error {
+		for path, want := range map[string]int{"/readyz": http.StatusServiceUnavailable, "/livez": http.StatusOK} {
+			recorder := httptest.NewRecorder()
+			f.server.Handler.ServeHTTP(recorder, httptest.NewRequestWithContext(t.Context(), http.MethodGet, path, http.NoBody))
+			if recorder.Code != want {
+				t.Errorf("%s: status %d while the database is away, want %d", path, recorder.Code, want)
+			}
+		}
+		return nil
+	}}
+	community, err := c.seedDemo(t.Context(), st, f)
+	if err != nil || len(community.Threads()) == 0 {
+		t.Errorf("the demo was not filled: %v", err)
+	}
+}
+
+// TestTheDemoEndsWithoutTheDatabase: who waits for it may still be asked to end.
+func TestTheDemoEndsWithoutTheDatabase(t *testing.T) {
+	t.Parallel()
+	ctx, end := context.WithCancel(t.Context())
+	st := &vanishing{Store: openFile(t), again: func() error {
+		end()
+		return social.ErrUnavailable
+	}}
+	open := func(context.Context) (storage.Store, error) { return st, nil }
+	if err := Run(ctx, open, Config{Addr: "127.0.0.1:0", Demo: true}); err != nil || st.tried != 2 {
+		t.Errorf("after %d attempts: %v", st.tried, err)
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"plaza/storage"
 )
 
-// Run serves until ctx ends, and drains. It opens the database with open, and waits for one that does not answer (fault.ErrUnavailable): meanwhile the
-// server listens, and is not ready. Errors: open's others, an address that is taken, and a database that Demo refuses.
+// Run serves until ctx ends, and drains. It opens the database with open, and waits for one that does not answer (fault.ErrUnavailable), also while it
+// fills it for Demo: meanwhile the server listens, and is not ready. Errors: open's others, an address that is taken, and a database that Demo refuses.
 func Run(ctx context.Context, open func(context.Context) (storage.Store, error), c Config) error {
 	st, f, err := c.awaitStore(ctx, open)
 	if err != nil {
@@ -30,8 +30,8 @@ func Run(ctx context.Context, open func(context.Context) (storage.Store, error),
 	}
 	var community *demo.Community
 	if c.Demo {
-		if community, err = demo.Seed(ctx, st, c.PublicURL); err != nil {
-			return err
+		if community, err = c.seedDemo(ctx, st, f); err != nil {
+			return unlessEnded(ctx, err)
 		}
 	}
 	s := newServer(st, &c, community)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// askAgainAfter is the pause between two attempts to open a database that does not answer. An attempt takes some seconds.
+	// askAgainAfter is the pause between two attempts to use a database that does not answer. An attempt takes some seconds.
 	askAgainAfter = time.Second
 	// stillWaitingEvery is how often the log says that the server still waits.
 	stillWaitingEvery = 30 * time.Second
@@ -29,23 +29,35 @@ func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (sto
 	if notListening != nil {
 		return nil, nil, notListening
 	}
+	err = c.tryAgain(ctx, f, err, func(ctx context.Context) (err error) {
+		st, err = open(ctx)
+		return err
+	})
+	if err != nil {
+		f.close()
+		return nil, nil, err
+	}
+	return st, f, nil
+}
+
+// tryAgain repeats what has failed with err until the database answers. Meanwhile the front is open, and not ready. Errors: all except
+// ErrUnavailable; that one if ctx has ended.
+func (c *Config) tryAgain(ctx context.Context, f *front, err error, try func(context.Context) error) error {
 	f.open(c.cors().Handler(http.HandlerFunc(notReady)))
 	slog.WarnContext(ctx, "the database does not answer: waiting for it, not ready", "error", err, "addr", f.address())
 	told := time.Now()
-	for err != nil && errors.Is(err, social.ErrUnavailable) && ctx.Err() == nil {
+	for errors.Is(err, social.ErrUnavailable) && ctx.Err() == nil {
 		if time.Since(told) > stillWaitingEvery {
 			slog.WarnContext(ctx, "still waiting for the database", "error", err)
 			told = time.Now()
 		}
 		pause(ctx, askAgainAfter)
-		st, err = open(ctx)
+		err = try(ctx)
 	}
-	if err != nil {
-		f.close()
-		return nil, nil, err
+	if err == nil {
+		slog.InfoContext(ctx, "the database answers")
 	}
-	slog.InfoContext(ctx, "the database answers")
-	return st, f, nil
+	return err
 }
 
 // pause returns when a time has passed, or ctx has ended.

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 )
 
@@ -41,6 +42,9 @@ func TestOpenNamesFaultsOfTLS(t *testing.T) {
 		"no certificate of the client": {
 			good.config(tls.RequireAnyClientCert), url.Values{"tls": {"true"}, "tlsInsecure": {"true"}}, []string{"tlsCertificateKeyFile"},
 		},
+		"a certificate asked for in vain": { // as mongod does
+			good.config(tls.RequestClientCert), url.Values{"tls": {"true"}, "tlsInsecure": {"true"}}, []string{"tlsCertificateKeyFile"},
+		},
 		"no certificate of the client, in TLS 1.2": {
 			good.before13(tls.RequireAnyClientCert), url.Values{"tls": {"true"}, "tlsInsecure": {"true"}}, []string{"tlsCertificateKeyFile"},
 		},
@@ -53,6 +57,18 @@ func TestOpenNamesFaultsOfTLS(t *testing.T) {
 			t.Parallel()
 			refusedForTLS(t, "mongodb://u:sEcReT@"+listenTLS(t, c.server)+"/?"+c.query.Encode(), c.words...)
 		})
+	}
+}
+
+// TestAProxyBeforeADeadServer: it accepts connections, and closes them after the handshake. That is a database that is down, for
+// which a server waits.
+func TestAProxyBeforeADeadServer(t *testing.T) {
+	t.Parallel()
+	proxy := newCertificate(t, "127.0.0.1", time.Now().Add(time.Hour)).config(tls.NoClientCert)
+	query := url.Values{"tls": {"true"}, "tlsInsecure": {"true"}}
+	_, err := mongodb.Open(t.Context(), "mongodb://"+listenTLS(t, proxy)+"/?"+query.Encode(), mongodb.Options{ConnectTimeout: 2 * time.Second})
+	if !errors.Is(err, social.ErrUnavailable) || strings.Contains(err.Error(), "certificate") {
+		t.Errorf("a dead server behind a proxy: %v", err)
 	}
 }
 

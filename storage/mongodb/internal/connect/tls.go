@@ -17,7 +17,7 @@ func (a Address) explainTLS(ctx context.Context, host string, failure error) err
 	switch {
 	case isDown(failure):
 	case a.TLS != nil:
-		reason = withTLS(ctx, host, failure)
+		reason = a.withTLS(ctx, host, failure)
 	case speaksTLS(ctx, host):
 		reason = "the server requires TLS: add tls=true to the MongoDB URI"
 	}
@@ -36,7 +36,7 @@ func isDown(err error) bool {
 }
 
 // withTLS says why a handshake of TLS has failed; "" where that is not known.
-func withTLS(ctx context.Context, host string, failure error) string {
+func (a Address) withTLS(ctx context.Context, host string, failure error) string {
 	var (
 		authority x509.UnknownAuthorityError
 		name      x509.HostnameError
@@ -56,7 +56,7 @@ func withTLS(ctx context.Context, host string, failure error) string {
 			"tlsCertificateKeyFile=/path/client.pem, or another version of TLS"
 	case speaksPlainly(ctx, host):
 		return "the server does not use TLS: remove tls=true (or ssl=true) from the MongoDB URI, or start mongod with --tlsMode requireTLS"
-	case speaksTLS(ctx, host):
+	case len(a.TLS.Certificates) == 0 && asksForCertificate(ctx, host):
 		return "the server closes the connection after the handshake: it may require a certificate, which the MongoDB URI names as " +
 			"tlsCertificateKeyFile=/path/client.pem"
 	}
@@ -78,16 +78,35 @@ func speaksPlainly(ctx context.Context, host string) bool {
 	return err == nil
 }
 
-// speaksTLS says whether a server begins a handshake of TLS. Its certificate does not matter, for nothing is sent afterwards.
+// speaksTLS says whether a server begins a handshake of TLS.
 func speaksTLS(ctx context.Context, host string) bool {
+	speaks, _ := shakeHands(ctx, host)
+	return speaks
+}
+
+// asksForCertificate says whether a server asks its clients for certificates. One that does not, and closes the connection
+// after the handshake, may be a proxy whose MongoDB is down.
+func asksForCertificate(ctx context.Context, host string) bool {
+	_, asks := shakeHands(ctx, host)
+	return asks
+}
+
+// shakeHands begins a handshake of TLS. The server's certificate does not matter, for nothing is sent afterwards.
+func shakeHands(ctx context.Context, host string) (speaks, asks bool) {
 	host = withPort(host)
 	name, _, _ := net.SplitHostPort(host)
-	dialer := tls.Dialer{Config: &tls.Config{ServerName: name, InsecureSkipVerify: true}} //nolint:gosec // see above
+	dialer := tls.Dialer{Config: &tls.Config{
+		ServerName: name, InsecureSkipVerify: true, //nolint:gosec // see above
+		GetClientCertificate: func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			asks = true
+			return &tls.Certificate{}, nil // none
+		},
+	}}
 	conn, err := dialer.DialContext(ctx, "tcp", host)
 	if err == nil {
 		_ = conn.Close()
 	}
-	return err == nil || isAlert(err)
+	return err == nil || isAlert(err), asks
 }
 
 // isAlert says whether the other side has ended a handshake with an alert: crypto/tls exports no type for it.
