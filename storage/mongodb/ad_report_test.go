@@ -69,8 +69,8 @@ func TestAddingUpMeetsRefunds(t *testing.T) {
 			continue
 		}
 		rows := must(store.Report(t.Context(), ads.ReportRequest{From: hour, To: hour.Add(time.Hour), By: ads.PerHour}))(t)
-		var open adRefundDoc
-		ok(t, other.ads().refunds.FindOne(t.Context(), mdb.Doc("_id", meanwhile.ID)).Decode(&open))
+		var open struct{ Amount ads.Micros }
+		ok(t, other.users.Database().Collection("adRefunds").FindOne(t.Context(), mdb.Doc("_id", meanwhile.ID)).Decode(&open))
 		want := refunded + open.Amount
 		if len(rows) != 1 || rows[0].Refunded != want {
 			t.Errorf("a refund before command %d: the report is %+v, and nothing is stale; %d were refunded", command, rows, want)

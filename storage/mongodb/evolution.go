@@ -5,13 +5,14 @@ import (
 	"fmt"
 	"maps"
 
+	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
 // Every document has a version, v. This file says what changed from each version to the next, by collection. Readers take
 // all versions, and upgrade what is older (evolve, which mdb.ReadDocument calls); MigrateDocuments upgrades the stored ones. Writers write
 // the version that Store.writes says: the newest, once the operator has finished the upgrade. A collection that is not named here
-// has only ever had version 1.
+// has only ever had version 1. The collections of ads are in adstore/version.go.
 //
 // An upgrade looks at the fields and not only at v: a server of an older version may change a document of a newer one
 // while both run. What does not write everything that a version adds leaves v as it is.
@@ -23,23 +24,16 @@ const (
 	postsVersion = 2
 	// reactions, votes and threadMutes: version 2 has the user, by whom they are found when the account is deleted.
 	marksVersion = 2
-	// adImpressions, adClicks and adConversions: those of version 2 may be waiting to be counted; those of version 1 have been.
-	recordingsVersion = 2
-	// adCampaigns, adUnits, adZones, adTallies and adLedgers: in version 2 ads have conversions. Campaigns, and their units in zones, say for how many days after
-	// a click they count; units and tallies have their number; ledgers say what is expected of them. Absent, all of these are 0: the default, and none.
-	adsVersion = 2
-	// adUnits and adZones: in version 3 keywords of units can have weights. Absent, they have none.
-	adUnitsVersion = 3
 )
 
 // newestVersions are the newest versions that this package reads and writes, of collections that have had several.
 func newestVersions() versions {
-	return versions{
+	newest := versions{
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
 		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
-		"adImpressions": recordingsVersion, "adClicks": recordingsVersion, "adConversions": recordingsVersion,
-		"adCampaigns": adsVersion, "adUnits": adUnitsVersion, "adZones": adUnitsVersion, "adTallies": adsVersion, "adLedgers": adsVersion,
 	}
+	maps.Copy(newest, adstore.Versions())
+	return newest
 }
 
 // previousVersions are those that the release before wrote, and that this one writes until the upgrade is finished. A step since then

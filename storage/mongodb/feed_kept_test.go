@@ -16,6 +16,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/mdbtest"
 )
 
 // feedsOf is the layout that a store reads.
@@ -408,12 +409,12 @@ func TestKeptDocumentsReadThemselves(t *testing.T) {
 		From: closed.Upper, Floor: closed.Lower, Parts: 7, Ready: true,
 	}
 	var readOpen openPart
-	ok(t, mdb.ReadDocument(encode(t, open), &readOpen))
+	ok(t, mdb.ReadDocument(mdbtest.Encode(t, open), &readOpen))
 	if diff := cmp.Diff(open, readOpen, cmpopts.IgnoreUnexported(openPart{})); diff != "" {
 		t.Error(diff)
 	}
 	var readClosed closedPart
-	ok(t, mdb.ReadDocument(encode(t, closed), &readClosed))
+	ok(t, mdb.ReadDocument(mdbtest.Encode(t, closed), &readClosed))
 	if diff := cmp.Diff(closed, readClosed); diff != "" {
 		t.Error(diff)
 	}

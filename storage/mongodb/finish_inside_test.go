@@ -25,7 +25,7 @@ func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
 	recorded := make(chan error, 1)
 	go func() {
 		now := time.Now()
-		_, err := s.ads().Record(t.Context(), ads.Recording{Kind: ads.Conversion, Choice: ads.ChoiceID{ID: id.New()}, At: now, KeepUntil: now.Add(time.Hour), Days: 1})
+		_, err := s.Ads().Record(t.Context(), ads.Recording{Kind: ads.Conversion, Choice: ads.ChoiceID{ID: id.New()}, At: now, KeepUntil: now.Add(time.Hour), Days: 1})
 		recorded <- err
 	}()
 	testtime.Eventually(t, "a write is under way", func() bool { return h.held.Load() == 1 })
@@ -43,10 +43,11 @@ func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
 	ok(t, <-recorded)
 	ok(t, <-finished)
 	ok(t, upgrade.step(t.Context()))
-	if n := must(s.ads().conversions.CountDocuments(t.Context(), mdb.Doc("v", mdb.FirstVersion)))(t); n != 0 {
+	conversions := s.users.Database().Collection(h.collection)
+	if n := must(conversions.CountDocuments(t.Context(), mdb.Doc("v", mdb.FirstVersion)))(t); n != 0 {
 		t.Errorf("%d documents of the old version are left", n)
 	}
-	if n := must(s.ads().conversions.CountDocuments(t.Context(), mdb.Doc()))(t); n != 1 {
+	if n := must(conversions.CountDocuments(t.Context(), mdb.Doc()))(t); n != 1 {
 		t.Errorf("%d conversions are recorded, want 1", n)
 	}
 }

@@ -60,7 +60,7 @@ func declaredIndexes(t *testing.T) map[string]string {
 	}
 	defer func() { _ = client.Disconnect(t.Context()) }()
 	s := newStore(client, "", "plaza", Options{})
-	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.adIndexes()}
+	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.ads.Indexes()}
 	for _, layout := range s.threadLayouts {
 		groups = append(groups, layout.indexes())
 	}

@@ -94,7 +94,7 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.indexes()
 	maps.Copy(all, s.threads.indexes())
-	maps.Copy(all, s.adIndexes())
+	maps.Copy(all, s.ads.Indexes())
 	for c, models := range s.graph.indexes() {
 		all[c] = append(all[c], models...)
 	}

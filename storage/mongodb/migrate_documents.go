@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
+	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/wait"
 )
@@ -76,40 +77,39 @@ const (
 
 // upgrades make the update that brings a document to a version. It writes only while the document still says what it was
 // computed from.
-var upgrades = map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error){
-	"users": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
-		var d userDoc
-		if err := mdb.ReadDocument(raw, &d); err != nil {
-			return nil, err
-		}
-		return upgrade(raw, mdb.Doc("v", to, "nameOrder", d.NameOrder), "name"), nil
-	},
-	"posts": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
-		var d postDoc
-		if err := mdb.ReadDocument(raw, &d); err != nil {
-			return nil, err
-		}
-		return upgrade(raw, mdb.Doc("v", to, "detail", d.Detail), "revision"), nil
-	},
-	"postVersions": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
-		var d versionDoc
-		if err := mdb.ReadDocument(raw, &d); err != nil {
-			return nil, err
-		}
-		return upgrade(raw, mdb.Doc("v", to, "detail", d.Detail)), nil
-	},
-	"reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
-	"adImpressions": upgradeRecording, "adClicks": upgradeRecording, "adConversions": upgradeRecording,
-	"adCampaigns": upgradeAd, "adUnits": upgradeAd, "adZones": upgradeAd, "adTallies": upgradeAd, "adLedgers": upgradeAd,
-}
+var upgrades = func() map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+	all := map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error){
+		"users": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+			var d userDoc
+			if err := mdb.ReadDocument(raw, &d); err != nil {
+				return nil, err
+			}
+			return upgrade(raw, mdb.Doc("v", to, "nameOrder", d.NameOrder), "name"), nil
+		},
+		"posts": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+			var d postDoc
+			if err := mdb.ReadDocument(raw, &d); err != nil {
+				return nil, err
+			}
+			return upgrade(raw, mdb.Doc("v", to, "detail", d.Detail), "revision"), nil
+		},
+		"postVersions": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+			var d versionDoc
+			if err := mdb.ReadDocument(raw, &d); err != nil {
+				return nil, err
+			}
+			return upgrade(raw, mdb.Doc("v", to, "detail", d.Detail)), nil
+		},
+		"reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
+	}
+	for collection := range adstore.Versions() {
+		all[collection] = upgradeVersion
+	}
+	return all
+}()
 
-// upgradeAd changes nothing else: what is absent in version 1 means what it says in version 2.
-func upgradeAd(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
-	return upgrade(raw, mdb.Doc("v", to)), nil
-}
-
-// upgradeRecording changes nothing else: what has no waiting has been counted, in both versions.
-func upgradeRecording(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+// upgradeVersion changes the version alone.
+func upgradeVersion(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 	return upgrade(raw, mdb.Doc("v", to)), nil
 }
 

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -40,28 +42,15 @@ func ShardKeys() map[string]bson.D {
 		"newsBuckets":   mdb.Doc("user", "hashed"),
 		"monthNews":     mdb.Doc("user", "hashed"),
 		"monthWalls":    mdb.Doc("user", "hashed"),
-		"adAdvertisers": own,
-		"adCampaigns":   own,
-		"adUnits":       own,
-		"adZones":       own, // site and zone
-		"adImpressions": own, // the choice
-		"adClicks":      own, // the choice
-		"adConversions": own, // the choice
-		"adLedgers":     own, // the campaign
-		"adLeases":      own,
-		"adProfiles":    own, // the person
-		"adTallies":     mdb.Doc("campaign", "hashed", "hour", 1),
-		"adTraffic":     mdb.Doc("zone", "hashed", "hour", 1),
 
 		"profiles":   nil, // a search reads them in the order of one index
 		"properties": nil, // at most a hundred
 		"settings":   nil, // a few documents
 		"sequences":  nil, // one document
-		"adKeys":     nil, // two documents
-		"adRefunds":  nil, // what people have begun
 		"servers":    nil, // a document a server
 		"jobs":       nil, // empty most of the time, and taken by the time that they are due
 	}
+	maps.Copy(keys, adstore.ShardKeys())
 	for layout := range commentLayouts {
 		keys[sharedBuckets+"."+layout] = mdb.Doc("post", "hashed", "_id", 1)
 		keys[allAuthors+"."+layout] = mdb.Doc("author", "hashed", "seq", 1)

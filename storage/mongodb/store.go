@@ -23,6 +23,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage"
+	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -101,6 +102,7 @@ type Store struct {
 	newPosts    *mdb.WriteQueue[string, *newPost] // of one key: all posts are in one sequence
 	newComments *mdb.WriteQueue[social.PostID, *newComment]
 	member      *member
+	ads         *adstore.Store
 	edition     edition
 
 	threadLayouts   map[string]threads
@@ -273,6 +275,7 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
 	s.member = newMember(s, db.Collection("servers"), self, o)
 	s.db = mdb.NewDB(client, o.Timeout, s.member, s.jobs)
+	s.ads = adstore.New(db, s.db, s.writes)
 	s.workers = jobs.NewWorkers(s.jobs, s.db, s.member.logger, s.doJob)
 	for name, layout := range commentLayouts {
 		s.threadLayouts[name] = layout(db)

@@ -1,4 +1,4 @@
-package mongodb
+package adstore
 
 import (
 	"context"
@@ -8,77 +8,46 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// adUnitDoc is a document of adUnits: the truth about a unit, of which zones have copies.
-type adUnitDoc struct {
+// unitDoc is a document of adUnits: the truth about a unit, of which zones have copies.
+type unitDoc struct {
 	ID          ads.UnitID     `bson:"_id"`
 	Version     int            `bson:"v"`
 	Revision    int            `bson:"revision"`
 	Campaign    ads.CampaignID `bson:"campaign"`
-	Details     adUnitDetails  `bson:",inline"`
+	Details     unitDetails    `bson:",inline"`
 	Impressions int64          `bson:"impressions"`
 	Clicks      int64          `bson:"clicks"`
 	Conversions int64          `bson:"conversions"`
-	Changes     int64          `bson:"changes"` // by saving its campaign; see adSaving.refresh
+	Changes     int64          `bson:"changes"` // by saving its campaign; see saving.refresh
 }
 
-// adUnitDetails are what can be replaced.
-type adUnitDetails struct {
-	State          ads.State            `bson:"state"`
-	Creative       adCreativeDoc        `bson:",inline"`
-	Bid            adBidDoc             `bson:"bid"`
-	Zones          []string             `bson:"zones"` // as ads.ZoneID.String has them
-	Keywords       []string             `bson:"keywords"`
-	KeywordWeights []adKeywordWeightDoc `bson:"keywordWeights"`
-	Weight         int                  `bson:"weight"`
-	Caps           []adCapDoc           `bson:"caps"`
+// unitDetails are what can be replaced.
+type unitDetails struct {
+	State          ads.State          `bson:"state"`
+	Creative       creativeDoc        `bson:",inline"`
+	Bid            bidDoc             `bson:"bid"`
+	Zones          []string           `bson:"zones"` // as ads.ZoneID.String has them
+	Keywords       []string           `bson:"keywords"`
+	KeywordWeights []keywordWeightDoc `bson:"keywordWeights"`
+	Weight         int                `bson:"weight"`
+	Caps           []capDoc           `bson:"caps"`
 }
 
-type adCreativeDoc struct {
-	Headline   string `bson:"headline"`
-	Body       string `bson:"body"`
-	ImageURL   string `bson:"imageUrl"`
-	LandingURL string `bson:"landingUrl"`
+func newUnitDoc(u *ads.Unit, v int) unitDoc {
+	return unitDoc{ID: u.ID, Version: v, Revision: 1, Campaign: u.Campaign, Details: newUnitDetails(u)}
 }
 
-type adBidDoc struct {
-	Model    ads.BidModel `bson:"model"`
-	Price    ads.Micros   `bson:"price"`
-	Currency ads.Currency `bson:"currency"`
-}
-
-// adKeywordWeightDoc is an ads.KeywordWeight.
-type adKeywordWeightDoc struct {
-	Keyword string `bson:"keyword"`
-	Weight  int    `bson:"weight"`
-}
-
-func adKeywordWeightDocs(weights []ads.KeywordWeight) []adKeywordWeightDoc {
-	return mdb.Map(weights, func(w *ads.KeywordWeight) adKeywordWeightDoc { return adKeywordWeightDoc(*w) })
-}
-
-// adKeywordWeights is nil for none.
-func adKeywordWeights(docs []adKeywordWeightDoc) []ads.KeywordWeight {
-	if len(docs) == 0 {
-		return nil
-	}
-	return mdb.Map(docs, func(d *adKeywordWeightDoc) ads.KeywordWeight { return ads.KeywordWeight(*d) })
-}
-
-func newAdUnitDoc(u *ads.Unit, v int) adUnitDoc {
-	return adUnitDoc{ID: u.ID, Version: v, Revision: 1, Campaign: u.Campaign, Details: newAdUnitDetails(u)}
-}
-
-func newAdUnitDetails(u *ads.Unit) adUnitDetails {
-	return adUnitDetails{
-		State: u.State, Creative: adCreativeDoc(u.Creative), Bid: adBidDoc(u.Bid), Zones: zoneKeys(u.Zones),
-		Keywords: u.Keywords, KeywordWeights: adKeywordWeightDocs(u.KeywordWeights), Weight: u.Weight, Caps: adCapDocs(u.Caps),
+func newUnitDetails(u *ads.Unit) unitDetails {
+	return unitDetails{
+		State: u.State, Creative: creativeDoc(u.Creative), Bid: bidDoc(u.Bid), Zones: zoneKeys(u.Zones),
+		Keywords: u.Keywords, KeywordWeights: newKeywordWeightDocs(u.KeywordWeights), Weight: u.Weight, Caps: newCapDocs(u.Caps),
 	}
 }
 
-func (d *adUnitDoc) unit() (*ads.Unit, error) {
+func (d *unitDoc) unit() (*ads.Unit, error) {
 	u := &ads.Unit{
 		ID: d.ID, Campaign: d.Campaign, Creative: ads.Creative(d.Details.Creative), State: d.Details.State, Bid: ads.Bid(d.Details.Bid), Keywords: d.Details.Keywords,
-		KeywordWeights: adKeywordWeights(d.Details.KeywordWeights), Weight: d.Details.Weight, Caps: adCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions,
+		KeywordWeights: readKeywordWeights(d.Details.KeywordWeights), Weight: d.Details.Weight, Caps: readCaps(d.Details.Caps), Revision: d.Revision, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions,
 	}
 	for _, key := range d.Details.Zones {
 		zone, err := ads.ParseZoneID(key)
@@ -90,12 +59,12 @@ func (d *adUnitDoc) unit() (*ads.Unit, error) {
 	return u, nil
 }
 
-func (d *adUnitDoc) ecpm() ads.Micros {
+func (d *unitDoc) ecpm() ads.Micros {
 	return ads.ECPM(ads.Bid(d.Details.Bid), d.Impressions, d.Clicks, d.Conversions)
 }
 
 // counter is where a unit counts recordings of a kind.
-func (d *adUnitDoc) counter(kind ads.Kind) (field string, count *int64) {
+func (d *unitDoc) counter(kind ads.Kind) (field string, count *int64) {
 	switch kind {
 	case ads.Conversion:
 		return "conversions", &d.Conversions
@@ -107,23 +76,23 @@ func (d *adUnitDoc) counter(kind ads.Kind) (field string, count *int64) {
 }
 
 // placed is what a unit adds to the number of units in its zones.
-func (d *adUnitDetails) placed() int {
+func (d *unitDetails) placed() int {
 	if d.State == ads.Archived {
 		return 0
 	}
 	return 1
 }
 
-func (s *adSaving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
+func (s *saving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
 	if len(b.Units) == 0 {
 		return 0, nil
 	}
-	written := s.db.writes("adUnits")
-	if slices.ContainsFunc(b.Units, func(u ads.Unit) bool { return adUnitVersion(&u) > written }) {
+	written := s.writes("adUnits")
+	if slices.ContainsFunc(b.Units, func(u ads.Unit) bool { return unitVersion(&u) > written }) {
 		return 0, ads.ErrUpgrading
 	}
-	document := func(u *ads.Unit) adUnitDoc { return newAdUnitDoc(u, s.db.writes("adUnits")) }
-	added, err := insertNew(ctx, s.adStore.units, b.Units,
+	document := func(u *ads.Unit) unitDoc { return newUnitDoc(u, s.writes("adUnits")) }
+	added, err := insertNew(ctx, s.Store.units, b.Units,
 		func(u *ads.Unit) ads.UnitID { return u.ID }, func(u *ads.Unit) int { return u.Revision }, document)
 	if err != nil {
 		return 0, err
@@ -142,27 +111,27 @@ func (s *adSaving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
 	return len(added) + replaced, s.checkPlaces(ctx)
 }
 
-// adUnitVersion is the first version in which a unit's document says all of it.
-func adUnitVersion(u *ads.Unit) int {
+// unitVersion is the first version in which a unit's document says all of it.
+func unitVersion(u *ads.Unit) int {
 	switch {
 	case len(u.KeywordWeights) > 0:
-		return adUnitsVersion
+		return weightsVersion
 	case u.Bid.Model == ads.CPA:
-		return adsVersion
+		return conversionsVersion
 	default:
 		return mdb.FirstVersion
 	}
 }
 
 // place notes that a unit comes into its zones.
-func (s *adSaving) place(d *adUnitDoc) {
+func (s *saving) place(d *unitDoc) {
 	s.units[d.ID] = d
 	for _, key := range d.Details.Zones {
 		s.zones[key] += d.Details.placed()
 	}
 }
 
-func (s *adSaving) replaceUnits(ctx context.Context, b *ads.Batch) (replaced int, err error) {
+func (s *saving) replaceUnits(ctx context.Context, b *ads.Batch) (replaced int, err error) {
 	given := map[ads.UnitID]*ads.Unit{}
 	for i := range b.Units {
 		if b.Units[i].Revision != 0 {
@@ -172,7 +141,7 @@ func (s *adSaving) replaceUnits(ctx context.Context, b *ads.Batch) (replaced int
 	if len(given) == 0 {
 		return 0, nil
 	}
-	stored, err := mdb.FindIn[adUnitDoc](ctx, s.adStore.units, "_id", distinct(b.Units, func(u *ads.Unit) []ads.UnitID { return []ads.UnitID{u.ID} }))
+	stored, err := mdb.FindIn[unitDoc](ctx, s.Store.units, "_id", distinct(b.Units, func(u *ads.Unit) []ads.UnitID { return []ads.UnitID{u.ID} }))
 	if err != nil {
 		return 0, err
 	}
@@ -182,13 +151,13 @@ func (s *adSaving) replaceUnits(ctx context.Context, b *ads.Batch) (replaced int
 		if u == nil {
 			continue
 		}
-		if err := replaceAd(ctx, s.adStore.units, u.ID, u.Revision, newAdUnitDetails(u)); err != nil {
+		if err := replace(ctx, s.Store.units, u.ID, u.Revision, newUnitDetails(u)); err != nil {
 			return 0, err
 		}
 		for _, key := range d.Details.Zones {
 			s.zones[key] -= d.Details.placed()
 		}
-		d.Details = newAdUnitDetails(u)
+		d.Details = newUnitDetails(u)
 		d.Revision++
 		s.place(d)
 		replaced++
@@ -200,7 +169,7 @@ func (s *adSaving) replaceUnits(ctx context.Context, b *ads.Batch) (replaced int
 }
 
 // joinCampaigns marks the units' campaigns as changed, and checks that they are there, with the units' currency.
-func (s *adSaving) joinCampaigns(ctx context.Context) error {
+func (s *saving) joinCampaigns(ctx context.Context) error {
 	wanted := map[ads.CampaignID]bool{}
 	for _, d := range s.units {
 		wanted[d.Campaign] = true
@@ -212,7 +181,7 @@ func (s *adSaving) joinCampaigns(ctx context.Context) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	result, err := s.adStore.campaigns.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids)), mdb.Doc("$inc", mdb.Doc("changes", 1)))
+	result, err := s.Store.campaigns.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids)), mdb.Doc("$inc", mdb.Doc("changes", 1)))
 	if err != nil {
 		return err
 	}
@@ -232,7 +201,7 @@ func (s *adSaving) joinCampaigns(ctx context.Context) error {
 }
 
 // checkPlaces says whether the units fit into their zones.
-func (s *adSaving) checkPlaces(ctx context.Context) error {
+func (s *saving) checkPlaces(ctx context.Context) error {
 	var keys []string
 	for key := range s.zones {
 		keys = append(keys, key)
@@ -261,10 +230,10 @@ func (s *adSaving) checkPlaces(ctx context.Context) error {
 }
 
 // Units implements ads.Catalogue.
-func (a *adStore) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ads.Unit, error) {
+func (a *Store) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*ads.Unit, error) {
 	all := make(map[ads.UnitID]*ads.Unit, len(ids))
-	err := a.db.db.Read(ctx, "ad units", func(ctx context.Context) error {
-		docs, err := mdb.FindIn[adUnitDoc](ctx, a.units, "_id", ids)
+	err := a.calls.Read(ctx, "ad units", func(ctx context.Context) error {
+		docs, err := mdb.FindIn[unitDoc](ctx, a.units, "_id", ids)
 		if err != nil {
 			return err
 		}
@@ -279,9 +248,9 @@ func (a *adStore) Units(ctx context.Context, ids []ads.UnitID) (map[ads.UnitID]*
 }
 
 // ListUnits implements ads.Catalogue.
-func (a *adStore) ListUnits(ctx context.Context, of ads.CampaignID, p ads.Page) (list []*ads.Unit, err error) {
-	err = a.db.db.Read(ctx, "list ad units", func(ctx context.Context) error {
-		docs, err := listAds[adUnitDoc](ctx, a.units, mdb.Doc("campaign", of), byCampaign, p, adIDKey)
+func (a *Store) ListUnits(ctx context.Context, of ads.CampaignID, p ads.Page) (list []*ads.Unit, err error) {
+	err = a.calls.Read(ctx, "list ad units", func(ctx context.Context) error {
+		docs, err := readPage[unitDoc](ctx, a.units, mdb.Doc("campaign", of), byCampaign, p, idKey)
 		if err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package mongodb
+package adstore
 
 import (
 	"context"
@@ -12,8 +12,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// adTrafficDoc is a document of adTraffic: what one server has counted of a zone in an hour.
-type adTrafficDoc struct {
+// trafficDoc is a document of adTraffic: what one server has counted of a zone in an hour.
+type trafficDoc struct {
 	ID       ads.TrafficID `bson:"_id"`
 	Version  int           `bson:"v"`
 	Zone     string        `bson:"zone"`
@@ -25,16 +25,16 @@ type adTrafficDoc struct {
 }
 
 // PutTraffic implements ads.Traffics.
-func (a *adStore) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
+func (a *Store) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
 	if len(counts) == 0 {
 		return nil
 	}
 	puts := make([]mongo.WriteModel, len(counts))
 	for i, t := range counts {
-		d := adTrafficDoc{ID: t.ID, Version: mdb.FirstVersion, Zone: t.Zone.String(), Currency: t.Currency, Hour: t.Hour, Asked: t.Asked, Filled: t.Filled, Shown: t.Shown}
+		d := trafficDoc{ID: t.ID, Version: mdb.FirstVersion, Zone: t.Zone.String(), Currency: t.Currency, Hour: t.Hour, Asked: t.Asked, Filled: t.Filled, Shown: t.Shown}
 		puts[i] = mongo.NewReplaceOneModel().SetFilter(mdb.Doc("_id", t.ID, "zone", d.Zone, "hour", t.Hour)).SetReplacement(d).SetUpsert(true)
 	}
-	return a.db.db.Read(ctx, "put traffic", func(ctx context.Context) error {
+	return a.calls.Read(ctx, "put traffic", func(ctx context.Context) error {
 		return mdb.Retry(ctx, func() error {
 			_, err := a.traffic.BulkWrite(ctx, puts, options.BulkWrite().SetOrdered(false))
 			return mdb.OrRetry(err)
@@ -42,8 +42,8 @@ func (a *adStore) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
 	})
 }
 
-// adTrafficSumDoc is a row of sums; which part of its key is set depends on the dimension.
-type adTrafficSumDoc struct {
+// trafficSumDoc is a row of sums; which part of its key is set depends on the dimension.
+type trafficSumDoc struct {
 	Key struct {
 		Hour     time.Time    `bson:"hour"`
 		Zone     string       `bson:"zone"`
@@ -54,7 +54,7 @@ type adTrafficSumDoc struct {
 	Shown  int64 `bson:"shown"`
 }
 
-func (d *adTrafficSumDoc) row(by ads.Dimension) ads.TrafficRow {
+func (d *trafficSumDoc) row(by ads.Dimension) ads.TrafficRow {
 	row := ads.TrafficRow{Key: d.Key.Zone, Currency: d.Key.Currency, Asked: d.Asked, Filled: d.Filled, Shown: d.Shown}
 	if by != ads.PerZone {
 		row.Key = ads.HourKey(d.Key.Hour)
@@ -63,20 +63,20 @@ func (d *adTrafficSumDoc) row(by ads.Dimension) ads.TrafficRow {
 }
 
 // Traffic implements ads.Traffics.
-func (a *adStore) Traffic(ctx context.Context, r ads.TrafficRequest) (rows []ads.TrafficRow, err error) {
+func (a *Store) Traffic(ctx context.Context, r ads.TrafficRequest) (rows []ads.TrafficRow, err error) {
 	match, hint := mdb.Doc("hour", mdb.Doc("$gte", r.From, "$lt", r.To)), "hour"
 	if len(r.Zones) > 0 {
 		match, hint = append(mdb.Doc("zone", mdb.Doc("$in", zoneKeys(r.Zones))), match...), byZone
 	}
 	sum := func(field string) bson.D { return mdb.Doc("$sum", "$"+field) }
 	group := mdb.Doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}}, "asked", sum("asked"), "filled", sum("filled"), "shown", sum("shown"))
-	err = a.db.db.Read(ctx, "ad traffic", func(ctx context.Context) error {
+	err = a.calls.Read(ctx, "ad traffic", func(ctx context.Context) error {
 		cursor, err := a.traffic.Aggregate(ctx, mongo.Pipeline{mdb.Doc("$match", match), mdb.Doc("$group", group)}, options.Aggregate().SetHint(hint))
 		if err != nil {
 			return err
 		}
-		docs, err := mdb.ReadAll[adTrafficSumDoc](ctx, cursor, mdb.InBatch)
-		rows = mdb.Map(docs, func(d *adTrafficSumDoc) ads.TrafficRow { return d.row(r.By) })
+		docs, err := mdb.ReadAll[trafficSumDoc](ctx, cursor, mdb.InBatch)
+		rows = mdb.Map(docs, func(d *trafficSumDoc) ads.TrafficRow { return d.row(r.By) })
 		return err
 	})
 	return rows, err

@@ -1,8 +1,7 @@
-package mongodb
+package adstore
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -14,8 +13,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// adRefundDoc is a document of adRefunds.
-type adRefundDoc struct {
+// refundDoc is a document of adRefunds.
+type refundDoc struct {
 	ID       ads.RefundID   `bson:"_id"`
 	Version  int            `bson:"v"`
 	Campaign ads.CampaignID `bson:"campaign"`
@@ -35,14 +34,14 @@ type adRefundDoc struct {
 	Open     bool           `bson:"open,omitempty"` // it is not done
 }
 
-func newAdRefundDoc(r *ads.Refund) adRefundDoc {
-	return adRefundDoc{
+func newRefundDoc(r *ads.Refund) refundDoc {
+	return refundDoc{
 		ID: r.ID, Version: mdb.FirstVersion, Campaign: r.Campaign, Unit: orNil(r.Unit), Choice: orNil(r.Choice), Kind: r.Kind, Person: orNil(r.Person), Address: orNil(r.Address),
 		From: r.From, To: r.To, Most: r.Most, By: r.By, Reason: r.Reason, Begun: r.Begun, Count: r.Count, Amount: r.Amount, Open: !r.Done,
 	}
 }
 
-func (d *adRefundDoc) refund() *ads.Refund {
+func (d *refundDoc) refund() *ads.Refund {
 	return &ads.Refund{
 		ID: d.ID,
 		Selection: ads.Selection{
@@ -50,24 +49,6 @@ func (d *adRefundDoc) refund() *ads.Refund {
 		},
 		Most: d.Most, By: d.By, Reason: d.Reason, Begun: mdb.UTC(d.Begun), Count: d.Count, Amount: d.Amount, Done: !d.Open,
 	}
-}
-
-// orNil is for fields that only documents with an id have.
-func orNil[ID interface {
-	comparable
-	IsZero() bool
-}](i ID) *ID {
-	if i.IsZero() {
-		return nil
-	}
-	return &i
-}
-
-func orZero[ID any](i *ID) ID {
-	if i == nil {
-		return *new(ID)
-	}
-	return *i
 }
 
 // charged is what finds a selection, and the index that it is found by.
@@ -90,24 +71,24 @@ func charged(s *ads.Selection) (filter bson.D, hint string) {
 }
 
 // findCharged reads recordings of one kind in a selection, by time: 1 for the oldest first, -1 for the newest.
-func (a *adStore) findCharged(ctx context.Context, s *ads.Selection, kind ads.Kind, order, limit int) ([]adRecordingDoc, error) {
+func (a *Store) findCharged(ctx context.Context, s *ads.Selection, kind ads.Kind, order, limit int) ([]recordingDoc, error) {
 	filter, hint := charged(s)
 	find := options.Find().SetHint(hint).SetLimit(int64(limit))
 	if s.Choice.IsZero() { // else there is one at most
 		find.SetSort(mdb.Doc("at", order))
 	}
-	return mdb.FindAll[adRecordingDoc](ctx, a.recordings(kind), filter, limit, find)
+	return mdb.FindAll[recordingDoc](ctx, a.recordings(kind), filter, limit, find)
 }
 
-// adChargesDoc is a sum of recordings.
-type adChargesDoc struct {
+// chargesDoc is a sum of recordings.
+type chargesDoc struct {
 	Count  int        `bson:"count"`
 	Amount ads.Micros `bson:"amount"`
 }
 
 // Charged implements ads.Refunds.
-func (a *adStore) Charged(ctx context.Context, s ads.Selection) (c ads.Charges, err error) {
-	err = a.db.db.Read(ctx, "charges", func(ctx context.Context) error {
+func (a *Store) Charged(ctx context.Context, s ads.Selection) (c ads.Charges, err error) {
+	err = a.calls.Read(ctx, "charges", func(ctx context.Context) error {
 		c = ads.Charges{}
 		for _, kind := range s.Kinds() {
 			sum, err := a.sumCharged(ctx, &s, kind, ads.MaxRefund+1-c.Count)
@@ -133,7 +114,7 @@ func (a *adStore) Charged(ctx context.Context, s ads.Selection) (c ads.Charges, 
 	return c, err
 }
 
-func (a *adStore) sumCharged(ctx context.Context, s *ads.Selection, kind ads.Kind, limit int) (sum adChargesDoc, err error) {
+func (a *Store) sumCharged(ctx context.Context, s *ads.Selection, kind ads.Kind, limit int) (sum chargesDoc, err error) {
 	if limit <= 0 {
 		return sum, nil
 	}
@@ -143,30 +124,30 @@ func (a *adStore) sumCharged(ctx context.Context, s *ads.Selection, kind ads.Kin
 	if err != nil {
 		return sum, err
 	}
-	sums, err := mdb.ReadAll[adChargesDoc](ctx, cursor, 1)
+	sums, err := mdb.ReadAll[chargesDoc](ctx, cursor, 1)
 	if len(sums) > 0 {
 		sum = sums[0]
 	}
 	return sum, err
 }
 
-func (d *adRecordingDoc) charge(kind ads.Kind) (ads.Charge, error) {
+func (d *recordingDoc) charge(kind ads.Kind) (ads.Charge, error) {
 	zone, err := ads.ParseZoneID(d.Zone)
 	return ads.Charge{Choice: d.Choice, Kind: kind, Unit: d.Unit, Zone: zone, At: mdb.UTC(d.At), Amount: d.Billed, Person: orZero(d.Profile)}, err
 }
 
 // Begin implements ads.Refunds.
-func (a *adStore) Begin(ctx context.Context, r ads.Refund) error {
-	return a.db.db.Write(ctx, "begin refund", []id.ID{r.ID.ID}, func(ctx context.Context) error {
-		_, err := a.refunds.InsertOne(ctx, newAdRefundDoc(&r))
+func (a *Store) Begin(ctx context.Context, r ads.Refund) error {
+	return a.calls.Write(ctx, "begin refund", []id.ID{r.ID.ID}, func(ctx context.Context) error {
+		_, err := a.refunds.InsertOne(ctx, newRefundDoc(&r))
 		return err
 	})
 }
 
 // Continue implements ads.Refunds. It first asks which campaign it is about, so that it waits for those who record its ads.
-func (a *adStore) Continue(ctx context.Context, refund ads.RefundID, now time.Time) (r *ads.Refund, err error) {
-	var d adRefundDoc
-	err = a.db.db.Read(ctx, "refund", func(ctx context.Context) error {
+func (a *Store) Continue(ctx context.Context, refund ads.RefundID, now time.Time) (r *ads.Refund, err error) {
+	var d refundDoc
+	err = a.calls.Read(ctx, "refund", func(ctx context.Context) error {
 		return mdb.OrNotFound(a.refunds.FindOne(ctx, mdb.Doc("_id", refund)).Decode(&d))
 	})
 	switch {
@@ -175,7 +156,7 @@ func (a *adStore) Continue(ctx context.Context, refund ads.RefundID, now time.Ti
 	case !d.Open:
 		return d.refund(), nil
 	}
-	err = a.db.db.Write(ctx, "refund ads", []id.ID{refund.ID, d.Campaign.ID}, func(ctx context.Context) error {
+	err = a.calls.Write(ctx, "refund ads", []id.ID{refund.ID, d.Campaign.ID}, func(ctx context.Context) error {
 		r, err = a.continueRefund(ctx, refund, now)
 		return err
 	})
@@ -185,8 +166,8 @@ func (a *adStore) Continue(ctx context.Context, refund ads.RefundID, now time.Ti
 	return r, nil
 }
 
-func (a *adStore) continueRefund(ctx context.Context, refund ads.RefundID, now time.Time) (*ads.Refund, error) {
-	var d adRefundDoc
+func (a *Store) continueRefund(ctx context.Context, refund ads.RefundID, now time.Time) (*ads.Refund, error) {
+	var d refundDoc
 	if err := mdb.OrNotFound(a.refunds.FindOne(ctx, mdb.Doc("_id", refund)).Decode(&d)); err != nil || !d.Open {
 		return d.refund(), err
 	}
@@ -218,12 +199,12 @@ func (a *adStore) continueRefund(ctx context.Context, refund ads.RefundID, now t
 	if err := books.close(ctx); err != nil {
 		return nil, err
 	}
-	_, err = a.refunds.ReplaceOne(ctx, mdb.Doc("_id", r.ID), newAdRefundDoc(r))
+	_, err = a.refunds.ReplaceOne(ctx, mdb.Doc("_id", r.ID), newRefundDoc(r))
 	return r, err
 }
 
 // takeBack refunds recordings of one kind, and says how much that is.
-func (a *adStore) takeBack(ctx context.Context, books *adBooks, kind ads.Kind, some []adRecordingDoc, why ads.Invalid, refund ads.RefundID, now time.Time) (ads.Micros, error) {
+func (a *Store) takeBack(ctx context.Context, books *books, kind ads.Kind, some []recordingDoc, why ads.Invalid, refund ads.RefundID, now time.Time) (ads.Micros, error) {
 	if len(some) == 0 {
 		return 0, nil
 	}
@@ -231,7 +212,7 @@ func (a *adStore) takeBack(ctx context.Context, books *adBooks, kind ads.Kind, s
 	if !refund.IsZero() {
 		set = append(set, bson.E{Key: "refund", Value: refund})
 	}
-	ids := mdb.Map(some, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+	ids := mdb.Map(some, func(d *recordingDoc) ads.ChoiceID { return d.Choice })
 	if _, err := a.recordings(kind).UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids)), mongo.Pipeline{mdb.Doc("$set", set)}); err != nil {
 		return 0, err
 	}
@@ -245,7 +226,7 @@ func (a *adStore) takeBack(ctx context.Context, books *adBooks, kind ads.Kind, s
 }
 
 // uncount takes recordings out of the counters of their units.
-func (a *adStore) uncount(ctx context.Context, kind ads.Kind, some []adRecordingDoc) error {
+func (a *Store) uncount(ctx context.Context, kind ads.Kind, some []recordingDoc) error {
 	counted := map[ads.UnitID]int64{}
 	for i := range some {
 		counted[some[i].Unit]++
@@ -258,47 +239,12 @@ func (a *adStore) uncount(ctx context.Context, kind ads.Kind, some []adRecording
 	return nil
 }
 
-// takeBackBurst refunds the clicks that a person has made just before one that shows what they were, and their conversions. Those that wait need not be
-// judged any more.
-func (c *adCounting) takeBackBurst(ctx context.Context, r *ads.Recording) error {
-	some, err := mdb.FindAll[adRecordingDoc](ctx, c.clicks, clicksBefore("profile", r.Profile, r), ads.MaxPersonClicks, options.Find().SetHint(byPerson))
-	if err != nil {
-		return err
-	}
-	var valid, waiting []adRecordingDoc
-	for _, d := range some {
-		switch {
-		case d.Waiting != nil:
-			waiting = append(waiting, d)
-		case d.Invalid == "":
-			valid = append(valid, d)
-		default:
-			continue
-		}
-		c.counted[ads.RecordingKey{Kind: ads.Click, Choice: d.Choice}] = adOutcome{false, mdb.UTC(d.At)}
-	}
-	if err := c.endWaiting(ctx, waiting, ads.TooMany); err != nil {
-		return err
-	}
-	if _, err := c.takeBack(ctx, c.books, ads.Click, valid, ads.TooMany, ads.RefundID{}, r.At); err != nil || len(valid) == 0 {
-		return err
-	}
-	choices := mdb.Map(valid, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
-	converted, err := mdb.FindIn[adRecordingDoc](ctx, c.conversions, "_id", choices)
-	if err != nil {
-		return err
-	}
-	converted = slices.DeleteFunc(converted, func(d adRecordingDoc) bool { return d.Waiting != nil || d.Invalid != "" })
-	_, err = c.takeBack(ctx, c.books, ads.Conversion, converted, ads.TooMany, ads.RefundID{}, r.At)
-	return err
-}
-
 // endWaiting makes clicks invalid that have not been counted.
-func (a *adStore) endWaiting(ctx context.Context, clicks []adRecordingDoc, why ads.Invalid) error {
+func (a *Store) endWaiting(ctx context.Context, clicks []recordingDoc, why ads.Invalid) error {
 	if len(clicks) == 0 {
 		return nil
 	}
-	ids := mdb.Map(clicks, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+	ids := mdb.Map(clicks, func(d *recordingDoc) ads.ChoiceID { return d.Choice })
 	if _, err := a.clicks.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids)), mdb.Doc("$set", mdb.Doc("invalid", why), "$unset", mdb.Doc("waiting", ""))); err != nil {
 		return err
 	}
@@ -306,27 +252,27 @@ func (a *adStore) endWaiting(ctx context.Context, clicks []adRecordingDoc, why a
 }
 
 // hoursOf are the hours that recordings count for.
-func hoursOf(some []adRecordingDoc) []time.Time {
-	return distinct(some, func(d *adRecordingDoc) []time.Time { return []time.Time{mdb.UTC(d.At).Truncate(time.Hour)} })
+func hoursOf(some []recordingDoc) []time.Time {
+	return distinct(some, func(d *recordingDoc) []time.Time { return []time.Time{mdb.UTC(d.At).Truncate(time.Hour)} })
 }
 
 // Unfinished implements ads.Refunds.
-func (a *adStore) Unfinished(ctx context.Context) (open []ads.RefundID, err error) {
+func (a *Store) Unfinished(ctx context.Context) (open []ads.RefundID, err error) {
 	const most = 100
-	err = a.db.db.Read(ctx, "open refunds", func(ctx context.Context) error {
-		docs, err := mdb.FindAll[adRefundDoc](ctx, a.refunds, mdb.Doc("open", true), most,
+	err = a.calls.Read(ctx, "open refunds", func(ctx context.Context) error {
+		docs, err := mdb.FindAll[refundDoc](ctx, a.refunds, mdb.Doc("open", true), most,
 			options.Find().SetSort(mdb.Doc("_id", 1)).SetHint(byOpen).SetLimit(most).SetProjection(mdb.Doc("_id", 1)))
-		open = mdb.Map(docs, func(d *adRefundDoc) ads.RefundID { return d.ID })
+		open = mdb.Map(docs, func(d *refundDoc) ads.RefundID { return d.ID })
 		return err
 	})
 	return open, err
 }
 
 // ListRefunds implements ads.Refunds.
-func (a *adStore) ListRefunds(ctx context.Context, of ads.CampaignID, p ads.Page) (list []*ads.Refund, err error) {
-	err = a.db.db.Read(ctx, "list refunds", func(ctx context.Context) error {
-		docs, err := listAds[adRefundDoc](ctx, a.refunds, mdb.Doc("campaign", of), byCampaign, p, adIDKey)
-		list = mdb.Map(docs, (*adRefundDoc).refund)
+func (a *Store) ListRefunds(ctx context.Context, of ads.CampaignID, p ads.Page) (list []*ads.Refund, err error) {
+	err = a.calls.Read(ctx, "list refunds", func(ctx context.Context) error {
+		docs, err := readPage[refundDoc](ctx, a.refunds, mdb.Doc("campaign", of), byCampaign, p, idKey)
+		list = mdb.Map(docs, (*refundDoc).refund)
 		return err
 	})
 	return list, err

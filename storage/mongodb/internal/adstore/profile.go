@@ -1,4 +1,4 @@
-package mongodb
+package adstore
 
 import (
 	"context"
@@ -11,64 +11,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/ads"
-	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// adScope is the id of a unit, a campaign or an advertiser.
-type adScope struct{ id.ID }
-
-type adCapDoc struct {
-	Count int        `bson:"count"`
-	Per   ads.Window `bson:"per"`
+// profileDoc is a document of adProfiles.
+type profileDoc struct {
+	ID        ads.ProfileID `bson:"_id"`
+	Version   int           `bson:"v"`
+	Seen      []sightingDoc `bson:"seen"`
+	Chosen    []int         `bson:"chosen"` // by the last reservation: candidates by number
+	KeepUntil time.Time     `bson:"keepUntil"`
 }
 
-func adCapDocs(caps []ads.Cap) []adCapDoc {
-	return mdb.Map(caps, func(c *ads.Cap) adCapDoc { return adCapDoc(*c) })
-}
-
-func adCaps(docs []adCapDoc) []ads.Cap {
-	if len(docs) == 0 {
-		return nil
-	}
-	return mdb.Map(docs, func(d *adCapDoc) ads.Cap { return ads.Cap(*d) })
-}
-
-type adScopeCapDoc struct {
-	Scope adScope  `bson:"scope"`
-	Cap   adCapDoc `bson:",inline"`
-}
-
-func adScopeCapDocs(caps []ads.ScopeCap) []adScopeCapDoc {
-	return mdb.Map(caps, func(c *ads.ScopeCap) adScopeCapDoc { return adScopeCapDoc{adScope{c.Scope}, adCapDoc(c.Cap)} })
-}
-
-func adScopeCaps(docs []adScopeCapDoc) []ads.ScopeCap {
-	if len(docs) == 0 {
-		return nil
-	}
-	return mdb.Map(docs, func(d *adScopeCapDoc) ads.ScopeCap { return ads.ScopeCap{Scope: d.Scope.ID, Cap: ads.Cap(d.Cap)} })
-}
-
-// adProfileDoc is a document of adProfiles.
-type adProfileDoc struct {
-	ID        ads.ProfileID   `bson:"_id"`
-	Version   int             `bson:"v"`
-	Seen      []adSightingDoc `bson:"seen"`
-	Chosen    []int           `bson:"chosen"` // by the last reservation: candidates by number
-	KeepUntil time.Time       `bson:"keepUntil"`
-}
-
-type adSightingDoc struct {
-	Scope  adScope      `bson:"scope"`
-	Choice ads.ChoiceID `bson:"choice"`
-	At     time.Time    `bson:"at"`
-	Until  time.Time    `bson:"until"`
-	Keep   time.Time    `bson:"keep"`
-}
-
-func (d *adProfileDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+func (d *profileDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	switch string(field) {
 	case "_id":
 		r.ID(v, &d.ID.ID)
@@ -83,25 +39,10 @@ func (d *adProfileDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-func (d *adSightingDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
-	switch string(field) {
-	case "scope":
-		r.ID(v, &d.Scope.ID)
-	case "choice":
-		r.ID(v, &d.Choice.ID)
-	case "at":
-		r.Time(v, &d.At)
-	case "until":
-		r.Time(v, &d.Until)
-	case "keep":
-		r.Time(v, &d.Keep)
-	}
-}
-
 // Reserve implements ads.Profiles, in one command.
-func (a *adStore) Reserve(ctx context.Context, r ads.Reservation) ([]int, error) {
-	var d adProfileDoc
-	err := a.db.db.Read(ctx, "reserve ads", func(ctx context.Context) error {
+func (a *Store) Reserve(ctx context.Context, r ads.Reservation) ([]int, error) {
+	var d profileDoc
+	err := a.calls.Read(ctx, "reserve ads", func(ctx context.Context) error {
 		return mdb.Retry(ctx, func() error {
 			raw, err := a.profiles.FindOneAndUpdate(ctx, mdb.Doc("_id", r.Profile), reserving, options.FindOneAndUpdate().SetLet(reservation(&r)).
 				SetUpsert(true).SetReturnDocument(options.After).SetProjection(mdb.Doc("chosen", 1))).Raw()
@@ -116,7 +57,7 @@ func (a *adStore) Reserve(ctx context.Context, r ads.Reservation) ([]int, error)
 
 // reserving is ads.Profile.Reserve as an update; reservation has its variables.
 var reserving = func() mdb.Stages {
-	living := mdb.Doc("$filter", mdb.Doc("input", mdb.Doc("$ifNull", bson.A{"$seen", bson.A{}}), "as", "s", "cond", mdb.Doc("$gt", bson.A{"$$s.until", "$$now"})))
+	living := mdb.Doc("$filter", mdb.Doc("input", mdb.Doc("$ifNull", bson.A{"$seen", bson.A{}}), "as", "s", "cond", mdb.Doc("$gt", bson.A{ofSighting(sightingUntil), "$$now"})))
 	choosing := mdb.Doc("$reduce", mdb.Doc(
 		"input", "$$tries",
 		"initialValue", mdb.Doc("chosen", bson.A{}, "advertisers", bson.A{}, "seen", "$seen"),
@@ -134,7 +75,7 @@ var reserving = func() mdb.Stages {
 		mdb.Doc("$set", mdb.Doc("now", choosing)),
 		mdb.Doc("$set", mdb.Doc(
 			"v", mdb.FirstVersion, "chosen", "$now.chosen", "seen", "$now.seen",
-			"keepUntil", mdb.Doc("$max", bson.A{"$$now", mdb.Doc("$max", "$now.seen.keep")}),
+			"keepUntil", mdb.Doc("$max", bson.A{"$$now", mdb.Doc("$max", "$now.seen."+sightingKeep)}),
 		)),
 		mdb.Doc("$unset", "now"),
 	})
@@ -143,7 +84,7 @@ var reserving = func() mdb.Stages {
 // mayBeChosen says of the candidate $$c whether the reservation still needs it, and no cap is used up.
 var mayBeChosen = func() bson.D {
 	counted := mdb.Doc("$filter", mdb.Doc("input", "$$value.seen", "as", "s", "cond", mdb.Doc("$and", bson.A{
-		mdb.Doc("$eq", bson.A{"$$s.scope", "$$limit.scope"}), mdb.Doc("$gt", bson.A{"$$s.at", "$$limit.since"}),
+		mdb.Doc("$eq", bson.A{ofSighting(sightingScope), "$$limit.scope"}), mdb.Doc("$gt", bson.A{ofSighting(sightingAt), "$$limit.since"}),
 	})))
 	below := mdb.Doc("$map", mdb.Doc("input", "$$c.caps", "as", "limit", "in", mdb.Doc("$lt", bson.A{mdb.Doc("$size", counted), "$$limit.count"})))
 	return mdb.Doc("$and", bson.A{
@@ -179,10 +120,7 @@ func newCandidate(c *ads.Candidate, now time.Time) bsoncore.Document {
 			Build())
 	}
 	for _, s := range c.Sightings(now) {
-		seen.AppendDocument(bsoncore.NewDocumentBuilder(). // an adSightingDoc
-									AppendBinary("scope", bson.TypeBinaryUUID, s.Scope[:]).AppendBinary("choice", bson.TypeBinaryUUID, s.Choice.ID[:]).
-									AppendDateTime("at", s.At.UnixMilli()).AppendDateTime("until", s.Until.UnixMilli()).AppendDateTime("keep", s.Keep.UnixMilli()).
-									Build())
+		seen.AppendDocument(newSightingDoc(s).write())
 	}
 	return bsoncore.NewDocumentBuilder().
 		AppendBinary("advertiser", bson.TypeBinaryUUID, c.Advertiser.ID[:]).AppendArray("caps", caps.Build()).AppendArray("seen", seen.Build()).
@@ -190,17 +128,17 @@ func newCandidate(c *ads.Candidate, now time.Time) bsoncore.Document {
 }
 
 // ForgetProfile implements ads.Profiles.
-func (a *adStore) ForgetProfile(ctx context.Context, id ads.ProfileID) error {
-	return a.db.db.Read(ctx, "forget ad profile", func(ctx context.Context) error {
+func (a *Store) ForgetProfile(ctx context.Context, id ads.ProfileID) error {
+	return a.calls.Read(ctx, "forget ad profile", func(ctx context.Context) error {
 		_, err := a.profiles.DeleteOne(ctx, mdb.Doc("_id", id))
 		return err
 	})
 }
 
 // Profile implements ads.Profiles.
-func (a *adStore) Profile(ctx context.Context, id ads.ProfileID) (*ads.Profile, error) {
-	var d adProfileDoc
-	err := a.db.db.Read(ctx, "ad profile", func(ctx context.Context) error {
+func (a *Store) Profile(ctx context.Context, id ads.ProfileID) (*ads.Profile, error) {
+	var d profileDoc
+	err := a.calls.Read(ctx, "ad profile", func(ctx context.Context) error {
 		raw, err := a.profiles.FindOne(ctx, mdb.Doc("_id", id)).Raw()
 		if err != nil {
 			return mdb.OrNotFound(err)
@@ -212,21 +150,21 @@ func (a *adStore) Profile(ctx context.Context, id ads.ProfileID) (*ads.Profile, 
 	}
 	p := &ads.Profile{ID: id}
 	for _, s := range d.Seen {
-		p.Seen = append(p.Seen, ads.Sighting{Scope: s.Scope.ID, Choice: s.Choice, At: s.At, Until: s.Until, Keep: s.Keep})
+		p.Seen = append(p.Seen, s.sighting())
 	}
 	return p, err
 }
 
 // confirm makes people's caps count what they were shown for as long as they need it. To do it again changes nothing.
-func (a *adStore) confirm(ctx context.Context, waiting []ads.Recording) error {
+func (a *Store) confirm(ctx context.Context, waiting []ads.Recording) error {
 	var updates []mongo.WriteModel
 	for i := range waiting {
 		r := &waiting[i]
 		if r.Kind != ads.Impression || r.Staff || r.Profile.IsZero() {
 			continue
 		}
-		isChoice := mdb.Doc("$eq", bson.A{"$$s.choice", r.Choice})
-		kept := mdb.Doc("$mergeObjects", bson.A{"$$s", mdb.Doc("until", "$$s.keep")})
+		isChoice := mdb.Doc("$eq", bson.A{ofSighting(sightingChoice), r.Choice})
+		kept := mdb.Doc("$mergeObjects", bson.A{"$$s", mdb.Doc(sightingUntil, ofSighting(sightingKeep))})
 		seen := mdb.Doc("$map", mdb.Doc("input", "$seen", "as", "s", "in", mdb.Doc("$cond", bson.A{isChoice, kept, "$$s"})))
 		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", r.Profile)).SetUpdate(bson.A{mdb.Doc("$set", mdb.Doc("seen", seen))}))
 	}
@@ -237,19 +175,19 @@ func (a *adStore) confirm(ctx context.Context, waiting []ads.Recording) error {
 	return err
 }
 
-// ImportAdProfiles stores profiles that there are not yet, a thousand or so at a time.
-func (s *Store) ImportAdProfiles(ctx context.Context, profiles []ads.Profile) error {
+// ImportProfiles stores profiles that there are not yet, a thousand or so at a time.
+func (a *Store) ImportProfiles(ctx context.Context, profiles []ads.Profile) error {
 	docs := make([]any, len(profiles))
 	for i, p := range profiles {
-		d := adProfileDoc{ID: p.ID, Version: mdb.FirstVersion, Seen: []adSightingDoc{}, Chosen: []int{}}
+		d := profileDoc{ID: p.ID, Version: mdb.FirstVersion, Seen: []sightingDoc{}, Chosen: []int{}}
 		for _, seen := range p.Seen {
-			d.Seen = append(d.Seen, adSightingDoc{adScope{seen.Scope}, seen.Choice, seen.At, seen.Until, seen.Keep})
+			d.Seen = append(d.Seen, newSightingDoc(seen))
 			if seen.Keep.After(d.KeepUntil) {
 				d.KeepUntil = seen.Keep
 			}
 		}
 		docs[i] = d
 	}
-	_, err := s.ads().profiles.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
+	_, err := a.profiles.InsertMany(ctx, docs, options.InsertMany().SetOrdered(false))
 	return err
 }

@@ -1,4 +1,4 @@
-package mongodb
+package adstore
 
 import (
 	"context"
@@ -15,8 +15,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// adTallyDoc is a document of adTallies: what was recorded in an hour, of a unit in a zone, or, with a keyword, of a unit.
-type adTallyDoc struct {
+// tallyDoc is a document of adTallies: what was recorded in an hour, of a unit in a zone, or, with a keyword, of a unit.
+type tallyDoc struct {
 	Version     int            `bson:"v"`
 	Hour        time.Time      `bson:"hour"`
 	Campaign    ads.CampaignID `bson:"campaign"`
@@ -32,8 +32,8 @@ type adTallyDoc struct {
 	Refunded    ads.Micros     `bson:"refunded,omitempty"`
 }
 
-// adTallyKey is what recordings are added up by.
-type adTallyKey struct {
+// tallyKey is what recordings are added up by.
+type tallyKey struct {
 	Hour     time.Time      `bson:"hour"`
 	Campaign ads.CampaignID `bson:"campaign"`
 	Unit     ads.UnitID     `bson:"unit"`
@@ -41,17 +41,17 @@ type adTallyKey struct {
 	Keyword  string         `bson:"keyword,omitempty"`
 }
 
-// adSumDoc is one group of recordings.
-type adSumDoc struct {
-	Key      adTallyKey `bson:"_id"`
+// sumDoc is one group of recordings.
+type sumDoc struct {
+	Key      tallyKey   `bson:"_id"`
 	Valid    int64      `bson:"valid"`
 	Invalid  int64      `bson:"invalid"`
 	Spend    ads.Micros `bson:"spend"`
 	Refunded ads.Micros `bson:"refunded"`
 }
 
-// adRollupDoc is a document of adKeys: until when recordings have been added up, and in which hours before that something was refunded since.
-type adRollupDoc struct {
+// rollupDoc is a document of adKeys: until when recordings have been added up, and in which hours before that something was refunded since.
+type rollupDoc struct {
 	Name    string      `bson:"_id"`
 	Version int         `bson:"v"`
 	Until   time.Time   `bson:"until"`
@@ -64,8 +64,8 @@ const rollupName = "reports"
 var hotRollup = id.Derive(time.Time{}, "rollup")
 
 // RollUp implements ads.Reports.
-func (a *adStore) RollUp(ctx context.Context, from, to, until time.Time) error {
-	return a.db.db.Write(ctx, "roll up", []id.ID{hotRollup}, func(ctx context.Context) error {
+func (a *Store) RollUp(ctx context.Context, from, to, until time.Time) error {
+	return a.calls.Write(ctx, "roll up", []id.ID{hotRollup}, func(ctx context.Context) error {
 		tallies, err := a.tally(ctx, from, to)
 		if err != nil {
 			return err
@@ -83,7 +83,7 @@ func (a *adStore) RollUp(ctx context.Context, from, to, until time.Time) error {
 }
 
 // putRollup changes what is known of the tallies.
-func (a *adStore) putRollup(ctx context.Context, change bson.D) error {
+func (a *Store) putRollup(ctx context.Context, change bson.D) error {
 	change = append(change, bson.E{Key: "$setOnInsert", Value: mdb.Doc("v", mdb.FirstVersion)})
 	_, err := a.keys.UpdateOne(ctx, mdb.Doc("_id", rollupName), change, options.UpdateOne().SetUpsert(true))
 	return mdb.OrRetry(err)
@@ -91,7 +91,7 @@ func (a *adStore) putRollup(ctx context.Context, change bson.D) error {
 
 // markStale has hours added up again. It takes their marks away first: to set one that is there would change nothing, so that it would not be
 // in conflict with whoever adds up the hour just now, and takes the mark away.
-func (a *adStore) markStale(ctx context.Context, hours []time.Time) error {
+func (a *Store) markStale(ctx context.Context, hours []time.Time) error {
 	own := mdb.Doc("_id", rollupName)
 	_, err := a.keys.BulkWrite(ctx, []mongo.WriteModel{
 		mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(mdb.Doc("$pull", mdb.Doc("stale", mdb.Doc("$in", hours)))),
@@ -102,8 +102,8 @@ func (a *adStore) markStale(ctx context.Context, hours []time.Time) error {
 }
 
 // tally adds up what was recorded.
-func (a *adStore) tally(ctx context.Context, from, to time.Time) ([]*adTallyDoc, error) {
-	tallies := map[adTallyKey]*adTallyDoc{}
+func (a *Store) tally(ctx context.Context, from, to time.Time) ([]*tallyDoc, error) {
+	tallies := map[tallyKey]*tallyDoc{}
 	for _, kind := range ads.Kinds() {
 		for _, byKeyword := range []bool{false, true} {
 			sums, err := a.sums(ctx, kind, byKeyword, from, to)
@@ -111,15 +111,15 @@ func (a *adStore) tally(ctx context.Context, from, to time.Time) ([]*adTallyDoc,
 				return nil, err
 			}
 			for _, sum := range sums {
-				addTally(tallies, kind, sum, a.db.writes("adTallies"))
+				addTally(tallies, kind, sum, a.writes("adTallies"))
 			}
 		}
 	}
-	list := make([]*adTallyDoc, 0, len(tallies))
+	list := make([]*tallyDoc, 0, len(tallies))
 	for _, t := range tallies {
 		list = append(list, t)
 	}
-	units, err := mdb.FindIn[adUnitDoc](ctx, a.units, "_id", distinct(list, func(t **adTallyDoc) []ads.UnitID { return []ads.UnitID{(*t).Unit} }))
+	units, err := mdb.FindIn[unitDoc](ctx, a.units, "_id", distinct(list, func(t **tallyDoc) []ads.UnitID { return []ads.UnitID{(*t).Unit} }))
 	currencies := make(map[ads.UnitID]ads.Currency, len(units))
 	for _, u := range units {
 		currencies[u.ID] = u.Details.Bid.Currency
@@ -130,11 +130,11 @@ func (a *adStore) tally(ctx context.Context, from, to time.Time) ([]*adTallyDoc,
 	return list, err
 }
 
-func addTally(tallies map[adTallyKey]*adTallyDoc, kind ads.Kind, sum adSumDoc, v int) {
+func addTally(tallies map[tallyKey]*tallyDoc, kind ads.Kind, sum sumDoc, v int) {
 	k := sum.Key
 	t := tallies[k]
 	if t == nil {
-		t = &adTallyDoc{Version: v, Hour: k.Hour, Campaign: k.Campaign, Unit: k.Unit, Zone: k.Zone, Keyword: k.Keyword}
+		t = &tallyDoc{Version: v, Hour: k.Hour, Campaign: k.Campaign, Unit: k.Unit, Zone: k.Zone, Keyword: k.Keyword}
 		tallies[k] = t
 	}
 	switch kind {
@@ -151,7 +151,7 @@ func addTally(tallies map[adTallyKey]*adTallyDoc, kind ads.Kind, sum adSumDoc, v
 }
 
 // sums are the groups of recordings of a kind, of all that have a keyword or of all.
-func (a *adStore) sums(ctx context.Context, kind ads.Kind, byKeyword bool, from, to time.Time) ([]adSumDoc, error) {
+func (a *Store) sums(ctx context.Context, kind ads.Kind, byKeyword bool, from, to time.Time) ([]sumDoc, error) {
 	pipeline := mongo.Pipeline{mdb.Doc("$match", mdb.Doc("at", mdb.Doc("$gte", from, "$lt", to), "waiting", mdb.Doc("$exists", false)))}
 	key := mdb.Doc("hour", mdb.Doc("$dateTrunc", mdb.Doc("date", "$at", "unit", "hour")), "campaign", "$campaign", "unit", "$unit")
 	if byKeyword {
@@ -169,13 +169,13 @@ func (a *adStore) sums(ctx context.Context, kind ads.Kind, byKeyword bool, from,
 	if err != nil {
 		return nil, err
 	}
-	return mdb.ReadAll[adSumDoc](ctx, cursor, mdb.InBatch)
+	return mdb.ReadAll[sumDoc](ctx, cursor, mdb.InBatch)
 }
 
 // RolledUp implements ads.Reports.
-func (a *adStore) RolledUp(ctx context.Context) (until time.Time, stale []time.Time, err error) {
-	var d adRollupDoc
-	err = a.db.db.Read(ctx, "rolled up", func(ctx context.Context) error {
+func (a *Store) RolledUp(ctx context.Context) (until time.Time, stale []time.Time, err error) {
+	var d rollupDoc
+	err = a.calls.Read(ctx, "rolled up", func(ctx context.Context) error {
 		return mdb.OrNotFound(a.keys.FindOne(ctx, mdb.Doc("_id", rollupName)).Decode(&d))
 	})
 	if errors.Is(err, social.ErrNotFound) {
@@ -185,11 +185,11 @@ func (a *adStore) RolledUp(ctx context.Context) (until time.Time, stale []time.T
 }
 
 // Oldest implements ads.Reports.
-func (a *adStore) Oldest(ctx context.Context) (oldest time.Time, err error) {
-	err = a.db.db.Read(ctx, "oldest recording", func(ctx context.Context) error {
+func (a *Store) Oldest(ctx context.Context) (oldest time.Time, err error) {
+	err = a.calls.Read(ctx, "oldest recording", func(ctx context.Context) error {
 		oldest = time.Time{}
 		for _, kind := range ads.Kinds() {
-			first, err := mdb.FindAll[adRecordingDoc](ctx, a.recordings(kind), mdb.Doc(), 1, options.Find().SetSort(mdb.Doc("at", 1)).SetHint("at").SetLimit(1))
+			first, err := mdb.FindAll[recordingDoc](ctx, a.recordings(kind), mdb.Doc(), 1, options.Find().SetSort(mdb.Doc("at", 1)).SetHint("at").SetLimit(1))
 			if err != nil {
 				return err
 			}
@@ -202,8 +202,8 @@ func (a *adStore) Oldest(ctx context.Context) (oldest time.Time, err error) {
 	return oldest, err
 }
 
-// adReportDoc is a row of a report; which part of its key is set depends on the dimension.
-type adReportDoc struct {
+// reportDoc is a row of a report; which part of its key is set depends on the dimension.
+type reportDoc struct {
 	Key struct {
 		Hour     time.Time      `bson:"hour"`
 		Campaign ads.CampaignID `bson:"campaign"`
@@ -220,7 +220,7 @@ type adReportDoc struct {
 	Refunded    ads.Micros `bson:"refunded"`
 }
 
-func (d *adReportDoc) row(by ads.Dimension) ads.ReportRow {
+func (d *reportDoc) row(by ads.Dimension) ads.ReportRow {
 	row := ads.ReportRow{
 		Currency: d.Key.Currency, Impressions: d.Impressions, Clicks: d.Clicks, Conversions: d.Conversions, Invalid: d.Invalid, Spend: d.Spend,
 		Refunded: d.Refunded,
@@ -251,7 +251,7 @@ var reportKeys = map[ads.Dimension]bson.E{
 }
 
 // Report implements ads.Reports.
-func (a *adStore) Report(ctx context.Context, r ads.ReportRequest) (rows []ads.ReportRow, err error) {
+func (a *Store) Report(ctx context.Context, r ads.ReportRequest) (rows []ads.ReportRow, err error) {
 	match := mdb.Doc("hour", mdb.Doc("$gte", r.From, "$lt", r.To), "keyword", "")
 	if r.By == ads.PerKeyword {
 		match = mdb.Doc("hour", mdb.Doc("$gte", r.From, "$lt", r.To), "keyword", mdb.Doc("$gt", ""))
@@ -262,13 +262,13 @@ func (a *adStore) Report(ctx context.Context, r ads.ReportRequest) (rows []ads.R
 	sum := func(field string) bson.D { return mdb.Doc("$sum", "$"+field) }
 	group := mdb.Doc("_id", bson.D{reportKeys[r.By], {Key: "currency", Value: "$currency"}},
 		"impressions", sum("impressions"), "clicks", sum("clicks"), "conversions", sum("conversions"), "invalid", sum("invalid"), "spend", sum("spend"), "refunded", sum("refunded"))
-	err = a.db.db.Read(ctx, "ad report", func(ctx context.Context) error {
+	err = a.calls.Read(ctx, "ad report", func(ctx context.Context) error {
 		cursor, err := a.tallies.Aggregate(ctx, mongo.Pipeline{mdb.Doc("$match", match), mdb.Doc("$group", group)})
 		if err != nil {
 			return err
 		}
-		docs, err := mdb.ReadAll[adReportDoc](ctx, cursor, mdb.InBatch)
-		rows = mdb.Map(docs, func(d *adReportDoc) ads.ReportRow { return d.row(r.By) })
+		docs, err := mdb.ReadAll[reportDoc](ctx, cursor, mdb.InBatch)
+		rows = mdb.Map(docs, func(d *reportDoc) ads.ReportRow { return d.row(r.By) })
 		return err
 	})
 	return rows, err

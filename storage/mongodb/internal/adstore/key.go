@@ -1,4 +1,4 @@
-package mongodb
+package adstore
 
 import (
 	"context"
@@ -8,17 +8,17 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// adKeyDoc is a document of adKeys.
-type adKeyDoc struct {
+// keyDoc is a document of adKeys.
+type keyDoc struct {
 	Name    string `bson:"_id"`
 	Version int    `bson:"v"`
 	Key     []byte `bson:"key"`
 }
 
 // SigningKey implements ads.Keys.
-func (a *adStore) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
-	var d adKeyDoc
-	err := a.db.db.Read(ctx, "signing key", func(ctx context.Context) error {
+func (a *Store) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
+	var d keyDoc
+	err := a.calls.Read(ctx, "signing key", func(ctx context.Context) error {
 		return mdb.Retry(ctx, func() error {
 			return mdb.OrRetry(a.keys.FindOneAndUpdate(ctx, mdb.Doc("_id", "signing"), mdb.Doc("$setOnInsert", mdb.Doc("v", mdb.FirstVersion, "key", fresh)),
 				options.FindOneAndUpdate().SetUpsert(true).SetReturnDocument(options.After)).Decode(&d))

@@ -1,4 +1,4 @@
-package mongodb
+package adstore
 
 import (
 	"context"
@@ -16,9 +16,9 @@ import (
 
 // Count implements ads.Recorder. It confirms impressions in profiles before, and not in the transaction: a person's next ad would have to wait for it, and
 // each profile that changes meanwhile would make all of it run again. What ends in between is counted, and confirmed, another time.
-func (a *adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.Time) (receipts []ads.Receipt, err error) {
+func (a *Store) Count(ctx context.Context, keys []ads.RecordingKey, now time.Time) (receipts []ads.Receipt, err error) {
 	var waiting []ads.Recording
-	err = a.db.db.Read(ctx, "ads to count", func(ctx context.Context) error {
+	err = a.calls.Read(ctx, "ads to count", func(ctx context.Context) error {
 		if waiting, _, err = a.waitingOf(ctx, keys); err != nil {
 			return err
 		}
@@ -28,7 +28,7 @@ func (a *adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.T
 		return nil, err
 	}
 	hot := distinct(waiting, func(r *ads.Recording) []id.ID { return []id.ID{r.Unit.ID, r.Campaign.ID, hotZone(r.Zone)} })
-	err = a.db.db.Write(ctx, "count ads", hot, func(ctx context.Context) error {
+	err = a.calls.Write(ctx, "count ads", hot, func(ctx context.Context) error {
 		receipts, err = a.count(ctx, keys, now)
 		return err
 	})
@@ -38,19 +38,19 @@ func (a *adStore) Count(ctx context.Context, keys []ads.RecordingKey, now time.T
 	return receipts, nil
 }
 
-// adOutcome is how a recording was counted that others follow.
-type adOutcome struct {
+// outcome is how a recording was counted that others follow.
+type outcome struct {
 	valid bool
 	at    time.Time
 }
 
 // waitingOf are the recordings that wait, of the choices of keys, in the order in which they are counted, and those of these choices that have been counted.
 // Conversions are looked for only where there is a click, or a key of one.
-func (a *adStore) waitingOf(ctx context.Context, keys []ads.RecordingKey) (waiting []ads.Recording, counted map[ads.RecordingKey]adOutcome, err error) {
-	counted = map[ads.RecordingKey]adOutcome{}
+func (a *Store) waitingOf(ctx context.Context, keys []ads.RecordingKey) (waiting []ads.Recording, counted map[ads.RecordingKey]outcome, err error) {
+	counted = map[ads.RecordingKey]outcome{}
 	choices := distinct(keys, func(k *ads.RecordingKey) []ads.ChoiceID { return []ads.ChoiceID{k.Choice} })
 	for _, kind := range ads.Kinds() {
-		docs, err := mdb.FindIn[adRecordingDoc](ctx, a.recordings(kind), "_id", choices)
+		docs, err := mdb.FindIn[recordingDoc](ctx, a.recordings(kind), "_id", choices)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -61,7 +61,7 @@ func (a *adStore) waitingOf(ctx context.Context, keys []ads.RecordingKey) (waiti
 		for i := range docs {
 			d := &docs[i]
 			if d.Waiting == nil {
-				counted[ads.RecordingKey{Kind: kind, Choice: d.Choice}] = adOutcome{d.Invalid == "", mdb.UTC(d.At)}
+				counted[ads.RecordingKey{Kind: kind, Choice: d.Choice}] = outcome{d.Invalid == "", mdb.UTC(d.At)}
 				continue
 			}
 			r, err := d.recording(kind)
@@ -77,8 +77,8 @@ func (a *adStore) waitingOf(ctx context.Context, keys []ads.RecordingKey) (waiti
 }
 
 // mayHaveConverted are the choices that were clicked, and those of which a conversion is to be counted.
-func mayHaveConverted(keys []ads.RecordingKey, clicks []adRecordingDoc) []ads.ChoiceID {
-	choices := mdb.Map(clicks, func(d *adRecordingDoc) ads.ChoiceID { return d.Choice })
+func mayHaveConverted(keys []ads.RecordingKey, clicks []recordingDoc) []ads.ChoiceID {
+	choices := mdb.Map(clicks, func(d *recordingDoc) ads.ChoiceID { return d.Choice })
 	for _, k := range keys {
 		if k.Kind == ads.Conversion {
 			choices = append(choices, k.Choice)
@@ -87,37 +87,37 @@ func mayHaveConverted(keys []ads.RecordingKey, clicks []adRecordingDoc) []ads.Ch
 	return distinct(choices, func(c *ads.ChoiceID) []ads.ChoiceID { return []ads.ChoiceID{*c} })
 }
 
-// adCounting is one transaction that counts.
-type adCounting struct {
-	*adStore
+// counting is one transaction that counts.
+type counting struct {
+	*Store
 
 	now       time.Time
-	counted   map[ads.RecordingKey]adOutcome // see waitingOf
+	counted   map[ads.RecordingKey]outcome // see waitingOf
 	campaigns map[ads.UnitID]ads.CampaignID
-	books     *adBooks
-	counts    map[adCount]int64
+	books     *books
+	counts    map[countKey]int64
 	updates   map[ads.Kind][]mongo.WriteModel // of impressions and conversions
 	late      []time.Time                     // hours
 	receipts  []ads.Receipt
 }
 
-// adCount is what is counted together.
-type adCount struct {
+// countKey is what is counted together.
+type countKey struct {
 	unit ads.UnitID
 	kind ads.Kind
 }
 
-func (a *adStore) count(ctx context.Context, keys []ads.RecordingKey, now time.Time) ([]ads.Receipt, error) {
+func (a *Store) count(ctx context.Context, keys []ads.RecordingKey, now time.Time) ([]ads.Receipt, error) {
 	waiting, counted, err := a.waitingOf(ctx, keys)
 	if err != nil || len(waiting) == 0 {
 		return nil, err
 	}
-	units, err := mdb.FindIn[adUnitDoc](ctx, a.units, "_id", distinct(waiting, func(r *ads.Recording) []ads.UnitID { return []ads.UnitID{r.Unit} }))
+	units, err := mdb.FindIn[unitDoc](ctx, a.units, "_id", distinct(waiting, func(r *ads.Recording) []ads.UnitID { return []ads.UnitID{r.Unit} }))
 	if err != nil {
 		return nil, err
 	}
-	c := &adCounting{
-		adStore: a, now: now, counted: counted, campaigns: map[ads.UnitID]ads.CampaignID{}, counts: map[adCount]int64{}, updates: map[ads.Kind][]mongo.WriteModel{},
+	c := &counting{
+		Store: a, now: now, counted: counted, campaigns: map[ads.UnitID]ads.CampaignID{}, counts: map[countKey]int64{}, updates: map[ads.Kind][]mongo.WriteModel{},
 	}
 	for i := range units {
 		c.campaigns[units[i].ID] = units[i].Campaign
@@ -134,7 +134,7 @@ func (a *adStore) count(ctx context.Context, keys []ads.RecordingKey, now time.T
 }
 
 // open opens the books for what recordings may cost.
-func (c *adCounting) open(ctx context.Context, waiting []ads.Recording) (*adBooks, error) {
+func (c *counting) open(ctx context.Context, waiting []ads.Recording) (*books, error) {
 	priced := slices.DeleteFunc(slices.Clone(waiting), func(r ads.Recording) bool { return r.Cost == 0 })
 	campaigns := distinct(priced, func(r *ads.Recording) []ads.CampaignID { return []ads.CampaignID{c.campaigns[r.Unit]} })
 	leases := distinct(priced, func(r *ads.Recording) []ads.LeaseID { return []ads.LeaseID{r.Lease} })
@@ -142,7 +142,7 @@ func (c *adCounting) open(ctx context.Context, waiting []ads.Recording) (*adBook
 }
 
 // one counts a recording, unless it waits for another one.
-func (c *adCounting) one(ctx context.Context, r *ads.Recording) error {
+func (c *counting) one(ctx context.Context, r *ads.Recording) error {
 	campaign, ok := c.campaigns[r.Unit]
 	if !ok {
 		_, err := c.recordings(r.Kind).DeleteOne(ctx, mdb.Doc("_id", r.Choice))
@@ -162,7 +162,7 @@ func (c *adCounting) one(ctx context.Context, r *ads.Recording) error {
 	switch {
 	case verdict == "":
 		receipt.Billed, day = c.books.charge(campaign, r)
-		c.counts[adCount{r.Unit, r.Kind}]++
+		c.counts[countKey{r.Unit, r.Kind}]++
 	case verdict == ads.TooMany && evidence.Burst():
 		err = c.takeBackBurst(ctx, r)
 	}
@@ -173,8 +173,8 @@ func (c *adCounting) one(ctx context.Context, r *ads.Recording) error {
 }
 
 // settled stores how a recording was counted: at once for clicks, by which the next ones are judged.
-func (c *adCounting) settled(ctx context.Context, r *ads.Recording, receipt ads.Receipt, day string) error {
-	set := mdb.Doc("campaign", receipt.Campaign, "billed", receipt.Billed, "v", c.db.writes(c.recordings(r.Kind).Name()))
+func (c *counting) settled(ctx context.Context, r *ads.Recording, receipt ads.Receipt, day string) error {
+	set := mdb.Doc("campaign", receipt.Campaign, "billed", receipt.Billed, "v", c.writes(c.recordings(r.Kind).Name()))
 	if day != "" {
 		set = append(set, bson.E{Key: "day", Value: day})
 	}
@@ -185,7 +185,7 @@ func (c *adCounting) settled(ctx context.Context, r *ads.Recording, receipt ads.
 	if r.IsLate(c.now) {
 		c.late = append(c.late, r.At.Truncate(time.Hour))
 	}
-	outcome := adOutcome{receipt.Invalid == "", r.At}
+	outcome := outcome{receipt.Invalid == "", r.At}
 	if r.Kind != ads.Click {
 		c.counted[r.Key()] = outcome
 		c.updates[r.Kind] = append(c.updates[r.Kind], mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", r.Choice)).SetUpdate(update))
@@ -206,7 +206,7 @@ func stillWaiting(choice ads.ChoiceID) bson.D {
 }
 
 // end stores what was added up.
-func (c *adCounting) end(ctx context.Context) error {
+func (c *counting) end(ctx context.Context) error {
 	for kind, updates := range c.updates {
 		if _, err := c.recordings(kind).BulkWrite(ctx, updates, options.BulkWrite().SetOrdered(false)); err != nil {
 			return err
@@ -226,7 +226,7 @@ func (c *adCounting) end(ctx context.Context) error {
 }
 
 // evidence is what a recording is judged by.
-func (c *adCounting) evidence(ctx context.Context, r *ads.Recording) (e ads.Evidence, err error) {
+func (c *counting) evidence(ctx context.Context, r *ads.Recording) (e ads.Evidence, err error) {
 	outcome, arrived := c.counted[ads.RecordingKey{Kind: r.Kind.Before(), Choice: r.Choice}]
 	e.Arrived, e.Valid, e.At = arrived, outcome.valid, outcome.at
 	if !e.Valid || r.Kind != ads.Click {
@@ -239,7 +239,7 @@ func (c *adCounting) evidence(ctx context.Context, r *ads.Recording) (e ads.Evid
 	return e, err
 }
 
-func (a *adStore) recentClicks(ctx context.Context, field string, of ads.ProfileID, r *ads.Recording, most int64) (int, error) {
+func (a *Store) recentClicks(ctx context.Context, field string, of ads.ProfileID, r *ads.Recording, most int64) (int, error) {
 	if of.IsZero() {
 		return 0, nil
 	}
@@ -253,4 +253,39 @@ func clicksBefore(field string, of ads.ProfileID, r *ads.Recording) bson.D {
 		field, of, "at", mdb.Doc("$gt", r.At.Add(-ads.ClickWindow), "$lte", r.At), "_id", mdb.Doc("$ne", r.Choice),
 		"$or", bson.A{mdb.Doc("at", mdb.Doc("$lt", r.At)), mdb.Doc("waiting", mdb.Doc("$exists", false))},
 	)
+}
+
+// takeBackBurst refunds the clicks that a person has made just before one that shows what they were, and their conversions. Those that wait need not be
+// judged any more.
+func (c *counting) takeBackBurst(ctx context.Context, r *ads.Recording) error {
+	some, err := mdb.FindAll[recordingDoc](ctx, c.clicks, clicksBefore("profile", r.Profile, r), ads.MaxPersonClicks, options.Find().SetHint(byPerson))
+	if err != nil {
+		return err
+	}
+	var valid, waiting []recordingDoc
+	for _, d := range some {
+		switch {
+		case d.Waiting != nil:
+			waiting = append(waiting, d)
+		case d.Invalid == "":
+			valid = append(valid, d)
+		default:
+			continue
+		}
+		c.counted[ads.RecordingKey{Kind: ads.Click, Choice: d.Choice}] = outcome{false, mdb.UTC(d.At)}
+	}
+	if err := c.endWaiting(ctx, waiting, ads.TooMany); err != nil {
+		return err
+	}
+	if _, err := c.takeBack(ctx, c.books, ads.Click, valid, ads.TooMany, ads.RefundID{}, r.At); err != nil || len(valid) == 0 {
+		return err
+	}
+	choices := mdb.Map(valid, func(d *recordingDoc) ads.ChoiceID { return d.Choice })
+	converted, err := mdb.FindIn[recordingDoc](ctx, c.conversions, "_id", choices)
+	if err != nil {
+		return err
+	}
+	converted = slices.DeleteFunc(converted, func(d recordingDoc) bool { return d.Waiting != nil || d.Invalid != "" })
+	_, err = c.takeBack(ctx, c.books, ads.Conversion, converted, ads.TooMany, ads.RefundID{}, r.At)
+	return err
 }

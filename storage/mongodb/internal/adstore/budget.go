@@ -1,4 +1,4 @@
-package mongodb
+package adstore
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// adLedgerDoc is a document of adLedgers.
-type adLedgerDoc struct {
+// ledgerDoc is a document of adLedgers.
+type ledgerDoc struct {
 	Campaign ads.CampaignID `bson:"_id"`
 	Version  int            `bson:"v"`
 	Taken    ads.Micros     `bson:"taken"`
@@ -29,8 +29,8 @@ type adLedgerDoc struct {
 	AwaitedHour int64      `bson:"awaitedHour,omitempty"`
 }
 
-// adLeaseDoc is a document of adLeases.
-type adLeaseDoc struct {
+// leaseDoc is a document of adLeases.
+type leaseDoc struct {
 	ID       ads.LeaseID    `bson:"_id"`
 	Version  int            `bson:"v"`
 	Campaign ads.CampaignID `bson:"campaign"`
@@ -40,7 +40,7 @@ type adLeaseDoc struct {
 	SettleAt time.Time      `bson:"settleAt"`
 }
 
-func (d *adLedgerDoc) ledger() ads.Ledger {
+func (d *ledgerDoc) ledger() ads.Ledger {
 	return ads.Ledger{
 		Taken: d.Taken, Spent: d.Spent, Day: d.Day, DayTaken: d.DayTaken, DaySpent: d.DaySpent, Expected: d.Expected, Faded: d.Faded,
 		Awaited: d.Awaited, AwaitedHour: d.AwaitedHour,
@@ -48,18 +48,18 @@ func (d *adLedgerDoc) ledger() ads.Ledger {
 }
 
 // lease is what charging and settling need.
-func (d *adLeaseDoc) lease() *ads.Lease {
+func (d *leaseDoc) lease() *ads.Lease {
 	return &ads.Lease{ID: d.ID, Campaign: d.Campaign, Amount: d.Amount, Spent: d.Spent, Day: d.Day}
 }
 
 // Lease implements ads.Budgets.
-func (a *adStore) Lease(ctx context.Context, r ads.LeaseRequest) (lease *ads.Lease, err error) {
-	err = a.db.db.Write(ctx, "lease budget", []id.ID{r.Campaign.ID}, func(ctx context.Context) error {
+func (a *Store) Lease(ctx context.Context, r ads.LeaseRequest) (lease *ads.Lease, err error) {
+	err = a.calls.Write(ctx, "lease budget", []id.ID{r.Campaign.ID}, func(ctx context.Context) error {
 		lease = nil
 		if err := a.returnLease(ctx, r.Return); err != nil {
 			return err
 		}
-		var c adCampaignDoc
+		var c campaignDoc
 		err := mdb.OrNotFound(a.campaigns.FindOne(ctx, mdb.Doc("_id", r.Campaign)).Decode(&c))
 		if errors.Is(err, social.ErrNotFound) {
 			return nil
@@ -76,7 +76,7 @@ func (a *adStore) Lease(ctx context.Context, r ads.LeaseRequest) (lease *ads.Lea
 	return lease, nil
 }
 
-func (a *adStore) grant(ctx context.Context, c *ads.Campaign, r ads.LeaseRequest) (*ads.Lease, error) {
+func (a *Store) grant(ctx context.Context, c *ads.Campaign, r ads.LeaseRequest) (*ads.Lease, error) {
 	ledgers, err := a.readLedgers(ctx, []ads.CampaignID{c.ID})
 	if err != nil {
 		return nil, err
@@ -89,24 +89,24 @@ func (a *adStore) grant(ctx context.Context, c *ads.Campaign, r ads.LeaseRequest
 	if err := a.putLedger(ctx, c.ID, ledger); err != nil {
 		return nil, err
 	}
-	_, err = a.leases.InsertOne(ctx, adLeaseDoc{
+	_, err = a.leases.InsertOne(ctx, leaseDoc{
 		ID: lease.ID, Version: mdb.FirstVersion, Campaign: c.ID, Amount: lease.Amount, Spent: lease.Spent, Day: lease.Day, SettleAt: lease.SettleAt,
 	})
 	return lease, err
 }
 
 // Return implements ads.Budgets.
-func (a *adStore) Return(ctx context.Context, r ads.Return) error {
-	return a.db.db.Write(ctx, "return budget", []id.ID{r.Lease.Campaign.ID}, func(ctx context.Context) error {
+func (a *Store) Return(ctx context.Context, r ads.Return) error {
+	return a.calls.Write(ctx, "return budget", []id.ID{r.Lease.Campaign.ID}, func(ctx context.Context) error {
 		return a.returnLease(ctx, r)
 	})
 }
 
-func (a *adStore) returnLease(ctx context.Context, r ads.Return) error {
+func (a *Store) returnLease(ctx context.Context, r ads.Return) error {
 	if r.Lease.ID.IsZero() {
 		return nil
 	}
-	leases, err := mdb.FindIn[adLeaseDoc](ctx, a.leases, "_id", []ads.LeaseID{r.Lease.ID})
+	leases, err := mdb.FindIn[leaseDoc](ctx, a.leases, "_id", []ads.LeaseID{r.Lease.ID})
 	if err != nil || len(leases) == 0 {
 		return err
 	}
@@ -124,8 +124,8 @@ func (a *adStore) returnLease(ctx context.Context, r ads.Return) error {
 }
 
 // Expect implements ads.Budgets.
-func (a *adStore) Expect(ctx context.Context, e ads.Expectation) (amount ads.Micros, err error) {
-	err = a.db.db.Write(ctx, "expect clicks", []id.ID{e.Campaign.ID}, func(ctx context.Context) error {
+func (a *Store) Expect(ctx context.Context, e ads.Expectation) (amount ads.Micros, err error) {
+	err = a.calls.Write(ctx, "expect clicks", []id.ID{e.Campaign.ID}, func(ctx context.Context) error {
 		amount, err = a.expect(ctx, e)
 		return err
 	})
@@ -135,8 +135,8 @@ func (a *adStore) Expect(ctx context.Context, e ads.Expectation) (amount ads.Mic
 	return amount, nil
 }
 
-func (a *adStore) expect(ctx context.Context, e ads.Expectation) (ads.Micros, error) {
-	campaigns, err := mdb.FindIn[adCampaignDoc](ctx, a.campaigns, "_id", []ads.CampaignID{e.Campaign})
+func (a *Store) expect(ctx context.Context, e ads.Expectation) (ads.Micros, error) {
+	campaigns, err := mdb.FindIn[campaignDoc](ctx, a.campaigns, "_id", []ads.CampaignID{e.Campaign})
 	if err != nil || len(campaigns) == 0 {
 		return 0, err
 	}
@@ -149,16 +149,16 @@ func (a *adStore) expect(ctx context.Context, e ads.Expectation) (ads.Micros, er
 	return amount, a.putLedger(ctx, e.Campaign, ledger)
 }
 
-func (a *adStore) putLedger(ctx context.Context, campaign ads.CampaignID, l ads.Ledger) error {
-	_, err := a.ledgers.ReplaceOne(ctx, mdb.Doc("_id", campaign), adLedgerDoc{
-		Campaign: campaign, Version: a.db.writes("adLedgers"), Taken: l.Taken, Spent: l.Spent, Day: l.Day, DayTaken: l.DayTaken, DaySpent: l.DaySpent,
+func (a *Store) putLedger(ctx context.Context, campaign ads.CampaignID, l ads.Ledger) error {
+	_, err := a.ledgers.ReplaceOne(ctx, mdb.Doc("_id", campaign), ledgerDoc{
+		Campaign: campaign, Version: a.writes("adLedgers"), Taken: l.Taken, Spent: l.Spent, Day: l.Day, DayTaken: l.DayTaken, DaySpent: l.DaySpent,
 		Expected: l.Expected, Faded: l.Faded, Awaited: l.Awaited, AwaitedHour: l.AwaitedHour,
 	}, options.Replace().SetUpsert(true))
 	return mdb.OrRetry(err)
 }
 
-func (a *adStore) readLedgers(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]ads.Ledger, error) {
-	docs, err := mdb.FindIn[adLedgerDoc](ctx, a.ledgers, "_id", ids)
+func (a *Store) readLedgers(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]ads.Ledger, error) {
+	docs, err := mdb.FindIn[ledgerDoc](ctx, a.ledgers, "_id", ids)
 	all := make(map[ads.CampaignID]ads.Ledger, len(docs))
 	for _, d := range docs {
 		all[d.Campaign] = d.ledger()
@@ -167,8 +167,8 @@ func (a *adStore) readLedgers(ctx context.Context, ids []ads.CampaignID) (map[ad
 }
 
 // Ledgers implements ads.Budgets.
-func (a *adStore) Ledgers(ctx context.Context, ids []ads.CampaignID) (all map[ads.CampaignID]ads.Ledger, err error) {
-	err = a.db.db.Read(ctx, "ledgers", func(ctx context.Context) error {
+func (a *Store) Ledgers(ctx context.Context, ids []ads.CampaignID) (all map[ads.CampaignID]ads.Ledger, err error) {
+	err = a.calls.Read(ctx, "ledgers", func(ctx context.Context) error {
 		all, err = a.readLedgers(ctx, ids)
 		return err
 	})
@@ -179,9 +179,9 @@ func (a *adStore) Ledgers(ctx context.Context, ids []ads.CampaignID) (all map[ad
 var hotSettling = id.Derive(time.Time{}, "settling")
 
 // Settle implements ads.Budgets.
-func (a *adStore) Settle(ctx context.Context, now time.Time) (settled int, err error) {
-	err = a.db.db.Write(ctx, "settle leases", []id.ID{hotSettling}, func(ctx context.Context) error {
-		due, err := mdb.FindAll[adLeaseDoc](ctx, a.leases, mdb.Doc("settleAt", mdb.Doc("$lte", now)), ads.MaxSettled,
+func (a *Store) Settle(ctx context.Context, now time.Time) (settled int, err error) {
+	err = a.calls.Write(ctx, "settle leases", []id.ID{hotSettling}, func(ctx context.Context) error {
+		due, err := mdb.FindAll[leaseDoc](ctx, a.leases, mdb.Doc("settleAt", mdb.Doc("$lte", now)), ads.MaxSettled,
 			options.Find().SetSort(mdb.Doc("settleAt", 1)).SetLimit(ads.MaxSettled))
 		settled = len(due)
 		if err != nil || settled == 0 {
@@ -195,8 +195,8 @@ func (a *adStore) Settle(ctx context.Context, now time.Time) (settled int, err e
 	return settled, nil
 }
 
-func (a *adStore) settle(ctx context.Context, due []adLeaseDoc) error {
-	ledgers, err := a.readLedgers(ctx, distinct(due, func(d *adLeaseDoc) []ads.CampaignID { return []ads.CampaignID{d.Campaign} }))
+func (a *Store) settle(ctx context.Context, due []leaseDoc) error {
+	ledgers, err := a.readLedgers(ctx, distinct(due, func(d *leaseDoc) []ads.CampaignID { return []ads.CampaignID{d.Campaign} }))
 	if err != nil {
 		return err
 	}
@@ -210,7 +210,7 @@ func (a *adStore) settle(ctx context.Context, due []adLeaseDoc) error {
 			return err
 		}
 	}
-	ids := mdb.Map(due, func(d *adLeaseDoc) ads.LeaseID { return d.ID })
+	ids := mdb.Map(due, func(d *leaseDoc) ads.LeaseID { return d.ID })
 	_, err = a.leases.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids)))
 	return err
 }

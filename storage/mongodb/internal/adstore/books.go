@@ -1,4 +1,4 @@
-package mongodb
+package adstore
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// adBooks are the ledgers and leases that a transaction changes: each is read once, and written once.
-type adBooks struct {
-	store     *adStore
+// books are the ledgers and leases that a transaction changes: each is read once, and written once.
+type books struct {
+	store     *Store
 	campaigns map[ads.CampaignID]*ads.Campaign
 	ledgers   map[ads.CampaignID]ads.Ledger
 	leases    map[ads.LeaseID]*ads.Lease
@@ -23,15 +23,15 @@ type adBooks struct {
 	spent   map[ads.LeaseID]bool
 }
 
-func (a *adStore) openBooks(ctx context.Context, campaigns []ads.CampaignID, leases []ads.LeaseID) (*adBooks, error) {
-	b := &adBooks{
+func (a *Store) openBooks(ctx context.Context, campaigns []ads.CampaignID, leases []ads.LeaseID) (*books, error) {
+	b := &books{
 		store: a, campaigns: map[ads.CampaignID]*ads.Campaign{}, ledgers: map[ads.CampaignID]ads.Ledger{}, leases: map[ads.LeaseID]*ads.Lease{},
 		changed: map[ads.CampaignID]bool{}, spent: map[ads.LeaseID]bool{},
 	}
 	if err := b.add(ctx, campaigns); err != nil {
 		return nil, err
 	}
-	docs, err := mdb.FindIn[adLeaseDoc](ctx, a.leases, "_id", leases)
+	docs, err := mdb.FindIn[leaseDoc](ctx, a.leases, "_id", leases)
 	for i := range docs {
 		b.leases[docs[i].ID] = docs[i].lease()
 	}
@@ -39,7 +39,7 @@ func (a *adStore) openBooks(ctx context.Context, campaigns []ads.CampaignID, lea
 }
 
 // add reads the ledgers of campaigns that have not been read.
-func (b *adBooks) add(ctx context.Context, campaigns []ads.CampaignID) error {
+func (b *books) add(ctx context.Context, campaigns []ads.CampaignID) error {
 	campaigns = slices.DeleteFunc(slices.Clone(campaigns), func(c ads.CampaignID) bool { return b.campaigns[c] != nil })
 	if len(campaigns) == 0 {
 		return nil
@@ -56,7 +56,7 @@ func (b *adBooks) add(ctx context.Context, campaigns []ads.CampaignID) error {
 }
 
 // charge spends what a recording costs: what was billed, and of which day's budget.
-func (b *adBooks) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, string) {
+func (b *books) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, string) {
 	c := b.campaigns[campaign]
 	if r.Cost == 0 || c == nil {
 		return 0, ""
@@ -74,8 +74,8 @@ func (b *adBooks) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros,
 }
 
 // giveBack returns what recordings were billed.
-func (b *adBooks) giveBack(ctx context.Context, some []adRecordingDoc, now time.Time) (amount ads.Micros, err error) {
-	if err := b.add(ctx, distinct(some, func(d *adRecordingDoc) []ads.CampaignID { return []ads.CampaignID{d.Campaign} })); err != nil {
+func (b *books) giveBack(ctx context.Context, some []recordingDoc, now time.Time) (amount ads.Micros, err error) {
+	if err := b.add(ctx, distinct(some, func(d *recordingDoc) []ads.CampaignID { return []ads.CampaignID{d.Campaign} })); err != nil {
 		return 0, err
 	}
 	for i := range some {
@@ -89,7 +89,7 @@ func (b *adBooks) giveBack(ctx context.Context, some []adRecordingDoc, now time.
 }
 
 // close writes what has changed.
-func (b *adBooks) close(ctx context.Context) error {
+func (b *books) close(ctx context.Context) error {
 	for campaign := range b.changed {
 		if err := b.store.putLedger(ctx, campaign, b.ledgers[campaign]); err != nil {
 			return err

@@ -1,4 +1,4 @@
-package mongodb
+package adstore
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// adRecordingDoc is a document of adImpressions, adClicks or adConversions. Its _id, the choice, is the shard key: each counts once.
-type adRecordingDoc struct {
+// recordingDoc is a document of adImpressions, adClicks or adConversions. Its _id, the choice, is the shard key: each counts once.
+type recordingDoc struct {
 	Choice    ads.ChoiceID   `bson:"_id"`
 	Version   int            `bson:"v"`
 	Zone      string         `bson:"zone"`
@@ -28,14 +28,14 @@ type adRecordingDoc struct {
 	Refund    *ads.RefundID  `bson:"refund,omitempty"` // which one it was; none: it was judged anew
 	Invalid   ads.Invalid    `bson:"invalid,omitempty"`
 	Keywords  []string       `bson:"keywords,omitempty"`
-	Waiting   *adWaitingDoc  `bson:"waiting,omitempty"` // nil: it has been counted
+	Waiting   *waitingDoc    `bson:"waiting,omitempty"` // nil: it has been counted
 
 	Profile *ads.ProfileID `bson:"profile,omitempty"` // of clicks, for their rate, and of conversions
 	Address *ads.ProfileID `bson:"address,omitempty"` // of clicks
 }
 
-// adWaitingDoc is what it takes to count a recording.
-type adWaitingDoc struct {
+// waitingDoc is what it takes to count a recording.
+type waitingDoc struct {
 	Due    time.Time      `bson:"due"`
 	Until  *time.Time     `bson:"shownBy,omitempty"` // how long a click or a conversion waits for what it follows
 	Cost   ads.Micros     `bson:"cost"`
@@ -45,10 +45,10 @@ type adWaitingDoc struct {
 	Days   int            `bson:"days,omitempty"` // of a conversion
 }
 
-func newAdRecordingDoc(r *ads.Recording, v int) adRecordingDoc {
-	d := adRecordingDoc{
+func newRecordingDoc(r *ads.Recording, v int) recordingDoc {
+	d := recordingDoc{
 		Choice: r.Choice, Version: v, Zone: r.Zone.String(), Unit: r.Unit, Campaign: r.Campaign, At: r.At, KeepUntil: r.KeepUntil, Keywords: r.Keywords,
-		Waiting: &adWaitingDoc{Due: r.At, Cost: r.Cost, Lease: orNil(r.Lease), Staff: r.Staff, Days: r.Days},
+		Waiting: &waitingDoc{Due: r.At, Cost: r.Cost, Lease: orNil(r.Lease), Staff: r.Staff, Days: r.Days},
 	}
 	if r.Kind == ads.Impression {
 		d.Waiting.Viewer = orNil(r.Profile)
@@ -59,7 +59,7 @@ func newAdRecordingDoc(r *ads.Recording, v int) adRecordingDoc {
 }
 
 // recording is one that waits.
-func (d *adRecordingDoc) recording(kind ads.Kind) (ads.Recording, error) {
+func (d *recordingDoc) recording(kind ads.Kind) (ads.Recording, error) {
 	zone, err := ads.ParseZoneID(d.Zone)
 	r := ads.Recording{
 		Kind: kind, Choice: d.Choice, Unit: d.Unit, Campaign: d.Campaign, Zone: zone, At: mdb.UTC(d.At), KeepUntil: mdb.UTC(d.KeepUntil), Keywords: d.Keywords,
@@ -72,7 +72,7 @@ func (d *adRecordingDoc) recording(kind ads.Kind) (ads.Recording, error) {
 	return r, err
 }
 
-func (a *adStore) recordings(kind ads.Kind) *mongo.Collection {
+func (a *Store) recordings(kind ads.Kind) *mongo.Collection {
 	switch kind {
 	case ads.Conversion:
 		return a.conversions
@@ -84,10 +84,10 @@ func (a *adStore) recordings(kind ads.Kind) *mongo.Collection {
 }
 
 // Record implements ads.Recorder.
-func (a *adStore) Record(ctx context.Context, r ads.Recording) (recorded bool, err error) {
-	err = a.db.db.Read(ctx, "record ad", func(ctx context.Context) error {
+func (a *Store) Record(ctx context.Context, r ads.Recording) (recorded bool, err error) {
+	err = a.calls.Read(ctx, "record ad", func(ctx context.Context) error {
 		recordings := a.recordings(r.Kind)
-		_, err := recordings.InsertOne(ctx, newAdRecordingDoc(&r, a.db.writes(recordings.Name())))
+		_, err := recordings.InsertOne(ctx, newRecordingDoc(&r, a.writes(recordings.Name())))
 		recorded = err == nil
 		if mongo.IsDuplicateKeyError(err) {
 			return nil
@@ -98,7 +98,7 @@ func (a *adStore) Record(ctx context.Context, r ads.Recording) (recorded bool, e
 }
 
 // Waiting implements ads.Recorder.
-func (a *adStore) Waiting(ctx context.Context, due time.Time) (list []ads.Waiting, err error) {
+func (a *Store) Waiting(ctx context.Context, due time.Time) (list []ads.Waiting, err error) {
 	type dueDoc struct {
 		Choice   ads.ChoiceID   `bson:"_id"`
 		Campaign ads.CampaignID `bson:"campaign"`
@@ -107,7 +107,7 @@ func (a *adStore) Waiting(ctx context.Context, due time.Time) (list []ads.Waitin
 		} `bson:"waiting"`
 		kind ads.Kind
 	}
-	err = a.db.db.Read(ctx, "waiting ads", func(ctx context.Context) error {
+	err = a.calls.Read(ctx, "waiting ads", func(ctx context.Context) error {
 		var all []dueDoc
 		for _, kind := range ads.Kinds() {
 			some, err := mdb.FindAll[dueDoc](ctx, a.recordings(kind), mdb.Doc(whenDue, mdb.Doc("$lte", due)), ads.MaxCounted,
@@ -130,8 +130,8 @@ func (a *adStore) Waiting(ctx context.Context, due time.Time) (list []ads.Waitin
 }
 
 // countBy adds to one of a unit's counters, and moves the unit in its zones.
-func (a *adStore) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, by int64) error {
-	var before adUnitDoc
+func (a *Store) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, by int64) error {
+	var before unitDoc
 	counter, _ := before.counter(kind)
 	err := mdb.OrNotFound(a.units.FindOneAndUpdate(ctx, mdb.Doc("_id", unit), mdb.Doc("$inc", mdb.Doc(counter, by))).Decode(&before))
 	if err != nil {
@@ -147,11 +147,11 @@ func (a *adStore) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, b
 }
 
 // move gives a unit its rank in the zones where it runs.
-func (a *adStore) move(ctx context.Context, unit *adUnitDoc) error {
+func (a *Store) move(ctx context.Context, unit *unitDoc) error {
 	isUnit := mdb.Doc("$eq", bson.A{"$$each.unit", unit.ID})
 	ranked := mdb.Doc("$mergeObjects", bson.A{"$$each", mdb.Doc("ecpm", unit.ecpm())})
 	units := mdb.Doc("$map", mdb.Doc("input", "$units", "as", "each", "in", mdb.Doc("$cond", bson.A{isUnit, ranked, "$$each"})))
 	_, err := a.zones.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", unit.Details.Zones), "units.unit", unit.ID),
-		mongo.Pipeline{mdb.Doc("$set", mdb.Doc("units", mdb.Doc("$sortArray", mdb.Doc("input", units, "sortBy", adOrder))))})
+		mongo.Pipeline{mdb.Doc("$set", mdb.Doc("units", mdb.Doc("$sortArray", mdb.Doc("input", units, "sortBy", byRank))))})
 	return err
 }

@@ -1,0 +1,119 @@
+// Package mdbtest helps tests of documents: it fills them, and reads the samples of all versions that were ever written.
+package mdbtest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"os"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/id"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// ReadsItself writes a document with every field set, by its struct tags, and reads it back by hand: a field that one of the two
+// forgets shows. The version is that of documents of its type.
+func ReadsItself(t *testing.T, d mdb.Document, version func(document any) int) {
+	t.Helper()
+	Fill(t, d, version)
+	read, _ := reflect.TypeAssert[mdb.Document](reflect.New(reflect.TypeOf(d).Elem()))
+	if err := mdb.ReadDocument(Encode(t, d), read); err != nil {
+		t.Fatalf("%T: %v", d, err)
+	}
+	if diff := cmp.Diff(d, read); diff != "" {
+		t.Errorf("%T differs (-written +read):\n%s", d, diff)
+	}
+}
+
+// Fill sets every field of what d points to. Fields named Version get the version of documents of their type.
+func Fill(t testing.TB, d any, version func(document any) int) {
+	t.Helper()
+	fill(t, reflect.ValueOf(d).Elem(), version)
+}
+
+func fill(t testing.TB, v reflect.Value, version func(document any) int) {
+	t.Helper()
+	switch v.Interface().(type) {
+	case time.Time:
+		v.Set(reflect.ValueOf(time.UnixMilli(1234567).UTC()))
+		return
+	case id.ID:
+		v.Set(reflect.ValueOf(id.New()))
+		return
+	case bson.Binary:
+		v.Set(reflect.ValueOf(mdb.PairKey(id.New(), id.New())))
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		for described, field := range v.Fields() {
+			if fill(t, field, version); described.Name == "Version" {
+				field.SetInt(int64(version(v.Addr().Interface())))
+			}
+		}
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fill(t, v.Elem(), version)
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
+		fill(t, v.Index(0), version)
+		fill(t, v.Index(1), version)
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		v.SetMapIndex(reflect.ValueOf("LIKE").Convert(v.Type().Key()), reflect.ValueOf(7))
+	case reflect.String:
+		v.SetString("text of " + v.Type().String())
+	case reflect.Int, reflect.Int64:
+		v.SetInt(42)
+	case reflect.Float64:
+		v.SetFloat(1.5)
+	case reflect.Bool:
+		v.SetBool(true)
+	default:
+		t.Fatalf("fill does not know %v", v.Type())
+	}
+}
+
+// Encode writes a document as the driver does.
+func Encode(t testing.TB, d any) []byte {
+	t.Helper()
+	raw, err := mdb.Marshal(d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// Decode reads a document as the driver does.
+func Decode(raw []byte, to any) error {
+	d := bson.NewDecoder(bson.NewDocumentReader(bytes.NewReader(raw)))
+	d.SetRegistry(mdb.Registry)
+	return d.Decode(to)
+}
+
+// Read reads a document as the engine does: by hand where its type can.
+func Read(raw []byte, to any) error {
+	if d, ok := to.(mdb.Document); ok {
+		return mdb.ReadDocument(raw, d)
+	}
+	return Decode(raw, to)
+}
+
+// Samples are the documents of a file of testdata/documents.
+func Samples(t *testing.T, path string) (documents []bson.Raw) {
+	t.Helper()
+	rest, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(rest) > 0 {
+		n := binary.LittleEndian.Uint32(rest)
+		documents, rest = append(documents, bson.Raw(rest[:n])), rest[n:]
+	}
+	return documents
+}
