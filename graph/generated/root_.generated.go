@@ -423,7 +423,7 @@ type AdManager {
   explain(
     "The site's name."
     site: String!
-    "From this hour, in UTC. Default: the current hour."
+    "The zone's name on that site."
     zone: String!
     "The page's topics: up to 50 keywords."
     keywords: [String!]! = []
@@ -436,9 +436,9 @@ type AdManager {
   forecast(
     "The site's name."
     site: String!
-    "From this hour, in UTC. Default: the current hour."
+    "The zone's name on that site."
     zone: String!
-    "Before this hour: at most 31 days after ` + "`" + `from` + "`" + `, and 92 days from now. Default: 7 days after ` + "`" + `from` + "`" + `."
+    "From this hour, in UTC. Default: the current hour."
     from: DateTime
     "Before this hour: at most 31 days after ` + "`" + `from` + "`" + `, and 92 days from now. Default: 7 days after ` + "`" + `from` + "`" + `."
     to: DateTime
@@ -565,7 +565,7 @@ type AdUnit {
 type AdPlacement {
   "The site's name."
   site: String!
-  "From this hour, in UTC. Default: the current hour."
+  "The zone's name on that site."
   zone: String!
 }
 
@@ -573,7 +573,7 @@ type AdPlacement {
 type AdZone {
   "The site's name."
   site: String!
-  "From this hour, in UTC. Default: the current hour."
+  "The zone's name on that site."
   zone: String!
   "The currency of all bids here: an ISO 4217 code."
   currency: String!
@@ -766,7 +766,7 @@ type AdCharge {
   adId: ID!
   "The site's name."
   site: String!
-  "From this hour, in UTC. Default: the current hour."
+  "The zone's name on that site."
   zone: String!
   "When it was recorded."
   at: DateTime!
@@ -1147,7 +1147,7 @@ input AdBidInput {
 input AdPlacementInput {
   "The site's name."
   site: String!
-  "From this hour, in UTC. Default: the current hour."
+  "The zone's name on that site."
   zone: String!
 }
 
@@ -1580,7 +1580,7 @@ type Comment implements Node {
     "Only items before this cursor."
     before: String
   ): CommentConnection
-  "All descendants of this comment, depth first, siblings by time."
+  "This comment and all its descendants, depth first, siblings by time."
   discussion(
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int
@@ -2161,7 +2161,7 @@ type PollPost implements Post & Node {
 type PollOption {
   "The option's index in its poll, from 0."
   index: Int!
-  "The content."
+  "The option's text."
   text: String!
   "The number of votes, including those by users whom you may not see."
   votesCount: Int!
@@ -2205,7 +2205,7 @@ enum ReplyPolicyKind {
   CIRCLES
   "Everyone in one of the circles that the author listed."
   LISTED
-  "Only you."
+  "Only the author."
   NOBODY
 }
 
@@ -2217,7 +2217,7 @@ enum AudienceKind {
   CIRCLES
   "Everyone in one of the circles that the author listed."
   LISTED
-  "Only you."
+  "Only the author."
   ONLY_ME
 }
 
@@ -2716,7 +2716,7 @@ extend type Mutation {
   ): UpdateProfilePropertyPayload
   "Remove a property from all profiles, with all values that people have set. Needs the right ` + "`" + `ADMIN` + "`" + `."
   removeProfileProperty(
-    "The property to clear."
+    "The property to remove."
     input: RemoveProfilePropertyInput!
   ): RemoveProfilePropertyPayload
   "Set a property of your profile."
@@ -2755,7 +2755,7 @@ type DefineProfilePropertyPayload {
   userErrors: [UserError!]!
 }
 
-"The property to change."
+"A property and what to change of it."
 input UpdateProfilePropertyInput {
   "The property's key."
   key: String!
@@ -2777,7 +2777,7 @@ type UpdateProfilePropertyPayload {
   userErrors: [UserError!]!
 }
 
-"Which property to remove."
+"The property to remove."
 input RemoveProfilePropertyInput {
   "The property's key."
   key: String!
@@ -2922,7 +2922,7 @@ type Query {
   ads(
     "The site's name."
     site: String!
-    "From this hour, in UTC. Default: the current hour."
+    "The zone's name on that site."
     zone: String!
     "The page's topics: up to 50 keywords. They count in zones of the design ` + "`" + `KEYWORDS` + "`" + `."
     keywords: [String!]! = []
@@ -2940,7 +2940,7 @@ Mutations other than ` + "`" + `signUp` + "`" + `, ` + "`" + `signIn` + "`" + `,
 type Mutation {
   "Create an account and sign in."
   signUp(
-    "Your handle and password."
+    "The new account."
     input: SignUpInput!
   ): SignUpPayload
   "Sign in. Send the token with every request: ` + "`" + `Authorization: Bearer <token>` + "`" + `."

@@ -80,7 +80,7 @@ type AdKeywordWeightInput struct {
 type AdPlacementInput struct {
 	// The site's name.
 	Site string `json:"site"`
-	// From this hour, in UTC. Default: the current hour.
+	// The zone's name on that site.
 	Zone string `json:"zone"`
 }
 
@@ -559,7 +559,7 @@ type PollInput struct {
 type PollOption struct {
 	// The option's index in its poll, from 0.
 	Index int `json:"index"`
-	// The content.
+	// The option's text.
 	Text string `json:"text"`
 	// The number of votes, including those by users whom you may not see.
 	VotesCount int `json:"votesCount"`
@@ -709,7 +709,7 @@ type RemoveFromCirclePayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// Which property to remove.
+// The property to remove.
 type RemoveProfilePropertyInput struct {
 	// The property's key.
 	Key string `json:"key"`
@@ -1084,7 +1084,7 @@ type UpdateProfilePayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
-// The property to change.
+// A property and what to change of it.
 type UpdateProfilePropertyInput struct {
 	// The property's key.
 	Key string `json:"key"`
