@@ -16,7 +16,7 @@ var (
 	ErrConflict = fault.Refusal("conflict")
 	// ErrFull: a zone would have more than MaxZoneUnits units.
 	ErrFull = fault.Refusal("zone full")
-	// ErrUpgrading: the previous version of Plaza may still use the database, and does not know this kind of bid, or weights of keywords.
+	// ErrUpgrading: the previous version of Plaza may still use the database, and does not know this kind of bid, weights of keywords, or this attribution of a campaign.
 	ErrUpgrading = fault.Refusal("upgrade not finished")
 	// ErrUnavailable: the database did not answer in time, or not at all; nothing is known to be stored.
 	ErrUnavailable = fault.ErrUnavailable
@@ -38,7 +38,7 @@ func present(err error) error {
 	case errors.Is(err, ErrFull):
 		told = fault.Errorf(fault.CodeLimitReached, "", "A zone holds at most %d units.", MaxZoneUnits)
 	case errors.Is(err, ErrUpgrading):
-		told = fault.Errorf(fault.CodeNotAllowed, "", "A bid can be a CPA, and keywords can have weights, when the operator has finished the upgrade of Plaza.")
+		told = fault.Errorf(fault.CodeNotAllowed, "", "A bid can be a CPA, keywords can have weights, and campaigns other attributionDays than 30, when the operator has finished the upgrade of Plaza.")
 	case errors.Is(err, ErrUnavailable):
 		told = fault.Errorf(fault.CodeUnavailable, "", "The database does not answer just now. Try again.")
 	default:

@@ -27,7 +27,16 @@ func (s *Service) CreateCampaign(ctx context.Context, c Campaign) error {
 	if err := c.check(""); err != nil {
 		return err
 	}
-	return missing("advertiserId", "advertiser", s.save(ctx, Batch{Campaigns: []Campaign{c}}))
+	return missing("advertiserId", "advertiser", s.saveCampaign(ctx, c))
+}
+
+// saveCampaign names the argument that the previous version of Plaza does not know.
+func (s *Service) saveCampaign(ctx context.Context, c Campaign) error {
+	err := s.save(ctx, Batch{Campaigns: []Campaign{c}})
+	if errors.Is(err, ErrUpgrading) {
+		return because(fault.Errorf(fault.CodeNotAllowed, "attributionDays", "A campaign can have other attributionDays than 30 when the operator has finished the upgrade of Plaza."), err)
+	}
+	return err
 }
 
 // CreateZone stores a new zone. Errors name its parts; TAKEN for "zone".
@@ -133,7 +142,7 @@ func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change fun
 		if err := fault.All(mistake, c.checkChange(&before)); err != nil {
 			return err
 		}
-		err := s.save(ctx, Batch{Campaigns: []Campaign{*c}})
+		err := s.saveCampaign(ctx, *c)
 		if errors.Is(err, ErrCurrency) {
 			return because(otherBids("budget.currency"), err)
 		}

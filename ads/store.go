@@ -44,7 +44,7 @@ type Catalogue interface {
 	// zone exists with another currency, or a unit bids in another one than its zone's or its campaign's budget's.
 	// ErrFull: a zone would have more than MaxZoneUnits units that are not archived.
 	// ErrUpgrading: a unit's bid is a CPA, and servers that do not know it may use the database; they would charge nothing for it. Or its keywords have
-	// weights, which such servers would ignore and lose.
+	// weights, or a campaign its own attribution, which such servers would ignore and lose; nor could they read the tokens of such a campaign.
 	Save(ctx context.Context, b Batch) (saved int, err error)
 
 	// Advertisers reads by id; absent advertisers are missing in the map.

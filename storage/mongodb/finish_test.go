@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/ads"
+	"plaza/fault"
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
@@ -240,10 +241,15 @@ func TestNewAdsWaitUntilTheUpgradeIsFinished(t *testing.T) {
 			Creative: ads.Creative{Headline: "Buy", LandingURL: "https://acme.example/"},
 		}},
 	}
-	w.ok(w.Change(t.Context(), "settings", bson.D{{Key: "_id", Value: "documents"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "newest.adUnits", Value: 1}}}}))
+	w.ok(w.Change(t.Context(), "settings", bson.D{{Key: "_id", Value: "documents"}}, bson.D{{Key: "$set", Value: bson.D{{Key: "newest.adUnits", Value: 1}, {Key: "newest.adCampaigns", Value: 1}}}}))
 	during := openAt(t, w.uri, mongodb.Options{})
 	if _, err := during.Ads().Save(t.Context(), batch); !errors.Is(err, ads.ErrUpgrading) {
 		t.Errorf("a CPA is saved for servers that do not know it: %v", err)
+	}
+	own := ads.Batch{Advertisers: batch.Advertisers, Campaigns: []ads.Campaign{batch.Campaigns[0]}}
+	own.Campaigns[0].Attribution = 7
+	if _, err := during.Ads().Save(t.Context(), own); !errors.Is(err, ads.ErrUpgrading) {
+		t.Errorf("an attribution is saved for servers that would lose it: %v", err)
 	}
 	weighted := batch
 	weighted.Units = slices.Clone(batch.Units)
@@ -252,8 +258,21 @@ func TestNewAdsWaitUntilTheUpgradeIsFinished(t *testing.T) {
 	if _, err := during.Ads().Save(t.Context(), weighted); !errors.Is(err, ads.ErrUpgrading) {
 		t.Errorf("weights of keywords are saved for servers that would lose them: %v", err)
 	}
+	campaigns := ads.New(during.Ads(), ads.Options{})
+	own.Campaigns[0].Attribution = ads.DefaultAttribution
+	if _, err := during.Ads().Save(t.Context(), own); err != nil {
+		t.Error(err)
+	}
+	days := func(days int) error {
+		return campaigns.UpdateCampaign(t.Context(), campaign, func(c *ads.Campaign) error { c.Attribution = days; return nil })
+	}
+	var refused *fault.Error
+	if err := days(7); !errors.As(err, &refused) || refused.Code != fault.CodeNotAllowed || refused.Field != "attributionDays" {
+		t.Errorf("the refusal does not name attributionDays: %v", err)
+	}
 	w.ok(during.FinishUpgrade(t.Context(), nil))
-	if saved, err := during.Ads().Save(t.Context(), batch); err != nil || saved != 4 {
+	w.ok(days(7))
+	if saved, err := during.Ads().Save(t.Context(), batch); err != nil || saved != 2 {
 		t.Errorf("after the upgrade: %d saved, %v", saved, err)
 	}
 	weighted.Units[0].ID = ads.UnitID{ID: id.New()}

@@ -2,6 +2,7 @@ package adstore
 
 import (
 	"context"
+	"slices"
 
 	"plaza/ads"
 	"plaza/storage/mongodb/internal/mdb"
@@ -56,7 +57,19 @@ func (d *campaignDoc) campaign() *ads.Campaign {
 	}
 }
 
+// campaignVersion is the first version in which a campaign's document says all of it.
+func campaignVersion(c *ads.Campaign) int {
+	if c.Attribution != 0 && c.Attribution != ads.DefaultAttribution {
+		return conversionsVersion
+	}
+	return mdb.FirstVersion
+}
+
 func (s *saving) saveCampaigns(ctx context.Context, b *ads.Batch) (int, error) {
+	written := s.writes("adCampaigns")
+	if slices.ContainsFunc(b.Campaigns, func(c ads.Campaign) bool { return campaignVersion(&c) > written }) {
+		return 0, ads.ErrUpgrading
+	}
 	added, err := insertNew(ctx, s.Store.campaigns, b.Campaigns,
 		func(c *ads.Campaign) ads.CampaignID { return c.ID }, func(c *ads.Campaign) int { return c.Revision },
 		func(c *ads.Campaign) campaignDoc { return newCampaignDoc(c, s.writes("adCampaigns")) })
