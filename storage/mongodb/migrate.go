@@ -89,8 +89,7 @@ type migration struct {
 	setting setting
 	mover   mover
 	d       *settingDoc // as this process has last read or written it
-	begun   time.Time   // of the pace
-	passed  int         // since then
+	pace    pace
 	noted   time.Time
 	fixed   atomic.Int64 // copies that were made again since the last note
 }
@@ -113,6 +112,7 @@ func (s *Store) Migrate(ctx context.Context, what Migration) error {
 
 func (s *Store) newMigration(what Migration) (*migration, error) {
 	m := &migration{Migration: what, s: s}
+	m.pace = newPace(m.Rate, m.together())
 	switch what.Subject {
 	case MigrateComments:
 		m.setting, m.mover = commentsSetting(), threadMover{s}
@@ -272,7 +272,7 @@ func (m *migration) end(ctx context.Context) error {
 
 // set changes the setting, and lets this process find out at once.
 func (m *migration) set(ctx context.Context, update bson.D) error {
-	m.begun, m.passed, m.noted = time.Now(), 0, time.Now()
+	m.noted = time.Now()
 	defer m.s.member.hurry()
 	return m.update(ctx, m.mine(), update)
 }
@@ -438,7 +438,6 @@ func (m *migration) note(ctx context.Context, at id.ID, n int) error {
 	m.d.Move.At = at.String()
 	m.d.Move.Done += n
 	m.d.Move.Fixed += int(m.fixed.Swap(0))
-	m.passed += n
 	if m.Progress != nil {
 		m.Progress(m.d.state())
 	}
@@ -448,11 +447,7 @@ func (m *migration) note(ctx context.Context, at id.ID, n int) error {
 			return err
 		}
 	}
-	if m.Rate > 0 {
-		due := m.begun.Add(time.Duration(m.passed) * time.Second / time.Duration(m.Rate))
-		wait.For(ctx, time.Until(due), nil)
-	}
-	return ctx.Err()
+	return m.pace.wait(ctx, n)
 }
 
 // noteEvery is how much work is done again after a crash, at most.

@@ -14,7 +14,6 @@ import (
 
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/mdb"
-	"plaza/storage/mongodb/internal/wait"
 )
 
 // DocumentMigration says how to bring all documents to the newest versions.
@@ -143,9 +142,9 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err 
 		}
 		defer func() { err = errors.Join(err, s.endTurn(ctx, documentMigrationSetting)) }()
 	}
-	pace, to := pace{rate: m.Rate, began: time.Now()}, s.written()
+	pace, to := newPace(m.Rate, m.Batch), s.written()
 	for _, name := range upgradeOrder() {
-		walk := evolution{s: s, m: m, c: s.users.Database().Collection(name), to: to.of(name), pace: &pace}
+		walk := evolution{s: s, m: m, c: s.users.Database().Collection(name), to: to.of(name), pace: pace}
 		walk.Collection = name
 		if position := recorded.Walks[name]; position.Version == walk.to {
 			walk.after, walk.Done = position.After, position.Done
@@ -231,7 +230,7 @@ type evolution struct {
 	m     DocumentMigration
 	c     *mongo.Collection
 	to    int // the version
-	pace  *pace
+	pace  pace
 	after bson.RawValue // zero: from the start
 	DocumentProgress
 }
@@ -331,23 +330,6 @@ func (w *evolution) remember(ctx context.Context) error {
 	}
 	at := positionDoc{Version: w.to, After: w.after, Done: w.Done, Total: w.Total}
 	return w.s.changeDocumentMigration(ctx, mdb.Doc("$set", mdb.Doc("walks."+w.Collection, at)))
-}
-
-// pace keeps work below a rate.
-type pace struct {
-	rate  int // a second; 0: no bound
-	began time.Time
-	done  int
-}
-
-func (p *pace) wait(ctx context.Context, done int) error {
-	p.done += done
-	if p.rate <= 0 {
-		return ctx.Err()
-	}
-	due := p.began.Add(time.Duration(p.done) * time.Second / time.Duration(p.rate))
-	wait.For(ctx, time.Until(due), nil)
-	return ctx.Err()
 }
 
 // OldDocuments names the collections that have documents of older versions than servers write now; none, once MigrateDocuments has

@@ -1,0 +1,38 @@
+package mongodb
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// TestPace: whatever the sizes of steps are, no more than one step goes ahead of the rate.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		perSecond, n int
+		want         time.Duration
+	}{
+		{100, 3, 500 * time.Millisecond}, {100, 10, 1900 * time.Millisecond}, {100, 35, 6900 * time.Millisecond}, {0, 35, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			p, began := newPace(c.perSecond, 10), time.Now()
+			for range 20 {
+				if err := p.wait(t.Context(), c.n); err != nil {
+					t.Fatal(err)
+				}
+			}
+			const slack = 10 * time.Millisecond
+			if took := time.Since(began); took < c.want-slack || took > c.want+slack {
+				t.Errorf("20 steps of %d entries at %d per second take %v, want %v", c.n, c.perSecond, took, c.want)
+			}
+			ended, end := context.WithCancel(t.Context())
+			end()
+			if err := p.wait(ended, 1); !errors.Is(err, context.Canceled) {
+				t.Errorf("after the end: %v", err)
+			}
+		})
+	}
+}
