@@ -34,11 +34,44 @@ build: ## build the server into bin/plaza
 run: ## run the server: make run ARGS='--demo'
 	go run . $(ARGS)
 
+# Tests that do one thing after another, thousands of times: cases of bad input, of hidden posts, of index use, and the parts of the
+# storage contract that are not about concurrency. The race detector makes them three times as expensive, and the other tests
+# run the same code under it, at the same time. All that these patterns do not name is tested with the race detector.
+SEQUENTIAL := TestBad|TestAllMistakes|TestSignedOutMutations|TestCursorsBelong|TestLimits
+SEQUENTIAL := $(SEQUENTIAL)|TestHidden|TestDeletedIsMissing|TestVisibilityMeetsValue|TestFindingIsSeeing
+SEQUENTIAL := $(SEQUENTIAL)|AnIndex|UseIndexes|IndexRanges|CommandCounts|TestCommandsReachTheirShard|TestShardKeys
+SEQUENTIAL := $(SEQUENTIAL)|TestNewsBeyondTheList|TestAVeryLongThread|TestAStars|TestDocumentsOfEveryVersion
+SEQUENTIAL := $(SEQUENTIAL)|TestBench|TestEarlier|Migration[A-Za-z]*IsKilled
+NOUNS := ^(Store|Users|Profiles|Sessions|Circles|Graph|Posts|Feeds|Comments|Importer|Deletion)$$
+SEQUENTIAL_TESTS := $(SEQUENTIAL)|TestContract$$/$(NOUNS)|TestContract$$/.*/$(NOUNS)
+SEQUENTIAL_PKG = $(shell grep -rlE '^func [A-Za-z]*(TestContract|$(SEQUENTIAL))' --include='*_test.go' . | xargs dirname | sort -u)
+
+# Most tests wait for a database most of the time.
+PARALLEL := $(shell expr 2 '*' "$$(getconf _NPROCESSORS_ONLN)")
+
 # Never from the test cache: random cases are new in each run.
+GOTEST := go test -count=1 -shuffle=on -timeout 3h -parallel $(PARALLEL)
+
+# The whole suite is run in two halves, each test in one of them. Both are run, whatever the first says.
 .PHONY: test
-test: $(WITHMONGO) ## run all tests, with the race detector, on SQLite and on MongoDB
+ifeq ($(PKG) $(TESTFLAGS),./... )
+test: $(WITHMONGO) need-race ## run all tests, on SQLite and on MongoDB, with the race detector where things happen at the same time
+	@status=0; \
+	$(WITHMONGO) -- $(GOTEST) $(RACE) -skip '$(SEQUENTIAL_TESTS)' ./... || status=$$?; \
+	echo 'make: the rest, without the race detector' >&2; \
+	$(WITHMONGO) -- $(GOTEST) -run '$(SEQUENTIAL_TESTS)' $(SEQUENTIAL_PKG) || status=$$?; \
+	exit $$status
+else
+test: race
+endif
+
+.PHONY: race
+race: $(WITHMONGO) need-race ## run all tests with the race detector
+	$(WITHMONGO) -- $(GOTEST) $(RACE) $(TESTFLAGS) $(PKG)
+
+.PHONY: need-race
+need-race:
 	@$(if $(RACE),,$(if $(filter true,$(CI)),echo 'make: no C compiler, so no race detector' >&2; exit 1,echo 'make: NO C COMPILER: testing without the race detector' >&2))
-	$(WITHMONGO) -- go test $(RACE) -count=1 -shuffle=on -timeout 3h $(TESTFLAGS) $(PKG)
 
 .PHONY: test-short
 test-short: ## run the quick tests: no race detector, no MongoDB

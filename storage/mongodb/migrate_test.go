@@ -341,7 +341,7 @@ func TestCommentsMoveWhilePeopleWrite(t *testing.T) {
 	for i := range stories {
 		author := users[i].User.ID
 		stories[i] = &story{post: one.post(status(author, author, public))}
-		for n := range 10 + i*2 {
+		for n := range 10 + i/2 {
 			one.ok(stories[i].write(one, author, n))
 		}
 	}
@@ -479,7 +479,7 @@ func TestAVeryLongThreadMoves(t *testing.T) {
 // TestALongThreadTakesCommentsWhileItMoves: what comes in while a long thread is copied in parts waits, and is there afterwards.
 func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
 	t.Parallel()
-	const size, writers = 11_000, 8
+	const size, writers = 11_000, 4
 	one, two := twoTowns(t, mongodb.Options{Comments: mongodb.CommentsDocuments})
 	ada := one.people(1)[0].User.ID
 	p := one.post(status(ada, ada, public))
