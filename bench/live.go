@@ -89,16 +89,18 @@ func Live(ctx context.Context, o LiveOptions) (*Report, error) {
 	return report, nil
 }
 
-// liveScene is an author for each selection, whom the same people follow, and a thread on a post of theirs.
+// liveScene is for each selection an author, people who follow the author, and a thread on the author's post.
 type liveScene struct {
 	o      LiveOptions
 	meter  *Meter
 	wire   *Wire
-	people int // who subscribe
+	people int // who follow each author
 	server *LiveServer
 }
 
-func (s *liveScene) author(selection int) int { return s.people + selection }
+func (s *liveScene) author(selection int) int { return len(selections)*s.people + selection }
+
+func (s *liveScene) follower(selection, n int) int { return selection*s.people + n%s.people }
 
 func (s *liveScene) post(selection int) social.PostID {
 	return social.PostID{ID: derived(began, "post", selection)}
@@ -108,12 +110,11 @@ func (s *liveScene) post(selection int) social.PostID {
 const idleThread = 100
 
 func (s *liveScene) load(ctx context.Context, store *mongodb.Store) error {
-	n := &network{name: "subscribers", people: s.people}
-	for range selections {
-		for follower := range s.people {
-			n.follows = append(n.follows, [2]int{follower, n.people})
+	n := &network{name: "subscribers", people: (s.people + 1) * len(selections)}
+	for i := range selections {
+		for k := range s.people {
+			n.follows = append(n.follows, [2]int{s.follower(i, k), s.author(i)})
 		}
-		n.people++
 	}
 	n.sort()
 	if err := n.load(ctx, store, func(int) {}); err != nil {
@@ -156,7 +157,7 @@ func (s *liveScene) measure(ctx context.Context, store storage.Store) (_ *Sectio
 	}
 	var crowds []Crowd
 	for i, of := range selections {
-		crowds = append(crowds, s.crowd(s.threadOf(i, of.comment), s.people), s.crowd(`subscription { newsItemAdded { cursor event post { `+of.post+` } } }`, s.people))
+		crowds = append(crowds, s.crowd(i, s.threadOf(i, of.comment), s.people), s.crowd(i, `subscription { newsItemAdded { cursor event post { `+of.post+` } } }`, s.people))
 	}
 	l, err := s.listen(ctx, crowds)
 	if err != nil {
@@ -180,11 +181,11 @@ func (s *liveScene) threadOf(selection int, fields string) string {
 	return `subscription { commentAdded(postId: "` + s.post(selection).String() + `") { cursor event comment { ` + fields + ` } } }`
 }
 
-// crowd has that many members; they are different people as far as there are enough.
-func (s *liveScene) crowd(subscription string, members int) Crowd {
+// crowd is that many followers; they are different people as far as there are enough.
+func (s *liveScene) crowd(selection int, subscription string, members int) Crowd {
 	c := Crowd{Subscription: subscription}
 	for i := range members {
-		c.Tokens = append(c.Tokens, tokenOf(i%s.people))
+		c.Tokens = append(c.Tokens, tokenOf(s.follower(selection, i)))
 	}
 	return c
 }
@@ -209,7 +210,7 @@ func (s *liveScene) measureIdle(ctx context.Context, section *Section) error {
 		return nil
 	}
 	n := s.o.scaled(s.o.Idle, 10)
-	l, err := s.listen(ctx, []Crowd{s.crowd(s.threadOf(idleThread, selections[0].comment), n)})
+	l, err := s.listen(ctx, []Crowd{s.crowd(0, s.threadOf(idleThread, selections[0].comment), n)})
 	if err != nil {
 		return err
 	}

@@ -41,6 +41,8 @@ type Hub struct {
 	logger       *slog.Logger
 	sessionEnded func(tokenHash [32]byte)
 
+	working sync.WaitGroup // goroutines of subscriptions
+
 	mu     sync.Mutex
 	closed bool
 	topics map[topic]map[*Subscription]struct{}
@@ -78,6 +80,7 @@ func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 		h.follow(ctx, stream)
 		watching.Wait()
 		h.close()
+		h.working.Wait()
 	}()
 	return stopped, nil
 }
@@ -134,11 +137,11 @@ func (h *Hub) dispatch(ctx context.Context, e social.Event) {
 	h.service.Noted(e.Kind)
 	switch e.Kind {
 	case social.EventPostCreated:
-		h.tell(ctx, topic{}, e, func(viewers []social.UserID) (social.Sighting, error) {
+		h.tell(ctx, topic{}, e, func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
 			return h.service.NewsViewers(ctx, e.Post, viewers)
 		})
 	case social.EventCommentAdded:
-		h.tell(ctx, topic{e.Post}, e, func(viewers []social.UserID) (social.Sighting, error) {
+		h.tell(ctx, topic{e.Post}, e, func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
 			return h.service.CommentViewers(ctx, e.Comment, viewers)
 		})
 	case social.EventSessionEnded:
@@ -148,38 +151,29 @@ func (h *Hub) dispatch(ctx context.Context, e social.Event) {
 }
 
 // tell delivers an event to the subscribers of a topic who may see what it is about.
-func (h *Hub) tell(ctx context.Context, about topic, e social.Event, see func([]social.UserID) (social.Sighting, error)) {
+func (h *Hub) tell(ctx context.Context, about topic, e social.Event, see func(context.Context, []social.UserID) (social.Sighting, error)) {
 	subscriptions := h.subscribers(about)
 	if len(subscriptions) == 0 {
 		return
 	}
-	hidings := h.service.Hidings()
-	sighting, err := see(viewersOf(subscriptions))
+	u := h.newUpdate(ctx, &e, subscriptions, see)
+	seen, err := u.current()
 	if err != nil {
 		if ctx.Err() == nil {
-			h.logger.ErrorContext(ctx, "cannot determine who may see an event", "error", err, "event", e.ID)
+			h.logUnseen(u, err)
 			h.end(subscriptions, ErrInterrupted)
 		}
 		return
 	}
 	for _, s := range subscriptions {
-		if relations, sees := sighting.Viewers[s.viewer]; sees {
-			s.deliver(&Item{
-				Cursor: e.ID.Text(cursorPrefix), Event: Added, Post: sighting.Post, Comment: sighting.Comment,
-				Relations: relations, hidings: hidings,
-			})
+		if _, sees := seen.Viewers[s.viewer]; sees {
+			s.deliver(u)
+		} else {
+			u.received(s.viewer)
 		}
 	}
 }
 
-func viewersOf(subscriptions []*Subscription) []social.UserID {
-	seen := make(map[social.UserID]bool, len(subscriptions))
-	viewers := make([]social.UserID, 0, len(subscriptions))
-	for _, s := range subscriptions {
-		if !seen[s.viewer] {
-			seen[s.viewer] = true
-			viewers = append(viewers, s.viewer)
-		}
-	}
-	return viewers
+func (h *Hub) logUnseen(u *update, err error) {
+	h.logger.ErrorContext(u.ctx, "cannot determine who may see an event", "error", err, "event", u.cursor)
 }

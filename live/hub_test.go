@@ -57,22 +57,33 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	early := hub.News(ctx, live.Subscriber{}, func(err error) { ended <- err })
+	hub.News(ctx, live.Subscriber{}, endReceiver{t, ended})
 	log.mended.Store(true)
-	if _, open := <-early; open {
-		t.Error("an item arrived, though nothing happened")
-	}
 	if err := <-ended; !errors.Is(err, live.ErrInterrupted) {
 		t.Errorf("the subscription ended with %v, want ErrInterrupted", err)
 	}
 	testtime.Eventually(t, "the hub follows the log", func() bool { return log.opened.Load() == 1 })
-	late := hub.News(ctx, live.Subscriber{}, func(err error) { ended <- err })
+	hub.News(t.Context(), live.Subscriber{}, endReceiver{t, ended})
 	stop()
 	<-done
-	if _, open := <-late; open {
-		t.Error("an item arrived, though nothing happened")
+	if err := <-ended; !errors.Is(err, live.ErrClosed) {
+		t.Errorf("the subscription ended with %v, want ErrClosed", err)
 	}
 }
+
+// endReceiver expects nothing but the end.
+type endReceiver struct {
+	t     *testing.T
+	ended chan<- error
+}
+
+func (r endReceiver) Encode(*live.Item) []byte {
+	r.t.Error("an item arrived, though nothing happened")
+	return nil
+}
+
+func (r endReceiver) Send([]byte)      {}
+func (r endReceiver) End(reason error) { r.ended <- reason }
 
 func TestOpenReportsOtherFaults(t *testing.T) {
 	t.Parallel()

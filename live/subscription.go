@@ -7,122 +7,157 @@ import (
 	"plaza/social"
 )
 
-// Change is the kind of a live update.
-type Change string
-
-// Added: something is new.
-const Added Change = "ADDED"
-
-// Item is one live update.
-type Item struct {
-	Cursor  string // the event's position in the log
-	Event   Change
-	Post    *social.Post
-	Comment *social.Comment // nil: the post itself is new
-	// Relations holds the subscriber's relations to the people whom the item names, as they were
-	// checked for this item.
-	Relations map[social.UserID]social.Relation
-
-	hidings uint64
-}
-
-// Recheck reports whether the item may still be shown to its subscriber. It reads again if anything
-// may have been hidden since the last check: the item may have waited for a slow subscriber who was
-// blocked in the meantime.
-func (h *Hub) Recheck(ctx context.Context, item *Item, viewer social.UserID) (bool, error) {
-	hidings := h.service.Hidings()
-	if item.hidings == hidings {
-		return true, nil
-	}
-	sighting, err := h.sighting(ctx, item, []social.UserID{viewer})
-	if err != nil {
-		return false, err
-	}
-	relations, sees := sighting.Viewers[viewer]
-	item.Post, item.Comment, item.Relations, item.hidings = sighting.Post, sighting.Comment, relations, hidings
-	return sees, nil
-}
-
-func (h *Hub) sighting(ctx context.Context, item *Item, viewers []social.UserID) (social.Sighting, error) {
-	if item.Comment != nil {
-		return h.service.CommentViewers(ctx, item.Comment.ID, viewers)
-	}
-	return h.service.NewsViewers(ctx, item.Post.ID, viewers)
-}
-
 // Subscriber is a user and their session; the zero value is signed out.
 type Subscriber struct {
 	Viewer  social.UserID
 	Session [32]byte
 }
 
-// Subscription is one subscriber's bounded queue of items.
-type Subscription struct {
-	viewer  social.UserID
-	session [32]byte
-	topic   topic
-	hub     *Hub
-	onEnd   func(error)
-
-	mu    sync.Mutex
-	ended bool
-	items chan *Item
+// Receiver is the other end of a subscription. Its calls come one at a time.
+type Receiver interface {
+	// Encode writes an item as it is sent.
+	Encode(item *Item) []byte
+	// Send sends what Encode has written, if nothing was hidden in the meantime. It may take as long
+	// as a slow subscriber needs.
+	Send(text []byte)
+	// End is the last call, unless the subscription's context has ended. The reason is one of this
+	// package's errors.
+	End(reason error)
 }
 
-// News subscribes to the posts that appear in the subscriber's news, until ctx ends. onEnd is
-// called before the channel is closed for another reason, with one of this package's errors.
-func (h *Hub) News(ctx context.Context, who Subscriber, onEnd func(error)) <-chan *Item {
-	return h.subscribe(ctx, who, topic{}, onEnd)
+// Subscription is one subscriber's bounded queue of updates. While the queue is empty it has no
+// goroutine.
+type Subscription struct {
+	viewer   social.UserID
+	session  [32]byte
+	topic    topic
+	hub      *Hub
+	receiver Receiver
+
+	mu      sync.Mutex
+	queue   []*update
+	running bool  // a goroutine is at work on the queue
+	ended   bool  // nothing is added to the queue any more
+	reason  error // why it has ended; nil: its subscriber has ended it, or has been told
+}
+
+// News subscribes to the posts that appear in the subscriber's news, until ctx ends.
+func (h *Hub) News(ctx context.Context, who Subscriber, receiver Receiver) {
+	h.subscribe(ctx, who, topic{}, receiver)
 }
 
 // Comments subscribes to the comments on a post, like News.
-func (h *Hub) Comments(ctx context.Context, who Subscriber, post social.PostID, onEnd func(error)) <-chan *Item {
-	return h.subscribe(ctx, who, topic{post}, onEnd)
+func (h *Hub) Comments(ctx context.Context, who Subscriber, post social.PostID, receiver Receiver) {
+	h.subscribe(ctx, who, topic{post}, receiver)
 }
 
-func (h *Hub) subscribe(ctx context.Context, who Subscriber, about topic, onEnd func(error)) <-chan *Item {
-	s := &Subscription{
-		viewer: who.Viewer, session: who.Session, topic: about, hub: h, onEnd: onEnd,
-		items: make(chan *Item, BufferSize),
-	}
+func (h *Hub) subscribe(ctx context.Context, who Subscriber, about topic, receiver Receiver) {
+	s := &Subscription{viewer: who.Viewer, session: who.Session, topic: about, hub: h, receiver: receiver}
 	if !h.add(s) {
-		s.end(ErrClosed)
-		return s.items
+		receiver.End(ErrClosed)
+		return
 	}
 	context.AfterFunc(ctx, func() { s.end(nil) })
-	return s.items
 }
 
 // deliver never waits: a subscription whose queue is full is ended, so that the subscriber knows to
 // read what it missed.
-func (s *Subscription) deliver(item *Item) {
-	s.mu.Lock()
-	if s.ended {
-		s.mu.Unlock()
-		return
-	}
-	select {
-	case s.items <- item:
-		s.mu.Unlock()
-	default:
-		s.mu.Unlock()
+func (s *Subscription) deliver(u *update) {
+	if !s.enqueue(u) {
 		s.end(ErrTooSlow)
 	}
 }
 
-// end closes the subscription once; a nil reason means that its subscriber ended it.
+func (s *Subscription) enqueue(u *update) (hasRoom bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return true
+	}
+	if len(s.queue) == BufferSize {
+		return false
+	}
+	s.queue = append(s.queue, u)
+	s.run()
+	return true
+}
+
+// end closes the subscription once; a nil reason means that its subscriber ended it. Otherwise the
+// subscriber receives what is in the queue, and then the reason.
 func (s *Subscription) end(reason error) {
 	s.hub.remove(s)
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if reason == nil {
+		s.queue, s.reason = nil, nil
+	}
 	if s.ended {
 		return
 	}
-	s.ended = true
-	if reason != nil {
-		s.onEnd(reason)
+	s.ended, s.reason = true, reason
+	s.run()
+}
+
+// run starts a goroutine that works on the queue, unless there is one. It is called with s.mu held.
+func (s *Subscription) run() {
+	if !s.running {
+		s.running = true
+		s.hub.working.Go(s.work)
 	}
-	close(s.items)
+}
+
+// work sends what is in the queue.
+func (s *Subscription) work() {
+	for {
+		u, reason := s.next()
+		switch {
+		case u != nil:
+			if err := s.send(u); err != nil && u.ctx.Err() == nil {
+				s.hub.logUnseen(u, err)
+				s.end(ErrInterrupted)
+			}
+		case reason != nil:
+			s.receiver.End(reason)
+		default:
+			return
+		}
+	}
+}
+
+// next takes an update from the queue, or after the last one the reason for the end. If there is
+// neither, the goroutine's work is done.
+func (s *Subscription) next() (u *update, reason error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.queue) > 0 {
+		u, s.queue = s.queue[0], s.queue[1:]
+		return u, nil
+	}
+	reason, s.reason = s.reason, nil
+	s.running = reason != nil
+	s.queue = nil
+	return nil, reason
+}
+
+// send sends an update, unless the subscriber may no longer see it. What was encoded while something
+// was hidden is encoded again.
+func (s *Subscription) send(u *update) error {
+	defer u.received(s.viewer)
+	for {
+		seen, err := u.current()
+		if err != nil {
+			return err
+		}
+		item, sees := seen.item(u.cursor, s.viewer)
+		if !sees {
+			return nil
+		}
+		text := s.receiver.Encode(item)
+		if seen.hidings == s.hub.service.Hidings() {
+			s.receiver.Send(text)
+			return nil
+		}
+	}
 }
 
 func (h *Hub) add(s *Subscription) bool {

@@ -2,6 +2,7 @@
 package metrics
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"time"
@@ -120,7 +121,7 @@ func (m *Metrics) Requests(next http.Handler) http.Handler {
 }
 
 // AroundOperations measures each operation; it is a graphql.OperationMiddleware. A subscription
-// counts with its first response, and again with each that has an error.
+// counts when it begins, which is without a response unless that fails.
 func (m *Metrics) AroundOperations(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
 	op := graphql.GetOperationContext(ctx)
 	kind := op.Operation.Operation
@@ -132,19 +133,28 @@ func (m *Metrics) AroundOperations(ctx context.Context, next graphql.OperationHa
 	respond := next(ctx)
 	return func(ctx context.Context) *graphql.Response {
 		response := respond(ctx)
-		if response == nil { // a query is asked for a second response
-			return nil
+		if !first { // a query is asked for a second response
+			return response
 		}
-		code := m.operations.codeOf(ctx, response)
-		if first || len(response.Errors) > 0 {
-			m.operations.count(kind, op.Operation.Name, code)
-		}
+		first = false
+		code := m.operations.codeOf(ctx, cmp.Or(response, &graphql.Response{}))
+		m.operations.count(kind, op.Operation.Name, code)
 		if kind != ast.Subscription {
 			m.durations.WithLabelValues(string(kind), outcome(code)).Observe(time.Since(start).Seconds())
 		}
-		first = false
 		return response
 	}
+}
+
+// AroundResponses counts the events of subscriptions that have errors; it is a
+// graphql.ResponseMiddleware.
+func (m *Metrics) AroundResponses(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
+	response := next(ctx)
+	op := graphql.GetOperationContext(ctx)
+	if op.Operation.Operation == ast.Subscription && response != nil && len(response.Errors) > 0 {
+		m.operations.count(ast.Subscription, op.Operation.Name, m.operations.codeOf(ctx, response))
+	}
+	return response
 }
 
 func outcome(code string) string {

@@ -2,28 +2,44 @@ package resolvers
 
 import (
 	"context"
-	"errors"
-	"sync"
-
-	"github.com/99designs/gqlgen/graphql"
-	"github.com/vektah/gqlparser/v2/ast"
+	"time"
 
 	"plaza/fault"
 	"plaza/graph/model"
 	"plaza/live"
 	"plaza/loaders"
+	"plaza/social"
 )
+
+// Stream is a subscription that has begun, as the transport has it.
+type Stream interface {
+	// Execute resolves the subscription for one event, which its field's resolver finds in ctx, and
+	// returns the response.
+	Execute(ctx context.Context) []byte
+	// Send sends a response of Execute, perhaps that of another subscription to the same.
+	Send(response []byte)
+	// End ends the subscription with an error.
+	End(err error)
+}
 
 // NewsItemAdded resolves Subscription.newsItemAdded.
 func (r subscriptionResolver) NewsItemAdded(ctx context.Context) (<-chan *live.Item, error) {
+	if item := itemOf(ctx); item != nil {
+		return only(item), nil
+	}
 	if _, err := signedIn(ctx); err != nil {
 		return nil, err
 	}
-	return r.Hub.News(ctx, subscriber(ctx), r.onEnd(ctx)), nil
+	s := r.newSubscriber(ctx)
+	r.Hub.News(ctx, s.who, s)
+	return nothing(), nil
 }
 
 // CommentAdded resolves Subscription.commentAdded.
 func (r subscriptionResolver) CommentAdded(ctx context.Context, text string) (<-chan *live.Item, error) {
+	if item := itemOf(ctx); item != nil {
+		return only(item), nil
+	}
 	id, err := postID("postId", text)
 	if err != nil {
 		return nil, err
@@ -35,109 +51,97 @@ func (r subscriptionResolver) CommentAdded(ctx context.Context, text string) (<-
 	if post == nil {
 		return nil, fault.NotFound("postId", "post")
 	}
-	return r.Hub.Comments(ctx, subscriber(ctx), id, r.onEnd(ctx)), nil
-}
-
-func subscriber(ctx context.Context) live.Subscriber {
-	session := sessionOf(ctx)
-	return live.Subscriber{Viewer: session.User, Session: session.TokenHash}
-}
-
-func (r subscriptionResolver) onEnd(ctx context.Context) func(error) {
-	return func(reason error) { r.EndSubscription(ctx, reason) }
-}
-
-// Cursor resolves NewsItemAdded.cursor.
-func (r newsItemAddedResolver) Cursor(ctx context.Context, obj *live.Item) (string, error) {
-	_, err := r.shows(ctx, obj)
-	return obj.Cursor, err
-}
-
-// Event resolves NewsItemAdded.event.
-func (r newsItemAddedResolver) Event(ctx context.Context, obj *live.Item) (live.Change, error) {
-	_, err := r.shows(ctx, obj)
-	return obj.Event, err
+	s := r.newSubscriber(ctx)
+	r.Hub.Comments(ctx, s.who, id, s)
+	return nothing(), nil
 }
 
 // Post resolves NewsItemAdded.post.
 func (r newsItemAddedResolver) Post(ctx context.Context, obj *live.Item) (model.Post, error) {
-	if shows, err := r.shows(ctx, obj); err != nil || !shows {
-		return nil, err
-	}
 	return model.NewPost(loaders.For(ctx).Viewer, obj.Post), nil
-}
-
-// Cursor resolves CommentAdded.cursor.
-func (r commentAddedResolver) Cursor(ctx context.Context, obj *live.Item) (string, error) {
-	_, err := r.shows(ctx, obj)
-	return obj.Cursor, err
-}
-
-// Event resolves CommentAdded.event.
-func (r commentAddedResolver) Event(ctx context.Context, obj *live.Item) (live.Change, error) {
-	_, err := r.shows(ctx, obj)
-	return obj.Event, err
 }
 
 // Comment resolves CommentAdded.comment.
 func (r commentAddedResolver) Comment(ctx context.Context, obj *live.Item) (*model.Comment, error) {
-	if shows, err := r.shows(ctx, obj); err != nil || !shows {
-		return nil, err
-	}
 	return wrapComment(ctx, obj.Comment), nil
 }
 
-type updateKey struct{}
+type itemKey struct{}
 
-// update is one event of a subscription on its way to the subscriber.
-type update struct {
-	check  sync.Once
-	hidden bool
-	err    error
+// itemOf returns the item that a subscription is resolved for; nil: the subscription begins.
+func itemOf(ctx context.Context) *live.Item {
+	item, _ := ctx.Value(itemKey{}).(*live.Item)
+	return item
 }
 
-// EventLoaders gives each event of a subscription its own loaders, because those of an earlier
-// event may be stale. It drops events that have been hidden from the subscriber since the first
-// check.
-func (r *Resolver) EventLoaders(ctx context.Context, next graphql.ResponseHandler) *graphql.Response {
-	if graphql.GetOperationContext(ctx).Operation.Operation != ast.Subscription {
-		return next(ctx)
-	}
-	for {
-		u := &update{}
-		response := next(context.WithValue(r.withLoaders(ctx), updateKey{}, u))
-		if response == nil || !u.hidden {
-			return response
-		}
+// only and nothing are what a subscription's field gives to gqlgen: one item each time that it is
+// executed, and none when it begins.
+func only(item *live.Item) <-chan *live.Item {
+	items := make(chan *live.Item, 1)
+	items <- item
+	return items
+}
+
+func nothing() <-chan *live.Item {
+	none := make(chan *live.Item)
+	close(none)
+	return none
+}
+
+// eventTimeout ends the execution of one event.
+const eventTimeout = 30 * time.Second
+
+// subscriber is the receiver of a subscription.
+type subscriber struct {
+	r         *Resolver
+	ctx       context.Context //nolint:containedctx // the subscription outlives the call
+	who       live.Subscriber
+	stream    Stream
+	selection sameSelection // zero: what it shows differs from viewer to viewer
+}
+
+func (r *Resolver) newSubscriber(ctx context.Context) *subscriber {
+	session := sessionOf(ctx)
+	return &subscriber{
+		r: r, ctx: ctx, who: live.Subscriber{Viewer: session.User, Session: session.TokenHash},
+		stream: r.StreamOf(ctx), selection: sharedSelection(ctx),
 	}
 }
 
-// shows reports whether an item may be shown. Every field checks, because a client may select any
-// of them alone.
-func (r *Resolver) shows(ctx context.Context, item *live.Item) (bool, error) {
-	u, ok := ctx.Value(updateKey{}).(*update)
-	if !ok {
-		return false, errors.New("an item outside of EventLoaders")
+// Encode implements live.Receiver.
+func (s *subscriber) Encode(item *live.Item) []byte {
+	if s.selection == (sameSelection{}) {
+		return s.execute(s.ctx, item)
 	}
-	u.check.Do(func() {
-		var seen bool
-		seen, u.err = r.Hub.Recheck(ctx, item, viewerOf(ctx))
-		u.hidden = !seen && u.err == nil
-		if seen {
-			prime(ctx, item)
-		}
+	return item.Shared(s.selection, func() []byte {
+		return s.execute(context.WithoutCancel(s.ctx), item) // others wait for it, too
 	})
-	return !u.hidden, u.err
 }
 
-// prime fills this event's loaders with what was read to find out who may see it.
-func prime(ctx context.Context, item *live.Item) {
-	load := loaders.For(ctx)
+func (s *subscriber) execute(ctx context.Context, item *live.Item) []byte {
+	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
+	defer cancel()
+	load := s.r.newLoaders(ctx, s.who.Viewer)
+	prime(ctx, load, item)
+	return s.stream.Execute(context.WithValue(loaders.Install(ctx, load), itemKey{}, item))
+}
+
+// prime fills an event's loaders with what was read to find out who may see it.
+func prime(ctx context.Context, load *loaders.Loaders, item *live.Item) {
 	for other, relation := range item.Relations {
 		load.Viewer.Prime(other, relation)
+		if user := item.People[other]; user != nil && social.CanSeeUser(relation) {
+			load.Users.Prime(ctx, other, user)
+		}
 	}
 	load.Posts.Prime(ctx, item.Post.ID, item.Post)
 	if item.Comment != nil {
 		load.Comments.Prime(ctx, item.Comment.ID, item.Comment)
 	}
 }
+
+// Send implements live.Receiver.
+func (s *subscriber) Send(response []byte) { s.stream.Send(response) }
+
+// End implements live.Receiver.
+func (s *subscriber) End(reason error) { s.stream.End(reason) }

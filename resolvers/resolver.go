@@ -30,8 +30,8 @@ type Resolver struct {
 	ClickURL string
 	// NewsAds configures ads in news.
 	NewsAds NewsAds
-	// EndSubscription ends the subscription of ctx with an error.
-	EndSubscription func(ctx context.Context, err error)
+	// StreamOf returns the subscription of a context.
+	StreamOf func(ctx context.Context) Stream
 	// LoaderWait is how long a look-up waits for others to batch with; default:
 	// loaders.DefaultWait.
 	LoaderWait time.Duration

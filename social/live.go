@@ -3,13 +3,15 @@ package social
 import (
 	"context"
 	"slices"
+	"strings"
 )
 
-// Sighting is a new post or comment, the given viewers who may see it, and the relation of each to
-// the people whom it names.
+// Sighting is a new post or comment, the people whom it names, the given viewers who may see it, and
+// the relation of each to those people.
 type Sighting struct {
 	Post    *Post
 	Comment *Comment // nil: the post itself is new
+	People  map[UserID]*User
 	Viewers map[UserID]map[UserID]Relation
 }
 
@@ -20,39 +22,32 @@ func (s *Service) NewsViewers(ctx context.Context, post PostID, viewers []UserID
 		return Sighting{}, err
 	}
 	p := posts[post]
-	readers, err := s.newsReaders(ctx, p.Author, viewers)
+	sighting, err := s.sight(ctx, p, nil)
+	if err != nil || sighting.People[p.Author] == nil {
+		return sighting, err
+	}
+	readers, err := s.newsReaders(ctx, sighting.People[p.Author], viewers)
 	if err != nil {
-		return Sighting{}, err
+		return sighting, err
 	}
-	relations, err := s.relationsTo(ctx, readers, p.Author, p.WallOwner)
-	if err != nil {
-		return Sighting{}, err
-	}
-	sighting := Sighting{Post: p, Viewers: map[UserID]map[UserID]Relation{}}
-	for _, viewer := range readers {
-		if InNews(viewer, p, relations[viewer][p.Author]) {
-			sighting.Viewers[viewer] = relations[viewer]
-		}
-	}
-	return sighting, nil
+	err = s.admit(ctx, &sighting, readers, func(viewer UserID, known map[UserID]Relation) bool {
+		return InNews(viewer, p, known[p.Author])
+	})
+	return sighting, err
 }
 
 // newsReaders keeps the viewers who follow the author, and the author. It iterates over the smaller
 // side, so that neither many viewers nor many followers make every post expensive.
-func (s *Service) newsReaders(ctx context.Context, author UserID, viewers []UserID) ([]UserID, error) {
-	authors, err := s.store.Users(ctx, []UserID{author})
-	if err != nil || authors[author] == nil {
-		return nil, err
-	}
-	if authors[author].FollowersCount >= len(viewers) {
+func (s *Service) newsReaders(ctx context.Context, author *User, viewers []UserID) ([]UserID, error) {
+	if author.FollowersCount >= len(viewers) {
 		return viewers, nil
 	}
-	list := List[UserID]{Of: author, Page: Page{Limit: len(viewers)}}
+	list := List[UserID]{Of: author.ID, Page: Page{Limit: len(viewers)}}
 	followers, err := s.store.Followers(ctx, []List[UserID]{list})
 	if err != nil {
 		return nil, err
 	}
-	follows := map[UserID]bool{author: true}
+	follows := map[UserID]bool{author.ID: true}
 	for _, edge := range followers[list] {
 		follows[edge.From] = true
 	}
@@ -72,18 +67,83 @@ func (s *Service) CommentViewers(ctx context.Context, comment CommentID, viewers
 		return Sighting{}, err
 	}
 	p := posts[c.Post]
-	relations, err := s.relationsTo(ctx, viewers, p.Author, p.WallOwner, c.Author)
+	sighting, err := s.sight(ctx, p, c)
 	if err != nil {
-		return Sighting{}, err
+		return sighting, err
 	}
+	err = s.admit(ctx, &sighting, viewers, func(viewer UserID, known map[UserID]Relation) bool {
+		return CanSeePost(viewer, p, known[p.Author]) && CanSeeComment(c, known[c.Author])
+	})
+	return sighting, err
+}
+
+// sight reads the people whom a post and a comment (nil: none) name.
+func (s *Service) sight(ctx context.Context, p *Post, c *Comment) (Sighting, error) {
 	sighting := Sighting{Post: p, Comment: c, Viewers: map[UserID]map[UserID]Relation{}}
+	people, err := s.store.Users(ctx, sighting.named())
+	sighting.People = people
+	return sighting, err
+}
+
+// named lists the people whom a sighting names, without duplicates.
+func (g *Sighting) named() []UserID {
+	named := []UserID{g.Post.Author}
+	if !slices.Contains(named, g.Post.WallOwner) {
+		named = append(named, g.Post.WallOwner)
+	}
+	if g.Comment != nil && !g.Comment.Author.IsZero() && !slices.Contains(named, g.Comment.Author) {
+		named = append(named, g.Comment.Author)
+	}
+	return named
+}
+
+// admit adds the viewers who see it by their relations to the people named.
+func (s *Service) admit(ctx context.Context, g *Sighting, viewers []UserID, sees func(viewer UserID, known map[UserID]Relation) bool) error {
+	relations, err := s.relationsTo(ctx, viewers, g.named()...)
+	if err != nil {
+		return err
+	}
 	for _, viewer := range viewers {
-		known := relations[viewer]
-		if CanSeePost(viewer, p, known[p.Author]) && CanSeeComment(c, known[c.Author]) {
-			sighting.Viewers[viewer] = known
+		if sees(viewer, relations[viewer]) {
+			g.Viewers[viewer] = relations[viewer]
 		}
 	}
-	return sighting, nil
+	return nil
+}
+
+// View describes how a viewer is related to what was sighted: which of the people named they are,
+// and their relations to the others. The rules of policy.go look at nothing else of a viewer, so two
+// viewers with the same view have the same rights, and see the same of the post, the comment and
+// those people.
+func (g *Sighting) View(viewer UserID) string {
+	if viewer.IsZero() {
+		return "signed out"
+	}
+	var view strings.Builder
+	for _, person := range g.named() {
+		if viewer == person {
+			view.WriteString("self;")
+		} else {
+			g.Viewers[viewer][person].describe(&view)
+		}
+	}
+	return view.String()
+}
+
+// describe writes a relation: equal ones in the same way, and others in another way.
+func (r Relation) describe(to *strings.Builder) {
+	for _, holds := range []bool{r.Follows, r.Mutes, r.Blocks, r.BlockedBy, r.Gone} {
+		if holds {
+			to.WriteByte('1')
+		} else {
+			to.WriteByte('0')
+		}
+	}
+	circles := slices.SortedFunc(slices.Values(r.Circles), func(a, b CircleID) int { return a.Compare(b.ID) })
+	for _, circle := range circles {
+		to.Write(circle.Bytes())
+	}
+	to.WriteByte(';')
 }
 
 // relationsTo reads the relations of many viewers to a few people, in one read.

@@ -145,7 +145,7 @@ func (s *Server) answerHTTP(ctx context.Context, req *request, r *http.Request) 
 			a, refusal = nil, &httpError{http.StatusInternalServerError, s.recovered(ctx, value)}
 		}
 	}()
-	op, errs := s.prepare(ctx, req, r.Header)
+	op, errs := s.prepare(ctx, req)
 	if errs != nil {
 		return failedAnswer(op, errs), nil
 	}

@@ -58,7 +58,7 @@ func newTestServer(t *testing.T, change func(*Options)) *testServer {
 		Viewer:      func(ctx context.Context) string { name, _ := ctx.Value(viewerKey{}).(string); return name },
 		LoaderOf:    func(ctx context.Context) int { n, _ := ctx.Value(loaderKey{}).(int); return n },
 		RequestIDOf: RequestID,
-		EndWith:     EndSubscription,
+		StreamOf:    func(ctx context.Context) testapi.Stream { return StreamOf(ctx) },
 		Started:     make(chan string, 1000),
 		Ended:       make(chan string, 1000),
 		Release:     make(chan struct{}),

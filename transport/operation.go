@@ -3,7 +3,6 @@ package transport
 import (
 	"context"
 	"errors"
-	"net/http"
 	"regexp"
 	"strings"
 
@@ -26,22 +25,30 @@ type operation struct {
 
 func (o *operation) kind() ast.Operation { return o.context.Operation.Operation }
 
+// again returns a context for another execution of the operation.
+func (o *operation) again() *graphql.OperationContext {
+	c := o.context
+	return &graphql.OperationContext{
+		RawQuery: c.RawQuery, Variables: c.Variables, OperationName: c.OperationName, Doc: c.Doc, Extensions: c.Extensions, Operation: c.Operation,
+		RecoverFunc: c.RecoverFunc, ResolverMiddleware: c.ResolverMiddleware, RootResolverMiddleware: c.RootResolverMiddleware,
+	}
+}
+
 // prepare parses a request, and checks limits, validity, variables and cost. When it fails, the
 // operation is nil unless the cost was the reason.
-func (s *Server) prepare(ctx context.Context, req *request, header http.Header) (*operation, gqlerror.List) {
-	op, errs := s.check(ctx, req, header)
+func (s *Server) prepare(ctx context.Context, req *request) (*operation, gqlerror.List) {
+	op, errs := s.check(ctx, req)
 	if len(errs) > 0 {
 		s.options.Refused(errorCode(errs[0]))
 	}
 	return op, errs
 }
 
-func (s *Server) check(ctx context.Context, req *request, header http.Header) (*operation, gqlerror.List) {
+func (s *Server) check(ctx context.Context, req *request) (*operation, gqlerror.List) {
 	opCtx := &graphql.OperationContext{
 		RawQuery:               req.Query,
 		OperationName:          req.OperationName,
 		Extensions:             req.Extensions,
-		Headers:                header,
 		RecoverFunc:            s.options.Recover,
 		ResolverMiddleware:     callField,
 		RootResolverMiddleware: callRoot,

@@ -31,8 +31,8 @@ type Options struct {
 	// AroundOperations wrap each operation, the first outermost: this is where loaders are installed for
 	// queries and mutations.
 	AroundOperations []graphql.OperationMiddleware
-	// AroundResponses wrap each response: one of a query or mutation, one for each event of a
-	// subscription, which is where its loaders are installed.
+	// AroundResponses wrap each response: one of a query or mutation, and each that is executed for
+	// an event of a subscription.
 	AroundResponses []graphql.ResponseMiddleware
 
 	// ErrorPresenter converts an error that a resolver, Authenticate or Recover returned to the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -49,6 +50,12 @@ func (a *answer) frame() (head, tail []byte, err error) {
 	}
 	after.WriteByte('}')
 	return before.Bytes(), after.Bytes(), nil
+}
+
+// encode gives the whole answer.
+func (a *answer) encode() ([]byte, error) {
+	head, tail, err := a.frame()
+	return slices.Concat(head, a.data, tail), err
 }
 
 func (a *answer) allExtensions() map[string]any {

@@ -28,6 +28,7 @@ type Server struct {
 	schema    graphql.ExecutableSchema
 	options   Options
 	executor  *executor.Executor
+	events    *executor.Executor // of streams: without AroundOperations
 	rules     *rules.Rules
 	documents graphql.Cache[*ast.QueryDocument]
 
@@ -51,7 +52,8 @@ func New(es graphql.ExecutableSchema, options Options) *Server {
 	s := &Server{
 		schema:    es,
 		options:   options,
-		executor:  newExecutor(es, options),
+		executor:  newExecutor(es, options, options.AroundOperations),
+		events:    newExecutor(es, options, nil),
 		rules:     newRules(),
 		documents: lru.New[*ast.QueryDocument](options.CachedDocuments),
 		sockets:   map[*socket]struct{}{},
@@ -63,11 +65,11 @@ func New(es graphql.ExecutableSchema, options Options) *Server {
 }
 
 // newExecutor sets gqlgen's executor up for dispatching only: documents are prepared in this package.
-func newExecutor(es graphql.ExecutableSchema, options Options) *executor.Executor {
+func newExecutor(es graphql.ExecutableSchema, options Options, aroundOperations []graphql.OperationMiddleware) *executor.Executor {
 	exec := executor.New(es)
 	exec.SetErrorPresenter(options.ErrorPresenter)
 	exec.SetRecoverFunc(options.Recover)
-	for _, around := range options.AroundOperations {
+	for _, around := range aroundOperations {
 		exec.AroundOperations(around)
 	}
 	for _, around := range options.AroundResponses {
@@ -76,7 +78,7 @@ func newExecutor(es graphql.ExecutableSchema, options Options) *executor.Executo
 	return exec
 }
 
-// ServeHTTP answers one HTTP request, or serves a websocket until it is closed.
+// ServeHTTP answers one HTTP request, or opens a websocket, which goes on after it has returned.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, id := withRequestID(graphql.StartOperationTrace(r.Context()))
 	r = r.WithContext(ctx)
@@ -90,12 +92,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.refuse(w, r, http.StatusServiceUnavailable, errShuttingDown())
 		return
 	}
-	defer s.busy.Done()
 	// Server-sent events will branch off here, on Accept: text/event-stream.
 	if websocket.IsWebSocketUpgrade(r) {
 		s.serveWebSocket(w, r)
 		return
 	}
+	defer s.busy.Done()
 	s.serveHTTP(w, r)
 }
 

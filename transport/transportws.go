@@ -74,6 +74,7 @@ type socketOperation struct {
 	name      string          // as text
 	ctx       context.Context
 	cancel    context.CancelFunc
+	kept      bool // a Stream, which outlives the operation's goroutine; only that uses it
 	streaming bool // a subscription; guarded by socket.mu
 	stopped   bool // the client no longer listens; guarded by socket.mu
 }
@@ -119,7 +120,7 @@ const (
 	socketClosing // which is answer enough
 )
 
-// register reserves an id and counts the operation's goroutine.
+// register reserves an id and counts the operation.
 func (k *socket) register(id json.RawMessage, name string) (*socketOperation, refusal) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -159,7 +160,7 @@ func (k *socket) forget(op *socketOperation) {
 // run is the goroutine of an operation.
 func (k *socket) run(op *socketOperation, req *request) {
 	ctx, _ := withRequestID(graphql.StartOperationTrace(op.ctx))
-	defer k.finish(op)
+	defer k.leave(op)
 	defer func() {
 		if value := recover(); value != nil {
 			k.fail(op, gqlerror.List{k.server.recovered(ctx, value)})
@@ -172,7 +173,7 @@ func (k *socket) run(op *socketOperation, req *request) {
 		k.failIdentity(op, failure)
 		return
 	}
-	prepared, errs := k.server.prepare(authenticated, req, k.header)
+	prepared, errs := k.server.prepare(authenticated, req)
 	if errs != nil {
 		k.fail(op, errs)
 		return
@@ -180,15 +181,35 @@ func (k *socket) run(op *socketOperation, req *request) {
 	k.execute(authenticated, op, prepared)
 }
 
-// finish counts an operation's goroutine out.
+// leave ends an operation's goroutine, and the operation, unless it is a Stream.
+func (k *socket) leave(op *socketOperation) {
+	if op.kept {
+		context.AfterFunc(op.ctx, func() { k.finish(op) })
+		return
+	}
+	k.finish(op)
+}
+
+// finish counts an operation out.
 func (k *socket) finish(op *socketOperation) {
-	op.cancel()
 	k.mu.Lock()
+	op.stop()
 	k.forget(op)
 	k.running--
 	k.mu.Unlock()
 	k.finishDraining()
 	k.operating.Done()
+}
+
+// begin counts a call of a Stream in, if the client still listens; operating.Done counts it out.
+func (k *socket) begin(op *socketOperation) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.closing || op.stopped {
+		return false
+	}
+	k.operating.Add(1)
+	return true
 }
 
 // failIdentity: a revoked token costs the socket, a failing database only the operation.
@@ -203,17 +224,18 @@ func (k *socket) failIdentity(op *socketOperation, err *gqlerror.Error) {
 	}
 }
 
-// execute sends a response for each event of a subscription, and one for a query or mutation.
+// execute sends a response for each event of a subscription, and one for a query or mutation. A
+// subscription that has become a Stream goes on without it.
 func (k *socket) execute(ctx context.Context, op *socketOperation, prepared *operation) {
 	streaming := prepared.kind() == ast.Subscription
 	if streaming {
 		k.markStreaming(op)
+		ctx = context.WithValue(ctx, streamKey{}, &Stream{k, op, prepared})
 	} else {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, k.server.options.OperationTimeout)
 		defer cancel()
 	}
-	ctx, ending := withEnding(ctx)
 	handler, ctx := k.server.dispatch(ctx, prepared)
 	for {
 		resp := handler(ctx)
@@ -225,15 +247,18 @@ func (k *socket) execute(ctx context.Context, op *socketOperation, prepared *ope
 			k.fail(op, a.errors)
 			return
 		}
-		if !k.next(ctx, op, a) || !streaming {
+		response, err := a.encode()
+		if err != nil { // an extension that does not marshal
+			k.fail(op, gqlerror.List{k.server.present(ctx, err)})
+			return
+		}
+		if !k.next(op, response) || !streaming {
 			break
 		}
 	}
-	if err := ending.err(); err != nil {
-		k.fail(op, gqlerror.List{k.server.present(ctx, err)})
-		return
+	if !op.kept {
+		k.send(op, true, encodeMessage(messageComplete, op.id, nil))
 	}
-	k.send(op, true, encodeMessage(messageComplete, op.id, nil))
 }
 
 // markStreaming: a draining socket waits for queries and mutations only.
@@ -252,20 +277,13 @@ func (k *socket) fail(op *socketOperation, errs gqlerror.List) {
 }
 
 // next sends a response, and tells whether the client still listens.
-func (k *socket) next(ctx context.Context, op *socketOperation, a *answer) bool {
-	head, tail, err := a.frame()
-	if err != nil { // an extension that does not marshal
-		k.fail(op, gqlerror.List{k.server.present(ctx, err)})
-		return false
-	}
+func (k *socket) next(op *socketOperation, response []byte) bool {
 	buf := getBuffer()
 	defer putBuffer(buf)
 	buf.WriteString(`{"id":`)
 	buf.Write(op.id)
 	buf.WriteString(`,"type":"next","payload":`)
-	buf.Write(head)
-	buf.Write(a.data)
-	buf.Write(tail)
+	buf.Write(response)
 	buf.WriteByte('}')
 	return k.send(op, false, buf.Bytes())
 }

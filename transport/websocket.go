@@ -30,8 +30,9 @@ func newUpgrader(options Options) websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: options.InitTimeout,
 		Subprotocols:     []string{subprotocolTransport},
+		ReadBufferSize:   1024, // idle sockets hold it
 		WriteBufferSize:  4096,
-		WriteBufferPool:  &sync.Pool{}, // idle sockets hold none; for reading, net/http's buffer is taken over
+		WriteBufferPool:  &sync.Pool{}, // idle sockets hold none
 		CheckOrigin:      func(r *http.Request) bool { return originAllowed(r, options.AllowedOrigins) },
 	}
 }
@@ -54,12 +55,26 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	return http.NewResponseController(h.ResponseWriter).Hijack()
 }
 
-// serveWebSocket upgrades the connection and reads from it until it ends. An idle socket uses only
-// this goroutine; each running operation has one more.
+// serveWebSocket upgrades the connection, and leaves it to a goroutine of its own: that of the
+// request has a deep stack, and holds the request's buffers. An idle socket uses only that goroutine.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
+	conn := s.upgrade(w, r)
+	if conn == nil {
+		s.busy.Done()
+		return
+	}
+	k := newSocket(s, conn, r)
+	go func() {
+		defer s.busy.Done()
+		k.serve()
+	}()
+}
+
+// upgrade opens a websocket, or answers why not.
+func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
 	if s.closedToSockets() {
 		s.refuse(w, r, http.StatusServiceUnavailable, errShuttingDown())
-		return
+		return nil
 	}
 	upgrader := s.upgrader
 	upgrader.Error = func(w http.ResponseWriter, r *http.Request, status int, reason error) {
@@ -71,23 +86,15 @@ func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	}
 	conn, err := upgrader.Upgrade(hijacker{w}, r, http.Header{"X-Request-Id": w.Header()["X-Request-Id"]})
 	if err != nil {
-		return // upgrader.Error has answered
+		return nil // upgrader.Error has answered
 	}
-	k := newSocket(s, conn, r)
-	defer k.end()
-	s.addSocket(k)
-	defer s.removeSocket(k)
-	if conn.Subprotocol() == "" {
-		k.close(closeNotAcceptable, "Subprotocol not acceptable")
-	}
-	k.read()
+	return conn
 }
 
-// socket is one websocket. Its reader is the goroutine of serveWebSocket.
+// socket is one websocket. Its reader is the goroutine of serve.
 type socket struct {
 	server *Server
 	conn   *websocket.Conn
-	header http.Header // of the handshake
 	ctx    context.Context
 	cancel context.CancelFunc
 	timers struct{ init, ping *time.Timer }
@@ -112,10 +119,9 @@ func newSocket(s *Server, conn *websocket.Conn, r *http.Request) *socket {
 	k := &socket{
 		server:     s,
 		conn:       conn,
-		header:     r.Header,
 		operations: map[string]*socketOperation{},
 	}
-	k.ctx, k.cancel = context.WithCancel(r.Context())
+	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(r.Context()))
 	k.authorization = r.Header.Get("Authorization")
 	conn.SetReadLimit(s.options.MaxMessageBytes)
 	conn.SetPongHandler(func(string) error { return k.stayAlive() })
@@ -130,6 +136,17 @@ func newSocket(s *Server, conn *websocket.Conn, r *http.Request) *socket {
 	})
 	k.timers.ping = time.AfterFunc(s.options.PingInterval, k.ping)
 	return k
+}
+
+// serve reads from the socket until it ends.
+func (k *socket) serve() {
+	defer k.end()
+	k.server.addSocket(k)
+	defer k.server.removeSocket(k)
+	if k.conn.Subprotocol() == "" {
+		k.close(closeNotAcceptable, "Subprotocol not acceptable")
+	}
+	k.read()
 }
 
 // read handles message after message until the connection fails or the client answers our close frame.

@@ -21,8 +21,6 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CommentAddedResolver interface {
-	Cursor(ctx context.Context, obj *live.Item) (string, error)
-	Event(ctx context.Context, obj *live.Item) (live.Change, error)
 	Comment(ctx context.Context, obj *live.Item) (*model.Comment, error)
 }
 type MutationResolver interface {
@@ -77,8 +75,6 @@ type MutationResolver interface {
 	UnmuteUser(ctx context.Context, input model.UnmuteUserInput) (*model.UnmuteUserPayload, error)
 }
 type NewsItemAddedResolver interface {
-	Cursor(ctx context.Context, obj *live.Item) (string, error)
-	Event(ctx context.Context, obj *live.Item) (live.Change, error)
 	Post(ctx context.Context, obj *live.Item) (model.Post, error)
 }
 type QueryResolver interface {
@@ -794,7 +790,7 @@ func (ec *executionContext) _CommentAdded_cursor(ctx context.Context, field grap
 		field,
 		ec.fieldContext_CommentAdded_cursor,
 		func(ctx context.Context) (any, error) {
-			return ec.resolvers.CommentAdded().Cursor(ctx, obj)
+			return obj.Cursor, nil
 		},
 		nil,
 		ec.marshalNString2string,
@@ -807,8 +803,8 @@ func (ec *executionContext) fieldContext_CommentAdded_cursor(_ context.Context, 
 	fc = &graphql.FieldContext{
 		Object:     "CommentAdded",
 		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
+		IsMethod:   false,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type String does not have child fields")
 		},
@@ -823,7 +819,7 @@ func (ec *executionContext) _CommentAdded_event(ctx context.Context, field graph
 		field,
 		ec.fieldContext_CommentAdded_event,
 		func(ctx context.Context) (any, error) {
-			return ec.resolvers.CommentAdded().Event(ctx, obj)
+			return obj.Event, nil
 		},
 		nil,
 		ec.marshalNLiveEvent2plazaᚋliveᚐChange,
@@ -836,8 +832,8 @@ func (ec *executionContext) fieldContext_CommentAdded_event(_ context.Context, f
 	fc = &graphql.FieldContext{
 		Object:     "CommentAdded",
 		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
+		IsMethod:   false,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type LiveEvent does not have child fields")
 		},
@@ -3284,7 +3280,7 @@ func (ec *executionContext) _NewsItemAdded_cursor(ctx context.Context, field gra
 		field,
 		ec.fieldContext_NewsItemAdded_cursor,
 		func(ctx context.Context) (any, error) {
-			return ec.resolvers.NewsItemAdded().Cursor(ctx, obj)
+			return obj.Cursor, nil
 		},
 		nil,
 		ec.marshalNString2string,
@@ -3297,8 +3293,8 @@ func (ec *executionContext) fieldContext_NewsItemAdded_cursor(_ context.Context,
 	fc = &graphql.FieldContext{
 		Object:     "NewsItemAdded",
 		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
+		IsMethod:   false,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type String does not have child fields")
 		},
@@ -3313,7 +3309,7 @@ func (ec *executionContext) _NewsItemAdded_event(ctx context.Context, field grap
 		field,
 		ec.fieldContext_NewsItemAdded_event,
 		func(ctx context.Context) (any, error) {
-			return ec.resolvers.NewsItemAdded().Event(ctx, obj)
+			return obj.Event, nil
 		},
 		nil,
 		ec.marshalNLiveEvent2plazaᚋliveᚐChange,
@@ -3326,8 +3322,8 @@ func (ec *executionContext) fieldContext_NewsItemAdded_event(_ context.Context, 
 	fc = &graphql.FieldContext{
 		Object:     "NewsItemAdded",
 		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
+		IsMethod:   false,
+		IsResolver: false,
 		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
 			return nil, errors.New("field of type LiveEvent does not have child fields")
 		},
@@ -4740,77 +4736,15 @@ func (ec *executionContext) _CommentAdded(ctx context.Context, sel ast.Selection
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CommentAdded")
 		case "cursor":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CommentAdded_cursor(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
+			out.Values[i] = ec._CommentAdded_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "event":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CommentAdded_event(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
+			out.Values[i] = ec._CommentAdded_event(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "comment":
 			field := field
 
@@ -5158,77 +5092,15 @@ func (ec *executionContext) _NewsItemAdded(ctx context.Context, sel ast.Selectio
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("NewsItemAdded")
 		case "cursor":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._NewsItemAdded_cursor(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
+			out.Values[i] = ec._NewsItemAdded_cursor(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "event":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._NewsItemAdded_event(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
+			out.Values[i] = ec._NewsItemAdded_event(ctx, field, obj)
+			if out.Values[i] == graphql.Null {
+				atomic.AddUint32(&out.Invalids, 1)
 			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
 		case "post":
 			field := field
 

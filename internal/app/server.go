@@ -61,16 +61,16 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
 	resolver := &resolvers.Resolver{
 		Social: s.social, Ads: s.ads, Hub: s.Hub, Logger: slog.Default(), NewsAds: c.NewsAds, LoaderWait: c.LoaderWait,
-		ClickURL:        strings.TrimSuffix(c.PublicURL, "/") + clickPath,
-		EndSubscription: transport.EndSubscription,
-		RequestID:       transport.RequestID,
+		ClickURL:  strings.TrimSuffix(c.PublicURL, "/") + clickPath,
+		StreamOf:  func(ctx context.Context) resolvers.Stream { return transport.StreamOf(ctx) },
+		RequestID: transport.RequestID,
 	}
 	s.GraphQL = transport.New(resolver.Executable(), transport.Options{
 		Authenticate:     resolver.Authenticate,
 		SessionKey:       resolvers.SessionKey,
 		Refused:          s.Metrics.Refused,
 		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, resolver.OperationLoaders},
-		AroundResponses:  []graphql.ResponseMiddleware{resolver.EventLoaders},
+		AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
 		ErrorPresenter:   resolver.PresentError,
 		Recover:          resolver.Recover,
 		AllowedOrigins:   c.origins(),

@@ -22,8 +22,8 @@ type Resolver struct {
 	RequestIDOf func(ctx context.Context) string
 	// LoaderOf numbers the loaders that were installed around the response.
 	LoaderOf func(ctx context.Context) int
-	// EndWith ends a subscription with an error.
-	EndWith func(ctx context.Context, err error)
+	// StreamOf returns the stream of a subscription.
+	StreamOf func(ctx context.Context) Stream
 	// Started takes a value when waits, holds, forever or flood begins; Ended when its context has ended.
 	Started, Ended chan string
 	// Release lets holds return.
@@ -124,11 +124,27 @@ func (subscription) Refused(context.Context) (<-chan *Tick, error) {
 	return nil, &gqlerror.Error{Message: "no such post", Extensions: map[string]any{"code": "NOT_FOUND"}}
 }
 
+// Stream is a transport.Stream.
+type Stream interface {
+	Execute(ctx context.Context) []byte
+	Send(response []byte)
+	End(err error)
+}
+
+type eventKey struct{}
+
 func (s subscription) TooSlow(ctx context.Context) (<-chan *Tick, error) {
 	ticks := make(chan *Tick, 1)
-	ticks <- &Tick{}
-	s.EndWith(ctx, &gqlerror.Error{Message: "too slow", Extensions: map[string]any{"code": "SUBSCRIBER_TOO_SLOW"}})
-	close(ticks)
+	defer close(ticks)
+	if tick, ok := ctx.Value(eventKey{}).(*Tick); ok {
+		ticks <- tick
+		return ticks, nil
+	}
+	stream := s.StreamOf(ctx)
+	go func() {
+		stream.Send(stream.Execute(context.WithValue(ctx, eventKey{}, &Tick{})))
+		stream.End(&gqlerror.Error{Message: "too slow", Extensions: map[string]any{"code": "SUBSCRIBER_TOO_SLOW"}})
+	}()
 	return ticks, nil
 }
 

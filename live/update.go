@@ -1,0 +1,129 @@
+package live
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"sync"
+
+	"plaza/social"
+)
+
+// Change is the kind of a live update.
+type Change string
+
+// Added: something is new.
+const Added Change = "ADDED"
+
+// Item is a live update as one subscriber may see it.
+type Item struct {
+	Cursor  string // the event's position in the log
+	Event   Change
+	Post    *social.Post
+	Comment *social.Comment // nil: the post itself is new
+	// People are those whom the item names, and Relations are the subscriber's relations to them, as
+	// they were checked for this item.
+	People    map[social.UserID]*social.User
+	Relations map[social.UserID]social.Relation
+
+	seen *sighting
+	view string
+}
+
+// Shared returns what encode returns for one of the subscribers who made this selection and have the
+// same view of the item (see social.Sighting.View): it is encoded once for all of them. It must
+// depend on nothing else of the subscriber.
+func (i *Item) Shared(selection any, encode func() []byte) []byte {
+	return i.seen.shared(encodingKey{selection, i.view}, encode)
+}
+
+// update is an event on its way to its subscribers. What is read and encoded for it is read and
+// encoded once for all of them.
+type update struct {
+	hub    *Hub
+	ctx    context.Context // the hub's
+	cursor string
+	see    func(context.Context, []social.UserID) (social.Sighting, error)
+
+	mu      sync.Mutex
+	waiting map[social.UserID]int // the number of subscriptions of each viewer that have not received it
+	seen    *sighting             // nil: nothing has been read yet
+}
+
+func (h *Hub) newUpdate(ctx context.Context, e *social.Event, subscriptions []*Subscription, see func(context.Context, []social.UserID) (social.Sighting, error)) *update {
+	u := &update{hub: h, ctx: ctx, cursor: e.ID.Text(cursorPrefix), see: see, waiting: map[social.UserID]int{}}
+	for _, s := range subscriptions {
+		u.waiting[s.viewer]++
+	}
+	return u
+}
+
+// current returns who of those who wait may see the update now. It reads again, for all of them, if
+// anything may have been hidden since it last did: a subscriber may have been blocked in the meantime.
+func (u *update) current() (*sighting, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	hidings := u.hub.service.Hidings()
+	if u.seen != nil && u.seen.hidings == hidings {
+		return u.seen, nil
+	}
+	found, err := u.see(u.ctx, slices.Collect(maps.Keys(u.waiting)))
+	if err != nil {
+		return nil, err
+	}
+	u.seen = &sighting{Sighting: found, hidings: hidings, encoded: map[encodingKey]*encoding{}}
+	return u.seen, nil
+}
+
+// received is called when a subscription of a viewer has received the update.
+func (u *update) received(viewer social.UserID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.waiting[viewer]--; u.waiting[viewer] == 0 {
+		delete(u.waiting, viewer)
+	}
+}
+
+// sighting is what was read of an update, and who may see it. It holds until something is hidden.
+type sighting struct {
+	social.Sighting
+
+	hidings uint64
+
+	mu      sync.Mutex
+	encoded map[encodingKey]*encoding
+}
+
+type encodingKey struct {
+	selection any
+	view      string
+}
+
+type encoding struct {
+	once sync.Once
+	text []byte
+}
+
+// item returns the update as a viewer may see it.
+func (g *sighting) item(cursor string, viewer social.UserID) (item *Item, sees bool) {
+	relations, sees := g.Viewers[viewer]
+	if !sees {
+		return nil, false
+	}
+	return &Item{
+		Cursor: cursor, Event: Added, Post: g.Post, Comment: g.Comment, People: g.People, Relations: relations,
+		seen: g, view: g.View(viewer),
+	}, true
+}
+
+func (g *sighting) shared(key encodingKey, encode func() []byte) []byte {
+	g.mu.Lock()
+	e := g.encoded[key]
+	if e == nil {
+		e = &encoding{}
+		g.encoded[key] = e
+	}
+	g.mu.Unlock()
+	e.once.Do(func() { e.text = encode() })
+	return e.text
+}

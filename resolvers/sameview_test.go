@@ -1,0 +1,79 @@
+package resolvers
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/vektah/gqlparser/v2/ast"
+	"github.com/vektah/gqlparser/v2/parser"
+	"github.com/vektah/gqlparser/v2/validator"
+	"github.com/vektah/gqlparser/v2/validator/rules"
+
+	"plaza/graph/generated"
+)
+
+// TestSameViewNamesFields: every entry is a field of the schema. One with arguments or with a list of
+// things that are filtered for the viewer would not be the same for all.
+func TestSameViewNamesFields(t *testing.T) {
+	t.Parallel()
+	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+	filtered := []string{"Comment", "Post", "StatusPost", "User", "Circle", "PostVersion", "UserProperty"}
+	for entry := range sameView {
+		object := schema.Types[entry.object]
+		if object == nil || object.Fields.ForName(entry.field) == nil {
+			t.Errorf("%s.%s is not in the schema", entry.object, entry.field)
+			continue
+		}
+		field := object.Fields.ForName(entry.field)
+		if len(field.Arguments) > 0 || strings.HasSuffix(field.Type.Name(), "Connection") ||
+			field.Type.Elem != nil && slices.Contains(filtered, field.Type.Name()) {
+			t.Errorf("%s.%s can't be the same for all who have the same view", entry.object, entry.field)
+		}
+		if leaf := schema.Types[field.Type.Name()]; leaf.IsCompositeType() && !hasFields(field.Type.Name()) {
+			t.Errorf("%s.%s is a %s, of which no field is the same", entry.object, entry.field, field.Type.Name())
+		}
+	}
+}
+
+func hasFields(object string) bool {
+	for entry := range sameView {
+		if entry.object == object {
+			return true
+		}
+	}
+	return false
+}
+
+func TestSelectionsThatAreShared(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]bool{
+		`subscription { newsItemAdded { cursor event post { id text author { handle viewerFollows } wallOwner { name } } } }`: true,
+		`subscription { newsItemAdded { post { __typename ... on PollPost { question options { text votesCount } } } } }`:     true,
+		`subscription { newsItemAdded { post { ...P } } } fragment P on Post { id audience { kind } }`:                        true,
+		`subscription { newsItemAdded { post { ...P } } } fragment P on Post { id audience { kind circles { id } } }`:         false,
+		`subscription { newsItemAdded { post { id viewerReaction } } }`:                                                       false,
+		`subscription { newsItemAdded { post { id latestComments { id } } } }`:                                                false,
+		`subscription { newsItemAdded { post { author { viewerCircles { id } } } } }`:                                         false,
+		`subscription { newsItemAdded { post { ... on PollPost { viewerVote } } } }`:                                          false,
+		`subscription { newsItemAdded { post { viewerIsMutingThread } } }`:                                                    false,
+		`subscription { commentAdded(postId: "x") { comment { id text viewerCanReply post { commentCount } } } }`:             true,
+		`subscription { commentAdded(postId: "x") { comment { ancestors { id } } } }`:                                         false,
+		`subscription { commentAdded(postId: "x") { comment { parent { id } } } }`:                                            false,
+		`subscription { commentAdded(postId: "x") { comment { author { wall { nodes { id } } } } } }`:                         false,
+		`subscription { commentAdded(postId: "x") { comment { id parent @skip(if: true) { id } } } }`:                         false,
+	} {
+		doc, err := parser.ParseQuery(&ast.Source{Input: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		schema := generated.NewExecutableSchema(generated.Config{}).Schema()
+		if errs := validator.ValidateWithRules(schema, doc, rules.NewDefaultRules()); len(errs) > 0 {
+			t.Fatalf("%s: %v", query, errs)
+		}
+		root, _ := doc.Operations[0].SelectionSet[0].(*ast.Field)
+		if got := looksTheSame(doc, root.SelectionSet); got != want {
+			t.Errorf("%s: %v, want %v", query, got, want)
+		}
+	}
+}

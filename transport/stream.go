@@ -1,0 +1,74 @@
+package transport
+
+import (
+	"context"
+
+	"github.com/vektah/gqlparser/v2/gqlerror"
+)
+
+type streamKey struct{}
+
+// Stream is a running subscription, for the resolver of its field. The resolver is called once when
+// the subscription begins: it takes the stream with [StreamOf], keeps it, and returns a channel that
+// is closed. For each event somebody then calls Execute, which calls the resolver again, with the
+// event in its context: now it returns a channel with the event. A stream needs no goroutine while
+// nothing happens.
+type Stream struct {
+	socket   *socket
+	op       *socketOperation
+	prepared *operation
+}
+
+// StreamOf returns the stream of a subscription's context; nil in other operations.
+func StreamOf(ctx context.Context) *Stream {
+	s, _ := ctx.Value(streamKey{}).(*Stream)
+	if s != nil {
+		s.op.kept = true
+	}
+	return s
+}
+
+// Execute runs the subscription for one event, and returns the response as JSON. ctx derives from
+// the context that the resolver was called with.
+func (s *Stream) Execute(ctx context.Context) (response []byte) {
+	server := s.socket.server
+	defer func() {
+		if value := recover(); value != nil {
+			response = failed(server.recovered(ctx, value))
+		}
+	}()
+	handler, ctx := server.events.DispatchOperation(ctx, s.prepared.again())
+	resp := handler(ctx)
+	if resp == nil { // ctx has ended before the event was taken
+		return failed(server.present(ctx, context.Cause(ctx)))
+	}
+	response, err := newAnswer(resp, s.prepared.cost).encode()
+	if err != nil { // an extension that does not marshal
+		return failed(server.present(ctx, err))
+	}
+	return response
+}
+
+// failed is a response without data.
+func failed(err *gqlerror.Error) []byte {
+	response, _ := (&answer{errors: gqlerror.List{err}}).encode()
+	return response
+}
+
+// Send sends a response of Execute, which may be that of another stream with the same operation, if
+// the client still listens. It waits for a client that is slow.
+func (s *Stream) Send(response []byte) {
+	if s.socket.begin(s.op) {
+		defer s.socket.operating.Done()
+		s.socket.next(s.op, response)
+	}
+}
+
+// End ends the subscription with an error, which goes through the presenter.
+func (s *Stream) End(err error) {
+	if s.socket.begin(s.op) {
+		defer s.socket.operating.Done()
+		s.socket.fail(s.op, gqlerror.List{s.socket.server.present(s.op.ctx, err)})
+		s.op.cancel()
+	}
+}
