@@ -13,16 +13,17 @@ import (
 var (
 	adSightings      = define(`SELECT scope, choice, at, until, keep FROM ad_sightings WHERE profile = ?`)
 	insertAdSighting = define(`INSERT INTO ad_sightings (profile, scope, choice, at, until, keep) VALUES (?, ?, ?, ?, ?, ?)`)
-	// Each reservation takes some old ones along, so that they never pile up.
+	// Each reservation also removes some expired ones, so that they never pile up.
 	forgetSightings = define(`DELETE FROM ad_sightings WHERE (profile, scope, choice) IN
 		(SELECT profile, scope, choice FROM ad_sightings WHERE until <= ? ORDER BY until LIMIT 10)`)
 	forgetProfile    = define(`DELETE FROM ad_sightings WHERE profile = ?`)
 	confirmSightings = define(`UPDATE ad_sightings SET until = keep WHERE profile = ? AND choice = ?`)
 )
 
-// reservations are those that wait for a transaction. Those that wait at the same time share one: each must be on the disk before it is answered.
+// reservations are those that wait for a transaction. Those that wait at the same time share one,
+// because each must be on the disk before it is answered.
 type reservations struct {
-	turn chan struct{} // of those who wait, one at a time makes the transaction
+	turn chan struct{} // held by the waiting call that makes the transaction
 
 	mu      sync.Mutex
 	waiting []*reservation
@@ -54,14 +55,14 @@ func (s adStore) Reserve(ctx context.Context, r ads.Reservation) ([]int, error) 
 		case <-ctx.Done():
 			return nil, ctx.Err()
 		case queue.turn <- struct{}{}:
-			go s.reserveAll(context.WithoutCancel(ctx)) // whoever leaves takes nobody along
+			go s.reserveAll(context.WithoutCancel(ctx)) // the others' reservations must not fail when this caller leaves
 		}
 	}
 }
 
 var errNotReserved = errors.New("the reservation was not made")
 
-// reserveAll does all that wait, or, where that fails, none of them.
+// reserveAll makes all waiting reservations in one transaction; if that fails, it makes none.
 func (s adStore) reserveAll(ctx context.Context) {
 	queue := s.file.reservations
 	defer func() { <-queue.turn }()
@@ -101,7 +102,7 @@ func (q *reservations) take() []*reservation {
 	return all
 }
 
-// remove takes one back, if it still waits.
+// remove cancels a reservation that still waits.
 func (q *reservations) remove(r *reservation) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -122,7 +123,7 @@ func (w *work) reserve(r ads.Reservation) ([]int, error) {
 	return chosen, w.insertSightings(r.Profile, added(&r, chosen))
 }
 
-// added are the sightings of what was chosen.
+// added returns the sightings of the chosen ads.
 func added(r *ads.Reservation, chosen []int) (seen []ads.Sighting) {
 	for _, i := range chosen {
 		seen = append(seen, r.Candidates[i].Sightings(r.Now)...)
@@ -151,16 +152,16 @@ func (w *work) adProfile(id ads.ProfileID) (*ads.Profile, error) {
 	return &ads.Profile{ID: id, Seen: seen}, err
 }
 
-// confirm makes a person's caps count a choice for as long as they need it.
+// confirm makes a choice count for a person's caps for as long as the caps need it.
 func (w *work) confirm(profile ads.ProfileID, choice ads.ChoiceID) error {
 	_, err := w.exec(confirmSightings, profile.Bytes(), choice.Bytes())
 	return err
 }
 
-// forgotten is how long ago a click no longer counts for click rates.
+// forgotten is the time before which clicks no longer count for click rates.
 func forgotten(at time.Time) int64 { return moment(at.Add(-ads.ClickWindow)) }
 
-// ImportAdProfiles stores profiles that there are not yet, a thousand or so at a time.
+// ImportAdProfiles stores profiles that do not exist yet, about a thousand at a time.
 func (s *Store) ImportAdProfiles(ctx context.Context, profiles []ads.Profile) error {
 	return s.update(ctx, func(w *work) error {
 		for i := range profiles {

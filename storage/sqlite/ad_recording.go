@@ -26,14 +26,15 @@ var (
 		RETURNING bid_model, bid_price, bid_currency, impressions, clicks, conversions`)
 	movePlacements = define(`UPDATE ad_placements SET ecpm = ?1 WHERE unit = ?2 AND ecpm <> ?1`)
 	campaignOfUnit = define(`SELECT campaign FROM ad_units WHERE id = ?`)
-	// Each recording takes two old ones along, so that they never pile up.
+	// Each recording also removes two old ones, so that they never pile up.
 	forgetRecordings = define(`DELETE FROM ad_recordings WHERE (choice, kind) IN
 		(SELECT choice, kind FROM ad_recordings WHERE keep_until < ? ORDER BY keep_until LIMIT 2)`)
 )
 
 const (
 	noLongerWaiting = `due = NULL, cost = NULL, lease = NULL, viewer = NULL, staff = NULL, shown_by = NULL, days = NULL`
-	// clickBefore is what counts for the rate of a click: earlier ones, and those of its moment that have been counted.
+	// clickBefore selects the clicks that count for the rate of a click: earlier ones, and counted
+	// ones of the same moment.
 	clickBefore = `kind = 'CLICK' AND at > ?2 AND at <= ?3 AND (at < ?3 OR due IS NULL) AND choice <> ?4`
 )
 
@@ -115,7 +116,8 @@ func scanRecording(scan scan) (r ads.Recording, err error) {
 	return r, err
 }
 
-// countOne counts a recording, unless it waits for another one. One that came before it may just have settled what it is: see takeBackBurst.
+// countOne counts a recording unless it waits for another one. An earlier recording of the same
+// batch may have settled it already: see takeBackBurst.
 func (w *work) countOne(r *ads.Recording, now time.Time, receipts *[]ads.Receipt) error {
 	if waits, err := w.exists(isWaiting, r.Choice.Bytes(), string(r.Kind)); err != nil || !waits {
 		return err
@@ -146,7 +148,7 @@ func (w *work) countOne(r *ads.Recording, now time.Time, receipts *[]ads.Receipt
 	return err
 }
 
-// settleRecording does all that follows from what a recording was found to be.
+// settleRecording does all that follows from the verdict on a recording.
 func (w *work) settleRecording(r *ads.Recording, receipt *ads.Receipt, burst bool) (err error) {
 	var day string
 	switch {
@@ -165,7 +167,7 @@ func (w *work) settleRecording(r *ads.Recording, receipt *ads.Receipt, burst boo
 	return err
 }
 
-// evidence is what a recording is judged by.
+// evidence reads what a recording is judged by.
 func (w *work) evidence(r *ads.Recording) (e ads.Evidence, err error) {
 	before := r.Kind.Before()
 	if before == "" {
@@ -198,7 +200,7 @@ func (w *work) count(r *ads.Recording) error {
 	return w.confirm(r.Profile, r.Choice)
 }
 
-// countBy adds to one of a unit's counters, and moves the unit in its zones.
+// countBy adds to one of a unit's counters, and updates the unit's position in its zones.
 func (w *work) countBy(unit ads.UnitID, kind ads.Kind, by int) error {
 	more := map[ads.Kind]int{kind: by}
 	var u ads.Unit

@@ -9,7 +9,8 @@ import (
 
 const chargedColumns = `choice, kind, unit, campaign, zone, at, billed, day, profile`
 
-// chargedBy are the statements that read a selection by one index. All have the same arguments.
+// chargedBy are the statements that read a selection, one for each index. All take the same
+// arguments.
 type chargedBy struct{ sum, oldest, newest *statement }
 
 func defineChargedBy(index, key string) chargedBy {
@@ -83,7 +84,7 @@ func (s adStore) Charged(ctx context.Context, of ads.Selection) (ads.Charges, er
 	})
 }
 
-// charged is a charge, and what refunding it takes.
+// charged is a charge, with what its refund needs.
 type charged struct {
 	ads.Charge
 	campaign ads.CampaignID
@@ -191,8 +192,9 @@ func (w *work) giveBack(c *charged, now time.Time) error {
 	return w.putLedger(c.campaign, ledger)
 }
 
-// takeBackBurst refunds the clicks that a person has made just before one that shows what they were, and their conversions. Those that wait need not be
-// judged any more.
+// takeBackBurst refunds the clicks that a person made just before a click that exposed the burst,
+// and the conversions of those clicks. Clicks that still wait are settled as well, without being
+// judged.
 func (w *work) takeBackBurst(r *ads.Recording) error {
 	before := []any{orNull(r.Profile.ID), forgotten(r.At), moment(r.At), r.Choice.Bytes()}
 	some, err := all(w, burstOf, scanCharged, before...)

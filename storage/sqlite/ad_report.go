@@ -83,7 +83,7 @@ func (s adStore) Report(ctx context.Context, r ads.ReportRequest) ([]ads.ReportR
 	})
 }
 
-// reportKey makes the key of a row of what its column holds.
+// reportKey decodes a row's key from its column.
 func reportKey(by ads.Dimension, column string) (string, error) {
 	switch by {
 	case ads.PerHour, ads.PerDay:

@@ -50,7 +50,7 @@ func (w *work) saveAdUnit(u *ads.Unit) (saved bool, err error) {
 	return true, w.placeAdUnit(stored)
 }
 
-// placeAdUnit puts a stored unit into its zones, and into no other one.
+// placeAdUnit puts a stored unit into its zones, and removes it from all others.
 func (w *work) placeAdUnit(u *ads.Unit) error {
 	campaigns, err := w.campaigns([]ads.CampaignID{u.Campaign})
 	if err != nil {

@@ -57,7 +57,7 @@ func scanAdZone(scan scan) (*ads.Zone, error) {
 	return z, err
 }
 
-// topZone sorts behind all zones.
+// topZone sorts after all zones.
 const topZone = "{"
 
 // ListZones implements ads.Catalogue.

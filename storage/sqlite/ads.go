@@ -58,7 +58,8 @@ func saveEach[T any](entries []T, save func(*T) (bool, error)) (saved int, err e
 	return saved, nil
 }
 
-// insertAd stores a row unless its key exists. A foreign key that leads nowhere is ads.ErrNotFound.
+// insertAd stores a row unless its key exists. A foreign key that points to nothing is
+// ads.ErrNotFound.
 func (w *work) insertAd(st *statement, args ...any) (added bool, err error) {
 	rows, err := w.exec(st, args...)
 	if errors.Is(err, sqlite3.CONSTRAINT_FOREIGNKEY) {
@@ -67,7 +68,7 @@ func (w *work) insertAd(st *statement, args ...any) (added bool, err error) {
 	return rows == 1, err
 }
 
-// replaceAd changes a row that has the revision that was given.
+// replaceAd changes a row if it has the given revision.
 func (w *work) replaceAd(st *statement, args ...any) (bool, error) {
 	rows, err := w.exec(st, args...)
 	return rows == 1, changed(rows, err, ads.ErrConflict)
@@ -86,7 +87,7 @@ func rawKey(key string) []byte { return []byte(key) }
 
 func textKey(key string) string { return key }
 
-// listAds reads a page of what belongs to of; where nothing does, of is left out.
+// listAds reads a page of the entries that belong to of, or of all entries if of is nil.
 func listAds[T any](ctx context.Context, s *Store, st directed, p ads.Page, scan func(scan) (T, error), of ...any) ([]T, error) {
 	low, high, sp := adSpan(p, rawKey, topKey)
 	return read(ctx, s, func(w *work) ([]T, error) {
@@ -95,7 +96,7 @@ func listAds[T any](ctx context.Context, s *Store, st directed, p ads.Page, scan
 	})
 }
 
-// asJSON is a list or a schedule as a column has it. Its types can always be written.
+// asJSON encodes a list or a schedule for a column. Its types can always be encoded.
 func asJSON(v any) string {
 	text, err := json.Marshal(v)
 	if err != nil {
@@ -104,9 +105,9 @@ func asJSON(v any) string {
 	return string(text)
 }
 
-// fromJSON reads a column that asJSON wrote, into something empty.
+// fromJSON decodes a column that asJSON wrote. The target must be empty.
 func fromJSON(text string, to any) error {
-	if text == "[]" || text == "{}" { // as most are, and a zone reads many
+	if text == "[]" || text == "{}" { // as most are; choosing an ad reads many of them
 		return nil
 	}
 	return json.Unmarshal([]byte(text), to)

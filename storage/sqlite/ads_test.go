@@ -36,8 +36,8 @@ func openAds(t *testing.T) *Store {
 	return s
 }
 
-// TestAdChoiceWalksAnIndex asks SQLite how it would read a zone: by the index of running units, in its order, and
-// all else by its key.
+// TestAdChoiceWalksAnIndex checks SQLite's plan for reading a zone: it must walk the index of
+// running units in its order, and read everything else by key.
 func TestAdChoiceWalksAnIndex(t *testing.T) {
 	s := openAds(t)
 	steps := strings.Join(plan(t, s, runningInZone.text), "\n")
@@ -52,7 +52,8 @@ func TestAdChoiceWalksAnIndex(t *testing.T) {
 	}
 }
 
-// TestReservationsShareTransactions lets 64 reserve at once, half of whom leave: nobody else is kept from what is his.
+// TestReservationsShareTransactions makes 64 reservations concurrently, and cancels half of them.
+// The others must succeed.
 func TestReservationsShareTransactions(t *testing.T) {
 	s := openAds(t)
 	now := time.UnixMilli(1_800_000_000_000).UTC()
@@ -89,7 +90,8 @@ func TestPausingWalksTheIndexOnCampaign(t *testing.T) {
 	}
 }
 
-// TestOldAdRecordingsAreForgotten records for three days: what has to be remembered is, and the rest goes.
+// TestOldAdRecordingsAreForgotten records for three days: recordings that are still needed stay,
+// and all others are removed.
 func TestOldAdRecordingsAreForgotten(t *testing.T) {
 	file := openAds(t)
 	store := file.Ads()

@@ -9,8 +9,8 @@ import (
 	"plaza/id"
 )
 
-// TestGoingBackKeepsCharges: a conversion that was charged is not charged again after the way back and the next upgrade, and no
-// server of the version before shows ads whose bids it does not know.
+// TestGoingBackKeepsCharges: after a downgrade and another upgrade, a charged conversion is not
+// charged again. A server of the previous version shows no ads whose bids it does not know.
 func TestGoingBackKeepsCharges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.sqlite")
 	now := time.Date(2026, 11, 22, 12, 0, 0, 0, time.UTC)
@@ -62,7 +62,7 @@ func TestGoingBackKeepsCharges(t *testing.T) {
 	}
 }
 
-// placeCPA adds one running ad that is paid for by the conversion.
+// placeCPA adds one running ad that is paid for by conversion.
 func placeCPA(t *testing.T, service *ads.Service) (ads.CampaignID, ads.ZoneID) {
 	t.Helper()
 	a := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Acme"}

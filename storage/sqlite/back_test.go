@@ -18,8 +18,8 @@ import (
 	"plaza/social"
 )
 
-// checkWayBack writes to an upgraded file, and takes it back: it has the tables of before, with everything in them, and can be
-// upgraded again.
+// checkWayBack writes to an upgraded file and downgrades it: the file then has the tables of the
+// earlier version, with all their rows, and can be upgraded again.
 func checkWayBack(t *testing.T, path string, v int, before map[string]bool) {
 	t.Helper()
 	postInto(t, path)
@@ -36,7 +36,8 @@ func checkWayBack(t *testing.T, path string, v int, before map[string]bool) {
 	checkContent(t, path, users, posts)
 }
 
-// tablesOf is schemaOf without defaults: a column that comes back needs one, for the rows that are there.
+// tablesOf is schemaOf without defaults: a column that comes back needs a default for the existing
+// rows.
 func tablesOf(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	columns := map[string]bool{}
@@ -68,7 +69,7 @@ func postInto(t *testing.T, path string) {
 	}
 }
 
-// TestGoingBackRefuses where it makes no sense: the file is as it was.
+// TestGoingBackRefuses an impossible downgrade, and leaves the file unchanged.
 func TestGoingBackRefuses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.sqlite")
 	if err := GoBack(t.Context(), path, OldestVersion); !errors.Is(err, fs.ErrNotExist) {
@@ -108,7 +109,8 @@ func newest(t *testing.T, path string) (v int) {
 	return v
 }
 
-// TestAFullDiskStopsAnUpgrade between two versions; nothing is lost, and it goes on when there is room.
+// TestAFullDiskStopsAnUpgrade between two versions. Nothing is lost, and the upgrade resumes when
+// there is room.
 func TestAFullDiskStopsAnUpgrade(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "plaza.sqlite")

@@ -12,8 +12,8 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// town is a store with many authors: viewers who follow 1, 100, 1,000 and all of them, a popular user whom all have
-// in a circle, and a lonely one, who follows all but the ones who post.
+// town is a store with many authors. Its viewers follow 1, 100, 1,000 and all of them; all have one
+// popular user in a circle; one lonely viewer follows only users who do not post.
 type town struct {
 	store            *sqlite.Store
 	viewers          map[int]social.UserID
@@ -52,10 +52,10 @@ func newTown(b *testing.B) *town {
 	}
 	_, err = store.ImportUsers(b.Context(), t.authors)
 	check(err)
-	follow := func(u social.NewUser, whom []social.NewUser) {
+	follow := func(u social.NewUser, others []social.NewUser) {
 		var memberships []social.Membership
 		var edges []social.EdgeID
-		for _, other := range whom {
+		for _, other := range others {
 			memberships = append(memberships, social.Membership{Circle: u.Following.ID, Owner: u.User.ID, Member: other.User.ID})
 			edges = append(edges, social.EdgeID{ID: id.New()})
 		}
@@ -69,7 +69,8 @@ func newTown(b *testing.B) *town {
 		follow(u, t.authors[:n])
 		t.viewers[n] = u.User.ID
 	}
-	// Unlucky follows as many as there are authors, but only the first of them write.
+	// The unlucky viewer follows as many users as there are authors, but only the first of them
+	// post.
 	unlucky, popular := named("unlucky"), named("popular")
 	_, err = store.ImportUsers(b.Context(), []social.NewUser{unlucky, popular})
 	check(err)
@@ -82,7 +83,7 @@ func newTown(b *testing.B) *town {
 	for i := range townPosts {
 		author := t.authors[(i*7919)%(townAuthors/5)].User.ID
 		if i < townAuthors {
-			author = t.authors[i].User.ID // everybody once, long ago
+			author = t.authors[i].User.ID // everyone once, long ago
 		}
 		p := &social.Post{
 			ID: social.PostID{ID: id.At(start.Add(time.Duration(i) * time.Minute))}, Author: author, WallOwner: author,
@@ -104,7 +105,8 @@ func newTown(b *testing.B) *town {
 	return t
 }
 
-// BenchmarkFeeds reads pages of 20 (and one more, as the service does): the newest, and ones in the middle of the past.
+// BenchmarkFeeds reads pages of 20 (and one more, as the service does): the newest, and ones in the
+// middle of the past.
 func BenchmarkFeeds(b *testing.B) {
 	t := newTown(b)
 	long := social.Key(id.At(time.Now().Add(-townPosts / 2 * time.Minute)).Bytes())
@@ -147,7 +149,8 @@ func BenchmarkFeeds(b *testing.B) {
 	}
 }
 
-// BenchmarkImport stores a network of the size of ego-facebook: each friendship is a follow in both directions.
+// BenchmarkImport stores a network of the size of ego-facebook: each friendship is a follow in both
+// directions.
 func BenchmarkImport(b *testing.B) {
 	const people, follows, batch = 4_000, 176_000, 1_000
 	for b.Loop() {
@@ -180,7 +183,7 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
-// BenchmarkWrites posts from one goroutine and from many at once.
+// BenchmarkWrites posts from one goroutine, and from many concurrently.
 func BenchmarkWrites(b *testing.B) {
 	store, err := sqlite.Open(b.Context(), filepath.Join(b.TempDir(), "town.db"))
 	if err != nil {

@@ -24,8 +24,8 @@ func TestClientsCatchUpOnPeople(t *testing.T) {
 	})
 }
 
-// TestIdsGrowWhateverTheClockSays sets the clock back, and deletes what is newest: a cursor that was handed out stays behind
-// what comes in.
+// TestIdsGrowWhateverTheClockSays sets the clock back and deletes the newest items: new ids must
+// still sort after a cursor that a client already has.
 func TestIdsGrowWhateverTheClockSays(t *testing.T) {
 	p := newPlaza(t, 1)
 	at := time.Now()

@@ -54,12 +54,12 @@ func (s *Store) InsertCircle(ctx context.Context, c *social.Circle, e social.Eve
 	})
 }
 
-// nextCircle is the id of a new circle, behind those that its owner has.
+// nextCircle returns the id of a new circle. It sorts after the owner's other circles.
 func (s *Store) nextCircle(w *work, owner social.UserID) (social.CircleID, error) {
 	var last social.CircleID
 	found, err := w.row(newestCircle, []any{into(&last.ID)}, owner.Bytes())
 	if err == nil && found {
-		_, err = s.nextID(w, last.ID) // it may be from another clock
+		_, err = s.nextID(w, last.ID) // an id may come from a clock that is ahead
 	}
 	if err != nil {
 		return social.CircleID{}, err
@@ -84,7 +84,8 @@ func (s *Store) RenameCircle(ctx context.Context, id social.CircleID, name strin
 	})
 }
 
-// DeleteCircle implements social.Circles. Posts that list the circle keep its id, which holds nobody any more.
+// DeleteCircle implements social.Circles. Posts that list the circle keep its id, which no longer
+// grants access to anyone.
 func (s *Store) DeleteCircle(ctx context.Context, id social.CircleID, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
 		var owner social.UserID
@@ -187,14 +188,14 @@ func (w *work) addMember(m social.Membership, edge social.EdgeID) (added bool, e
 	return added, counts.store(w)
 }
 
-// requireCircle is social.ErrNotFound where the owner has no such circle.
+// requireCircle returns social.ErrNotFound unless the owner has this circle.
 func (w *work) requireCircle(circle social.CircleID, owner social.UserID) error {
 	var of social.UserID
 	found, err := w.row(circleOwner, []any{into(&of.ID)}, circle.Bytes())
 	return known(found && of == owner, err)
 }
 
-// join stores the membership where it is new, and the follow where that is new.
+// join stores the membership and the follow, unless they exist.
 func (w *work) join(m social.Membership, edge social.EdgeID, counts *counts) (bool, error) {
 	rows, err := w.exec(insertMember, m.Circle.Bytes(), m.Member.Bytes(), m.Owner.Bytes())
 	if err != nil || rows == 0 {
@@ -237,7 +238,7 @@ func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e soc
 	return unfollowed && err == nil, err
 }
 
-// leaveAll takes the member out of all of the owner's circles, and says whether there was a follow.
+// leaveAll removes the member from all of the owner's circles, and says whether there was a follow.
 func (w *work) leaveAll(owner, member social.UserID) (bool, error) {
 	if _, err := w.exec(uncountMember, member.Bytes(), owner.Bytes()); err != nil {
 		return false, err
@@ -253,7 +254,8 @@ func (w *work) leaveAll(owner, member social.UserID) (bool, error) {
 	return ended, counts.store(w)
 }
 
-// counts collects by how much counts change, so that each is stored once, however much an import brings.
+// counts adds up the changes of counts, so that each count is stored once, however large an import
+// is.
 type counts struct {
 	followers, following map[social.UserID]int
 	members              map[social.CircleID]int

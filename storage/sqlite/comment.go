@@ -35,7 +35,7 @@ var (
 	commentsByAuthor = defineDirected(`SELECT ` + commentColumns + ` FROM comments INDEXED BY comments_by_author
 		WHERE author = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
 
-	// One seek in comments_live for each post, whatever its thread's length.
+	// This takes one seek in comments_live for each post, however long its thread is.
 	latestComments = define(`SELECT ` + commentColumns + ` FROM json_each(?1) AS wanted CROSS JOIN comments
 		WHERE comments.rowid IN (
 			SELECT live.rowid FROM comments AS live INDEXED BY comments_live
@@ -82,7 +82,8 @@ func (w *work) addComment(c *social.Comment) error {
 	return w.countComment(c.Post, c.Parent, 1)
 }
 
-// requirePlace is social.ErrNotFound where the comment's post is absent, or its parent is no live comment there.
+// requirePlace returns social.ErrNotFound unless the comment's post exists, and its parent is a
+// live comment on that post.
 func (w *work) requirePlace(c *social.Comment) error {
 	if err := w.requirePost(c.Post); err != nil || c.Parent.IsZero() {
 		return err
@@ -94,7 +95,7 @@ func (w *work) requirePlace(c *social.Comment) error {
 	return known(parent.post == c.Post && !parent.deleted, nil)
 }
 
-// place is where a comment stands.
+// place is a comment's position in its thread.
 type place struct {
 	post    social.PostID
 	parent  social.CommentID
@@ -161,7 +162,8 @@ func (w *work) deleteComment(id social.CommentID, e social.Event) error {
 	return w.append(e)
 }
 
-// prune removes a comment without replies, and then the tombstones above it that have none left.
+// prune removes a comment without replies, and then each tombstone above it that has no replies
+// left.
 func (w *work) prune(id, parent social.CommentID) error {
 	for {
 		if _, err := w.exec(removeComment, id.Bytes()); err != nil || parent.IsZero() {
@@ -242,8 +244,9 @@ func (w *work) tree(of social.Thread, p social.Page) ([]*social.Comment, error) 
 	return w.comments(sp, threadAsTree, of.Post.Bytes(), sp.low, sp.high, sp.limit)
 }
 
-// treeSpan is a page within a subtree. Tree paths have digits and lower-case letters only: "~" sorts behind and "!"
-// ahead of all of them, so path+"!" is the least bound that leaves the path itself out. The low bound is part of the span.
+// treeSpan is a page within a subtree. Tree paths consist of digits and lower-case letters: "~"
+// sorts after all of them and "!" before, so path+"!" is the lowest bound that excludes the path
+// itself. The low bound is part of the span.
 func treeSpan(under social.Key, p social.Page) span {
 	sp := ascendingSpan(p)
 	low, high := string(under), string(under)+"~"
@@ -285,7 +288,7 @@ func (w *work) latestComments(posts []social.PostID, without []social.UserID, n 
 	return latest, nil
 }
 
-// unique leaves doubles out.
+// unique removes duplicates.
 func unique[K comparable](keys []K) []K {
 	seen := make(map[K]bool, len(keys))
 	kept := make([]K, 0, len(keys))

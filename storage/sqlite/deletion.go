@@ -10,12 +10,13 @@ import (
 	"plaza/social"
 )
 
-// deleteAtOnce is how many rows one transaction removes of what a deleted user has left behind, and postsAtOnce how many posts, each with
-// few rows of its own by then: other writers wait for it.
+// Other writers wait for a transaction, so each one is small. deleteBatch is how many rows of a
+// deleted user one transaction removes. postBatch is how many posts it removes, after most of their
+// rows; logBatch how many entries of the event log it searches.
 const (
-	deleteAtOnce = 200
-	postsAtOnce  = 20
-	logAtOnce    = 5_000 // entries of the event log that are looked at
+	deleteBatch = 200
+	postBatch   = 20
+	logBatch    = 5_000
 )
 
 var (
@@ -64,7 +65,8 @@ var (
 	noteInLog = define(`UPDATE deleted_users SET log_up_to = ? WHERE id = ?`)
 )
 
-// refuseDeleted is the error where a user has deleted their account. One connection writes, so nothing of theirs is stored after that.
+// refuseDeleted returns an error if a user has deleted their account. There is only one writing
+// connection, so nothing of theirs is stored after the deletion.
 func (w *work) refuseDeleted(user social.UserID, refusal error) error {
 	deleted, err := w.exists(isDeleted, user.Bytes())
 	if err == nil && deleted {
@@ -119,7 +121,7 @@ func (s *Store) IsDeleting(ctx context.Context, user social.UserID) (bool, error
 	return read(ctx, s, func(w *work) (bool, error) { return w.exists(isDeleting, user.Bytes()) })
 }
 
-// toDelete is a row of deleted_users that is not done.
+// toDelete is a row of deleted_users whose work is not done.
 type toDelete struct {
 	user  social.UserID
 	since time.Time
@@ -136,7 +138,7 @@ func (s *Store) deletions(ctx context.Context) ([]toDelete, error) {
 	})
 }
 
-// deleteAll removes what deleted users have left behind.
+// deleteAll removes the data of all deleted users.
 func (s *Store) deleteAll(ctx context.Context) error {
 	left, err := s.deletions(ctx)
 	for _, of := range left {
@@ -145,7 +147,8 @@ func (s *Store) deleteAll(ctx context.Context) error {
 	return err
 }
 
-// deleteLeft removes in chunks, a transaction each. What is left to do is not recorded but read, so that it can be stopped anywhere.
+// deleteLeft removes a user's data in chunks, one transaction each. It keeps no record of its
+// progress but looks for what is left, so it can be interrupted anywhere.
 func (s *Store) deleteLeft(ctx context.Context, user social.UserID) error {
 	removals := []func(*work, social.UserID) (bool, error){
 		(*work).cutFollows, (*work).cutOtherEdges, (*work).deletePostsBy, (*work).movePostsOn, (*work).eraseCommentsBy,
@@ -168,9 +171,10 @@ func (s *Store) deleteLeft(ctx context.Context, user social.UserID) error {
 	})
 }
 
-// cutFollows ends some of the user's follows, in both directions, as Unfollow does. It says whether there may be more, as all removals do.
+// cutFollows ends some of the user's follows in both directions, as Unfollow does. Like all these
+// removals, it says whether there may be more.
 func (w *work) cutFollows(user social.UserID) (left bool, err error) {
-	followers, err := all(w, someFollowers, scanUserID, user.Bytes(), deleteAtOnce)
+	followers, err := all(w, someFollowers, scanUserID, user.Bytes(), deleteBatch)
 	if err != nil {
 		return false, err
 	}
@@ -179,7 +183,7 @@ func (w *work) cutFollows(user social.UserID) (left bool, err error) {
 			return false, err
 		}
 	}
-	followed, err := all(w, someFollowed, scanUserID, user.Bytes(), deleteAtOnce)
+	followed, err := all(w, someFollowed, scanUserID, user.Bytes(), deleteBatch)
 	if err != nil {
 		return false, err
 	}
@@ -188,28 +192,28 @@ func (w *work) cutFollows(user social.UserID) (left bool, err error) {
 			return false, err
 		}
 	}
-	return max(len(followers), len(followed)) == deleteAtOnce, nil
+	return max(len(followers), len(followed)) == deleteBatch, nil
 }
 
 func (w *work) cutOtherEdges(user social.UserID) (left bool, err error) {
 	return w.deleteSome(user, someBlocks, someBlockers, someMutes, someMuters)
 }
 
-// deleteSome runs deletions that take an id and how many rows they may remove.
+// deleteSome runs deletions that take an id and the maximum number of rows to remove.
 func (w *work) deleteSome(of rawID, deletions ...*statement) (left bool, err error) {
 	for _, st := range deletions {
-		rows, err := w.exec(st, of.Bytes(), deleteAtOnce)
+		rows, err := w.exec(st, of.Bytes(), deleteBatch)
 		if err != nil {
 			return false, err
 		}
-		left = left || rows == deleteAtOnce
+		left = left || rows == deleteBatch
 	}
 	return left, nil
 }
 
-// deletePostsBy removes some of the user's posts, or a part of what hangs on one that has much.
+// deletePostsBy removes some of the user's posts, or a part of the rows of a post that has many.
 func (w *work) deletePostsBy(user social.UserID) (left bool, err error) {
-	posts, err := all(w, somePostsBy, scanPostID, user.Bytes(), postsAtOnce)
+	posts, err := all(w, somePostsBy, scanPostID, user.Bytes(), postBatch)
 	if err != nil {
 		return false, err
 	}
@@ -225,7 +229,7 @@ func (w *work) deletePostsBy(user social.UserID) (left bool, err error) {
 			return false, err
 		}
 	}
-	return len(posts) == postsAtOnce, nil
+	return len(posts) == postBatch, nil
 }
 
 func scanPostID(scan scan) (post social.PostID, err error) {
@@ -233,26 +237,28 @@ func scanPostID(scan scan) (post social.PostID, err error) {
 	return post, err
 }
 
-// movePostsOn moves posts by others from the user's wall to their authors'. An edit that is under way meets another revision.
+// movePostsOn moves posts by others from the user's wall to their authors' walls. A concurrent edit
+// then fails with a conflict of revisions.
 func (w *work) movePostsOn(user social.UserID) (left bool, err error) {
-	rows, err := w.exec(movePosts, user.Bytes(), deleteAtOnce)
-	return rows == deleteAtOnce, err
+	rows, err := w.exec(movePosts, user.Bytes(), deleteBatch)
+	return rows == deleteBatch, err
 }
 
 func (w *work) eraseCommentsBy(user social.UserID) (left bool, err error) {
 	return w.eraseSome(toErase{user: user, upTo: lastComment})
 }
 
-// lastComment is greater than all ids of comments.
+// lastComment sorts after all ids of comments.
 var lastComment = social.CommentID{ID: id.ID(topKey[:len(id.ID{})])}
 
-// takeBackMarks takes some of the user's reactions, votes and muted threads back, with their counts.
+// takeBackMarks removes some of the user's reactions, votes and muted threads, and corrects the
+// counts.
 func (w *work) takeBackMarks(user social.UserID) (left bool, err error) {
 	for _, marks := range []struct {
 		some *statement
 		take func(social.PostID, social.UserID) error
 	}{{someReactionsBy, w.takeBackReaction}, {someVotesBy, w.takeBackVote}, {someMutesBy, w.takeBackMute}} {
-		posts, err := all(w, marks.some, scanPostID, user.Bytes(), deleteAtOnce)
+		posts, err := all(w, marks.some, scanPostID, user.Bytes(), deleteBatch)
 		if err != nil {
 			return false, err
 		}
@@ -261,7 +267,7 @@ func (w *work) takeBackMarks(user social.UserID) (left bool, err error) {
 				return false, err
 			}
 		}
-		left = left || len(posts) == deleteAtOnce
+		left = left || len(posts) == deleteBatch
 	}
 	return left, nil
 }
@@ -319,14 +325,15 @@ func (w *work) deleteOwn(user social.UserID) (left bool, err error) {
 	return w.deleteSome(user, someCircles, someProfileValues)
 }
 
-// forgetInLog removes entries of the event log that name the user, from the newest down. Those that end sessions, and that of the deletion, stay: the stream
-// that closes the user's connections may not have read them yet.
+// forgetInLog removes entries of the event log that name the user, starting with the newest.
+// Entries that end sessions, and the one of the deletion, stay: the stream that closes the user's
+// connections may not have read them yet.
 func (w *work) forgetInLog(user social.UserID) (left bool, err error) {
 	var upTo int64
 	if _, err := w.row(logLeft, []any{&upTo}, user.Bytes()); err != nil || upTo == 0 {
 		return false, err
 	}
-	from := max(0, upTo-logAtOnce)
+	from := max(0, upTo-logBatch)
 	if _, err := w.exec(cutLog, from, upTo, user.Bytes()); err != nil {
 		return false, err
 	}

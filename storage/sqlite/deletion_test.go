@@ -15,7 +15,7 @@ import (
 	"plaza/storage/storagetest"
 )
 
-// opener opens stores on a path of their own.
+// opener opens stores, each on a path of its own.
 func opener(path string) storagetest.Open {
 	return func(t *testing.T) storage.Store {
 		t.Helper()
@@ -28,15 +28,17 @@ func opener(path string) storagetest.Open {
 	}
 }
 
-// TestNothingIsLeftOfTheDeleted looks through all tables when somebody is gone who did everything: their id, handle, name and texts are nowhere
-// but in the marker, and their id in the log's entries of the deletion itself.
+// TestNothingIsLeftOfTheDeleted deletes a user who has used every feature, and searches all tables:
+// the user's id, handle, name and texts may be only in the marker, and the id in the log's entries
+// about the deletion itself.
 func TestNothingIsLeftOfTheDeleted(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.db")
 	_, needles := storagetest.DeleteLife(t, opener(path))
 	mustNotContain(t, path, needles)
 }
 
-// TestDeletingWhileEverybodyWrites needs no second look: one connection writes.
+// TestDeletingWhileEverybodyWrites lets others write meanwhile. One pass is enough, because only
+// one connection writes.
 func TestDeletingWhileEverybodyWrites(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.db")
 	_, needles := storagetest.DeletionRace(t, opener(path), func(storage.Store) {})
@@ -48,7 +50,7 @@ func TestDeletingAStar(t *testing.T) {
 	t.Logf("20,000 followers in %v", took)
 }
 
-// mustNotContain looks through all rows.
+// mustNotContain searches all rows.
 func mustNotContain(t *testing.T, path string, needles []string) {
 	t.Helper()
 	var tables []string
@@ -98,7 +100,8 @@ func columnsOf(t *testing.T, path, table string) (columns []string) {
 	return columns
 }
 
-// fuse is a context that ends when it has been looked at so often: whatever is under way breaks off there.
+// fuse is a context that is cancelled after a number of calls of Err, to interrupt the work at that
+// point.
 type fuse struct {
 	context.Context //nolint:containedctx // it is one
 
@@ -120,7 +123,8 @@ func (f *fuse) Done() <-chan struct{} {
 	return f.Context.Done()
 }
 
-// TestDeletionsGoOn breaks the work off somewhere, again and again, as a process that is killed there would, and begins it anew.
+// TestDeletionsGoOn interrupts the work at many points, as a killed process would, and starts it
+// again.
 func TestDeletionsGoOn(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.db")
 	store, err := Open(t.Context(), path)
@@ -128,7 +132,7 @@ func TestDeletionsGoOn(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = store.Close() }()
-	star, fans := signUpMany(t, store, 3*deleteAtOnce)
+	star, fans := signUpMany(t, store, 3*deleteBatch)
 	if err := store.DeleteUser(t.Context(), star, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventUserDeleted}); err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +163,7 @@ func TestDeletionsGoOn(t *testing.T) {
 	}
 }
 
-// signUpMany makes somebody with so many followers.
+// signUpMany makes a user with n followers.
 func signUpMany(t *testing.T, store *Store, n int) (star social.UserID, fans []social.UserID) {
 	t.Helper()
 	var users []social.NewUser

@@ -20,18 +20,19 @@ var (
 	countToErase = define(`SELECT count(*) FROM comments INDEXED BY comments_by_author WHERE author = ? AND id <= ?`)
 )
 
-// eraseAtOnce is how many comments one transaction erases: other writers wait for it.
-const eraseAtOnce = 200
+// eraseBatch is how many comments one transaction erases. Other writers wait for it, so it is
+// small.
+const eraseBatch = 200
 
 // toErase is a row of comment_erasures.
 type toErase struct {
 	user    social.UserID
-	by      social.UserID // as events have it; zero: nobody
+	by      social.UserID // the user whom events name; zero: none
 	upTo    social.CommentID
 	started time.Time
 }
 
-// EraseComments implements social.Comments. What ctx breaks off is done by Work.
+// EraseComments implements social.Comments. If ctx ends first, Work completes the erasure.
 func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo social.CommentID, e social.Event) (int, error) {
 	err := s.update(ctx, func(w *work) error {
 		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
@@ -52,7 +53,7 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 	return 0, nil
 }
 
-// erase deletes in chunks, until nothing is left.
+// erase deletes in chunks until no comment is left.
 func (s *Store) erase(ctx context.Context, of toErase) error {
 	for {
 		left := false
@@ -66,7 +67,8 @@ func (s *Store) erase(ctx context.Context, of toErase) error {
 	}
 }
 
-// eraseSome deletes the newest comments, and says whether there may be more. When there are none the erasure is over.
+// eraseSome deletes the newest comments, and says whether there may be more. If there are none, it
+// ends the erasure.
 func (w *work) eraseSome(of toErase) (left bool, err error) {
 	type row struct {
 		comment social.CommentID
@@ -75,7 +77,7 @@ func (w *work) eraseSome(of toErase) (left bool, err error) {
 	rows, err := all(w, commentsToErase, func(scan scan) (r row, err error) {
 		err = scan(into(&r.comment.ID), into(&r.post.ID))
 		return r, err
-	}, of.user.Bytes(), of.upTo.Bytes(), eraseAtOnce)
+	}, of.user.Bytes(), of.upTo.Bytes(), eraseBatch)
 	if err != nil {
 		return false, err
 	}
@@ -87,7 +89,7 @@ func (w *work) eraseSome(of toErase) (left bool, err error) {
 			return false, err
 		}
 	}
-	if len(rows) == eraseAtOnce {
+	if len(rows) == eraseBatch {
 		return true, nil
 	}
 	_, err = w.exec(endErasure, of.user.Bytes(), of.upTo.Bytes())
@@ -119,7 +121,7 @@ func (s *Store) erasures(ctx context.Context) ([]toErase, error) {
 	})
 }
 
-// eraseAll does what calls have left undone.
+// eraseAll completes erasures that calls left unfinished.
 func (s *Store) eraseAll(ctx context.Context) error {
 	left, err := s.erasures(ctx)
 	for _, of := range left {

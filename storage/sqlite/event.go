@@ -9,7 +9,7 @@ import (
 	"plaza/social"
 )
 
-// eventBatch is how many events a stream reads at once.
+// eventBatch is how many events a stream reads in one query.
 const eventBatch = 256
 
 var (
@@ -20,11 +20,11 @@ var (
 		FROM events WHERE seq > ? ORDER BY seq LIMIT ?`)
 )
 
-// errClosed is what streams answer when the store or they themselves have been closed.
+// errClosed is the error of a stream after the store or the stream was closed.
 var errClosed = errors.New("the event stream is closed")
 
-// eventLog tells streams how far the log goes. One process at a time has the file open, so what this store commits
-// is all that there is.
+// eventLog notifies streams of new events. Only one process at a time has the file open, so this
+// store's commits are all there are.
 type eventLog struct {
 	mu    sync.Mutex
 	last  int64         // of the newest committed event
@@ -37,7 +37,7 @@ func newEventLog() *eventLog {
 	return &eventLog{grown: make(chan struct{}), ended: make(chan struct{})}
 }
 
-// advance wakes the streams; it never waits for them. Commits may be reported out of order.
+// advance wakes the streams, and never waits for them. Commits may be reported out of order.
 func (l *eventLog) advance(seq int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -78,8 +78,8 @@ func (s *Store) Tail(ctx context.Context) (social.EventStream, error) {
 	return &stream{store: s, last: last, closed: make(chan struct{})}, nil
 }
 
-// stream reads the log in batches, and sleeps at its end until something is committed. It holds no connection and
-// no goroutine in between.
+// stream reads the log in batches, and sleeps at its end until the next commit. It holds no
+// connection and no goroutine between reads.
 type stream struct {
 	store  *Store
 	last   int64 // the newest that has been read

@@ -9,7 +9,7 @@ import (
 	"github.com/ncruces/go-sqlite3/driver"
 )
 
-// bounded are the parts of plans that look like scans or sorts, and are not.
+// bounded are the parts of plans that look like scans or sorts, but are bounded.
 var bounded = []string{
 	`SCAN k VIRTUAL TABLE INDEX 1:`,                                               // the keywords of a recording
 	`SCAN json_each VIRTUAL TABLE INDEX 1:`, `SCAN wanted VIRTUAL TABLE INDEX 1:`, // the ids that the caller gave
@@ -21,7 +21,7 @@ var bounded = []string{
 	`SCAN (subquery-`,   // the viewer's own lists, in the merge of feeds
 }
 
-// sorted are the statements that may sort, by a text in them.
+// sorted are the statements that may sort, identified by a part of their text.
 var sorted = map[string]string{
 	"ad_tallies":     "sums of hours, for people who manage ads, and in the background",
 	"ad_traffic":     "the same",
@@ -52,7 +52,7 @@ func TestNoStatementScansATable(t *testing.T) {
 	}
 }
 
-// plan asks SQLite itself: database/sql would want the arguments.
+// plan prepares the statement with SQLite itself, because database/sql would require its arguments.
 func plan(t *testing.T, store *Store, text string) (steps []string) {
 	t.Helper()
 	conn, err := store.writer.db.Conn(t.Context())

@@ -8,15 +8,17 @@ import (
 	"plaza/social"
 )
 
-// Feeds are merged from one list of posts for each author (News) or circle (Incoming), in one of two ways:
+// Feeds are merged from one list of posts for each author (News) or circle (Incoming), in one of
+// two ways:
 //
 //   - the walk goes through everybody's posts in time order and asks of each whether it belongs to the feed. It is
 //     cheap where most posts do: for people who follow a large part of everybody;
 //   - the merge seeks the first post of each list and goes on from the best: a k-way merge. It costs one seek a
 //     list and one a post, whatever else is stored.
 //
-// A page begins with a walk of at most walkShare posts for each list, and merges what is missing then. So its cost
-// is bounded by the number of lists and the size of the page, and is small where the walk does well.
+// A page begins with a walk of at most walkShare posts for each list, and merges what is missing
+// then. So its cost is bounded by the number of lists and the size of the page, and is small where
+// the walk does well.
 const (
 	walkShare = 0.5 // a step of the walk costs about as much as a seek of the merge
 	walkLeast = 50  // lists; below, the merge is cheap enough alone
@@ -55,9 +57,10 @@ var (
 		`SELECT $first(post) FROM post_circles WHERE circle = list AND post > $low AND post < $high`)
 )
 
-// defineMerge merges the lists that a query names. The ORDER BY of a recursive query makes a priority queue of what is
-// still to be visited: that is the k-way merge. The queue begins with the best of the lists' first posts, a page
-// of them, because no other list can be on the page. first finds a list's first post between $low and $high.
+// defineMerge merges the lists that a query names. The ORDER BY of a recursive query makes a
+// priority queue of what is still to be visited: that is the k-way merge. The queue begins with the
+// best of the lists' first posts, a page of them, because no other list can be on the page. first
+// finds a list's first post between $low and $high.
 func defineMerge(lists, first string) directed {
 	return defineDirected(`
 		WITH RECURSIVE
@@ -164,7 +167,8 @@ func (f feed) walkAndMerge(walk directed, merges ...directed) ([]social.PostID, 
 	return found, nil
 }
 
-// walk finds what it can within its budget, and says what is left to be searched; rest.limit is 0 where nothing is.
+// walk finds what it can within its budget, and says what is left to be searched; rest.limit is 0
+// where nothing is.
 func (f feed) walk(through directed) (found []social.PostID, rest span, err error) {
 	rest = f.span
 	if f.lists < walkLeast {
@@ -192,7 +196,7 @@ func (f feed) walk(through directed) (found []social.PostID, rest span, err erro
 	return found, rest, err
 }
 
-// beyond is what is left of a span behind a post.
+// beyond is the part of a span after a post.
 func (sp span) beyond(post social.PostID) span {
 	if sp.descending {
 		sp.high = post.Bytes()
@@ -202,8 +206,8 @@ func (sp span) beyond(post social.PostID) span {
 	return sp
 }
 
-// merge reads up to a page of different posts. A post that stands in several lists comes several times: where
-// that leaves too few, it goes on behind the last.
+// merge reads up to a page of different posts. A post in several lists is found several times; if
+// that leaves too few posts, it continues after the last one.
 func (f feed) merge(through directed, rest span) ([]social.PostID, error) {
 	var found []social.PostID
 	limit := rest.limit

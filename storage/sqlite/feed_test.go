@@ -15,7 +15,7 @@ import (
 	"plaza/social"
 )
 
-// plaza is a store and what it should answer, in plain Go.
+// plaza is a store with a model of its answers in plain Go.
 type plaza struct {
 	*Store
 	t       *testing.T
@@ -56,7 +56,7 @@ func newPlaza(t *testing.T, people int) *plaza {
 	return p
 }
 
-// circle adds a circle of an owner.
+// circle adds a circle for an owner.
 func (p *plaza) circle(owner social.UserID, name string) social.CircleID {
 	c := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: owner, Name: name}
 	p.check(p.InsertCircle(p.t.Context(), c, social.Event{}))
@@ -74,7 +74,7 @@ func (p *plaza) join(circle social.CircleID, owner, member social.UserID) {
 	p.circles[circle][member] = true
 }
 
-// page cuts the page out of the posts that belong to a list, the newest first.
+// page returns a page of the posts that belong to a list, newest first.
 func (p *plaza) page(page social.Page, belongs func(*social.Post) bool) []social.PostID {
 	var in []social.PostID
 	for _, post := range p.posts {
@@ -102,12 +102,12 @@ func (p *plaza) same(got []*social.Post, err error, want []social.PostID, what s
 	}
 }
 
-// TestFeedsByWalkAndByMerge has viewers with few and with many lists, so that pages are found by the walk, by the
-// merge, and by both.
+// TestFeedsByWalkAndByMerge reads the feeds of viewers with few and with many lists, so that pages
+// are found by the walk, by the merge, and by both.
 func TestFeedsByWalkAndByMerge(t *testing.T) {
 	const many = 3 * walkLeast
 	p := newPlaza(t, many)
-	viewers := map[social.UserID]map[social.UserID]bool{} // whom they follow
+	viewers := map[social.UserID]map[social.UserID]bool{} // follows of each viewer
 	for _, follows := range []int{0, 3, walkLeast - 1, walkLeast, many - 1} {
 		viewer := p.people[rand.IntN(many)]
 		for viewers[viewer.User.ID] != nil {
@@ -125,10 +125,10 @@ func TestFeedsByWalkAndByMerge(t *testing.T) {
 			page := p.anyPage()
 			got, err := p.News(t.Context(), viewer, page)
 			p.same(got, err, p.page(page, func(post *social.Post) bool { return post.Author == viewer || follows[post.Author] }),
-				"News of somebody who follows %d, %+v", len(follows), page)
+				"News of a viewer who follows %d, %+v", len(follows), page)
 			got, err = p.Incoming(t.Context(), viewer, page)
 			p.same(got, err, p.page(page, func(post *social.Post) bool { return p.comesIn(post, viewer) }),
-				"Incoming of somebody who follows %d, %+v", len(follows), page)
+				"Incoming of a viewer who follows %d, %+v", len(follows), page)
 		}
 	}
 }
@@ -164,7 +164,8 @@ func (p *plaza) comesIn(post *social.Post, viewer social.UserID) bool {
 	})
 }
 
-// writePosts has a few write often and the others seldom, to all audiences, and to several circles with the same people.
+// writePosts lets a few users post often and the others seldom, to all kinds of audiences, and to
+// several circles with the same members.
 func (p *plaza) writePosts(n int, viewers map[social.UserID]map[social.UserID]bool) {
 	for i := range n {
 		author := p.people[rand.IntN(len(p.people))]
@@ -199,7 +200,7 @@ func (p *plaza) writePosts(n int, viewers map[social.UserID]map[social.UserID]bo
 
 func TestFullDiskIsUnavailable(t *testing.T) {
 	p := newPlaza(t, 1)
-	// The disk is full: the file may not grow.
+	// The disk is full: the file cannot grow.
 	_, err := p.writer.db.ExecContext(t.Context(), `PRAGMA max_page_count = 1`)
 	p.check(err)
 	write := func() error {
@@ -237,7 +238,7 @@ func TestBusyFileIsUnavailable(t *testing.T) {
 	p.check(p.InsertCircle(t.Context(), &social.Circle{Name: "Friends"}, social.Event{}))
 }
 
-// path is where the database lies.
+// path returns where the database is stored.
 func (p *plaza) path() string {
 	var seq int
 	var name, path string

@@ -18,8 +18,9 @@ import (
 	"plaza/social"
 )
 
-// TestEveryEarlierFileIsBroughtUpToDate opens copies of files that servers of every earlier version have written (the
-// demo's community): they become what a new file is, and all that was in them is there. They can be taken back.
+// TestEveryEarlierFileIsBroughtUpToDate opens copies of files that servers of all earlier versions
+// have written (the demo's community). Each must get the schema of a new file, keep all its data,
+// and survive a downgrade.
 func TestEveryEarlierFileIsBroughtUpToDate(t *testing.T) {
 	t.Parallel()
 	fresh := filepath.Join(t.TempDir(), "plaza.sqlite")
@@ -103,7 +104,7 @@ func openAndClose(t *testing.T, path string) {
 	}
 }
 
-// earlierFiles are the versions that files had before the newest one.
+// earlierFiles are the schema versions before the newest one.
 func earlierFiles(t *testing.T, path string) (versions []int) {
 	t.Helper()
 	migrateWith(t, path, func(_ context.Context, _ *sql.DB, p *goose.Provider) {
@@ -116,7 +117,7 @@ func earlierFiles(t *testing.T, path string) (versions []int) {
 	return versions[:len(versions)-1]
 }
 
-// query calls do for each row of a query on a file that nobody has open.
+// query calls do for each row of a query on a file that no store has open.
 func query(t *testing.T, path, text string, do func(scan)) {
 	t.Helper()
 	db, err := openDB(path, 1)
@@ -149,7 +150,7 @@ func idsIn(t *testing.T, path, table string) (ids []id.ID) {
 	return ids
 }
 
-// schemaOf has the columns of all tables, and the columns of all indexes.
+// schemaOf returns the columns of all tables and of all indexes.
 func schemaOf(t *testing.T, path string) map[string]bool {
 	t.Helper()
 	schema := map[string]bool{}

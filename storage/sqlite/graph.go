@@ -11,7 +11,7 @@ import (
 )
 
 var (
-	// A pair is 64 hexadecimal digits: the viewer and the other.
+	// A pair is 64 hexadecimal digits: the viewer's id and the other user's.
 	relations = define(`
 		WITH pairs AS MATERIALIZED (
 			SELECT unhex(substr(value, 1, 32)) AS viewer, unhex(substr(value, 33)) AS other FROM json_each(?))
@@ -97,7 +97,7 @@ func scanRelation(scan scan) (pair social.Pair, r social.Relation, err error) {
 	return pair, r, err
 }
 
-// splitCircles reads ids that stand one after the other.
+// splitCircles splits concatenated ids.
 func splitCircles(raw []byte) ([]social.CircleID, error) {
 	var circles []social.CircleID
 	for size := len(id.ID{}); len(raw) > 0; raw = raw[size:] {
@@ -215,7 +215,7 @@ func (w *work) blocked(one, other social.UserID) (bool, error) {
 	return w.exists(isBlocked, one.Bytes(), other.Bytes())
 }
 
-// beginFollow stores the follow where there is none.
+// beginFollow stores the follow unless it exists.
 func (w *work) beginFollow(owner, member social.UserID, edge social.EdgeID, counts *counts) error {
 	rows, err := w.exec(insertFollow, owner.Bytes(), member.Bytes(), edge.Bytes())
 	if err == nil && rows > 0 {

@@ -33,7 +33,7 @@ func (s *Store) ImportCircles(ctx context.Context, circles []*social.Circle) (ad
 	})
 }
 
-// load stores n entries, each unless it is known, in one transaction.
+// load stores n entries in one transaction. It skips those that exist.
 func (s *Store) load(ctx context.Context, n int, each func(w *work, i int) (added bool, err error)) (int, error) {
 	added := 0
 	err := s.update(ctx, func(w *work) error {
@@ -79,7 +79,7 @@ func (s *Store) ImportMemberships(ctx context.Context, memberships []social.Memb
 	return added, nil
 }
 
-// loader remembers what one batch has looked up, and stores each count once.
+// loader caches a batch's look-ups, and stores each count once.
 type loader struct {
 	*work
 	counts *counts

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile holds a file until it is closed or the process ends, however it ends. The file itself stays: removing it
-// would let two processes lock two files of one name.
+// lockFile locks a file until it is closed or the process ends in any way. The file itself stays:
+// if it were removed, two processes could lock two files of the same name.
 func lockFile(path string) (io.Closer, error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

@@ -7,6 +7,6 @@ import (
 	"strings"
 )
 
-// lockFile guards nothing here: SQLite's own locks keep the file whole, but two servers would not see each
-// other's events.
+// lockFile does nothing on this system. SQLite's own locks keep the file intact, but two servers
+// would not see each other's events.
 func lockFile(string) (io.Closer, error) { return io.NopCloser(strings.NewReader("")), nil }

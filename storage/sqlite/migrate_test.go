@@ -15,7 +15,8 @@ import (
 	"plaza/social"
 )
 
-// TestHistoriesMoveOver migrates a file whose posts have their histories within them, there and back and there again.
+// TestHistoriesMoveOver upgrades a file whose posts contain their histories, downgrades it, and
+// upgrades it again.
 func TestHistoriesMoveOver(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.db")
 	edited, shared, untouched := social.PostID{ID: id.New()}, social.PostID{ID: id.New()}, social.PostID{ID: id.New()}
@@ -47,7 +48,7 @@ func TestHistoriesMoveOver(t *testing.T) {
 			{Content: first, Audience: listed, EditedAt: time.Unix(1, 0)},
 			{Content: second, Audience: listed, EditedAt: time.Unix(2, 0)},
 		},
-		shared: {{ // nobody knows for whom it was
+		shared: {{ // its audience is not known
 			Content:  social.Content{Checkin: &social.Checkin{Place: "Draft"}},
 			Audience: social.Audience{Kind: social.AudienceOnlyMe}, EditedAt: time.Unix(1, 0),
 		}},
@@ -58,7 +59,7 @@ func TestHistoriesMoveOver(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	delete(want, shared) // everybody would have seen it
+	delete(want, shared) // all users would have seen it
 	mustHaveHistories(t, path, want, edited, shared, untouched)
 }
 

@@ -19,7 +19,7 @@ import (
 //go:embed migrations/*.sql
 var migrations embed.FS
 
-// newMigrations are all migrations, those in SQL and those that need Go.
+// newMigrations are all migrations: SQL files, and those that need Go.
 func newMigrations(db *sql.DB) (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -30,12 +30,13 @@ func newMigrations(db *sql.DB) (*goose.Provider, error) {
 		goose.WithDisableGlobalRegistry(true), goose.WithLogger(goose.NopLogger()))
 }
 
-// OldestVersion is the first version of the tables that [GoBack] reaches.
+// OldestVersion is the earliest schema version that [GoBack] can reach.
 const OldestVersion = 3
 
-// GoBack takes a file's tables back to an earlier version, for a Plaza that knows no more. Everything stays that the earlier version has a
-// place for. Each step is one transaction: where one fails, say on a full disk, the file has the version before that step, and
-// GoBack can be called again. Its errors are for people; the error is fs.ErrNotExist where there is no file.
+// GoBack downgrades a file's tables for an earlier version of Plaza. It keeps everything that the
+// earlier schema has a place for. Each step is one transaction: if one fails, for example on a full
+// disk, the file has the version before that step, and GoBack can be called again. It returns
+// fs.ErrNotExist if there is no file. Its error texts are written for operators.
 func GoBack(ctx context.Context, path string, to int) (err error) {
 	path, err = filepath.Abs(path)
 	if err != nil {
@@ -80,15 +81,16 @@ func goBack(ctx context.Context, db *sql.DB, to int) error {
 
 // TooNewError says that a newer Plaza has written the file.
 type TooNewError struct {
-	Has, Knows int64 // versions of tables: the file's, and the newest that this Plaza knows
+	Has, Knows int64 // schema versions: the file's, and the newest that this Plaza knows
 }
 
-// Error is for people.
+// Error returns a text for operators.
 func (e *TooNewError) Error() string {
 	return fmt.Sprintf("the file has tables of version %d, and this Plaza knows %d: run a newer Plaza", e.Has, e.Knows)
 }
 
-// addNameOrders gives users what they are found by: SQL folds no letters beyond ASCII.
+// addNameOrders fills the columns by which users are found by name. SQL cannot do that, because
+// SQLite folds the case of ASCII letters only.
 func addNameOrders(ctx context.Context, tx *sql.Tx) error {
 	if _, err := tx.ExecContext(ctx, `ALTER TABLE users ADD COLUMN name_order TEXT NOT NULL DEFAULT ''`); err != nil {
 		return err

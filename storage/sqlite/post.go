@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// postColumns are what scanPost reads.
+// postColumns are the columns that scanPost reads.
 const postColumns = `posts.id, posts.author, posts.wall_owner, posts.audience, posts.audience_circles, posts.type, posts.detail,
 	posts.edited_at, posts.edits, posts.revision, posts.comment_count, posts.reactions, posts.votes,
 	posts.replies, posts.reply_circles, posts.comment_order, posts.muters`
@@ -49,7 +49,7 @@ var (
 	reactions          = define(`SELECT post, kind FROM reactions WHERE post IN (SELECT unhex(value) FROM json_each(?)) AND user = ?`)
 )
 
-// InsertPost implements social.Posts. Counts begin at zero, whatever p says.
+// InsertPost implements social.Posts. Counts start at zero, whatever p contains.
 func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
 	doc, err := encodePost(p.Audience, p.Content)
 	if err != nil {
@@ -119,8 +119,8 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 	})
 }
 
-// keepVersion appends the version that an update has replaced, if any. Its number is the update's revision: one by one
-// they grow.
+// keepVersion appends the version that an update has replaced, if any. Its number is the update's
+// revision, which grows by one each time.
 func (w *work) keepVersion(p *social.Post, replaced *social.Version) error {
 	if replaced == nil {
 		return nil
@@ -166,7 +166,8 @@ func scanVersion(scan scan) (post social.PostID, v social.Version, err error) {
 	return post, v, err
 }
 
-// conflict says why no row had the expected revision.
+// conflict explains why no row had the expected revision: it returns social.ErrNotFound or
+// social.ErrConflict.
 func (w *work) conflict(post social.PostID) error {
 	if err := w.requirePost(post); err != nil {
 		return err
@@ -178,7 +179,7 @@ func (w *work) requirePost(post social.PostID) error {
 	return known(w.exists(postExists, post.Bytes()))
 }
 
-// listPost enters the post under the circles that may see it, for Incoming.
+// listPost adds the post to the circles that may see it, for Incoming.
 func (w *work) listPost(p *social.Post) error {
 	if p.Audience.Kind != social.AudienceListed {
 		return nil
@@ -191,7 +192,8 @@ func (w *work) listPost(p *social.Post) error {
 	return nil
 }
 
-// DeletePost implements social.Posts. Foreign keys take versions, comments, reactions and votes along.
+// DeletePost implements social.Posts. Foreign keys also remove versions, comments, reactions and
+// votes.
 func (s *Store) DeletePost(ctx context.Context, id social.PostID, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
 		rows, err := w.exec(deletePost, id.Bytes())
@@ -217,7 +219,7 @@ func (s *Store) Posts(ctx context.Context, ids []social.PostID) (map[social.Post
 	})
 }
 
-// posts reads by id, in no order, with the latest comments.
+// posts reads posts by id, in no particular order, with their latest comments.
 func (w *work) posts(ids []social.PostID) ([]*social.Post, error) {
 	if len(ids) == 0 {
 		return nil, nil
@@ -229,7 +231,7 @@ func (w *work) posts(ids []social.PostID) ([]*social.Post, error) {
 	return posts, w.fillLatest(posts)
 }
 
-// fillLatest reads the newest comments of all posts that have any in one statement.
+// fillLatest reads the newest comments of all posts that have any, in one statement.
 func (w *work) fillLatest(posts []*social.Post) error {
 	var talked []social.PostID
 	for _, p := range posts {
@@ -273,7 +275,7 @@ func scanPost(scan scan) (*social.Post, error) {
 	return p, unmarshal(votes, &p.Votes)
 }
 
-// unmarshal reads a JSON column; an empty one leaves to as it is.
+// unmarshal reads a JSON column. An empty column leaves to unchanged.
 func unmarshal(column []byte, to any) error {
 	if len(column) == 0 {
 		return nil
@@ -281,7 +283,8 @@ func unmarshal(column []byte, to any) error {
 	return json.Unmarshal(column, to)
 }
 
-// PutVote implements social.Posts. One connection writes, so reading the counts and storing them again is exact.
+// PutVote implements social.Posts. There is only one writing connection, so reading the counts and
+// storing them again is exact.
 func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.UserID, option int, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
 		if err := w.refuseDeleted(user, social.ErrAccountGone); err != nil {
@@ -311,7 +314,7 @@ func (s *Store) PutVote(ctx context.Context, post social.PostID, user social.Use
 	})
 }
 
-// storeChoice stores a post's new counts, what the user chose, and the event.
+// storeChoice stores a post's new counts, the user's choice, and the event.
 func (w *work) storeChoice(set *statement, counts any, put *statement, post social.PostID, user social.UserID, choice any, e social.Event) error {
 	stored, err := json.Marshal(counts)
 	if err != nil {
@@ -331,7 +334,7 @@ func (s *Store) Votes(ctx context.Context, user social.UserID, posts []social.Po
 	return choices[int](ctx, s, votes, user, posts)
 }
 
-// choices reads what the user chose at each post.
+// choices reads the user's choice at each post.
 func choices[T any](ctx context.Context, s *Store, st *statement, user social.UserID, posts []social.PostID) (map[social.PostID]T, error) {
 	return read(ctx, s, func(w *work) (map[social.PostID]T, error) {
 		return byKey(w, st, func(scan scan) (post social.PostID, choice T, err error) {
@@ -357,7 +360,7 @@ func (s *Store) PutReaction(ctx context.Context, post social.PostID, user social
 	})
 }
 
-// DeleteReaction implements social.Posts. Where there is no reaction there is no event.
+// DeleteReaction implements social.Posts. Without a reaction there is no event.
 func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user social.UserID, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
 		counts, earlier, err := w.reactionsTo(post, user)
@@ -379,7 +382,7 @@ func (s *Store) DeleteReaction(ctx context.Context, post social.PostID, user soc
 	})
 }
 
-// reactionsTo reads a post's counts and the user's own reaction, which is empty where there is none.
+// reactionsTo reads a post's counts and the user's own reaction, which is empty if there is none.
 func (w *work) reactionsTo(post social.PostID, user social.UserID) (map[social.ReactionKind]int, social.ReactionKind, error) {
 	var stored []byte
 	counts := map[social.ReactionKind]int{}
@@ -440,7 +443,7 @@ func (s *Store) MutedThreads(ctx context.Context, user social.UserID, posts []so
 	return choices[bool](ctx, s, mutedThreads, user, posts)
 }
 
-// postDoc is what of a post, or of a version, is stored in a form of its own.
+// postDoc is the part of a post, or of a version, that is stored as JSON.
 type postDoc struct {
 	circles []byte
 	kind    social.PostType
@@ -466,8 +469,8 @@ func encodePost(a social.Audience, c social.Content) (doc postDoc, err error) {
 	return doc, err
 }
 
-// What is stored of each type of content. Their own types keep the stored names when the domain renames a field; the
-// conversions below stop compiling when it adds one.
+// What is stored of each type of content. Their own types keep the stored names when the domain
+// renames a field; the conversions below stop compiling when it adds one.
 type (
 	statusDetail struct {
 		Text string `json:"text,omitempty"`
@@ -530,7 +533,7 @@ func newCheckinDetail(c *social.Checkin) checkinDetail {
 	return checkinDetail{Place: c.Place, Latitude: c.Latitude, Longitude: c.Longitude, Text: c.Text, Photo: (*pictureDetail)(c.Photo)}
 }
 
-// encodeJSON leaves <, > and & as they are.
+// encodeJSON does not escape <, > and &.
 func encodeJSON(value any) ([]byte, error) {
 	var buffer bytes.Buffer
 	encoder := json.NewEncoder(&buffer)

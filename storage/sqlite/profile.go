@@ -158,7 +158,7 @@ func (w *work) profile(user social.UserID) (*social.Profile, error) {
 	return &social.Profile{User: user, Values: values}, err
 }
 
-// valueScanner reads a value that is a text or a number.
+// valueScanner reads a value that is either a text or a number.
 type valueScanner struct{ to *social.PropertyValue }
 
 var errNoValue = errors.New("neither a text nor a number")
@@ -178,7 +178,8 @@ func (s valueScanner) Scan(column any) error {
 	return nil
 }
 
-// FindProfiles implements social.Properties: the first condition walks the index, the others look at each profile.
+// FindProfiles implements social.Properties. The first condition walks the index; the others are
+// checked for each profile.
 func (s *Store) FindProfiles(ctx context.Context, where []social.PropertyCondition, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
 	return read(ctx, s, func(w *work) ([]*social.Profile, error) {
 		var profiles []*social.Profile
@@ -197,7 +198,7 @@ func (s *Store) FindProfiles(ctx context.Context, where []social.PropertyConditi
 }
 
 func (w *work) findBetween(where []social.PropertyCondition, in social.Interval, after *social.ProfilePoint, limit int) ([]*social.Profile, error) {
-	behind, user := stored(in.Min), []byte{} // ahead of all users with the least value
+	behind, user := stored(in.Min), []byte{} // sorts before all users with the lowest value
 	if after != nil {
 		behind, user = stored(after.Value), after.User.Bytes()
 	}
@@ -216,7 +217,7 @@ func (w *work) findBetween(where []social.PropertyCondition, in social.Interval,
 	return profiles, err
 }
 
-// holds says whether all conditions hold for values of these visibilities.
+// holds says whether a profile meets all conditions with values of these visibilities.
 func holds(where []social.PropertyCondition, p *social.Profile, visibilities ...social.Visibility) bool {
 	for i := range where {
 		value, ok := p.Value(where[i].Property)

@@ -9,28 +9,30 @@ import (
 )
 
 const (
-	// pruneEvery is how often the log is looked at for events that are too old.
+	// pruneEvery is how often Work checks the log for events that are too old.
 	pruneEvery = 10 * time.Minute
-	// pruneAtOnce is how many events one transaction looks at: it takes a few milliseconds. Writers have prunePause in between.
-	pruneAtOnce = 500
-	prunePause  = 20 * time.Millisecond
+	// pruneBatchSize is how many events one transaction checks, which takes a few milliseconds.
+	// Other writers get prunePause in between.
+	pruneBatchSize = 500
+	prunePause     = 20 * time.Millisecond
 )
 
 var (
-	// endOfBatch is the last of the next events; NULL behind the last one.
+	// endOfBatch is the last event of the next batch; NULL after the last event.
 	endOfBatch = define(`SELECT max(seq) FROM (SELECT seq FROM events WHERE seq > ? ORDER BY seq LIMIT ?)`)
-	// pruneEvents removes those events of a batch that are too old. The newest one stays: the log's end is known by it.
+	// pruneEvents removes the events of a batch that are too old. The newest event stays, because
+	// it marks the log's end.
 	pruneEvents = define(`DELETE FROM events WHERE seq > ? AND seq <= ? AND seq < (SELECT max(seq) FROM events) AND id < ?`)
-	// hasPast finds an event of a batch that does not come from the future.
+	// hasPast finds an event of a batch that is not from the future.
 	hasPast = define(`SELECT 1 FROM events WHERE seq > ? AND seq <= ? AND id < ? LIMIT 1`)
 )
 
-// KeepEvents implements social.EventLog: Work removes what is older.
+// KeepEvents implements social.EventLog. Work removes older events.
 func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
 	s.retention.Store(int64(retention))
 	select {
 	case s.retentionSet <- struct{}{}:
-	default: // Work has not looked at the last change yet
+	default: // Work has not yet seen the previous change
 	}
 	return ctx.Err()
 }
@@ -51,8 +53,9 @@ func (s *Store) pruneNowAndThen(ctx context.Context) {
 	}
 }
 
-// prune removes all events that are older than KeepEvents allows, by the times in their ids. It passes those from the future, which a wrong
-// clock has left, until there is nothing to remove any more.
+// prune removes all events that are older than KeepEvents allows, judging by the times in their
+// ids. It skips events from the future, which a wrong clock can leave, and continues until there is
+// nothing more to remove.
 func (s *Store) prune(ctx context.Context) error {
 	retention := time.Duration(s.retention.Load())
 	if retention == 0 {
@@ -74,12 +77,12 @@ func (s *Store) prune(ctx context.Context) error {
 	}
 }
 
-// pruneBatch removes what is older than oldest of the events that follow one, and returns the last one that it has looked at; 0 where all that
-// follow are to stay.
+// pruneBatch removes events older than oldest from the batch that follows the given event. It
+// returns the last event that it checked, or 0 if all that follow stay.
 func (s *Store) pruneBatch(ctx context.Context, after int64, oldest, newest id.ID) (last int64, err error) {
 	err = s.update(ctx, func(w *work) error {
 		var end sql.NullInt64
-		if _, err := w.row(endOfBatch, []any{&end}, after, pruneAtOnce); err != nil || !end.Valid {
+		if _, err := w.row(endOfBatch, []any{&end}, after, pruneBatchSize); err != nil || !end.Valid {
 			last = 0
 			return err
 		}

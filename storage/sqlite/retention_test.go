@@ -10,7 +10,8 @@ import (
 	"plaza/social"
 )
 
-// TestOldEventsAreRemoved while somebody writes: several batches of old events go, and nothing else; and an emptied log goes on where it was.
+// TestOldEventsAreRemoved removes several batches of old events, and nothing else, while a user
+// writes. Numbering continues after all events of a log are gone.
 func TestOldEventsAreRemoved(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "plaza.sqlite")
 	s, err := Open(t.Context(), path)
@@ -31,8 +32,8 @@ func TestOldEventsAreRemoved(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const old, young, future = 3*pruneAtOnce + 7, 40, 2*pruneAtOnce + 3
-	appendEvents(future, -time.Hour) // by a wrong clock
+	const old, young, future = 3*pruneBatchSize + 7, 40, 2*pruneBatchSize + 3
+	appendEvents(future, -time.Hour) // written with a wrong clock
 	appendEvents(old, 26*time.Hour)
 	appendEvents(young, 23*time.Hour)
 	if err := s.KeepEvents(t.Context(), 24*time.Hour); err != nil {
@@ -51,7 +52,7 @@ func TestOldEventsAreRemoved(t *testing.T) {
 		t.Errorf("%d events are left, want %d", left, future+young+written)
 	}
 	appendEvents(1, 0)                 // stays: it is the log's end
-	for countEvents(t, s) > future+1 { // each look is at a later time
+	for countEvents(t, s) > future+1 { // each check is at a later time
 		if err := s.KeepEvents(t.Context(), time.Nanosecond); err != nil {
 			t.Fatal(err)
 		}

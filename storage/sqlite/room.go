@@ -15,19 +15,20 @@ import (
 )
 
 const (
-	// lookForRoomEvery is how often a full disk is looked at.
+	// lookForRoomEvery is how often Work checks whether a full disk has room again.
 	lookForRoomEvery = time.Second
-	// enoughRoom is how many bytes must be free for a full disk to count as mended: many small writes.
+	// enoughRoom is how many bytes must be free before a full disk counts as usable again: enough
+	// for many small writes.
 	enoughRoom = 1 << 20
 )
 
-// isNoRoom says whether a write failed because there was no space, or no more was allowed.
+// isNoRoom says whether a write failed because the disk was full, or the file may not grow.
 func isNoRoom(err error) bool {
 	return errors.Is(err, sqlite3.FULL) || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG)
 }
 
-// note makes ErrNoRoom of the error of a write where the disk is full, and logs that once. SQLite mostly calls it an I/O error and keeps
-// the cause for itself, so the disk is looked at.
+// note turns the error of a write into ErrNoRoom if the disk is full, and logs that once. SQLite
+// usually reports an I/O error without its cause, so note checks the disk.
 func (s *Store) note(ctx context.Context, err error) error {
 	if errors.Is(err, sqlite3.IOERR) && !errors.Is(err, social.ErrNoRoom) && (s.full.Load() || isNoRoom(s.tryRoom())) {
 		err = fmt.Errorf("%w: %w", social.ErrNoRoom, err)
@@ -38,7 +39,7 @@ func (s *Store) note(ctx context.Context, err error) error {
 	return err
 }
 
-// watchRoom finds out when a full disk has room again, until ctx ends.
+// watchRoom waits until a full disk has room again, or ctx ends.
 func (s *Store) watchRoom(ctx context.Context) {
 	look := time.NewTicker(lookForRoomEvery)
 	defer look.Stop()
@@ -55,13 +56,14 @@ func (s *Store) watchRoom(ctx context.Context) {
 	}
 }
 
-// tryRoom writes enoughRoom bytes to a file next to the database, and removes it. The bytes are random: a file system cannot compress them.
+// tryRoom writes enoughRoom bytes to a file next to the database, and removes the file. The bytes
+// are random, so that the file system cannot compress them.
 func (s *Store) tryRoom() error {
-	s.roomMu.Lock() // one caller must not remove the other's file
+	s.roomMu.Lock() // a caller must not remove another caller's file
 	defer s.roomMu.Unlock()
 	path := s.path + ".room"
 	content := make([]byte, enoughRoom)
-	_, _ = rand.Read(content) // it never fails
+	_, _ = rand.Read(content) // this never fails
 	err := os.WriteFile(path, content, 0o600)
 	return errors.Join(err, os.Remove(path))
 }

@@ -15,7 +15,8 @@ import (
 	"plaza/social"
 )
 
-// TestAFullFile may not grow for a while: writes say so and change nothing, reads go on, and Work finds out when there is room.
+// TestAFullFile cannot grow for a while: writes fail and change nothing, reads succeed, and Work
+// notices when there is room again.
 func TestAFullFile(t *testing.T) {
 	t.Parallel()
 	s, err := Open(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"))
@@ -38,7 +39,7 @@ func TestAFullFile(t *testing.T) {
 			return nil
 		})
 	}
-	limit(1) // SQLite makes that the pages that there are
+	limit(1) // SQLite raises this to the current number of pages
 	for err == nil {
 		err = write()
 	}
@@ -62,7 +63,7 @@ func TestAFullFile(t *testing.T) {
 	}
 }
 
-// TestErrorsOfAFullDisk: SQLite calls some of them I/O errors.
+// TestErrorsOfAFullDisk: SQLite reports some of them as I/O errors.
 func TestErrorsOfAFullDisk(t *testing.T) {
 	t.Parallel()
 	for _, cause := range []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EFBIG} {

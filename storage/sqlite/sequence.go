@@ -7,8 +7,9 @@ var (
 	setLastID = define(`UPDATE sequence SET last = ? WHERE one = 1`)
 )
 
-// nextID is the id of a new post, comment, circle, follow, block or mute: the given one, if there is one; else an id for now that is behind all that were given
-// before. There is one writer, so the order of ids is that of commits.
+// nextID returns the id of a new post, comment, circle, follow, block or mute: the given id, if
+// there is one; otherwise an id for the current time that sorts after all earlier ones. There is
+// only one writer, so the order of ids is the order of commits.
 func (s *Store) nextID(w *work, given id.ID) (id.ID, error) {
 	var last id.ID
 	if _, err := w.row(lastID, []any{into(&last)}); err != nil {

@@ -65,7 +65,7 @@ func scanHash(scan scan) (hash [32]byte, err error) {
 	return hash, err
 }
 
-// DeleteSession implements social.Sessions. A session that is gone already causes no event.
+// DeleteSession implements social.Sessions. Deleting a session that does not exist causes no event.
 func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.Event) error {
 	return s.update(ctx, func(w *work) error {
 		rows, err := w.exec(deleteSession, tokenHash[:])

@@ -1,8 +1,8 @@
 // Package sqlite is the embedded storage engine: storage.Store in one SQLite file, without cgo.
 //
-// The file is in WAL mode with synchronous=FULL, so what a call has acknowledged outlives the process and the
-// power. One connection writes; a pool of others reads, each call in one snapshot. Tables are plain and
-// normalised; feeds are merged when they are read.
+// The file is in WAL mode with synchronous=FULL, so what a call has acknowledged outlives the
+// process and the power. One connection writes; a pool of others reads, each call in one snapshot.
+// Tables are plain and normalised; feeds are merged when they are read.
 package sqlite
 
 import (
@@ -44,26 +44,28 @@ type Store struct {
 	logger *slog.Logger
 	clock  func() time.Time
 
-	retention    atomic.Int64  // how long events are kept, in nanoseconds; 0: for ever
-	retentionSet chan struct{} // tells Work that it has changed
+	retention    atomic.Int64  // how long events are kept, in nanoseconds; 0: forever
+	retentionSet chan struct{} // tells Work that eventAge has changed
 
-	left chan struct{} // tells Work that a call has left something undone
+	left chan struct{} // tells Work that a call left something unfinished
 
 	reservations *reservations
-	full         atomic.Bool // the disk was, at the last write that found out
+	full         atomic.Bool // whether the last write or check found the disk full
 	roomMu       sync.Mutex  // held by tryRoom
 }
 
-// Open opens the database file, makes it (and its folder) where it is absent, and brings its tables up to date.
-// One Plaza at a time can have a file open; the error says so, and also where the file is damaged, belongs
-// to another program, or was written by a newer Plaza (TooNewError).
+// Open opens the database file, creates it and its folder if missing, and upgrades its tables. Only
+// one Plaza at a time can have a file open. The error says so if another one has; it also says if
+// the file is damaged, belongs to another program, or was written by a newer Plaza (TooNewError).
 func Open(ctx context.Context, path string) (*Store, error) { return OpenWith(ctx, path, Options{}) }
 
 // Options of OpenWith. The zero value works.
 type Options struct {
-	// Logger gets what operators should know of the work in the background and of the disk. Default: nothing is logged.
+	// Logger gets what operators should know about the disk and about work in the background.
+	// Default: nothing is logged.
 	Logger *slog.Logger
-	// MustExist lets OpenWith make neither file nor folder: the error is fs.ErrNotExist where the file is absent.
+	// MustExist forbids OpenWith to create the file or its folder: if the file is missing, the
+	// error is fs.ErrNotExist.
 	MustExist bool
 }
 
@@ -103,7 +105,8 @@ func openLocked(ctx context.Context, path string, logger *slog.Logger) (*Store, 
 	return s, nil
 }
 
-// prepareFile makes the folder and an empty file that only the owner can read: it will hold password hashes.
+// prepareFile creates the folder, and an empty file that only its owner can read, because it will
+// contain password hashes.
 func prepareFile(path string) (string, error) {
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -154,8 +157,9 @@ func (s *Store) open(ctx context.Context, path string) error {
 	return nil
 }
 
-// syncFolder makes the names of new files durable: the driver means to when it makes the write-ahead log, but
-// syncs the file twice instead. Where folders cannot be synced (Windows), names are durable anyway.
+// syncFolder makes the names of new files durable. The driver should do that when it creates the
+// write-ahead log, but syncs the file twice instead. Where folders cannot be synced (Windows),
+// names are durable anyway.
 func syncFolder(path string) {
 	if folder, err := os.Open(path); err == nil {
 		_ = folder.Sync()
@@ -163,16 +167,16 @@ func syncFolder(path string) {
 	}
 }
 
-// openDB opens a pool of connections; nothing touches the file yet.
+// openDB creates a pool of connections. It does not touch the file yet.
 func openDB(path string, connections int, options ...string) (*sql.DB, error) {
 	options = append([]string{
-		"_pragma=busy_timeout(5000)", // of other programs only: Plaza itself has one writer
+		"_pragma=busy_timeout(5000)", // for locks of other programs; Plaza itself has only one writer
 		"_pragma=synchronous(full)",
 		"_pragma=foreign_keys(on)",
 		"_pragma=trusted_schema(off)",
 		"_pragma=temp_store(memory)",
 		"_pragma=cache_size(-16000)",                                      // KiB
-		"modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20"), // the log is for the same eyes as the file
+		"modeof=" + strings.ReplaceAll(url.QueryEscape(path), "+", "%20"), // the log is as private as the file
 	}, options...)
 	slashed := filepath.ToSlash(path)
 	if !strings.HasPrefix(slashed, "/") {
@@ -184,11 +188,11 @@ func openDB(path string, connections int, options ...string) (*sql.DB, error) {
 		return nil, err
 	}
 	db.SetMaxOpenConns(connections)
-	db.SetMaxIdleConns(connections) // keep what is prepared
+	db.SetMaxIdleConns(connections) // keep prepared statements
 	return db, nil
 }
 
-// claim marks a new file as Plaza's and refuses other programs' databases.
+// claim marks a new file as Plaza's, and refuses databases of other programs.
 func claim(ctx context.Context, db *sql.DB) error {
 	var mark, tables int
 	if err := db.QueryRowContext(ctx, `PRAGMA application_id`).Scan(&mark); err != nil {
@@ -223,7 +227,7 @@ func migrate(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// openFault says what is wrong with the file in words that its owner understands.
+// openFault explains to the operator what is wrong with the file.
 func openFault(path string, err error) error {
 	switch {
 	case err == nil:
@@ -247,7 +251,8 @@ func (s *Store) Description() storage.Description {
 	return storage.Description{Engine: "SQLite", Database: s.path}
 }
 
-// Ping reads from the file. After a write that had no room it is ErrNoRoom until Work has found some.
+// Ping reads from the file. After a write that failed with ErrNoRoom, it returns ErrNoRoom until
+// Work has found room again.
 func (s *Store) Ping(ctx context.Context) error {
 	err := s.view(ctx, func(w *work) error {
 		var schema int
@@ -260,7 +265,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	return err
 }
 
-// ping reads the file's header, not only a constant.
+// ping reads the file's header, because SQLite answers a constant without reading the file.
 var ping = define(`PRAGMA schema_version`)
 
 // Close ends all streams, moves the write-ahead log into the database file and closes it.
@@ -270,10 +275,10 @@ func (s *Store) closeAll() error {
 	s.log.close()
 	var faults []error
 	if s.reader != nil {
-		faults = append(faults, s.reader.db.Close()) // first: a reader would hold the checkpoint up
+		faults = append(faults, s.reader.db.Close()) // first, because a reader would delay the checkpoint
 	}
 	if s.writer != nil {
-		if s.reader != nil { // else it was never opened in full
+		if s.reader != nil { // nil if opening failed
 			_, err := s.writer.db.ExecContext(context.Background(), `PRAGMA wal_checkpoint(truncate)`)
 			faults = append(faults, err)
 		}

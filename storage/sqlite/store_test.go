@@ -72,7 +72,7 @@ func event(kind social.EventKind) social.Event {
 }
 
 func TestReopenedFileHasEverything(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "new", "folder #1?", "plaza.db") // signs that mean something in a URI
+	path := filepath.Join(t.TempDir(), "new", "folder #1?", "plaza.db") // characters with a meaning in a URI
 	store := openAt(t, path)
 	u := newUser()
 	if err := store.InsertUser(t.Context(), u, event(social.EventUserSignedUp)); err != nil {
@@ -210,7 +210,7 @@ func writeFile(t *testing.T, path string, content []byte) {
 	}
 }
 
-// runSQL works on a file behind the store's back.
+// runSQL changes a file without the store.
 func runSQL(t *testing.T, path, text string) {
 	t.Helper()
 	db, err := sql.Open("sqlite3", "file:"+path)
@@ -241,7 +241,7 @@ func TestReadersDoNotWaitForTheWriter(t *testing.T) {
 		if err := store.InsertPost(t.Context(), p, event(social.EventPostCreated)); err != nil {
 			t.Error(err)
 		}
-		// What is written is read at once.
+		// Writes are visible immediately.
 		if got, err := store.News(t.Context(), ada.User.ID, social.Page{Limit: 1}); err != nil || len(got) != 1 || got[0].ID != p.ID {
 			t.Errorf("the newest post is %v, %v", got, err)
 		}
@@ -250,7 +250,7 @@ func TestReadersDoNotWaitForTheWriter(t *testing.T) {
 	readers.Wait()
 }
 
-// readNews reads until ctx ends, and sees a list that only grows.
+// readNews reads until ctx ends, and checks that the list only grows.
 func readNews(ctx context.Context, t *testing.T, store *sqlite.Store, viewer social.UserID) {
 	t.Helper()
 	for seen := 0; ; {
@@ -269,7 +269,7 @@ func readNews(ctx context.Context, t *testing.T, store *sqlite.Store, viewer soc
 	}
 }
 
-// writeUntilKilled posts as fast as it can, and prints the id of what the store has acknowledged.
+// writeUntilKilled posts as fast as it can, and prints the ids that the store has acknowledged.
 func writeUntilKilled(path string, out io.Writer) {
 	ctx := context.Background()
 	store, err := sqlite.Open(ctx, path)
@@ -311,7 +311,8 @@ func TestKilledProcessLosesNothing(t *testing.T) {
 	}
 }
 
-// killAfter ends a writing process with SIGKILL once it has acknowledged so many posts, and returns all that it has.
+// killAfter ends a writing process with SIGKILL after it has acknowledged n posts, and returns
+// their ids.
 func killAfter(t *testing.T, path string, posts int) (acknowledged []social.PostID) {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$")

@@ -104,7 +104,7 @@ func (s *Store) changeRights(ctx context.Context, user social.UserID, e social.E
 	return changed && err == nil, err
 }
 
-// joinRights is how rights are stored: their names, with spaces between them.
+// joinRights encodes rights as they are stored: their names, separated by spaces.
 func joinRights(rights []social.Right) string {
 	names := make([]string, len(rights))
 	for i, right := range rights {
@@ -172,7 +172,7 @@ func (s *Store) UsersNamed(ctx context.Context, prefix string, p social.Page) ([
 	})
 }
 
-// lastRune is greater than the runes of all names.
+// lastRune sorts after the runes of all names.
 const lastRune = "\U0010ffff"
 
 func scanUser(scan scan) (*social.User, error) {
@@ -190,7 +190,7 @@ func (s *Store) PasswordHash(ctx context.Context, handle string) (user social.Us
 	return user, hash, err
 }
 
-// requireUser is social.ErrNotFound where nobody has the id.
+// requireUser returns social.ErrNotFound unless the user exists.
 func (w *work) requireUser(user social.UserID) error {
 	return known(w.exists(userExists, user.Bytes()))
 }

@@ -15,8 +15,8 @@ import (
 	"plaza/social"
 )
 
-// statement is the text of an SQL statement. Every one that the engine runs is made by define, so that a test can
-// ask SQLite for each one's plan.
+// statement is the text of an SQL statement. All statements of the engine are made by define, so
+// that a test can ask SQLite for the plan of each one.
 type statement struct{ text string }
 
 var statements []*statement
@@ -33,9 +33,10 @@ func define(text string) *statement {
 	return st
 }
 
-// directed is a statement that walks a list either way. In its text, $order stands for ASC or DESC, $first for the
-// function that finds the first key that way (min or max), $none for a key behind all others, and $low and $high for
-// the bounds of what lies beyond the column head, within ?2 and ?3.
+// directed is a statement that walks a list in either direction. In its text, $order is replaced
+// with ASC or DESC, $first with the function that finds the first key in that direction (min or
+// max), $none with a key after all others, and $low and $high with the bounds of the keys beyond
+// the column head, within ?2 and ?3.
 type directed struct{ ascending, descending *statement }
 
 func defineDirected(text string) directed {
@@ -51,18 +52,18 @@ func (d directed) along(sp span) *statement {
 	return d.ascending
 }
 
-// span is a page as SQL sees it: keys between two bounds that are not part of it, walked one way.
+// span is a page as SQL sees it: the keys between two exclusive bounds, in one direction.
 type span struct {
 	low, high  any // []byte for ids, string for paths
 	descending bool
 	limit      int
-	reverse    bool // the walk is against the list's order
+	reverse    bool // the walk is in reverse order of the list
 }
 
-// topKey sorts behind all ids.
+// topKey sorts after all ids.
 var topKey = []byte(strings.Repeat("\xff", len(id.ID{})+1))
 
-// ascendingSpan is a page of a list whose keys grow.
+// ascendingSpan is a page of a list with the oldest first.
 func ascendingSpan(p social.Page) span {
 	sp := span{low: []byte(p.After), high: topKey, limit: p.Limit, descending: p.Last, reverse: p.Last}
 	if p.Before != "" {
@@ -79,7 +80,7 @@ func descendingSpan(p social.Page) span {
 	return sp
 }
 
-// inListOrder turns what was walked backwards.
+// inListOrder restores the order of a list that was walked in reverse.
 func inListOrder[T any](sp span, items []T) []T {
 	if sp.reverse {
 		for i, j := 0, len(items)-1; i < j; i, j = i+1, j-1 {
@@ -89,8 +90,8 @@ func inListOrder[T any](sp span, items []T) []T {
 	return items
 }
 
-// pool is a set of connections with every statement prepared: preparing later, from within a transaction, could
-// wait for a connection that nobody gives back.
+// pool is a set of connections on which every statement is prepared. Preparing one later, within a
+// transaction, could deadlock while it waits for a connection.
 type pool struct {
 	db       *sql.DB
 	readOnly bool
@@ -103,7 +104,7 @@ func (p *pool) prepare(ctx context.Context) error {
 		if p.readOnly && !st.reads() {
 			continue
 		}
-		prepared, err := p.db.PrepareContext(ctx, st.text) //nolint:sqlclosecheck // with the pool
+		prepared, err := p.db.PrepareContext(ctx, st.text) //nolint:sqlclosecheck // closed with the pool
 		if err != nil {
 			return fmt.Errorf("%w in %s", err, st.text)
 		}
@@ -112,13 +113,14 @@ func (p *pool) prepare(ctx context.Context) error {
 	return nil
 }
 
-// work is one transaction, and what its statements share. It ends before the call that began it returns.
+// work is one transaction, and what its statements share. It ends before the call that began it
+// returns.
 type work struct {
-	ctx  context.Context //nolint:containedctx // the call's own, and it lives no longer
+	ctx  context.Context //nolint:containedctx // the context of the call that began it
 	tx   *sql.Tx
 	pool *pool
 	used map[*statement]*sql.Stmt
-	seq  int64 // of the last event that was appended; 0: none
+	seq  int64 // the last event that was appended; 0: none
 }
 
 // view runs do on one snapshot of the database.
@@ -141,7 +143,7 @@ func read[T any](ctx context.Context, s *Store, do func(*work) (T, error)) (T, e
 	return result, nil
 }
 
-// update runs do in a write transaction, and tells the streams about its events once they are stored.
+// update runs do in a write transaction, and tells the streams about its events after the commit.
 func (s *Store) update(ctx context.Context, do func(*work) error) error {
 	seq, err := s.writer.run(ctx, do)
 	if err != nil {
@@ -156,7 +158,7 @@ func (p *pool) run(ctx context.Context, do func(*work) error) (seq int64, err er
 	if err != nil {
 		return 0, fault(ctx, err)
 	}
-	defer func() { _ = tx.Rollback() }() // without effect after the commit
+	defer func() { _ = tx.Rollback() }() // no effect after the commit
 	w := &work{ctx: ctx, tx: tx, pool: p, used: map[*statement]*sql.Stmt{}}
 	if err := do(w); err != nil {
 		return 0, fault(ctx, err)
@@ -164,7 +166,7 @@ func (p *pool) run(ctx context.Context, do func(*work) error) (seq int64, err er
 	return w.seq, fault(ctx, tx.Commit())
 }
 
-// fault translates what SQLite says into what the contract says.
+// fault translates SQLite's errors into those of the contract.
 func fault(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -179,7 +181,8 @@ func fault(ctx context.Context, err error) error {
 	return err
 }
 
-// isClosed says whether a statement went with its transaction, which database/sql ends when ctx does. It exports no such error.
+// isClosed says whether a statement failed because database/sql closed its transaction, which it
+// does when ctx ends. It exports no such error.
 func isClosed(err error) bool { return err.Error() == "sql: statement is closed" }
 
 func (w *work) statement(st *statement) *sql.Stmt {
@@ -191,9 +194,9 @@ func (w *work) statement(st *statement) *sql.Stmt {
 	return prepared
 }
 
-// exec runs a statement and says how many rows it changed.
+// exec runs a statement and returns how many rows it changed.
 func (w *work) exec(st *statement, args ...any) (int64, error) {
-	result, err := w.statement(st).ExecContext(w.ctx, args...) //nolint:sqlclosecheck // with the transaction
+	result, err := w.statement(st).ExecContext(w.ctx, args...) //nolint:sqlclosecheck // closed with the transaction
 	if err != nil {
 		return 0, err
 	}
@@ -203,9 +206,9 @@ func (w *work) exec(st *statement, args ...any) (int64, error) {
 // scan reads a row's columns into dest.
 type scan func(dest ...any) error
 
-// each calls do for each row, until it is false or fails.
+// each calls do for each row, until do returns false or an error.
 func (w *work) each(st *statement, do func(scan) (bool, error), args ...any) error {
-	rows, err := w.statement(st).QueryContext(w.ctx, args...) //nolint:sqlclosecheck // with the transaction
+	rows, err := w.statement(st).QueryContext(w.ctx, args...) //nolint:sqlclosecheck // closed with the transaction
 	if err != nil {
 		return err
 	}
@@ -233,7 +236,7 @@ func (w *work) exists(st *statement, args ...any) (bool, error) {
 	return w.row(st, []any{&one}, args...)
 }
 
-// all reads every row.
+// all reads all rows.
 func all[T any](w *work, st *statement, each func(scan) (T, error), args ...any) ([]T, error) {
 	var items []T
 	err := w.each(st, func(scan scan) (bool, error) {
@@ -244,7 +247,7 @@ func all[T any](w *work, st *statement, each func(scan) (T, error), args ...any)
 	return items, err
 }
 
-// byKey reads every row into a map.
+// byKey reads all rows into a map.
 func byKey[K comparable, T any](w *work, st *statement, each func(scan) (K, T, error), args ...any) (map[K]T, error) {
 	items := map[K]T{}
 	err := w.each(st, func(scan scan) (bool, error) {
@@ -255,7 +258,7 @@ func byKey[K comparable, T any](w *work, st *statement, each func(scan) (K, T, e
 	return items, err
 }
 
-// pages reads one page for each list, all from one snapshot.
+// pages reads one page of each list, all from one snapshot.
 func pages[K comparable, T any](ctx context.Context, s *Store, lists []social.List[K],
 	page func(*work, social.List[K]) ([]T, error),
 ) (map[social.List[K]][]T, error) {
@@ -283,7 +286,7 @@ func known(found bool, err error) error {
 	return err
 }
 
-// changed reports a statement that changed no row as the error none.
+// changed returns the error none if a statement changed no row.
 func changed(rows int64, err, none error) error {
 	if err == nil && rows == 0 {
 		return none
@@ -332,8 +335,8 @@ func hexOf(one rawID) string { return hex.EncodeToString(one.Bytes()) }
 // rawID is any kind of id.
 type rawID interface{ Bytes() []byte }
 
-// hexList is a JSON list of ids, which statements read back with json_each and unhex. It was measured: within 15 %
-// of placeholders, and it needs one statement for every length of list.
+// hexList is a JSON list of ids, which statements read with json_each and unhex. Measured, it is
+// within 15 % of placeholders, and one statement serves lists of all lengths.
 func hexList[K rawID](ids []K) string {
 	list := make([]byte, 0, 2+len(ids)*(2*len(id.ID{})+3))
 	list = append(list, '[')

@@ -9,15 +9,16 @@ import (
 	"plaza/social"
 )
 
-// wakeWorker lets Work look for something to do.
+// wakeWorker tells Work to look for something to do.
 func (s *Store) wakeWorker() {
 	select {
 	case s.left <- struct{}{}:
-	default: // it will look anyway
+	default: // it is awake already
 	}
 }
 
-// Work implements social.Worker: it removes what is deleted, and events that are too old, and notices when a full disk has room again.
+// Work implements social.Worker: it removes deleted data and events that are too old, and notices
+// when a full disk has room again.
 func (s *Store) Work(ctx context.Context) {
 	var all sync.WaitGroup
 	all.Go(func() { s.removeDeleted(ctx) })
@@ -26,8 +27,8 @@ func (s *Store) Work(ctx context.Context) {
 	all.Wait()
 }
 
-// removeDeleted goes on with erasing comments where a call was broken off, also before this process began, and removes what deleted users
-// have left behind.
+// removeDeleted completes erasures of comments that were interrupted, possibly in an earlier
+// process, and removes the data of deleted users.
 func (s *Store) removeDeleted(ctx context.Context) {
 	const again = 10 * time.Second
 	for ctx.Err() == nil {
@@ -60,7 +61,7 @@ func (s *Store) Backlog(ctx context.Context) (b social.Backlog, err error) {
 	return b, err
 }
 
-// add counts a job that was made at that time.
+// add counts a job that was created at the given time.
 func add(b *social.Backlog, made time.Time) {
 	b.Waiting++
 	if b.Oldest.IsZero() || made.Before(b.Oldest) {
@@ -68,5 +69,5 @@ func add(b *social.Backlog, made time.Time) {
 	}
 }
 
-// Revive implements social.Worker: nothing is ever given up.
+// Revive implements social.Worker. Jobs of this engine never fail for good.
 func (s *Store) Revive(ctx context.Context) (int, error) { return 0, ctx.Err() }
