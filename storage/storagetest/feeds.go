@@ -152,13 +152,15 @@ func newsOfManyAuthors(w *world) {
 	authors := w.users(most)
 	// Every author has a post or two, in an order that has nothing to do with that of the authors.
 	byAuthor := map[social.UserID][]*social.Post{}
+	var written []*social.Post
 	begin := now().Add(-time.Hour)
 	for n, i := range append(w.dice.Perm(most), w.dice.Perm(most)[:50]...) {
 		p := statusBy(authors[i])
 		p.ID = social.PostID{ID: id.At(begin.Add(time.Duration(n) * time.Millisecond))}
-		w.insert(p)
+		written = append(written, p)
 		byAuthor[p.Author] = append(byAuthor[p.Author], p)
 	}
+	w.tally(together(len(written), func(i int) error { return w.InsertPost(w.ctx, written[i], event(social.EventPostCreated)) }))
 	want, edges := map[social.UserID][]*social.Post{}, map[social.UserID][]*social.Post{}
 	for _, n := range []int{0, 1, 198, 199, 200, 201, 399, 400, most} {
 		viewer := w.user()
