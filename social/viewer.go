@@ -125,10 +125,14 @@ func (v *Viewer) listed(ctx context.Context, others []UserID) (map[UserID]Relati
 	}
 	_, unmet := v.met(people)
 	read, err := v.meet(ctx, unmet)
+	if err != nil {
+		return nil, err
+	}
+	relations, _ = v.remembered(people) // also those that another read has met since
 	for _, other := range unmet {
 		relations[other] = read[other].Relation
 	}
-	return relations, err
+	return relations, nil
 }
 
 // visibilityKnown reports whether the users are known to be visible to the viewer. All others are
