@@ -26,6 +26,8 @@ type Options struct {
 	Random mathrand.Source
 	// Go runs what need not be waited for. Default: in a goroutine.
 	Go func(func())
+	// Patience is how long to wait for the database where a budget needs a balance from it. Default: 5 s.
+	Patience time.Duration
 }
 
 // Service chooses ads, and counts what was shown and clicked. Its methods may be called from any goroutine, and by
@@ -58,7 +60,7 @@ func New(store Store, o Options) *Service {
 	random := mathrand.New(o.Random) //nolint:gosec // which of several equal ads is shown is no secret
 	s := &Service{
 		store: store, now: o.Now, random: random,
-		wallet: newWallet(store, o.Now, o.Go), counter: newCounter(store, o.Now), recent: newZoneCache(store, o.Now),
+		wallet: newWallet(store, o), counter: newCounter(store, o.Now), recent: newZoneCache(store, o.Now),
 	}
 	s.counting = newCounting(store, o.Now, s.told, o.Go)
 	s.clicks = newClickKeeper(store, s.counting.add, o.Go)

@@ -1,6 +1,7 @@
 package ads
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"time"
@@ -11,8 +12,8 @@ import (
 const (
 	// askAgain is how long a server takes a budget for used up before it asks again.
 	askAgain = time.Second
-	// leaseTimeout bounds the wait for the database.
-	leaseTimeout = 5 * time.Second
+	// defaultPatience is how long a server waits for a balance from the database.
+	defaultPatience = 5 * time.Second
 )
 
 // till is where a wallet gets its money: Budgets has it.
@@ -25,9 +26,10 @@ type till interface {
 // wallet is the money that a server may spend. Choices spend from it without asking the database while it lasts: for LeaseLife, or until
 // it does not cover the next choice. Then what is left is exchanged for another lease.
 type wallet struct {
-	till  till
-	now   func() time.Time
-	spawn func(func())
+	till     till
+	now      func() time.Time
+	spawn    func(func())
+	patience time.Duration // how long a fetch may take
 
 	mu      sync.Mutex
 	purses  map[purseKey]*purse
@@ -63,8 +65,8 @@ type grant struct {
 	used Micros
 }
 
-func newWallet(t till, now func() time.Time, spawn func(func())) *wallet {
-	return &wallet{till: t, now: now, spawn: spawn, purses: map[purseKey]*purse{}}
+func newWallet(t till, o Options) *wallet {
+	return &wallet{till: t, now: o.Now, spawn: o.Go, patience: cmp.Or(o.Patience, defaultPatience), purses: map[purseKey]*purse{}}
 }
 
 // hold puts aside a cost. It waits for the database only where the server has too little at hand, and gives up when no more is to be had.
@@ -154,7 +156,7 @@ func (w *wallet) fetch(key purseKey, p *purse, cost Micros, now time.Time) {
 
 // ask fetches money.
 func (w *wallet) ask(next *grant, r LeaseRequest, left Micros) (Micros, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), leaseTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), w.patience)
 	defer cancel()
 	if key := next.key; key.expects() {
 		return w.till.Expect(ctx, Expectation{
@@ -273,7 +275,7 @@ func (w *wallet) nextReturn() (*grant, Return) {
 func (w *wallet) copied(books *drafts, now time.Time) *wallet {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	other := newWallet(books, func() time.Time { return now }, func(do func()) { do() })
+	other := newWallet(books, Options{Now: func() time.Time { return now }, Go: func(do func()) { do() }})
 	for key, p := range w.purses {
 		if books.campaigns[key.campaign] == nil {
 			continue

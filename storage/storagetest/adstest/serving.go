@@ -30,7 +30,10 @@ func (w *world) servers() *servers {
 
 func (s *servers) start() {
 	for i := range s.both {
-		s.both[i] = ads.New(s.w.Store, ads.Options{Now: func() time.Time { return time.UnixMilli(s.clock.Load()).UTC() }})
+		// What a fetch that timed out has leased comes back only with time, and the clock stands still.
+		s.both[i] = ads.New(s.w.Store, ads.Options{
+			Now: func() time.Time { return time.UnixMilli(s.clock.Load()).UTC() }, Patience: 2 * testtime.Patience(),
+		})
 	}
 }
 
