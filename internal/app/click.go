@@ -12,21 +12,22 @@ import (
 	"plaza/fault"
 )
 
-// Where the handlers of ads are reached; a token follows.
+// The paths of the handlers for ads. A token follows each.
 const (
 	clickPath      = "/ads/click/"
 	impressionPath = "/ads/impression/"
 	conversionPath = "/ads/conversion/"
 )
 
-// clickHandler counts clicks and leads on to the landing page of the ad. Its pattern is clickPath and {token}.
+// clickHandler counts clicks and redirects to the ad's landing page. Its pattern is clickPath and
+// {token}.
 //
-// It answers 302 to the landing page that the unit had when it was chosen, which is part of the signed token: a database that is slow or away keeps
-// nobody from it. A GET counts once
-// for each token, and leads on as often as it is repeated; a HEAD, and a GET by which a browser loads a page that nobody has asked for yet,
-// lead on and count nothing. A token that is forged or
-// edited is answered 404, one that has expired 410, other methods 405, each with a
-// sentence in plain text. No answer may be stored by caches.
+// It answers 302 to the landing page that the unit had when it was chosen. That page is part of the
+// signed token, so redirects work even if the database is slow or down. A GET counts once for each
+// token, and redirects however often it is repeated. A HEAD, and a GET by which a browser loads a
+// page before the person clicks, redirect and count nothing. A forged or edited token is answered
+// 404, an expired one 410, other methods 405, each with a sentence in plain text. Caches may not
+// store any answer.
 func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -46,12 +47,13 @@ func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) h
 			refuseClick(w, r, logger, err)
 			return
 		}
-		http.Redirect(w, r, landing, http.StatusFound) // the signed page, which was checked
+		http.Redirect(w, r, landing, http.StatusFound) // the page in the token, whose signature was checked
 	}
 }
 
-// isPrefetch says whether a browser, and not a person, follows a link (https://html.spec.whatwg.org/multipage/links.html#the-sec-purpose-header,
-// and what browsers sent before).
+// isPrefetch says whether a browser follows a link without a click
+// (https://html.spec.whatwg.org/multipage/links.html#the-sec-purpose-header, and the headers of
+// older browsers).
 func isPrefetch(r *http.Request) bool {
 	for _, header := range []string{"Sec-Purpose", "Purpose", "X-Moz"} {
 		if strings.HasPrefix(strings.ToLower(r.Header.Get(header)), "prefetch") {
@@ -61,7 +63,7 @@ func isPrefetch(r *http.Request) bool {
 	return false
 }
 
-// refuseClick says in a sentence why there is nowhere to go.
+// refuseClick explains in a sentence why there is no landing page.
 func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, err error) {
 	var known *fault.Error
 	switch {
@@ -72,16 +74,17 @@ func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, er
 		http.Error(w, "This does not work just now. Please try again.", http.StatusServiceUnavailable)
 	case errors.As(err, &known):
 		http.Error(w, "There is no such ad.", http.StatusNotFound)
-	case r.Context().Err() != nil: // nobody is there any more
+	case r.Context().Err() != nil: // the client has disconnected
 	default:
 		logger.ErrorContext(r.Context(), "an ad was not recorded", "error", err)
 		http.Error(w, "This does not work just now. Please try again.", http.StatusInternalServerError)
 	}
 }
 
-// addressOf is where a request came from, without the port; "" where that says nothing about the client: what comes from this
-// machine or its own network has most likely come through a proxy, and then all have that address. A proxy that is known of
-// adds the client's address to the header as its last entry.
+// addressOf returns the address of a request's client, without the port. It returns "" if the
+// address says nothing about the client: requests from this machine or its own network have most
+// likely come through a proxy, and then all have the proxy's address. With BehindProxy, the proxy
+// adds the client's address as the last entry of X-Forwarded-For.
 func addressOf(r *http.Request, behindProxy bool) string {
 	if behindProxy {
 		all := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
@@ -98,15 +101,16 @@ func addressOf(r *http.Request, behindProxy bool) string {
 	return from.Addr().String()
 }
 
-// recordingHandler counts impressions or conversions without GraphQL: as the address of a picture, by a beacon, or from a server. Its pattern is
-// impressionPath or conversionPath, and {token}.
+// recordingHandler counts impressions or conversions without GraphQL: as the address of a picture,
+// by a beacon, or from a server. Its pattern is impressionPath or conversionPath, and {token}.
 //
-// It answers 204 to a GET or POST, once for each token, and again for each repetition. Refusals are those of clickHandler, and 503 for a
-// database that does not answer: it can be sent again. An internal error is logged and answered 500.
+// It answers 204 to a GET or POST, counts each token once, and answers repetitions in the same way.
+// It refuses what clickHandler refuses, and answers 503 if the database does not respond: the
+// client can send the request again. An internal error is logged and answered 500.
 func recordingHandler(record func(ctx context.Context, token string) (recorded bool, err error), logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("Access-Control-Allow-Origin", "*") // a beacon's answer has nothing to hide
+		w.Header().Set("Access-Control-Allow-Origin", "*") // the answer to a beacon is empty
 		if r.Method != http.MethodGet && r.Method != http.MethodPost {
 			w.Header().Set("Allow", "GET, POST")
 			http.Error(w, "This is a GET or a POST.", http.StatusMethodNotAllowed)

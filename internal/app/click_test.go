@@ -19,7 +19,7 @@ import (
 	"plaza/internal/testtime"
 )
 
-// adWorld is the click handler on a model with one ad, and a clock that tests set.
+// adWorld is the click handler over an in-memory store with one ad, with a clock that tests set.
 type adWorld struct {
 	*ads.Service
 	t     *testing.T
@@ -29,12 +29,12 @@ type adWorld struct {
 	log   strings.Builder
 }
 
-// faulty is a store that can be made to fail, or to hang.
+// faulty is a store that tests can make fail or hang.
 type faulty struct {
 	*adsmodel.Store
 	mu    sync.Mutex
 	fault error
-	hang  chan struct{} // calls wait until it is closed; nil: they do not
+	hang  chan struct{} // calls wait until it is closed; nil: they do not wait
 	tried int
 }
 
@@ -50,7 +50,7 @@ func (f *faulty) tries() int {
 	return f.tried
 }
 
-// meet is what a call meets.
+// meet makes a call fail or hang.
 func (f *faulty) meet(ctx context.Context) error {
 	f.mu.Lock()
 	fault, hang := f.fault, f.hang
@@ -108,7 +108,7 @@ func newAdWorld(t *testing.T) *adWorld {
 	return w
 }
 
-// restart makes another server; run is how it does what need not be waited for.
+// restart creates another server; run is how it runs background tasks.
 func (w *adWorld) restart(run func(func())) {
 	w.Service = ads.New(w.store, ads.Options{Now: func() time.Time { return w.now }, Go: run})
 }
@@ -172,7 +172,7 @@ func TestAClickCountsOnceAndLeadsOn(t *testing.T) {
 	}
 }
 
-// TestABrowsersPrefetchIsNoClick follows a link as browsers do before anybody clicks.
+// TestABrowsersPrefetchIsNoClick follows a link as browsers do before a person clicks.
 func TestABrowsersPrefetchIsNoClick(t *testing.T) {
 	w := newAdWorld(t)
 	choice := w.choose()
@@ -222,7 +222,8 @@ func TestBadImpressionsCountNothing(t *testing.T) {
 	w.counted(0, 0)
 }
 
-// TestConversionsOverHTTP: a click leads to the page with its token, by which a page or a server reports one conversion.
+// TestConversionsOverHTTP: a click leads to the page with its token, by which a page or a server
+// reports one conversion.
 func TestConversionsOverHTTP(t *testing.T) {
 	w := newAdWorld(t)
 	const page = "https://acme.example/buy?click="
@@ -288,7 +289,7 @@ func TestBadClicksLeadNowhere(t *testing.T) {
 	}
 }
 
-// leadsNowhere checks an answer without a way on, which no cache keeps.
+// leadsNowhere checks an answer without a landing page, which caches may not store.
 func (w *adWorld) leadsNowhere(name string, answer *http.Response, status int) {
 	w.t.Helper()
 	text := readAll(w.t, answer)
@@ -303,7 +304,8 @@ func (w *adWorld) leadsNowhere(name string, answer *http.Response, status int) {
 	}
 }
 
-// TestClicksLeadOnWithoutTheDatabase: a database that hangs, is away or fails keeps nobody from the landing page.
+// TestClicksLeadOnWithoutTheDatabase: clicks are redirected even if the database hangs, is down or
+// fails.
 func TestClicksLeadOnWithoutTheDatabase(t *testing.T) {
 	background := func(do func()) { go do() }
 	leadsOn := func(w *adWorld, token string) {
@@ -375,7 +377,8 @@ func (w *adWorld) ok(err error) {
 	}
 }
 
-// TestImpressionsAreRefusedWithoutTheDatabase: a beacon can be sent again. What went wrong is logged, and not told.
+// TestImpressionsAreRefusedWithoutTheDatabase: a beacon can be sent again. The cause is logged, and
+// not sent to the client.
 func TestImpressionsAreRefusedWithoutTheDatabase(t *testing.T) {
 	w := newAdWorld(t)
 	link := impressionPath + w.choose().ImpressionToken
@@ -413,7 +416,7 @@ func TestAddressesOfClients(t *testing.T) {
 		want              string
 	}{
 		{"203.0.113.7:1234", "", false, "203.0.113.7"},
-		{"203.0.113.7:1234", "198.51.100.1", false, "203.0.113.7"}, // anybody can send a header
+		{"203.0.113.7:1234", "198.51.100.1", false, "203.0.113.7"}, // any client can send a header
 		{"[2001:db8::1]:1234", "", false, "2001:db8::1"},
 		{"127.0.0.1:1234", "", false, ""},
 		{"10.1.2.3:1234", "198.51.100.1", false, ""},

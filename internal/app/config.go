@@ -17,7 +17,8 @@ import (
 // NewsAds says where news carries ads.
 type NewsAds = resolvers.NewsAds
 
-// Config says how a server serves. The zero Config is complete but for Addr: no other web origin may use the API, and no ads are in news.
+// Config configures a server. Only Addr is required: by default no other web origin may use the
+// API, and news has no ads.
 type Config struct {
 	Addr           string   // to listen on, as host:port
 	PublicURL      string   // where clients reach the server; "" for http:// and the address
@@ -25,16 +26,16 @@ type Config struct {
 	MetricsAddr    string   // to serve metrics on, as host:port; "" for none
 	BehindProxy    bool     // the last entry of X-Forwarded-For is the client's address
 	NewsAds        NewsAds
-	Demo           bool   // fill the database with a community, and keep it alive
+	Demo           bool   // fill the database with a community, and keep it active
 	Version        string // for the log
 
-	// LastCall is called when a server ends and is no longer ready, before it stops listening. It returns when proxies have had the time to
-	// notice. Nil: they need none.
+	// LastCall is called when a server shuts down and is no longer ready, before it stops
+	// listening. It returns when proxies have had time to notice. Nil: return immediately.
 	LastCall func()
 
 	Social     social.Options
 	Ads        ads.Options
-	LoaderWait time.Duration // how long look-ups wait for more of their kind; 0 for loaders.DefaultWait
+	LoaderWait time.Duration // how long loaders wait to fill a batch; 0 for loaders.DefaultWait
 }
 
 func (c *Config) cors() *cors.Cors {
@@ -47,8 +48,8 @@ func (c *Config) cors() *cors.Cors {
 	})
 }
 
-// origins are those that may use the API: the allowed ones, and the server's own. Behind a proxy only the public URL says what
-// that is.
+// origins returns the web origins that may use the API: the allowed ones, and the server's own.
+// Behind a proxy, only the public URL tells the server its own origin.
 func (c *Config) origins() []string {
 	public, err := url.Parse(strings.ToLower(c.PublicURL))
 	if err != nil || public.Host == "" {
@@ -56,7 +57,7 @@ func (c *Config) origins() []string {
 	}
 	host := public.Host
 	if port, known := map[string]string{"http": ":80", "https": ":443"}[public.Scheme]; known {
-		host = strings.TrimSuffix(host, port) // browsers leave it out
+		host = strings.TrimSuffix(host, port) // browsers omit the default port
 	}
 	return append(slices.Clone(c.AllowedOrigins), public.Scheme+"://"+host)
 }

@@ -14,8 +14,8 @@ import (
 	"plaza/web"
 )
 
-// seedDemo fills the database with the demo's community. If the database stops answering, the server waits for it, and goes on
-// from where it stopped.
+// seedDemo fills the database with the demo's community. If the database stops answering, the
+// server waits for it, and resumes.
 func (c *Config) seedDemo(ctx context.Context, st storage.Store, f *front) (community *demo.Community, err error) {
 	seed := func(ctx context.Context) (err error) {
 		community, err = demo.Seed(ctx, st, c.PublicURL)
@@ -27,7 +27,7 @@ func (c *Config) seedDemo(ctx context.Context, st storage.Store, f *front) (comm
 	return community, err
 }
 
-// pageOf is what GraphiQL has to know of the demo's community; nil for none.
+// pageOf returns what GraphiQL has to know about the demo's community; nil without the demo.
 func pageOf(community *demo.Community) web.Config {
 	if community == nil {
 		return web.Config{}
@@ -39,22 +39,22 @@ func pageOf(community *demo.Community) web.Config {
 	return web.Config{Demo: &shown}
 }
 
-// liveDemo has the community live until ctx ends, while visitors are there.
+// liveDemo runs the life of the community until ctx ends, while there are visitors.
 func (s *Server) liveDemo(ctx context.Context) {
 	if s.community != nil {
 		s.community.Life(s.social).Run(ctx, s.isWatched, slog.Default())
 	}
 }
 
-// interest is how long after its last request a visitor counts as being there.
+// interest is how long a visitor counts as present after the last request.
 const interest = 5 * time.Minute
 
-// isWatched says whether somebody has a socket open, or has sent an operation a moment ago.
+// isWatched says whether a visitor has a socket open, or has sent an operation recently.
 func (s *Server) isWatched() bool {
 	return s.GraphQL.Sockets() > 0 || s.visits.since() < interest
 }
 
-// visits remembers when the last request came.
+// visits remembers the time of the last request.
 type visits struct{ last atomic.Int64 }
 
 func (v *visits) note(next http.Handler) http.Handler {

@@ -45,7 +45,8 @@ func openFile(t *testing.T) *sqlite.Store {
 	return st
 }
 
-// TestDemoIsServed: with --demo there are pictures and threads to look at, and the community lives while somebody asks for something.
+// TestDemoIsServed: with --demo there are pictures and threads to look at, and the community is
+// active while a visitor sends requests.
 func TestDemoIsServed(t *testing.T) {
 	t.Parallel()
 	st := openFile(t)
@@ -81,10 +82,10 @@ func TestDemoIsServed(t *testing.T) {
 	}
 }
 
-// vanishing is a store whose database does not answer when it is filled for the first time.
+// vanishing is a store whose database does not answer while it is filled for the first time.
 type vanishing struct {
 	storage.Store
-	again func() error // runs at the second attempt
+	again func() error // called at the second attempt
 	tried int
 }
 
@@ -100,7 +101,8 @@ func (v *vanishing) ImportUsers(ctx context.Context, users []social.NewUser) (in
 	return v.Store.ImportUsers(ctx, users)
 }
 
-// TestTheDemoWaitsForTheDatabase: it disappears while the demo fills it. The server is alive, not ready, and goes on when it is back.
+// TestTheDemoWaitsForTheDatabase: the database disappears while the demo fills it. The server is
+// alive but not ready, and resumes when the database is back.
 func TestTheDemoWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	c := Config{Addr: "127.0.0.1:0", PublicURL: "https://plaza.example/"}
@@ -125,7 +127,7 @@ func TestTheDemoWaitsForTheDatabase(t *testing.T) {
 	}
 }
 
-// TestTheDemoEndsWithoutTheDatabase: who waits for it may still be asked to end.
+// TestTheDemoEndsWithoutTheDatabase: a server that waits for the database can still be shut down.
 func TestTheDemoEndsWithoutTheDatabase(t *testing.T) {
 	t.Parallel()
 	ctx, end := context.WithCancel(t.Context())

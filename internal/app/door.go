@@ -8,23 +8,26 @@ import (
 	"time"
 )
 
-// lastCall is how long connections that are half open have to become whole before a door is closed: longer than a round trip.
+// lastCall is how long half-open connections have to complete their handshake before a door is
+// closed: longer than a round trip.
 const lastCall = 50 * time.Millisecond
 
-// door is a listener that can be closed without resetting a connection. The kernel accepts connections before the process
-// does, and resets those that still wait when a listener is closed; their clients may have sent a request already.
+// door is a listener that can be closed without resetting a connection. The kernel completes
+// handshakes before the process accepts the connections; when a listener is closed, it resets those
+// that still wait, although their clients may have sent a request already.
 type door struct {
 	*net.TCPListener
 }
 
-// shut ignores new connections, which try again a second later and are refused then, and lets Accept take those that there are
-// before it closes the listener.
+// shut ignores new connections: their clients try again a second later, and are then refused.
+// Accept returns those that are already open, and then closes the listener.
 func (d *door) shut() {
 	ignoreNewConnections(d.TCPListener)
 	_ = d.SetDeadline(time.Now().Add(lastCall))
 }
 
-// Accept implements net.Listener. It returns net.ErrClosed when the door was shut and nobody waits any more.
+// Accept implements net.Listener. It returns net.ErrClosed when the door is shut and no connection
+// waits any more.
 func (d *door) Accept() (net.Conn, error) {
 	conn, err := d.TCPListener.Accept()
 	if !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -40,10 +43,10 @@ func (d *door) Accept() (net.Conn, error) {
 // Listen opens a listener for Server.Serve.
 func Listen(ctx context.Context, address string) (*net.TCPListener, error) {
 	var config net.ListenConfig
-	config.SetMultipathTCP(false) // Linux has no socket filters for it
+	config.SetMultipathTCP(false) // Linux has no socket filters for multipath TCP
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, err
 	}
-	return listener.(*net.TCPListener), nil //nolint:errcheck,forcetypeassert // "tcp" gives no other
+	return listener.(*net.TCPListener), nil //nolint:errcheck,forcetypeassert // "tcp" always gives a *net.TCPListener
 }

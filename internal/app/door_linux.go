@@ -7,8 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// dropsSYN is a socket filter that drops TCP segments with SYN, by which connections begin, and lets all others pass. It sees
-// a segment from its TCP header on (RFC 9293, section 3.1), whose byte 13 has the flags.
+// dropsSYN is a socket filter that drops TCP segments with SYN, which begin connections, and lets
+// all others pass. It sees a segment from its TCP header on (RFC 9293, section 3.1); byte 13
+// contains the flags.
 var dropsSYN = []unix.SockFilter{
 	{Code: unix.BPF_LD | unix.BPF_B | unix.BPF_ABS, K: 13},
 	{Code: unix.BPF_JMP | unix.BPF_JSET | unix.BPF_K, Jt: 0, Jf: 1, K: 0x02},
@@ -16,8 +17,8 @@ var dropsSYN = []unix.SockFilter{
 	{Code: unix.BPF_RET | unix.BPF_K, K: 0xFFFF},
 }
 
-// ignoreNewConnections lets a listener's connections that have begun become whole, and no other begin. Where the kernel does not
-// allow that, connections go on to come.
+// ignoreNewConnections lets a listener's half-open connections complete, and prevents new ones. If
+// the kernel does not allow that, new connections still arrive.
 func ignoreNewConnections(listener *net.TCPListener) {
 	control(listener, func(fd int) {
 		program := unix.SockFprog{Len: uint16(len(dropsSYN)), Filter: &dropsSYN[0]}
@@ -25,7 +26,8 @@ func ignoreNewConnections(listener *net.TCPListener) {
 	})
 }
 
-// acceptWaiting accepts a connection that is there already; nil if there is none. Deadlines have no effect on it.
+// acceptWaiting accepts a connection that is already there; it returns nil if there is none.
+// Deadlines have no effect on it.
 func acceptWaiting(listener *net.TCPListener) (conn net.Conn) {
 	control(listener, func(fd int) {
 		accepted, _, err := unix.Accept4(fd, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)

@@ -4,8 +4,9 @@ package app
 
 import "net"
 
-// ignoreNewConnections is for Linux: elsewhere connections come until the listener closes.
+// ignoreNewConnections works on Linux only: elsewhere connections arrive until the listener closes.
 func ignoreNewConnections(*net.TCPListener) {}
 
-// acceptWaiting is for Linux: elsewhere the connections that wait at that moment are reset.
+// acceptWaiting works on Linux only: elsewhere closing the listener resets the connections that
+// wait.
 func acceptWaiting(*net.TCPListener) net.Conn { return nil }

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// TestDoor shuts a listener while connections wait to be accepted: none of them is reset, and later ones are refused.
+// TestDoor shuts a listener while connections wait to be accepted: none of them is reset, and later
+// ones are refused.
 func TestDoor(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("connections that come while the listener closes are reset")

@@ -13,8 +13,9 @@ import (
 // drainTime is how long requests and sockets have to finish once the listener is closed.
 const drainTime = 9 * time.Second
 
-// drain ends a server without failing a request (ADR 30). Readiness fails first, while requests are still answered; then the
-// listener closes together with the sockets, and requests under way finish.
+// drain ends a server without failing a request (ADR 30). Readiness fails first, while requests are
+// still answered; then the listener closes together with the sockets, and requests under way
+// finish.
 func (s *Server) drain(f *front) {
 	slog.Info("shutting down")
 	s.ending.Store(true)
@@ -30,11 +31,11 @@ func (s *Server) drain(f *front) {
 	}
 }
 
-// connections are those that a request is under way on, or expected: the new ones. http.Server.Shutdown has this, too, but drops
-// requests that it has read a moment before.
+// connections are those with a request, and new ones, on which a request is expected.
+// http.Server.Shutdown tracks them too, but drops requests that it has read just before.
 type connections struct {
 	mu   sync.Mutex
-	busy map[net.Conn]time.Time // zero: with a request; otherwise since when it is there without one
+	busy map[net.Conn]time.Time // zero: a request is running; otherwise the time since when there is none
 }
 
 func newConnections() *connections { return &connections{busy: map[net.Conn]time.Time{}} }
@@ -42,7 +43,7 @@ func newConnections() *connections { return &connections{busy: map[net.Conn]time
 // firstRequest is how long a new connection may take to send one during a drain.
 const firstRequest = 5 * time.Second
 
-// note is a http.Server's ConnState.
+// note implements http.Server's ConnState.
 func (c *connections) note(conn net.Conn, state http.ConnState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +57,7 @@ func (c *connections) note(conn net.Conn, state http.ConnState) {
 	}
 }
 
-// wait returns when no request is under way or to be expected; ctx's error if that ends first.
+// wait returns when no request is running or expected; it returns ctx's error if ctx ends first.
 func (c *connections) wait(ctx context.Context) error {
 	again := time.NewTicker(5 * time.Millisecond)
 	defer again.Stop()
@@ -81,8 +82,8 @@ func (c *connections) areBusy() bool {
 	return false
 }
 
-// lettingGo ends kept-alive connections, each with its next answer, once the server is ending. Closing them without an answer
-// would race with the next request.
+// lettingGo ends kept-alive connections, each with its next answer, once the server shuts down.
+// Closing them without an answer would race with the next request.
 func (s *Server) lettingGo(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if s.ending.Load() {

@@ -17,7 +17,8 @@ import (
 	"plaza/social"
 )
 
-// ExportComments writes all comments of a user as JSON Lines, newest first, also those that the user no longer sees.
+// ExportComments writes all comments of a user as JSON Lines, newest first, including comments on
+// posts that the user no longer sees.
 func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle string) error {
 	handle = strings.ToLower(strings.TrimPrefix(handle, "@"))
 	users, err := st.UsersByHandle(ctx, []string{handle})
@@ -34,11 +35,12 @@ func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle 
 	})
 }
 
-// exportPath is where exportHandler is reached.
+// exportPath is the path of exportHandler.
 const exportPath = "/export/comments"
 
-// exportHandler answers a GET of a signed-in user with all their comments that they see, newest first, as JSON Lines. 401: not signed
-// in. An answer that cannot be finished is cut off, so that nobody takes it for a whole one.
+// exportHandler answers a GET of a signed-in user with all their comments that they see, newest
+// first, as JSON Lines. 401: not signed in. If an error occurs later, the connection is cut, so
+// that clients do not take the answer for a complete one.
 func exportHandler(service *social.Service, authenticate func(context.Context, string) (context.Context, error)) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
@@ -58,7 +60,7 @@ func exportHandler(service *social.Service, authenticate func(context.Context, s
 		w.Header().Set("Content-Disposition", `attachment; filename="comments.jsonl"`)
 		control := http.NewResponseController(w)
 		err = writeComments(ctx, w, func(ctx context.Context, p social.Page) ([]*social.Comment, bool, error) {
-			_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // for each page; recorders in tests have none
+			_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a deadline for each page; recorders in tests have none
 			list := social.List[social.UserID]{Of: viewer, Page: p}
 			found, _, err := service.Viewer(viewer).CommentsBy(ctx, []social.List[social.UserID]{list})
 			return found[list].Items, found[list].More, err
@@ -72,7 +74,7 @@ func exportHandler(service *social.Service, authenticate func(context.Context, s
 	}
 }
 
-// exportPage is how many comments are read at once.
+// exportPage is how many comments one query reads.
 const exportPage = 500
 
 // exportedComment is one line.
@@ -87,7 +89,7 @@ type exportedComment struct {
 	Text      string     `json:"text"`
 }
 
-// writeComments writes page after page, each as soon as it is read.
+// writeComments writes page by page, each as soon as it is read.
 func writeComments(ctx context.Context, out io.Writer, read func(context.Context, social.Page) (page []*social.Comment, more bool, err error)) error {
 	buffered := bufio.NewWriter(out)
 	encoder := json.NewEncoder(buffered)

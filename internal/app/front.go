@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// front answers HTTP at the server's address, from its first request to its last. Its handler can be exchanged meanwhile.
+// front answers HTTP at the server's address, from its first request to its last. Its handler can
+// be replaced meanwhile.
 type front struct {
 	entrance *door
 	server   *http.Server
@@ -21,7 +22,7 @@ type front struct {
 	failed   chan error // why it accepts no more connections
 }
 
-// newFront listens, and answers nothing yet: connections wait.
+// newFront listens. It answers nothing yet: connections wait.
 func (c *Config) newFront(ctx context.Context) (*front, error) {
 	listener, err := Listen(ctx, c.Addr)
 	if err != nil {
@@ -35,7 +36,7 @@ func frontOf(listener *net.TCPListener) *front {
 	f.server = &http.Server{
 		Handler:           http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*f.handler.Load()).ServeHTTP(w, r) }),
 		ReadHeaderTimeout: 10 * time.Second,
-		WriteTimeout:      writeTimeout, // sockets have their own
+		WriteTimeout:      writeTimeout, // sockets have their own timeouts
 		IdleTimeout:       2 * time.Minute,
 		ErrorLog:          slog.NewLogLogger(slog.Default().Handler(), slog.LevelWarn),
 		ConnState:         f.busy.note,
@@ -46,7 +47,7 @@ func frontOf(listener *net.TCPListener) *front {
 // address is host:port.
 func (f *front) address() string { return f.entrance.Addr().String() }
 
-// open lets a handler answer all requests from now on.
+// open makes a handler answer all requests from now on.
 func (f *front) open(handler http.Handler) {
 	f.handler.Store(&handler)
 	f.start.Do(func() {
@@ -54,7 +55,8 @@ func (f *front) open(handler http.Handler) {
 	})
 }
 
-// shut takes no more connections; those that there are stay. It returns when all that were on their way have come in.
+// shut accepts no more connections and keeps the open ones. It returns when all connections that
+// were being opened have arrived.
 func (f *front) shut() {
 	f.entrance.shut()
 	<-f.failed //nolint:errcheck // the listener was closed on purpose

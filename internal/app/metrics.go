@@ -11,8 +11,9 @@ import (
 	"plaza/metrics"
 )
 
-// serveMetrics answers Prometheus on a listener of its own, at the returned URL, until the returned function is called: what a server
-// does is nothing for the public. An address of "" means none.
+// serveMetrics answers Prometheus on a listener of its own, at the returned URL, until the returned
+// function is called. The listener is separate because metrics are not public. An address of ""
+// means none.
 func serveMetrics(ctx context.Context, addr string, m *metrics.Metrics) (at string, stop func(), err error) {
 	if addr == "" {
 		return "", func() {}, nil
@@ -32,7 +33,7 @@ func serveMetrics(ctx context.Context, addr string, m *metrics.Metrics) (at stri
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		_ = server.Serve(listener) // it ends when it is closed
+		_ = server.Serve(listener) // it always ends with http.ErrServerClosed
 	}()
 	at = "http://" + listener.Addr().String() + "/metrics"
 	slog.InfoContext(ctx, "metrics are open", "metrics", at)

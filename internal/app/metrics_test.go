@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestMetricsHaveTheirOwnAddress serves metrics there, and no more once they are stopped.
+// TestMetricsHaveTheirOwnAddress serves metrics on another listener, and stops.
 func TestMetricsHaveTheirOwnAddress(t *testing.T) {
 	t.Parallel()
 	at, stop, err := serveMetrics(t.Context(), "127.0.0.1:0", New(openFile(t), Config{}).Metrics)

@@ -2,14 +2,16 @@ package app
 
 import (
 	"context"
-	_ "time/tzdata" // campaigns have time zones, and machines may have none
+	_ "time/tzdata" // campaigns have time zones; a machine may lack the database of time zones
 
 	"plaza/demo"
 	"plaza/storage"
 )
 
-// Run serves until ctx ends, and drains. It opens the database with open, and waits for one that does not answer (fault.ErrUnavailable), also while it
-// fills it for Demo: meanwhile the server listens, and is not ready. Errors: open's others, an address that is taken, and a database that Demo refuses.
+// Run serves until ctx ends, and drains. It opens the database with open, and waits for one that
+// does not answer (fault.ErrUnavailable), also while it fills the database for Demo. Meanwhile the
+// server listens, but is not ready. Errors: open's other errors, an address that is in use, and a
+// database that Demo refuses.
 func Run(ctx context.Context, open func(context.Context) (storage.Store, error), c Config) error {
 	st, f, err := c.awaitStore(ctx, open)
 	if err != nil {
@@ -43,7 +45,8 @@ func Run(ctx context.Context, open func(context.Context) (storage.Store, error),
 	return s.serve(ctx, f)
 }
 
-// unlessEnded is err, or nil where it comes from ctx, which has ended as it was asked to.
+// unlessEnded returns err, or nil if ctx has ended: then the server was asked to stop, and the
+// error is a consequence.
 func unlessEnded(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return err
@@ -51,7 +54,8 @@ func unlessEnded(ctx context.Context, err error) error {
 	return nil
 }
 
-// upgradeDocuments upgrades documents of older versions while the server runs, on an engine that keeps such documents.
+// upgradeDocuments upgrades documents of earlier versions while the server runs, if the engine has
+// such documents.
 func upgradeDocuments(ctx context.Context, st storage.Store) {
 	if keeper, ok := st.(interface{ UpgradeDocuments(context.Context) }); ok {
 		keeper.UpgradeDocuments(ctx)

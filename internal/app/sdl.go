@@ -10,7 +10,7 @@ import (
 	"plaza/resolvers"
 )
 
-// sdlPath is where tools that generate code find the schema.
+// sdlPath is the path at which code generators find the schema.
 const sdlPath = "/schema.graphql"
 
 // sdlHandler serves the schema in GraphQL's schema definition language.
@@ -19,7 +19,7 @@ func sdlHandler() http.Handler {
 	etag := `W/"` + hex.EncodeToString(sum[:8]) + `"` // weak: the same for plain and gzip
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Content-Type", "text/plain; charset=utf-8") // browsers show that
+		h.Set("Content-Type", "text/plain; charset=utf-8") // browsers show this type
 		h.Set("Cache-Control", "no-cache")
 		h.Set("ETag", etag)
 		h.Set("X-Content-Type-Options", "nosniff")

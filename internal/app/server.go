@@ -28,11 +28,13 @@ import (
 	"plaza/web"
 )
 
-// writeTimeout is how long a request may take from its header to the last byte of its answer: to send a body and to run an
-// operation takes up to 30 s each, so that 30 s are left for a slow reader.
+// writeTimeout is how long a request may take from its header to the last byte of its answer.
+// Sending a body and running an operation take up to 30 s each, which leaves 30 s for a slow
+// reader.
 const writeTimeout = 90 * time.Second
 
-// Server is the API with everything around it. Hub, GraphQL and Metrics are parts that tests look at.
+// Server is the API with everything around it. Hub, GraphQL and Metrics are parts that tests look
+// at.
 type Server struct {
 	Handler http.Handler // answers all requests
 	Hub     *live.Hub
@@ -42,14 +44,15 @@ type Server struct {
 	store  storage.Store
 	social *social.Service
 	ads    *ads.Service
-	ending atomic.Bool // it was asked to end: readiness fails
+	ending atomic.Bool // the server is shutting down: readiness fails
 	config *Config
 
 	community *demo.Community // with Demo
 	visits    visits
 }
 
-// New builds a server on a store, which the caller closes when the server has ended. Config's Addr and MetricsAddr are for Run.
+// New builds a server on a store, which the caller closes when the server has ended. Config's Addr
+// and MetricsAddr are for Run.
 func New(st storage.Store, c Config) *Server { return newServer(st, &c, nil) }
 
 func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
@@ -92,7 +95,8 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 	return s
 }
 
-// compressed answers with gzip where a client takes both that and zstd: some offer zstd and cannot read it.
+// compressed answers with gzip even if a client also offers zstd, because some clients offer zstd
+// and cannot read it.
 func compressed(next http.Handler) http.Handler {
 	wrap, err := gzhttp.NewWrapper(gzhttp.PreferZstd(false))
 	if err != nil {
@@ -120,7 +124,8 @@ func writeStatus(w http.ResponseWriter, status int, text string) {
 	_, _ = fmt.Fprintln(w, text)
 }
 
-// ready says whether this server should get requests: it is not shutting down, and its database answers and has room.
+// ready says whether this server should get requests: it is not shutting down, and its database
+// answers and has room.
 func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	if s.ending.Load() {
 		writeStatus(w, http.StatusServiceUnavailable, "shutting down")
@@ -131,7 +136,7 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	switch err := s.store.Ping(ctx); {
 	case err == nil:
 		writeStatus(w, http.StatusOK, "ok")
-	case errors.Is(err, fault.ErrNoRoom): // the engine has logged it
+	case errors.Is(err, fault.ErrNoRoom): // the engine has logged the cause
 		writeStatus(w, http.StatusServiceUnavailable, "the disk of the database is full: nothing can be stored, reads go on")
 	default:
 		slog.WarnContext(ctx, "the database does not answer", "error", err)
@@ -139,20 +144,21 @@ func (s *Server) ready(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// Serve answers requests on a listener of Listen until ctx ends, and drains: no request that has begun fails.
+// Serve answers requests on a listener of Listen until ctx ends, and drains: no request that has
+// begun fails.
 func (s *Server) Serve(ctx context.Context, listener *net.TCPListener) error {
 	return s.serve(ctx, frontOf(listener))
 }
 
 func (s *Server) serve(ctx context.Context, f *front) error {
-	defer f.close() // also connections that wait for nothing
+	defer f.close() // also closes connections without a request
 	background, stop := context.WithCancel(context.Background())
 	defer stop()
 	hubDone, err := s.Hub.Open(background)
 	if err != nil {
 		return fmt.Errorf("cannot follow the event log: %w", err)
 	}
-	working, rest := context.WithCancel(background) // jobs are durable: nobody waits for them
+	working, rest := context.WithCancel(background) // jobs are durable, so shutting down does not wait for them
 	worked := inBackground(working, s.store.Work)
 	kept := inBackground(working, func(ctx context.Context) { s.ads.Work(ctx, slog.Default()) })
 	lived := inBackground(working, s.liveDemo)
@@ -172,7 +178,7 @@ func (s *Server) serve(ctx context.Context, f *front) error {
 	return nil
 }
 
-// announce logs that requests are served at an address, and what with: the first thing to look at when something is odd.
+// announce logs the address and the settings with which the server runs.
 func (s *Server) announce(ctx context.Context, address string) {
 	on := s.store.Description()
 	attributes := []slog.Attr{
@@ -185,8 +191,8 @@ func (s *Server) announce(ctx context.Context, address string) {
 	slog.LogAttrs(ctx, slog.LevelInfo, "Plaza is open", attributes...)
 }
 
-// DrainAds stores the clicks that still wait for the database, gives back the money that this server has on lease, and stores what was counted of requests for
-// ads until the last one.
+// DrainAds stores the clicks that still wait for the database, returns the leased part of budgets,
+// and stores the statistics of requests for ads.
 func (s *Server) DrainAds() {
 	ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 	defer cancel()
@@ -198,7 +204,7 @@ func (s *Server) DrainAds() {
 	}
 }
 
-// inBackground starts a task that runs until ctx ends; the channel is closed when it has returned.
+// inBackground runs a task until ctx ends. The channel is closed when the task has returned.
 func inBackground(ctx context.Context, task func(context.Context)) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {

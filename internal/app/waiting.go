@@ -12,14 +12,16 @@ import (
 )
 
 const (
-	// askAgainAfter is the pause between two attempts to use a database that does not answer. An attempt takes some seconds.
+	// askAgainAfter is the pause between two attempts to use a database that does not answer. An
+	// attempt takes some seconds.
 	askAgainAfter = time.Second
-	// stillWaitingEvery is how often the log says that the server still waits.
+	// stillWaitingEvery is how often the server logs that it still waits.
 	stillWaitingEvery = 30 * time.Second
 )
 
-// awaitStore opens the database with what a server needs of it, and waits for one that does not answer. Meanwhile the server listens, and is
-// not ready; the front is then open already. Errors: every fault of the database that waiting does not mend; ctx's.
+// awaitStore opens the database for the server, and waits for one that does not answer. Meanwhile
+// the server listens but is not ready; the front is then already open. Errors: every fault of the
+// database except ErrUnavailable; ctx's error.
 func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (storage.Store, error)) (storage.Store, *front, error) {
 	st, err := open(ctx)
 	if err == nil || !errors.Is(err, social.ErrUnavailable) || ctx.Err() != nil {
@@ -40,16 +42,16 @@ func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (sto
 	return st, f, nil
 }
 
-// tryAgain repeats what has failed with err until the database answers. Meanwhile the front is open, and not ready. Errors: all except
-// ErrUnavailable; that one if ctx has ended.
+// tryAgain repeats what has failed with err until the database answers. Meanwhile the front is
+// open, but not ready. Errors: all except ErrUnavailable; that one if ctx has ended.
 func (c *Config) tryAgain(ctx context.Context, f *front, err error, try func(context.Context) error) error {
 	f.open(c.cors().Handler(http.HandlerFunc(notReady)))
 	slog.WarnContext(ctx, "the database does not answer: waiting for it, not ready", "error", err, "addr", f.address())
-	told := time.Now()
+	logged := time.Now()
 	for errors.Is(err, social.ErrUnavailable) && ctx.Err() == nil {
-		if time.Since(told) > stillWaitingEvery {
+		if time.Since(logged) > stillWaitingEvery {
 			slog.WarnContext(ctx, "still waiting for the database", "error", err)
-			told = time.Now()
+			logged = time.Now()
 		}
 		pause(ctx, askAgainAfter)
 		err = try(ctx)
@@ -60,7 +62,7 @@ func (c *Config) tryAgain(ctx context.Context, f *front, err error, try func(con
 	return err
 }
 
-// pause returns when a time has passed, or ctx has ended.
+// pause waits until d has passed or ctx has ended.
 func pause(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -68,7 +70,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// notReady answers for a server that has no database yet.
+// notReady answers for a server whose database does not answer yet.
 func notReady(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == "/livez" {
 		writeStatus(w, http.StatusOK, "ok")

@@ -14,15 +14,14 @@ import (
 	"plaza/internal/progress"
 )
 
-// adsCommand is about ads.
 type adsCommand struct {
 	Import  adsImportCommand  `cmd:"" help:"Load advertisers, zones, campaigns and ads from a YAML or CSV file."`
-	Rebuild adsRebuildCommand `cmd:"" help:"Add up anew, for reports, all impressions and clicks that are still kept."`
+	Rebuild adsRebuildCommand `cmd:"" help:"Rebuild the reports from all impressions and clicks that are still kept."`
 }
 
 type adsRebuildCommand struct{}
 
-// Run rebuilds the tallies of reports.
+// Run rebuilds the totals of reports.
 func (*adsRebuildCommand) Run(ctx context.Context, cli *commandLine) error {
 	st, err := cli.openStore(ctx)
 	if err != nil {
@@ -36,17 +35,17 @@ func (*adsRebuildCommand) Run(ctx context.Context, cli *commandLine) error {
 		fmt.Fprintln(os.Stdout, "There are no impressions and clicks to add up.")
 		return nil
 	}
-	fmt.Fprintf(os.Stdout, "Reports are added up anew, from %s UTC on.\n", from.UTC().Format(time.DateTime))
+	fmt.Fprintf(os.Stdout, "Reports are being rebuilt, from %s UTC on.\n", from.UTC().Format(time.DateTime))
 	return nil
 }
 
 type adsImportCommand struct {
-	File string `arg:"" help:"The file, whose name ends with .csv if it is no YAML; docs/ads.md describes both." type:"existingfile"`
+	File string `arg:"" help:"The file: CSV if its name ends with .csv, otherwise YAML. docs/ads.md describes both." type:"existingfile"`
 }
 
 // Help explains the command, below its one-line help.
 func (*adsImportCommand) Help() string {
-	return `Run it as often as you like: what is new is added, what has changed in the file is changed, and the rest stays as it is. What is not in the file is left alone: archive it.`
+	return `Run it as often as you like: it adds what is new and updates what has changed. It does not touch what is missing from the file: archive that instead.`
 }
 
 // Run imports the file.

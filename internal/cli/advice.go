@@ -10,7 +10,8 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// withAdvice is an error of the packages below with the flags, variables and commands that help, which those do not know.
+// withAdvice adds advice to an error of the packages below: the flags, variables and commands that
+// help, which those packages do not know.
 func withAdvice(err error) error {
 	if advice := adviceOn(err); advice != "" {
 		return fmt.Errorf("%w%s", err, advice)

@@ -44,7 +44,8 @@ func TestAdviceNamesCommands(t *testing.T) {
 	}
 }
 
-// TestOnlyTheCommandLineNamesItself: the packages below name no command, flag or environment variable of Plaza.
+// TestOnlyTheCommandLineNamesItself: the packages below cli contain no name of a command, flag or
+// environment variable of Plaza.
 func TestOnlyTheCommandLineNamesItself(t *testing.T) {
 	t.Parallel()
 	ours := ownNames(t)

@@ -29,7 +29,7 @@ type benchCommand struct {
 	Listen   benchListenCommand   `cmd:"" hidden:""`
 }
 
-// benchFlags are those of all comparisons.
+// benchFlags are common to all comparisons.
 type benchFlags struct {
 	Layouts   []string      `help:"Only these layouts; the others are compared with the first." placeholder:"LAYOUT,…"`
 	Scale     float64       `help:"How much is loaded, as a multiple of the usual amount." default:"1" placeholder:"X"`
@@ -47,7 +47,7 @@ const benchHelp = `It needs a MongoDB with nothing else to do, and has databases
 
 Layouts take turns in one process, and what is compared is CPU time: of this process, and of mongod.`
 
-// run lets a comparison run, and delivers its report.
+// run runs a comparison, and delivers its report.
 func (f *benchFlags) run(cli *commandLine, compare func(bench.Options) (*bench.Report, error)) error {
 	tuneMemory()
 	stop, err := f.startProfile()
@@ -82,7 +82,8 @@ func (f *benchFlags) startProfile() (stop func(), err error) {
 	return func() { pprof.StopCPUProfile(); _ = file.Close() }, nil
 }
 
-// commandSaid is the command line without what is nobody else's concern: where the database is, and where files go.
+// commandSaid is the command line for the report, without what does not belong there: where the
+// database is, and where files are written.
 func commandSaid(args []string) string {
 	said := []string{"plaza"}
 	for i := 0; i < len(args); i++ {
@@ -123,7 +124,7 @@ func (f *benchFlags) deliver(report *bench.Report, err error) error {
 	return report.Write(f.Out)
 }
 
-// stageMeter shows one stage after the other. Several goroutines may be at one stage.
+// stageMeter shows one stage after another. Several goroutines may report the same stage.
 type stageMeter struct {
 	mu    sync.Mutex
 	stage string

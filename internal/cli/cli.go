@@ -16,24 +16,24 @@ import (
 	"golang.org/x/term"
 )
 
-// commandLine is all of plaza's commands, flags and environment variables.
+// commandLine has all of plaza's commands, flags and environment variables.
 type commandLine struct {
-	Data       string           `help:"Folder of the embedded database; made where it is missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
+	Data       string           `help:"Folder of the embedded database; created if missing." env:"PLAZA_DATA" default:"plaza-data" type:"path" placeholder:"DIR"`
 	MongodbURI uriFlag          `help:"Store in MongoDB (a replica set) instead of the embedded database: mongodb://host/database." env:"PLAZA_MONGODB_URI" name:"mongodb-uri" placeholder:"URI"`
 	Comments   string           `help:"How MongoDB keeps comment threads: documents, embedded, pages or adaptive. Recorded in the database by the first server; default: what the database has, documents in a new one." env:"PLAZA_COMMENTS" placeholder:"LAYOUT"`
 	Feeds      string           `help:"How MongoDB keeps news feeds and walls: read, hybrid, bucket or month. Recorded in the database by the first server; default: what the database has, read in a new one." env:"PLAZA_FEEDS" placeholder:"LAYOUT"`
 	Graph      string           `help:"How MongoDB keeps followers: reverse or two (for sharded clusters). Recorded in the database by the first server; default: what the database has, reverse in a new one." env:"PLAZA_GRAPH" placeholder:"LAYOUT"`
-	MergeAbove int              `help:"With --feeds=hybrid: number of followers above which an author's posts are merged in when somebody reads." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
+	MergeAbove int              `help:"With --feeds=hybrid: number of followers above which an author's posts are merged into feeds when these are read." env:"PLAZA_FEEDS_MERGE_ABOVE" name:"feeds-merge-above" default:"10000" placeholder:"N"`
 	Version    kong.VersionFlag `help:"Print the version, the commit and the version of Go, and exit."`
-	LogLevel   string           `help:"Least level that is logged: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
+	LogLevel   string           `help:"Minimum log level: debug, info, warn or error." env:"PLAZA_LOG_LEVEL" default:"info" enum:"debug,info,warn,error"`
 
-	Heartbeat       time.Duration `help:"How often a server on MongoDB says that it lives." env:"PLAZA_HEARTBEAT" hidden:""`
-	Lease           time.Duration `help:"How long a server on MongoDB goes on without having been heard." env:"PLAZA_LEASE" hidden:""`
+	Heartbeat       time.Duration `help:"How often a server on MongoDB sends a heartbeat." env:"PLAZA_HEARTBEAT" hidden:""`
+	Lease           time.Duration `help:"How long a server on MongoDB keeps its lease without a heartbeat." env:"PLAZA_LEASE" hidden:""`
 	TransactionLife time.Duration `help:"MongoDB's transactionLifetimeLimitSeconds." env:"PLAZA_TRANSACTION_LIFE" hidden:""`
 
 	Serve   serveCommand   `cmd:"" default:"withargs" help:"Serve the API, GraphiQL and live updates (the default command)."`
 	Import  importCommand  `cmd:"" help:"Load people and circles from files."`
-	Export  exportCommand  `cmd:"" help:"Write what somebody has stored to the standard output."`
+	Export  exportCommand  `cmd:"" help:"Write a user's data to the standard output."`
 	Work    workCommand    `cmd:"" help:"Look at the database's background work."`
 	Grant   grantCommand   `cmd:"" help:"Give a user a right."`
 	Revoke  revokeCommand  `cmd:"" help:"Take a right from a user."`
@@ -42,18 +42,19 @@ type commandLine struct {
 	Shard   shardCommand   `cmd:"" help:"Spread a MongoDB database over the shards of a cluster."`
 	Bench   benchCommand   `cmd:"" help:"Compare what layouts and designs cost."`
 	Migrate migrateCommand `cmd:"" help:"Move a MongoDB database to another layout, or its documents to the newest version, while servers run."`
-	Ads     adsCommand     `cmd:"" help:"Load ads from a file, and add up their reports anew."`
+	Ads     adsCommand     `cmd:"" help:"Load ads from a file, and rebuild their reports."`
 
-	Outdated func(error) `kong:"-"` // is told that the database was upgraded beyond this Plaza; see mongodb.Options
+	Outdated func(error) `kong:"-"` // called when the database was upgraded beyond this Plaza; see mongodb.Options
 }
 
 const description = `Plaza is a headless social network: a GraphQL API over MongoDB or an embedded SQLite file.
 
 Try it:  plaza --demo   and open http://127.0.0.1:8080 in a browser. A server's flags: plaza serve --help
 
-Every flag can be given as the environment variable that stands behind it.`
+Every flag can be given as the environment variable shown after it.`
 
-// Run runs the command that the arguments of the process name. Exit codes: 0 success, 1 failure, 80 a mistake in the arguments.
+// Run runs the command that the arguments of the process name. Exit codes: 0 success, 1 failure, 80
+// a mistake in the arguments.
 func Run() (exitCode int) {
 	var cli commandLine
 	command, err := kong.Must(&cli, kong.Name("plaza"), kong.Description(description), kong.Vars{"version": build()}).Parse(os.Args[1:])
@@ -76,7 +77,8 @@ func Run() (exitCode int) {
 	return 0
 }
 
-// endSignals ask a process to end. A hangup is left alone where it is ignored already, as nohup asks for.
+// endSignals ask a process to end. A hangup that is already ignored stays ignored, as nohup
+// requires.
 func endSignals() []os.Signal {
 	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
 	if !signal.Ignored(syscall.SIGHUP) {
@@ -85,7 +87,8 @@ func endSignals() []os.Signal {
 	return signals
 }
 
-// mistaken is the command that a mistake was made with, as far as it was understood; the default one must have been named.
+// mistaken is the command whose arguments contain the mistake, as far as they were understood. For
+// the default command it is "plaza", unless the arguments name the command.
 func mistaken(mistake *kong.ParseError) string {
 	if command := mistake.Context.Selected(); command != nil && slices.Contains(os.Args, command.Name) {
 		return command.FullPath()
@@ -95,7 +98,7 @@ func mistaken(mistake *kong.ParseError) string {
 
 func newLogger(level string) *slog.Logger {
 	var least slog.Level
-	_ = least.UnmarshalText([]byte(level)) // the command line's enum has checked it
+	_ = least.UnmarshalText([]byte(level)) // kong has checked it against the enum
 	if term.IsTerminal(int(os.Stderr.Fd())) {
 		return slog.New(tint.NewTextHandler(os.Stderr, &tint.Options{Level: least, TimeFormat: time.TimeOnly}))
 	}

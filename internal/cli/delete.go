@@ -16,17 +16,17 @@ import (
 )
 
 type deleteCommand struct {
-	User deleteUserCommand `cmd:"" help:"Delete somebody's account, with everything of theirs. It can't be undone."`
+	User deleteUserCommand `cmd:"" help:"Delete a user's account and everything that belongs to it. It can't be undone."`
 }
 
 type deleteUserCommand struct {
 	Handle string `arg:"" help:"Whose account."`
-	Yes    bool   `help:"That you mean it."`
+	Yes    bool   `help:"Confirm the deletion."`
 }
 
 // Help explains the command, below its one-line help.
 func (*deleteUserCommand) Help() string {
-	return `From the first moment on nobody sees the user any more: profile, posts, comments and reactions are hidden, all sign-ins end, and the handle is free. What they have left behind is then removed, and counts follow; the command waits for that, and does its part. It can be stopped: servers go on, or the next start does.
+	return `The user disappears immediately: profile, posts, comments and reactions are hidden, all sessions end, and the handle is free. Then their data is removed, and counts are corrected; the command takes part in that work and waits for it. You can stop the command: running servers complete the work, or the next one that starts.
 
 With the embedded database, stop the server first; MongoDB can be changed at any time.`
 }
@@ -55,7 +55,7 @@ func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storag
 	if err := service.DeleteUser(ctx, gone); err != nil {
 		return plainly(err)
 	}
-	fmt.Fprintf(out, "%s is deleted: nobody sees them any more, and the handle is free.\n", user.Handle)
+	fmt.Fprintf(out, "%s is deleted: the account is hidden, and the handle is free.\n", user.Handle)
 	if err := errors.Join(ads.New(st.Ads(), ads.Options{}).Forget(ctx, gone.String()), removeLeft(ctx, st, gone)); err != nil {
 		return fmt.Errorf("what they have left behind is removed in the background, by a server or when one starts: %w", err)
 	}
@@ -63,7 +63,7 @@ func (c *deleteUserCommand) delete(ctx context.Context, out io.Writer, st storag
 	return nil
 }
 
-// removeLeft does background work until nothing of a deleted user is left, or ctx ends.
+// removeLeft does background work until all data of a deleted user is removed, or ctx ends.
 func removeLeft(ctx context.Context, st storage.Store, user social.UserID) error {
 	working, stop := context.WithCancel(ctx)
 	var work sync.WaitGroup

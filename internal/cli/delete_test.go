@@ -7,7 +7,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestDeleteUserCommand deletes somebody from the command line, who has to be there, and meant.
+// TestDeleteUserCommand deletes a user from the command line. The user must exist, and the command
+// asks for confirmation.
 func TestDeleteUserCommand(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		st := plazatest.NewResting(e.Open(t))
@@ -18,9 +19,9 @@ func TestDeleteUserCommand(t *testing.T) {
 		close(st.Rest) // the server leaves the work to the command
 		var out strings.Builder
 		for command, want := range map[*deleteUserCommand]string{
-			{Handle: "ben"}:               "say --yes",
-			{Handle: "nobody", Yes: true}: "There is no such user.",
-			{Handle: "!", Yes: true}:      "There is no such user.",
+			{Handle: "ben"}:                "say --yes",
+			{Handle: "unknown", Yes: true}: "There is no such user.",
+			{Handle: "!", Yes: true}:       "There is no such user.",
 		} {
 			if err := command.delete(t.Context(), &out, st.Store); err == nil || !strings.Contains(err.Error(), want) || out.Len() > 0 {
 				t.Errorf("%+v: %v, %q, want %q", command, err, out.String(), want)
@@ -29,7 +30,7 @@ func TestDeleteUserCommand(t *testing.T) {
 		if err := (&deleteUserCommand{Handle: "@Ben", Yes: true}).delete(t.Context(), &out, st.Store); err != nil {
 			t.Fatal(err)
 		}
-		if want := "ben is deleted: nobody sees them any more, and the handle is free.\nWhat they have left behind is removed.\n"; out.String() != want {
+		if want := "ben is deleted: the account is hidden, and the handle is free.\nWhat they have left behind is removed.\n"; out.String() != want {
 			t.Errorf("%q, want %q", out.String(), want)
 		}
 		if answer := ada.Raw(t, `{ viewer { user { followingCount } news { nodes { id } } } }`); strings.Contains(answer, "post_") || !strings.Contains(answer, `"followingCount": 0`) {

@@ -11,7 +11,8 @@ import (
 	"github.com/alecthomas/kong"
 )
 
-// uriFlag names a MongoDB database. An empty one would start an empty community on SQLite where a deployment has lost its secret.
+// uriFlag names a MongoDB database. An empty value is rejected: otherwise a deployment that has
+// lost its secret would start an empty community on SQLite.
 type uriFlag string
 
 // UnmarshalText implements encoding.TextUnmarshaler.
@@ -23,7 +24,8 @@ func (u *uriFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// checkEnvironment refuses variables that look like Plaza's settings and are none: most are misspelt.
+// checkEnvironment rejects variables that look like Plaza's settings but are none: most are
+// misspelt.
 func checkEnvironment(app *kong.Application, environ []string) error {
 	known := settings(app)
 	var faults []error
@@ -51,7 +53,8 @@ func settings(app *kong.Application) (names []string) {
 // ofTools are the variables of make and of the tests.
 var ofTools = regexp.MustCompile(`^PLAZA_(CACHE|ALL_LAYOUTS|(TEST|MODEL|WITHMONGO|MONGOTEST)_.*)$`)
 
-// isServiceLink says whether Kubernetes or Docker has set a variable because there is a service called plaza, or plaza-something.
+// isServiceLink says whether Kubernetes or Docker has set a variable for a service called plaza, or
+// plaza-something.
 func isServiceLink(name, value string) bool {
 	return serviceLink.MatchString(name) || strings.HasSuffix(name, "_PORT") && strings.Contains(value, "://")
 }
@@ -63,7 +66,7 @@ func nearest(name string, known []string) string {
 	return slices.MinFunc(known, func(a, b string) int { return distance(name, a) - distance(name, b) })
 }
 
-// distance is Levenshtein's, in bytes: how many must be added, removed or replaced.
+// distance is the Levenshtein distance in bytes: how many must be added, removed or replaced.
 func distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
@@ -84,7 +87,7 @@ func distance(a, b string) int {
 	return row[len(b)]
 }
 
-// checkAddresses refuses a public URL and origins that cannot work.
+// checkAddresses rejects a public URL and origins that cannot work.
 func (c *serveCommand) checkAddresses() error {
 	if c.PublicURL != "" && !isPublicURL(c.PublicURL) {
 		return fmt.Errorf("--public-url (PLAZA_PUBLIC_URL) must look like https://plaza.example, "+

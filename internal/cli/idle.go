@@ -16,7 +16,7 @@ const (
 	usualNewsAdsEvery = 8
 )
 
-// warnOfIdle logs the settings without effect. They are no mistake: environments are shared.
+// warnOfIdle logs settings without effect. They are not errors, because environments are shared.
 func (c *serveCommand) warnOfIdle(ctx context.Context, cli *commandLine, st storage.Store) error {
 	idle, err := c.idleSettings(ctx, cli, st)
 	if len(idle) > 0 {
@@ -25,7 +25,7 @@ func (c *serveCommand) warnOfIdle(ctx context.Context, cli *commandLine, st stor
 	return err
 }
 
-// idleSettings are those that have no effect on this database, or for want of another setting.
+// idleSettings are settings that have no effect on this database, or without another setting.
 func (c *serveCommand) idleSettings(ctx context.Context, cli *commandLine, st storage.Store) ([]string, error) {
 	idle := cli.idleLayouts()
 	if cli.MergeAbove != 0 && cli.MergeAbove != usualMergeAbove {
@@ -43,7 +43,7 @@ func (c *serveCommand) idleSettings(ctx context.Context, cli *commandLine, st st
 	return idle, nil
 }
 
-// idleLayouts are the layouts that the embedded database is asked for.
+// idleLayouts are the layouts that were requested of the embedded database, which has none.
 func (c *commandLine) idleLayouts() (idle []string) {
 	if c.MongodbURI != "" {
 		return nil
@@ -56,7 +56,7 @@ func (c *commandLine) idleLayouts() (idle []string) {
 	return idle
 }
 
-// keepsHybrid says whether feeds lie in the layout hybrid, or are being moved to or from it.
+// keepsHybrid says whether feeds are kept in the layout hybrid, or are being moved to or from it.
 func keepsHybrid(ctx context.Context, st storage.Store) (bool, error) {
 	database, ok := st.(*mongodb.Store)
 	if !ok {

@@ -11,7 +11,7 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// idleSettingsOf are those of a server with these arguments on the engine's database.
+// idleSettingsOf returns the settings without effect of a server with these arguments.
 func idleSettingsOf(t *testing.T, e plazatest.Engine, args ...string) string {
 	t.Helper()
 	var cli commandLine

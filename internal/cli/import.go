@@ -21,12 +21,12 @@ type importCommand struct {
 
 type egoFacebookCommand struct {
 	Dir      string  `arg:"" help:"Folder that holds the networks: N.edges and N.circles for each user N." type:"path"`
-	Password *string `help:"Let all users that are added sign in, with this one password. Without it nobody can sign in as any of them. For trials only." placeholder:"PASSWORD"`
+	Password *string `help:"Set this password for all added users. Without it, none of them can sign in. For trials only." placeholder:"PASSWORD"`
 }
 
 // Help explains the command, below its one-line help.
 func (*egoFacebookCommand) Help() string {
-	return `N.edges has a friendship "a b" on each line, N.circles a circle "name<TAB>member<TAB>member…". User N becomes fbN, and is friends with everybody in N's files. Friends follow each other.
+	return `N.edges has a friendship "a b" on each line, N.circles a circle "name<TAB>member<TAB>member…". User N becomes fbN, and is friends with everyone in N's files. Friends follow each other.
 
 Run it as often as you like: it adds what is missing and leaves the rest as it is, so after Ctrl-C, or a crash, the same command goes on where it was stopped. Lines that make no sense are reported and left out.`
 }
@@ -63,7 +63,8 @@ func (c *egoFacebookCommand) Run(ctx context.Context, cli *commandLine) error {
 	return nil
 }
 
-// passwordHash is computed once for all users, as for anybody who signs up; "" without a password.
+// passwordHash is computed once for all users, in the same way as at sign-up; "" without a
+// password.
 func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 	if c.Password == nil {
 		return "", nil
@@ -76,7 +77,7 @@ func (c *egoFacebookCommand) passwordHash(ctx context.Context) (string, error) {
 	return account.PasswordHash, err
 }
 
-// stopped says how to go on after Ctrl-C.
+// stopped explains after Ctrl-C how to resume.
 func stopped(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return errors.New("the import was stopped; what is stored so far stays, and the same command goes on from there")
@@ -90,7 +91,7 @@ type faultPrinter struct {
 	count int
 }
 
-// maxFaultsShown is how many faults are written one by one.
+// maxFaultsShown is how many faults are written individually.
 const maxFaultsShown = 20
 
 func (p *faultPrinter) print(f importer.Fault) {
@@ -119,7 +120,7 @@ func writeSummary(out io.Writer, n *importer.Networks, s importer.Summary, leftO
 	if refused := s.Follows.Refused + s.Memberships.Refused; refused > 0 {
 		fmt.Fprintf(out, "\n%s were not added, because one of the two blocks the other.\n", progress.Grouped(refused))
 	}
-	fmt.Fprintf(out, "\nTook %s. Now start plaza and look at somebody in GraphiQL:\n\n  %s\n",
+	fmt.Fprintf(out, "\nTook %s. Now start plaza and look at a user in GraphiQL:\n\n  %s\n",
 		took.Round(10*time.Millisecond), lookAt(n))
 }
 

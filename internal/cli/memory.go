@@ -8,10 +8,11 @@ import (
 )
 
 const (
-	// gcPercent collects garbage less often than Go does by itself: a request leaves much, and what lives is small.
+	// gcPercent makes Go collect garbage less often than by default: a request leaves much garbage,
+	// and little data lives long.
 	gcPercent = 400
-	// memoryShare is how much of the machine's (or container's) memory may be used before garbage is collected as
-	// often as it takes.
+	// memoryShare is the part of the machine's (or container's) memory that may be used before Go
+	// collects garbage as often as necessary.
 	memoryShare = 0.5
 )
 

@@ -31,14 +31,14 @@ type migrateCommentsCommand struct {
 // moveFlags say how far to go.
 type moveFlags struct {
 	To      string `help:"Layout to move to. The old one is kept in step until --finish." placeholder:"LAYOUT"`
-	Finish  bool   `help:"Remove the old layout, for good. With --to: move, and then remove it at once."`
+	Finish  bool   `help:"Remove the old layout permanently. With --to: move, and then remove it immediately."`
 	BackOut bool   `help:"Go back to the old layout, and remove the new one." name:"back-out"`
-	Rate    int    `help:"How many posts, or users for feeds and the graph, are gone through in a second at most; 0 for unlimited." default:"0" placeholder:"N"`
+	Rate    int    `help:"How many posts, or users for feeds and the graph, are processed per second at most; 0 for unlimited." default:"0" placeholder:"N"`
 }
 
 // Help explains the command, below its one-line help.
 func (*moveFlags) Help() string {
-	return `Servers go on meanwhile, and nobody notices. With --to, everything is copied and compared while all servers keep both layouts in step; then the new one is read. The old one is still kept in step, so that --back-out can go back at any time, until --finish removes it.
+	return `Servers keep running, and users notice nothing. With --to, everything is copied and compared while all servers keep both layouts in step; then the new one is read. The old one is still kept in step, so that --back-out can go back at any time, until --finish removes it.
 
 Stop it whenever you like: the same command goes on where it was, also after a crash.`
 }
@@ -112,8 +112,8 @@ type moveReport struct {
 	meter  *progress.Meter
 	phase  string
 	since  time.Time // when the waiting began
-	waited time.Time // when it was last told of
-	named  time.Time // when it last said so
+	waited time.Time // when the waiting was last reported
+	named  time.Time // when the servers were last named
 }
 
 func (r *moveReport) progress(s mongodb.MigrationState) {
@@ -143,7 +143,8 @@ func phaseInWords(s mongodb.MigrationState) string {
 }
 
 const (
-	// waitQuietly is how long servers may take to agree before they are named, and nameEvery how often they are.
+	// waitQuietly is how long servers may take to agree before they are named, and nameEvery how
+	// often they are named.
 	waitQuietly = 3 * time.Second
 	nameEvery   = 10 * time.Second
 )
@@ -162,7 +163,7 @@ func (r *moveReport) waiting(processes []string) {
 	fmt.Fprintf(r.out, "waiting until all servers agree on the next step: %s\n", strings.Join(processes, "; "))
 }
 
-// writeMoved says where a subject lies now, and what can be done next.
+// writeMoved says which layout a subject now has, and what can be done next.
 func writeMoved(ctx context.Context, out io.Writer, store *mongodb.Store, subject mongodb.Subject) error {
 	all, err := store.Migrations(ctx)
 	if err != nil {

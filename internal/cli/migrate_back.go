@@ -11,17 +11,17 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// migrateBackCommand takes the embedded database back to an earlier version.
+// migrateBackCommand downgrades the embedded database for an earlier version.
 type migrateBackCommand struct {
 	To int `help:"The version of the tables that the earlier Plaza knows. It says which one when it refuses the file." required:"" placeholder:"VERSION"`
 }
 
 // Help explains the command, below its one-line help.
 func (*migrateBackCommand) Help() string {
-	return `An earlier Plaza refuses a file that a newer one has opened, because its tables have changed. Stop the server, run this command with the newer Plaza, and start the earlier one. Everything stays that the earlier one has a place for, also what was written since the upgrade; what only the newer one knows is lost.`
+	return `An earlier Plaza refuses a file that a newer one has opened, because its tables have changed. Stop the server, run this command with the newer Plaza, and start the earlier one. The earlier tables keep everything that they have a place for, including what was written since the upgrade; what only the newer version can store is lost.`
 }
 
-// Run takes the file back. A MongoDB database needs no such thing until the upgrade is finished.
+// Run downgrades the file. A MongoDB database needs no downgrade until the upgrade is finished.
 func (c *migrateBackCommand) Run(ctx context.Context, cli *commandLine) error {
 	if cli.MongodbURI != "" {
 		return errors.New("a MongoDB database does not change until \"plaza migrate finish\": start the earlier version; afterwards there is no way back")

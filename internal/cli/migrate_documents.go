@@ -19,18 +19,19 @@ import (
 type migrateDocumentsCommand struct {
 	DryRun bool `help:"Say how much there is to do, and write nothing."`
 	Status bool `help:"Say how many documents there are of each version."`
-	Batch  int  `help:"Documents at a time." default:"500" placeholder:"N"`
-	Rate   int  `help:"Documents a second at most; 0 for as many as can be." default:"0" placeholder:"N"`
+	Batch  int  `help:"Documents per batch." default:"500" placeholder:"N"`
+	Rate   int  `help:"Maximum number of documents per second; 0 for unlimited." default:"0" placeholder:"N"`
 }
 
 // Help explains the command, below its one-line help.
 func (*migrateDocumentsCommand) Help() string {
-	return `Servers read documents of all earlier versions, and upgrade them in the background, so nothing has to wait for this. What a version is for (such as finding people by name) is complete when all documents have it: this command gets there sooner, or says how far it is. Servers of an earlier version must have stopped: what they write behind its back is left for the next run.
+	return `Servers read documents of all earlier versions, and upgrade them in the background, so you need not run this. What a version adds (such as finding people by name) is complete when all documents have it: this command gets there sooner, or says how far it is. Stop servers of an earlier version first: what they write meanwhile is left for the next run.
 
 Stop it whenever you like: the same command goes on where it was, also after a crash.`
 }
 
-// Run upgrades the documents of a MongoDB database. SQLite's tables are brought up to date when the file is opened.
+// Run upgrades the documents of a MongoDB database. SQLite's tables are upgraded when the file is
+// opened.
 func (c *migrateDocumentsCommand) Run(ctx context.Context, cli *commandLine) error {
 	switch {
 	case c.Batch < 1 || c.Batch > 10_000:
@@ -110,7 +111,7 @@ func writeVersions(ctx context.Context, out io.Writer, store *mongodb.Store) err
 	return nil
 }
 
-// writeDocuments says how far the migration of documents is.
+// writeDocuments says how far the migration of documents has come.
 func writeDocuments(ctx context.Context, out io.Writer, store *mongodb.Store) error {
 	s, err := store.DocumentMigration(ctx)
 	if err != nil {

@@ -21,7 +21,8 @@ func (*migrateFinishCommand) Help() string {
 Run it with the new version when all servers are of that version and you will not go back. While a server of an earlier version runs, the command names it and changes nothing.`
 }
 
-// Run finishes the upgrade of a MongoDB database. SQLite's tables are brought up to date when the file is opened.
+// Run finishes the upgrade of a MongoDB database. SQLite's tables are upgraded when the file is
+// opened.
 func (*migrateFinishCommand) Run(ctx context.Context, cli *commandLine) error {
 	store, err := cli.openMongoDB(ctx, "is brought up to date when it is opened: there is nothing to finish", cli.existingMongoDB())
 	if err != nil {

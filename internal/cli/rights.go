@@ -58,7 +58,7 @@ func (c *rightArgs) change(ctx context.Context, cli *commandLine, out io.Writer,
 
 type rightsCommand struct{}
 
-// Run writes a line for everybody who has rights: the handle and the rights, by handle.
+// Run writes a line for every user who has rights, sorted by handle: the handle and the rights.
 func (c *rightsCommand) Run(ctx context.Context, cli *commandLine) error {
 	st, err := cli.openStore(ctx)
 	if err != nil {
@@ -69,7 +69,7 @@ func (c *rightsCommand) Run(ctx context.Context, cli *commandLine) error {
 		return err
 	}
 	if len(users) == 0 {
-		fmt.Fprintln(os.Stdout, "Nobody has rights: plaza grant RIGHT HANDLE gives some.")
+		fmt.Fprintln(os.Stdout, "No user has rights: plaza grant RIGHT HANDLE gives some.")
 	}
 	slices.SortFunc(users, func(a, b *social.User) int { return strings.Compare(a.Handle, b.Handle) })
 	for _, u := range users {
@@ -82,7 +82,7 @@ func (c *rightsCommand) Run(ctx context.Context, cli *commandLine) error {
 	return nil
 }
 
-// plainly is a refusal as it is told on the command line.
+// plainly reduces a refusal to its message, for the command line.
 func plainly(err error) error {
 	if refused, ok := errors.AsType[*fault.Error](err); ok {
 		return errors.New(refused.Message)

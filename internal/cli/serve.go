@@ -17,20 +17,21 @@ import (
 type serveCommand struct {
 	Addr           string        `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
 	PublicURL      string        `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
-	AllowedOrigins []string      `help:"Web origins whose pages may use the API; * for all, which is safe because no cookie signs anybody in." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
+	AllowedOrigins []string      `help:"Web origins whose pages may use the API; * for all, which is safe because Plaza does not sign in by cookies." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
 	MetricsAddr    string        `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
 	BehindProxy    bool          `help:"All requests come through a proxy that adds the client's address to X-Forwarded-For: count clicks on ads by that." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
-	NewsAds        zoneFlag      `help:"Let news carry ads, of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
+	NewsAds        zoneFlag      `help:"Let news carry ads of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
 	NewsAdsEvery   int           `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
 	DrainDelay     time.Duration `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
 	EventRetention time.Duration `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
 	Demo           bool          `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 }
 
-// zoneFlag is the place for ads that a flag names: site/zone.
+// zoneFlag is a zone for ads, as a flag names it: site/zone.
 type zoneFlag ads.ZoneID
 
-// UnmarshalText implements encoding.TextUnmarshaler. An empty text, as an empty environment variable has, is no zone.
+// UnmarshalText implements encoding.TextUnmarshaler. An empty text, as in an empty environment
+// variable, means no zone.
 func (z *zoneFlag) UnmarshalText(text []byte) error {
 	*z = zoneFlag{}
 	if len(text) == 0 {
@@ -44,7 +45,7 @@ func (z *zoneFlag) UnmarshalText(text []byte) error {
 	return nil
 }
 
-// newsAds is where news carries ads.
+// newsAds says where news carries ads.
 func (c *serveCommand) newsAds() app.NewsAds {
 	if c.NewsAds == (zoneFlag{}) {
 		return app.NewsAds{}
@@ -52,7 +53,7 @@ func (c *serveCommand) newsAds() app.NewsAds {
 	return app.NewsAds{Zone: ads.ZoneID(c.NewsAds), Every: c.NewsAdsEvery}
 }
 
-// check refuses settings that cannot work.
+// check rejects settings that cannot work.
 func (c *serveCommand) check() error {
 	switch {
 	case c.NewsAds != (zoneFlag{}) && (c.NewsAdsEvery < 1 || c.NewsAdsEvery > social.MaxPageSize):
@@ -93,7 +94,7 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 	})
 }
 
-// openStore opens the database, and sets it up for a server.
+// openStore opens the database, and prepares it for a server.
 func (c *serveCommand) openStore(ctx context.Context, cli *commandLine) (storage.Store, error) {
 	st, err := cli.makeStore(ctx)
 	if err != nil {
@@ -105,8 +106,8 @@ func (c *serveCommand) openStore(ctx context.Context, cli *commandLine) (storage
 	return st, nil
 }
 
-// proxiesNotice returns when proxies have had delay to notice that readiness fails, or at Ctrl-C, pressed before or now: a person
-// at a terminal has no proxy.
+// proxiesNotice waits for delay, so that proxies notice that readiness fails. Ctrl-C, pressed
+// before or during the wait, skips it: a server in a terminal has no proxy.
 func proxiesNotice(interrupted context.Context, delay time.Duration) {
 	ctx, stop := context.WithTimeout(interrupted, delay)
 	defer stop()

@@ -7,7 +7,7 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestNewsAdsAreOffByDefault asks a server without the flag: nothing is chosen, and nothing is read for it.
+// TestNewsAdsAreOffByDefault: without the flag a server chooses no ads, and reads nothing for them.
 func TestNewsAdsAreOffByDefault(t *testing.T) {
 	if got := (&serveCommand{NewsAdsEvery: 8}).newsAds(); got.Every != 0 {
 		t.Errorf("without a zone news has ads: %+v", got)

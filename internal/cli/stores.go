@@ -13,14 +13,15 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// makeStore opens the database that the configuration names, and makes it where it is missing.
+// makeStore opens the database that the configuration names, and creates it if missing.
 func (c *commandLine) makeStore(ctx context.Context) (storage.Store, error) {
 	o := c.mongodbOptions()
 	o.Logger, o.Outdated, o.Unfinished = slog.Default(), c.Outdated, unfinished
 	return c.openWith(ctx, o)
 }
 
-// openStore opens the database that the configuration names, for a command that needs what is in it: it makes none.
+// openStore opens the database that the configuration names, for a command that needs existing
+// data: it does not create one.
 func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	st, err := c.openWith(ctx, c.existingMongoDB())
 	if c.MongodbURI == "" && errors.Is(err, fs.ErrNotExist) {
@@ -29,7 +30,8 @@ func (c *commandLine) openStore(ctx context.Context) (storage.Store, error) {
 	return st, err
 }
 
-// openWith opens the engine that the configuration names. Layouts that there are not are refused, also where the embedded database would not have them anyway.
+// openWith opens the engine that the configuration names. It rejects unknown layouts, even for the
+// embedded database, which ignores layouts.
 func (c *commandLine) openWith(ctx context.Context, o mongodb.Options) (storage.Store, error) {
 	o.Comments, o.Feeds, o.Graph = c.Comments, c.Feeds, c.Graph
 	if err := o.CheckLayouts(); err != nil {
@@ -41,8 +43,8 @@ func (c *commandLine) openWith(ctx context.Context, o mongodb.Options) (storage.
 	return sqlite.OpenWith(ctx, filepath.Join(c.Data, "plaza.sqlite"), sqlite.Options{Logger: o.Logger, MustExist: o.MustExist})
 }
 
-// openMongoDB opens the database of a command that only MongoDB has, whatever its layouts are; embedded says why the embedded
-// database has not.
+// openMongoDB opens the database of a command that only works on MongoDB, whatever its layouts are;
+// embedded explains why it does not work on the embedded database.
 func (c *commandLine) openMongoDB(ctx context.Context, embedded string, o mongodb.Options) (*mongodb.Store, error) {
 	if c.MongodbURI == "" {
 		return nil, fmt.Errorf("the embedded database %s (name a MongoDB database with --mongodb-uri or PLAZA_MONGODB_URI)", embedded)
@@ -50,19 +52,20 @@ func (c *commandLine) openMongoDB(ctx context.Context, embedded string, o mongod
 	return mongodb.Open(ctx, string(c.MongodbURI), o)
 }
 
-// mongodbOptions are all but the layouts, which the database knows.
+// mongodbOptions are all options except the layouts, which the database knows.
 func (c *commandLine) mongodbOptions() mongodb.Options {
 	return mongodb.Options{
 		Logger: c.warnings(), MergeAbove: c.MergeAbove, Heartbeat: c.Heartbeat, Lease: c.Lease, TransactionLife: c.TransactionLife,
 	}
 }
 
-// unfinished says that the previous version can use the database, until the operator ends that.
+// unfinished logs that the previous version can use the database until the operator finishes the
+// upgrade.
 func unfinished() {
 	slog.Info("the database is kept so that the previous version of Plaza can use it, too: run \"plaza migrate finish\" when you will not go back")
 }
 
-// warnings is the log of a command that is no server: it has warnings and errors alone.
+// warnings is the logger of commands other than serve: it only logs warnings and errors.
 func (c *commandLine) warnings() *slog.Logger {
 	if c.LogLevel == "error" {
 		return newLogger("error")
@@ -70,7 +73,7 @@ func (c *commandLine) warnings() *slog.Logger {
 	return newLogger("warn")
 }
 
-// existingMongoDB are mongodbOptions of a database that must be there.
+// existingMongoDB are mongodbOptions for a database that must exist.
 func (c *commandLine) existingMongoDB() mongodb.Options {
 	o := c.mongodbOptions()
 	o.MustExist = true

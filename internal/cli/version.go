@@ -7,7 +7,8 @@ import (
 	"runtime/debug"
 )
 
-// version is that of the release or the commit that this program was built from, and "unknown" where Go recorded neither.
+// version is that of the release or the commit that this program was built from, and "unknown" if
+// Go recorded neither.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -16,7 +17,8 @@ func version() string {
 	return info.Main.Version
 }
 
-// build is what `plaza --version` prints: the version, the commit it was built from, and the version of Go.
+// build is what `plaza --version` prints: the version, the commit it was built from, and the
+// version of Go.
 func build() string {
 	commit, changed := "unknown", ""
 	if info, ok := debug.ReadBuildInfo(); ok {

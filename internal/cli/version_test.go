@@ -8,7 +8,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestVersion: a report of a defect can say which program it is about. A test binary has no commit.
+// TestVersion: the output of --version must identify the program in a bug report. A test binary has
+// no commit.
 func TestVersion(t *testing.T) {
 	t.Parallel()
 	command, stdout, stderr := plazatest.Command(t.Context(), t.TempDir(), "--version")

@@ -13,7 +13,7 @@ import (
 // workCommand is about the background work of the database.
 type workCommand struct {
 	Status workStatusCommand `cmd:"" help:"Say what is left to do: how many jobs wait, the age of the oldest, which failed."`
-	Retry  workRetryCommand  `cmd:"" help:"Give the jobs that were given up new attempts."`
+	Retry  workRetryCommand  `cmd:"" help:"Try the failed jobs again."`
 }
 
 type workStatusCommand struct{}
@@ -51,7 +51,7 @@ func writeBacklog(out io.Writer, b social.Backlog, now time.Time) {
 
 type workRetryCommand struct{}
 
-// Run revives dead jobs.
+// Run revives failed jobs.
 func (*workRetryCommand) Run(ctx context.Context, cli *commandLine) error {
 	st, err := cli.openStore(ctx)
 	if err != nil {

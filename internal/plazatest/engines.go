@@ -25,13 +25,13 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// Engine is an engine with its layouts, which opens a fresh store.
+// Engine opens fresh stores of an engine with certain layouts.
 type Engine struct {
 	Name string
 	Open func(t testing.TB) storage.Store
 }
 
-// Engines are those that black-box tests run on; SQLite is the first.
+// Engines are the engines and layouts that black-box tests run on. SQLite is the first.
 var Engines = []Engine{
 	{"sqlite", func(t testing.TB) storage.Store {
 		st, err := sqlite.OpenWith(t.Context(), filepath.Join(t.TempDir(), "plaza.sqlite"), sqlite.Options{Logger: slog.New(warnings{})})
@@ -50,7 +50,7 @@ var Engines = []Engine{
 	}},
 }
 
-// watchRouting holds every command of a test to the shard keys of the collections.
+// watchRouting checks all commands of a test for the shard keys of their collections.
 func watchRouting(t testing.TB) *event.CommandMonitor {
 	return mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(nil)
 }
@@ -66,7 +66,7 @@ func init() { //nolint:gochecknoinits // only in tests
 	}
 }
 
-// Cheap makes signing up quick: what the passwords of tests guard is worth nothing.
+// Cheap makes signing up fast: the passwords of tests protect nothing.
 var Cheap = social.Options{Passwords: social.PasswordCost{Passes: 1, Memory: 64}}
 
 // ForEachEngine runs a test on every engine.
@@ -76,7 +76,8 @@ func ForEachEngine(t *testing.T, run func(t *testing.T, e Engine)) {
 	}
 }
 
-// ForEachDatabase is ForEachEngine for what the layouts of MongoDB hardly touch; PLAZA_ALL_LAYOUTS has them nevertheless.
+// ForEachDatabase is ForEachEngine for tests that hardly depend on MongoDB's layouts. With
+// PLAZA_ALL_LAYOUTS it runs on all of them.
 func ForEachDatabase(t *testing.T, run func(t *testing.T, e Engine)) {
 	t.Helper()
 	for i, e := range Engines {
@@ -99,13 +100,13 @@ type Plaza struct {
 // Start serves a fresh store over HTTP until the test ends.
 func Start(t testing.TB, e Engine) *Plaza { return Serve(t, e.Open(t)) }
 
-// NewsZone is where news of servers under test has its ads from.
+// NewsZone is the zone of the ads in the news of servers under test.
 var NewsZone = ads.ZoneID{Site: "example.org", Name: "news"}
 
 // Serve serves a store; several servers may share one.
 func Serve(t testing.TB, st storage.Store) *Plaza { return serveAs(t, st, testConfig()) }
 
-// ServeWithAds serves a store, with ads of those options.
+// ServeWithAds serves a store, with these options for ads.
 func ServeWithAds(t testing.TB, st storage.Store, o ads.Options) *Plaza {
 	t.Helper()
 	config := testConfig()
@@ -113,8 +114,8 @@ func ServeWithAds(t testing.TB, st storage.Store, o ads.Options) *Plaza {
 	return serveAs(t, st, config)
 }
 
-// ServeCounted serves a store whose commands are counted: look-ups wait for those that a busy processor delays, or they would
-// fall into more batches.
+// ServeCounted serves a store whose commands are counted. Its loaders wait longer for their
+// batches: on a busy processor, look-ups would otherwise fall into more batches.
 func ServeCounted(t testing.TB, st storage.Store) *Plaza {
 	t.Helper()
 	config := testConfig()
@@ -122,7 +123,8 @@ func ServeCounted(t testing.TB, st storage.Store) *Plaza {
 	return serveAs(t, st, config)
 }
 
-// testConfig lets news carry ads of newsZone, one behind every second public post, and has ads counted before a request is answered.
+// testConfig lets news carry ads of NewsZone, one after every second public post, and counts ads
+// before a request is answered.
 func testConfig() app.Config {
 	return app.Config{PublicURL: "http://plaza.test", AllowedOrigins: []string{"*"}, NewsAds: app.NewsAds{Zone: NewsZone, Every: 2}, Social: Cheap, Ads: ads.Options{Go: func(do func()) { do() }}}
 }
@@ -156,7 +158,8 @@ func serveAs(t testing.TB, st storage.Store, config app.Config) *Plaza {
 	return &Plaza{URL: listener.URL, Store: st, Server: s, People: map[string]Person{}}
 }
 
-// afterWork lets requests wait until the background work is done, so that each sees what those before it have written.
+// afterWork delays requests until the background work is done, so that each request sees what
+// earlier ones have written.
 func afterWork(st social.Worker, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		look := time.NewTicker(time.Millisecond) // the work needs the processor, too
@@ -172,7 +175,7 @@ func afterWork(st social.Worker, next http.Handler) http.Handler {
 	})
 }
 
-// As is the user with that handle, who signs up at the first call; "anyone" is signed out.
+// As returns the user with that handle, who signs up at the first call; "anyone" is signed out.
 func (p *Plaza) As(t testing.TB, handle string) Person {
 	t.Helper()
 	if handle == "anyone" {

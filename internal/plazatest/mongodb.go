@@ -19,10 +19,11 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// MongoURI names a fresh database.
+// MongoURI returns the URI of a new database.
 func MongoURI(t testing.TB) string { return withDatabase(t, mongotest.Database) }
 
-// PooledURI names an empty database, which may have the collections of earlier tests with the same layouts.
+// PooledURI returns the URI of an empty database, which may have the collections of earlier tests
+// with the same layouts.
 func PooledURI(t testing.TB, layouts string) string {
 	return withDatabase(t, func(t testing.TB) (uri, name string) { return mongotest.Reused(t, layouts) })
 }
@@ -37,7 +38,7 @@ func withDatabase(t testing.TB, database func(testing.TB) (uri, name string)) st
 	return at.String()
 }
 
-// Patient gives a store all the time that this machine may need.
+// Patient gives a store as much time as a slow machine may need.
 func Patient(o mongodb.Options) mongodb.Options {
 	o.Timeout = cmp.Or(o.Timeout, testtime.Patience())
 	o.ConnectTimeout = cmp.Or(o.ConnectTimeout, testtime.Patience())
@@ -46,7 +47,8 @@ func Patient(o mongodb.Options) mongodb.Options {
 	return o
 }
 
-// OpenMongoDB opens a store that is closed at the test's end, if it was not before: its heartbeat would miss the database.
+// OpenMongoDB opens a store, and closes it at the end of the test unless it is closed already:
+// otherwise its heartbeat would fail when the database is dropped.
 func OpenMongoDB(t testing.TB, uri string, o mongodb.Options) storage.Store {
 	t.Helper()
 	st, err := mongodb.Open(t.Context(), uri, Patient(o))
@@ -57,13 +59,14 @@ func OpenMongoDB(t testing.TB, uri string, o mongodb.Options) storage.Store {
 	return st
 }
 
-// PatientURI names a database on a server of its own that keeps the transactions of the dead open for an hour: servers have to end them.
+// PatientURI returns the URI of a database on a server of its own. The server keeps transactions of
+// killed processes open for an hour, so Plaza's servers have to end them.
 func PatientURI(t *testing.T) string {
 	t.Helper()
 	return InPlaza(t, mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600")).URI())
 }
 
-// InPlaza names the database of a server.
+// InPlaza returns the URI of a database on a server.
 func InPlaza(t *testing.T, uri string) string {
 	t.Helper()
 	at, err := url.Parse(uri)
@@ -74,7 +77,7 @@ func InPlaza(t *testing.T, uri string) string {
 	return at.String()
 }
 
-// NewComment is a comment on the post itself, which the caller stores.
+// NewComment returns a comment on the post itself, which the caller stores.
 func NewComment(post social.PostID, author social.UserID) *social.Comment {
 	c := &social.Comment{ID: social.CommentID{ID: id.New()}, Post: post, Author: author, Text: "yes"}
 	c.Slug = c.ID.ID.String()[16:]
@@ -87,7 +90,7 @@ func CommentAdded() social.Event {
 	return social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventCommentAdded}
 }
 
-// Database is the database that a URI names, to look at with the driver.
+// Database returns a URI's database, for looking at it with the driver.
 func Database(t *testing.T, uri string) *mongo.Database {
 	t.Helper()
 	client, err := mongo.Connect(options.Client().ApplyURI(uri))

@@ -59,7 +59,7 @@ func (p Person) Post(t testing.TB, body []byte) []byte {
 	return answer
 }
 
-// withoutCost leaves extensions.cost out of an answer, but not the order of its fields.
+// withoutCost removes extensions.cost from an answer. It keeps the order of the other fields.
 func withoutCost(t testing.TB, answer []byte) []byte {
 	t.Helper()
 	var parts struct {
@@ -101,7 +101,7 @@ func (p Person) Do(t testing.TB, operation string, variables map[string]any, int
 	}
 }
 
-// Connect opens a socket for somebody, and waits for connection_ack.
+// Connect opens a websocket for a person, and waits for connection_ack.
 func (p Person) Connect(t testing.TB) *Socket {
 	t.Helper()
 	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}}
@@ -131,7 +131,8 @@ func (p Person) IDOf(t testing.TB, handle string) string {
 	return answer.User.ID
 }
 
-// Mutate runs a mutation that takes one input, and fails the test on userErrors. It answers with the id of the object, if it has one.
+// Mutate runs a mutation that takes one input, and fails the test on userErrors. It returns the id
+// of the object, if it has one.
 func (p Person) Mutate(t testing.TB, mutation, fields string, input map[string]any) string {
 	t.Helper()
 	inputType := strings.ToUpper(mutation[:1]) + mutation[1:] + "Input!"
@@ -157,7 +158,7 @@ func (p Person) Status(t testing.TB, text string, audience map[string]any) strin
 // Public is the audience of a post for everyone.
 var Public = map[string]any{"kind": "PUBLIC"}
 
-// Follow has a person follow another.
+// Follow lets a person follow another.
 func (p Person) Follow(t testing.TB, handle string) {
 	t.Helper()
 	p.Mutate(t, "followUser", "user { id }", map[string]any{"userId": p.IDOf(t, handle)})

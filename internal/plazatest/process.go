@@ -46,7 +46,7 @@ func WaitFor(t *testing.T, what string, condition func() bool) {
 	testtime.Eventually(t, what, condition)
 }
 
-// StatusOf is the HTTP status of a GET.
+// StatusOf returns the HTTP status of a GET.
 func StatusOf(t *testing.T, url string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody)
@@ -62,7 +62,7 @@ func StatusOf(t *testing.T, url string) int {
 	return response.StatusCode
 }
 
-// Readiness is the status of /readyz; 0 where nothing listens.
+// Readiness returns the status of /readyz; 0 if nothing listens.
 func Readiness(t *testing.T, url string) int {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url+"/readyz", http.NoBody)
@@ -77,7 +77,7 @@ func Readiness(t *testing.T, url string) int {
 	return response.StatusCode
 }
 
-// TakenAddress is an address that something else listens on until the test ends.
+// TakenAddress returns an address that is in use until the test ends.
 func TakenAddress(t *testing.T) string {
 	t.Helper()
 	listener, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -88,7 +88,7 @@ func TakenAddress(t *testing.T) string {
 	return listener.Addr().String()
 }
 
-// Process is a plaza server in its own process, at a port of its own choice.
+// Process is a plaza server in its own process, at a free port.
 type Process struct {
 	Command *exec.Cmd
 	Log     *Words
@@ -131,7 +131,7 @@ func (s *Process) Terminate(t *testing.T) {
 
 var listensAt = regexp.MustCompile(`"(?:addr|graphiql)":"(?:http://)?(127\.0\.0\.1:\d+)"`)
 
-// Words are what a process has written so far.
+// Words returns what a process has written so far.
 type Words struct {
 	mu   sync.Mutex
 	said strings.Builder

@@ -7,14 +7,15 @@ import (
 	"plaza/storage"
 )
 
-// Resting is a store whose background work rests from a while on: what the layouts keep grows old.
+// Resting is a store whose background work can be stopped, so that the lists that layouts keep
+// become outdated.
 type Resting struct {
 	storage.Store
 
 	Rest chan struct{}
 }
 
-// NewResting wraps a store, which rests once Rest is closed.
+// NewResting wraps a store. Its background work stops when Rest is closed.
 func NewResting(st storage.Store) *Resting { return &Resting{Store: st, Rest: make(chan struct{})} }
 
 // Work implements social.Worker.
@@ -31,7 +32,8 @@ func (s *Resting) Work(ctx context.Context) {
 	s.Store.Work(working)
 }
 
-// Backlog implements social.Worker: at rest there is nothing to wait for.
+// Backlog implements social.Worker. Once the work has stopped, it reports no backlog, because
+// waiting would be in vain.
 func (s *Resting) Backlog(ctx context.Context) (social.Backlog, error) {
 	select {
 	case <-s.Rest:

@@ -35,7 +35,7 @@ func (s *Socket) Send(id, kind string, payload any) {
 	}
 }
 
-// Next waits for the next message that is no keep-alive.
+// Next waits for the next message that is not a keep-alive.
 func (s *Socket) Next() Message {
 	s.t.Helper()
 	var m Message
@@ -46,7 +46,7 @@ func (s *Socket) Next() Message {
 	return m
 }
 
-// Subscribe starts a subscription on a Plaza, and waits until it is there.
+// Subscribe starts a subscription on a Plaza, and waits until it is active.
 func (s *Socket) Subscribe(on *Plaza, id, operation string) {
 	s.t.Helper()
 	want := on.Server.Hub.Subscriptions() + 1
@@ -69,7 +69,7 @@ func (s *Socket) TextOf(m Message) string {
 	return payload.Data.NewsItemAdded.Post.Text + payload.Data.CommentAdded.Comment.Text
 }
 
-// NewsSubscription asks for what comes into the news.
+// NewsSubscription subscribes to the news.
 const NewsSubscription = `subscription { newsItemAdded { cursor event post { id text author { handle viewerFollows } wallOwner { handle } latestComments { text } } } }`
 
 // MustClose reads until the server closes the socket because its session has ended.

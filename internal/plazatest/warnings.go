@@ -6,7 +6,8 @@ import (
 	"slices"
 )
 
-// warnings hands warnings and errors to the default logger of that moment, which a test may have replaced.
+// warnings passes warnings and errors to the current default logger, which a test may have
+// replaced.
 type warnings struct{ with []slog.Attr }
 
 // Enabled implements slog.Handler.

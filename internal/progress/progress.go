@@ -1,4 +1,4 @@
-// Package progress tells people how far something is that takes long.
+// Package progress shows the progress of long operations.
 package progress
 
 import (
@@ -12,16 +12,17 @@ import (
 	"golang.org/x/term"
 )
 
-// Meter shows progress as a bar that is drawn over and over on a terminal, or as a line of a log now and then.
+// Meter shows progress: on a terminal as a bar that is redrawn, elsewhere as a line in the log now
+// and then.
 type Meter struct {
 	out      io.Writer
 	terminal bool
 	now      func() time.Time
 	doing    string // the first word of a log's lines
-	from     int    // how much was done when the clock was started
+	from     int // how much was done when the clock started
 	began    time.Time
 	shown    time.Time
-	drawn    bool // a bar stands on the terminal's line
+	drawn    bool // the terminal's current line shows a bar
 }
 
 const (
@@ -30,23 +31,25 @@ const (
 	barCells  = 24
 )
 
-// NewMeter makes a meter, and starts its clock (now is mostly time.Now).
+// NewMeter creates a meter, and starts its clock (now is usually time.Now).
 func NewMeter(out io.Writer, terminal bool, now func() time.Time) *Meter {
 	began := now()
 	return &Meter{out: out, terminal: terminal, now: now, began: began, shown: began}
 }
 
-// OnStderr makes a meter on the standard error.
+// OnStderr creates a meter on the standard error.
 func OnStderr() *Meter { return NewMeter(os.Stderr, term.IsTerminal(int(os.Stderr.Fd())), time.Now) }
 
-// Begin starts the clock anew, for something of which so much is done already. Its name is the first word of a log's lines.
+// Begin restarts the clock for a stage of which some is already done. The name is the first word of
+// log lines.
 func (m *Meter) Begin(doing string, done int) {
 	m.End()
 	m.doing, m.from, m.began = doing, done, m.now()
 	m.shown = m.began
 }
 
-// Show shows the progress, unless it has just shown something. The end is always shown on a terminal.
+// Show shows the progress, at most as often as the meter's interval allows. A terminal always shows
+// the end.
 func (m *Meter) Show(done, total int) {
 	now := m.now()
 	since := now.Sub(m.shown)
@@ -68,7 +71,7 @@ func (m *Meter) End() {
 	}
 }
 
-// Took is the time since the clock was started.
+// Took returns the time since the clock was started.
 func (m *Meter) Took() time.Duration { return m.now().Sub(m.began) }
 
 func bar(done, total int) string {
@@ -79,7 +82,7 @@ func bar(done, total int) string {
 	return strings.Repeat("█", full) + strings.Repeat("░", barCells-full)
 }
 
-// figures are the percentage, the counts, the rate, and the time that is left at this rate.
+// figures returns the percentage, the counts, the rate, and the remaining time at this rate.
 func (m *Meter) figures(done, total int, now time.Time) string {
 	percent := 100
 	if total > 0 {
@@ -94,7 +97,7 @@ func (m *Meter) figures(done, total int, now time.Time) string {
 	return fmt.Sprintf("%s  %s/s  %s left", text, Grouped(int(rate)), left.Round(time.Second))
 }
 
-// Grouped writes a number that is not negative with commas between its thousands.
+// Grouped formats a number that is not negative, with commas between thousands.
 func Grouped(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0; at -= 3 {

@@ -60,7 +60,7 @@ func TestMeterOfNothing(t *testing.T) {
 	}
 }
 
-func TestBeginStartsTheClockAnew(t *testing.T) {
+func TestBeginRestartsTheClock(t *testing.T) {
 	var out strings.Builder
 	c := &clock{time.Unix(1000, 0)}
 	m := progress.NewMeter(&out, false, c.now)

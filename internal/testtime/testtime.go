@@ -1,5 +1,6 @@
-// Package testtime makes tests as patient as the machine is slow. All deadlines, leases and heartbeats of tests come from here,
-// so that one setting, PLAZA_TEST_SLOWNESS, scales them together; without it the machine is measured.
+// Package testtime adapts the patience of tests to the speed of the machine. All deadlines, leases
+// and heartbeats of tests come from here, so that one setting, PLAZA_TEST_SLOWNESS, scales them
+// together; without it the machine's speed is measured.
 package testtime
 
 import (
@@ -15,17 +16,17 @@ import (
 const EnvSlowness = "PLAZA_TEST_SLOWNESS"
 
 const (
-	// patience is what an idle machine gets for anything that takes a few seconds there at most.
+	// patience is the limit for anything that takes at most a few seconds on an idle machine.
 	patience = 2 * time.Minute
-	// lookEvery is the pause between two looks at a condition.
+	// lookEvery is the pause between two checks of a condition.
 	lookEvery = 5 * time.Millisecond
-	// leastLooks is how often a condition is looked at before a wait gives up. A machine that hardly runs the test hardly
-	// runs what the test waits for.
+	// leastLooks is how often a condition is checked before a wait gives up. A machine that hardly
+	// runs the test hardly runs what the test waits for, either.
 	leastLooks = 4_000
 	slowest    = 100
 )
 
-// Slowness is how many times slower than usual this machine is, at least 1.
+// Slowness returns how many times slower than usual this machine is, at least 1.
 var Slowness = sync.OnceValue(func() float64 {
 	if set, err := strconv.ParseFloat(os.Getenv(EnvSlowness), 64); err == nil {
 		return within(set)
@@ -38,8 +39,8 @@ func within(slowness float64) float64 { return min(max(slowness, 1), slowest) }
 // Scale lengthens a duration that suits an idle machine.
 func Scale(d time.Duration) time.Duration { return time.Duration(float64(d) * Slowness()) }
 
-// Patience is how long to wait for something that must happen. It is far above what that takes, because it costs
-// nothing when all is well.
+// Patience returns how long to wait for something that must happen. It is far longer than that
+// takes, because a long limit costs nothing when all is well.
 func Patience() time.Duration { return Scale(patience) }
 
 // Eventually waits until a condition holds, and ends the test if it does not within Patience.
@@ -50,7 +51,7 @@ func Eventually(tb testing.TB, what string, condition func() bool) {
 	}
 }
 
-// Becomes waits until a condition holds, and says whether it did within Patience.
+// Becomes waits until a condition holds, and reports whether it did within Patience.
 func Becomes(condition func() bool) bool {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -67,7 +68,8 @@ func Becomes(condition func() bool) bool {
 // usual is how long the work of measure takes on an idle machine.
 const usual = 50 * time.Millisecond
 
-// measure times work that needs nothing but a processor, long enough to meet the pauses of a busy or throttled one.
+// measure times work that only needs a processor, long enough to include the pauses of a busy or
+// throttled one.
 func measure() time.Duration {
 	const steps = 30_000_000
 	began := time.Now()
@@ -78,5 +80,5 @@ func measure() time.Duration {
 		x ^= x << 17
 	}
 	took := time.Since(began)
-	return cmp.Or(took, time.Duration(x&1)) // x must be needed, or the compiler leaves the work out
+	return cmp.Or(took, time.Duration(x&1)) // without a use of x, the compiler would remove the work
 }

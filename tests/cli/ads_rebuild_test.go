@@ -44,5 +44,5 @@ func TestAdsRebuildSaysWhatItDid(t *testing.T) {
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
-	rebuild("Reports are added up anew, from " + earlier.Truncate(time.Hour).Format(time.DateTime) + " UTC on.\n")
+	rebuild("Reports are being rebuilt, from " + earlier.Truncate(time.Hour).Format(time.DateTime) + " UTC on.\n")
 }

@@ -66,7 +66,7 @@ func TestCommandsMakeNoMongoDB(t *testing.T) {
 	plazatest.OpenMongoDB(t, uri, mongodb.Options{})
 	command, stdout, stderr := plazatest.Command(t.Context(), t.TempDir(), "rights")
 	command.Env = append(command.Env, "PLAZA_MONGODB_URI="+uri)
-	if err := command.Run(); err != nil || !strings.HasPrefix(stdout.String(), "Nobody has rights") {
+	if err := command.Run(); err != nil || !strings.HasPrefix(stdout.String(), "No user has rights") {
 		t.Errorf("a new database: %v, says %q and %q", err, stdout, stderr)
 	}
 }

@@ -58,7 +58,7 @@ follows                     20               0
 circles                      1               0
 members in circles           2               0
 
-Took …. Now start plaza and look at somebody in GraphiQL:
+Took …. Now start plaza and look at a user in GraphiQL:
 
   { user(handle: "fb0") { name followersCount followers(first: 5) { nodes { handle } } } }
 `; got != want {

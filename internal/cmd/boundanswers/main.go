@@ -1,5 +1,6 @@
-// Command boundanswers makes gqlgen's generated code write answers into an answer.Buffer, which is bounded: gqlgen has neither
-// an option nor a plugin hook for the buffer. It is run by go generate, behind gqlgen, with the file that executes operations.
+// Command boundanswers makes gqlgen's generated code write answers into an answer.Buffer, which is
+// bounded: gqlgen has neither an option nor a plugin hook for the buffer. go generate runs it after
+// gqlgen, with the file that executes operations.
 package main
 
 import (

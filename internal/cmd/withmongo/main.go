@@ -30,17 +30,18 @@ const (
 	// exitUsage is the exit code of a wrong call, as of a command that could not be started.
 	exitUsage = 2
 
-	// exitSignal is what a shell adds to a signal's number for the exit code of the command that
+	// exitSignal is what a shell adds to a signal's number to form the exit code of a command that
 	// the signal ended.
 	exitSignal = 128
 
-	// findLimit bounds the time in which MongoDB has to be found, fetched and started.
+	// findLimit limits the time for finding, fetching and starting MongoDB.
 	findLimit = 5 * time.Minute
 )
 
 func init() { //nolint:gochecknoinits // only here can the main thread be had
-	// The command asks the kernel to be told when the thread that started it ends (see die_linux.go).
-	// Locked here, in an init function, main runs on the main thread, which lives as long as the process.
+	// The kernel signals the command when the thread that started it ends (see die_linux.go).
+	// Locking the thread here, in an init function, makes main run on the main thread, which lives
+	// as long as the process.
 	runtime.LockOSThread()
 }
 
@@ -66,7 +67,7 @@ func run(args []string) (int, error) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 
-	// A parent that was killed cannot pass a signal on: "go run" does not when it is terminated.
+	// A killed parent cannot pass a signal on: "go run" does not when it is terminated.
 	go awaitParent(signals)
 
 	uri := os.Getenv(mongotest.EnvURI)
@@ -133,7 +134,7 @@ func stop(server *mongotest.Server) {
 // what it has started.
 func command(args []string, uri string, signals <-chan os.Signal) (int, error) {
 	// No context: signals end it.
-	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // to run what it is told is its purpose
+	cmd := exec.Command(args[0], args[1:]...) //nolint:gosec,noctx // it runs the command in its arguments
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
 	cmd.Env = append(os.Environ(), mongotest.EnvURI+"="+uri)
 	dieWithParent(cmd)
@@ -155,7 +156,7 @@ func command(args []string, uri string, signals <-chan os.Signal) (int, error) {
 	}
 }
 
-// exitCode is the command's, or as a shell gives it for one that a signal ended.
+// exitCode is the command's own, or the one that a shell returns for a command that a signal ended.
 func exitCode(cmd *exec.Cmd, err error) (int, error) {
 	if status, ok := cmd.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return exitSignal + int(status.Signal()), nil
@@ -168,7 +169,7 @@ func exitCode(cmd *exec.Cmd, err error) (int, error) {
 	return cmd.ProcessState.ExitCode(), nil
 }
 
-// warn says as loudly as a terminal can that there is no MongoDB.
+// warn prints a conspicuous warning that there is no MongoDB.
 func warn(err error) {
 	line := strings.Repeat("*", 80)
 

@@ -36,9 +36,9 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// runCommand is a command as "go test" is one: it starts another process, and waits for it. It
-// prints its own number when both are there, and only a signal ends it. (A shell would not do: one
-// that is just starting a process may leave that one out of an interrupt, and then waits for it.)
+// runCommand starts another process and waits for it, as "go test" does. It prints its own process
+// id when both are running, and only a signal ends it. (A shell would not do: while it starts a
+// process, it may not pass an interrupt on to it, and then waits for it.)
 func runCommand() {
 	other := exec.Command("sleep", "1000")
 	if err := other.Start(); err != nil {
@@ -49,8 +49,8 @@ func runCommand() {
 	_ = other.Wait()
 }
 
-// withmongo returns the command that runs withmongo with the arguments. It has no folder for
-// temporary files but the one that it returns too, so that what is left behind can be seen.
+// withmongo returns the command that runs withmongo with the arguments. Its only folder for
+// temporary files is the one that is returned too, so that the test sees what is left behind.
 func withmongo(t *testing.T, uri string, args ...string) (cmd *exec.Cmd, temp string) {
 	t.Helper()
 
@@ -101,7 +101,7 @@ func TestUsesTheGivenURI(t *testing.T) {
 
 	out, err := cmd.Output()
 	if err != nil || strings.TrimSpace(string(out)) != uri {
-		t.Errorf("the command was told %q (%v), want %q", out, err, uri)
+		t.Errorf("the command was given %q (%v), want %q", out, err, uri)
 	}
 
 	if left := entries(t, temp); len(left) > 0 {
@@ -171,7 +171,8 @@ func TestSignals(t *testing.T) {
 			}
 
 			if sig == syscall.SIGKILL {
-				// Only the command itself is told of a killed parent; what it started is its affair.
+				// A killed parent ends only the command itself; the command must end its own
+				// processes.
 				defer syscall.Kill(-child, syscall.SIGKILL)
 			}
 
@@ -256,7 +257,7 @@ func TestWithoutMongoDB(t *testing.T) {
 			}
 
 			if err != nil || strings.TrimSpace(string(out)) != mongotest.None {
-				t.Errorf("the command was told %q, %v, want %q", out, err, mongotest.None)
+				t.Errorf("the command was given %q, %v, want %q", out, err, mongotest.None)
 			}
 
 			if !strings.Contains(stderr.String(), "SKIPPED") {
@@ -266,7 +267,7 @@ func TestWithoutMongoDB(t *testing.T) {
 	}
 }
 
-// isGone reports whether a process has ended; one that nobody has waited for yet counts as gone.
+// isGone reports whether a process has ended, even if its parent has not waited for it yet.
 func isGone(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true

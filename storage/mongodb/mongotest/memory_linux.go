@@ -8,13 +8,13 @@ import (
 
 const (
 	sharedMemory = "/dev/shm"
-	// enoughMemory is what must be free there: a run of tests fills a quarter of it.
+	// enoughMemory is how much memory must be free: a run of tests uses a quarter of it.
 	enoughMemory = 8 << 30
 )
 
-// memoryFolder is a folder in memory, or "" where there is none with enough room, or TMPDIR names
-// another. Every write of a test waits for a journal, and tests end servers, never machines: a disk
-// would cost them time for nothing.
+// memoryFolder is a folder in memory, or "" if there is none with enough room, or if TMPDIR names
+// another. Every write of a test waits for a journal, and tests only kill servers, never machines:
+// a disk would cost time for no benefit.
 func memoryFolder() string {
 	if os.Getenv("TMPDIR") != "" {
 		return ""

@@ -22,7 +22,7 @@ const (
 	// EnvURI names the environment variable with the URI of a replica set for the tests.
 	EnvURI = "PLAZA_TEST_MONGODB_URI"
 
-	// None is the value of EnvURI that says that there is no MongoDB for the tests.
+	// None is the value of EnvURI for running the tests without MongoDB.
 	None = "none"
 
 	// waitLimit bounds the wait for a MongoDB on an idle machine, its download included.
@@ -51,8 +51,8 @@ var shared = sync.OnceValues(func() (string, error) {
 })
 
 // URI returns the connection string of a MongoDB replica set: that of PLAZA_TEST_MONGODB_URI, or
-// else of a server that is started once for the whole test process. Where there is no MongoDB to
-// be had the test is skipped, or fails when CI=true. Use [Database] for a place of one's own.
+// else of a server that is started once for the whole test process. Without a MongoDB the test is
+// skipped, or fails if CI=true. Use [Database] for a separate database.
 func URI(tb testing.TB) string {
 	tb.Helper()
 
@@ -65,8 +65,8 @@ func URI(tb testing.TB) string {
 }
 
 // Database returns the connection string of a MongoDB replica set (see [URI]) and the name of a
-// database that nobody else uses. The database is dropped when the test ends: disconnect your
-// client before that, in a Cleanup that is registered after this call.
+// database for this test alone. The database is dropped when the test ends: disconnect your client
+// before that, in a Cleanup that is registered after this call.
 func Database(tb testing.TB) (uri, name string) {
 	tb.Helper()
 
@@ -90,8 +90,8 @@ func StandaloneURI(tb testing.TB) string {
 	return OwnServer(tb, Standalone()).URI()
 }
 
-// OwnServer starts a server for this test alone, which may do to it what it likes. It is stopped
-// when the test ends. It is skipped, or fails, as [URI] does.
+// OwnServer starts a server for this test alone, which may do anything with it. The server is
+// stopped when the test ends. The test is skipped, or fails, as with [URI].
 func OwnServer(tb testing.TB, opts ...Option) *Server {
 	tb.Helper()
 
@@ -116,14 +116,14 @@ func OwnServer(tb testing.TB, opts ...Option) *Server {
 	return server
 }
 
-// IgnoreServer tells goleak about the one goroutine that lives as long as a server of this
-// package does, for a TestMain with goleak.VerifyTestMain(m, mongotest.IgnoreServer()).
+// IgnoreServer makes goleak ignore the goroutine that lives as long as a server of this package,
+// for a TestMain with goleak.VerifyTestMain(m, mongotest.IgnoreServer()).
 func IgnoreServer() goleak.Option {
 	return goleak.IgnoreAnyFunction("plaza/storage/mongodb/mongotest.(*Server).wait")
 }
 
-// giveUp ends the test: a MongoDB that is not to be had is a reason to skip, unless in CI;
-// everything else is a failure.
+// giveUp ends the test. If no MongoDB is available, it skips the test, unless in CI; every other
+// error is a failure.
 func giveUp(tb testing.TB, err error) {
 	tb.Helper()
 
@@ -137,7 +137,8 @@ func giveUp(tb testing.TB, err error) {
 		"*** %v", EnvURI, err)
 }
 
-// drop removes a database, over a connection of its own: one that is kept would look like a leak.
+// drop removes a database over a connection of its own: a connection that stays open would look
+// like a leak.
 func drop(uri, name string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), testtime.Patience())
 	defer cancel()
@@ -150,8 +151,8 @@ func drop(uri, name string) error {
 	return errors.Join(client.Database(name).Drop(ctx), client.Disconnect(ctx))
 }
 
-// databaseName makes a name that is unique, and that tells which test it was: at most 63 bytes,
-// of letters, digits and underscores.
+// databaseName makes a unique name that contains the test's name: at most 63 bytes of letters,
+// digits and underscores.
 func databaseName(test string) string {
 	const longest = 63
 

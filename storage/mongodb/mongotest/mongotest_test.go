@@ -20,7 +20,7 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// envOwner makes the test binary play the process that starts a server and is then killed.
+// envOwner makes the test binary act as the process that starts a server and is then killed.
 const envOwner = "PLAZA_MONGOTEST_PLAY_OWNER"
 
 func TestMain(m *testing.M) {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m, mongotest.IgnoreServer())
 }
 
-// playOwner starts a server, says where it is, and waits for the end.
+// playOwner starts a server, prints where it is, and waits to be ended.
 func playOwner() {
 	server, err := mongotest.Start(context.Background())
 	if err != nil {
@@ -198,7 +198,7 @@ func TestStandaloneHasNoTransactions(t *testing.T) {
 }
 
 // TestServerEndsWithItsOwner kills or ends the process that started a server, and waits until the
-// server is gone, and its folder too.
+// server and its folder are gone.
 func TestServerEndsWithItsOwner(t *testing.T) {
 	t.Parallel()
 	mongotest.URI(t) // skips where there is no MongoDB

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockFile takes an exclusive lock on the file at path, which it makes when needed, and waits for
+// lockFile takes an exclusive lock on the file at path, which it creates if missing, and waits for
 // it until ctx ends. The lock ends with unlock, or with the process.
 func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
@@ -23,7 +23,7 @@ func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 		return nil, fmt.Errorf("lock: %w", err)
 	}
 
-	// Asking again and again, so that ctx can end it: flock itself knows no deadline.
+	// It tries repeatedly, so that ctx can end it: flock itself has no deadline.
 	ticker := time.NewTicker(20 * time.Millisecond)
 	defer ticker.Stop()
 
@@ -49,16 +49,16 @@ func lockFile(ctx context.Context, path string) (unlock func(), err error) {
 	}
 }
 
-// ownGroup puts the command into a process group of its own: a Ctrl-C at the terminal then
-// reaches the process that started it, which ends it in order.
+// ownGroup puts the command into its own process group: a Ctrl-C at the terminal then reaches only
+// the process that started it, which ends it in an orderly way.
 func ownGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 }
 
-// watchScript waits until its standard input says something or ends. A line means that the owner
-// has put its house in order. The end without a line means that the owner is gone, however that
-// happened, so the script ends the process $1 and removes the folder $2; again when something was
-// still being written there.
+// watchScript waits until its standard input has a line or ends. A line means that the owner has
+// already cleaned up. The end without a line means that the owner has died, for whatever reason, so
+// the script ends the process $1 and removes the folder $2. It tries again while files are still
+// being written there.
 const watchScript = `
 read -r line && exit 0
 kill -KILL "$1" 2>/dev/null
@@ -69,17 +69,17 @@ done
 `
 
 // watch starts a shell that ends the process pid and removes folder as soon as this process is
-// gone, SIGKILL and os.Exit included. It knows by a pipe whose one writing end is here: the
-// kernel closes it with the process. (A parent-death signal would do less: it is Linux's alone,
-// leaves the folder, and fires when the starting *thread* ends.) The function that it returns
-// calls the shell off and waits for its end.
+// gone, even after SIGKILL or os.Exit. The shell reads from a pipe whose only writer is this
+// process: the kernel closes it when the process ends. (A parent-death signal would do less: it
+// only exists on Linux, leaves the folder, and fires when the starting *thread* ends.) The returned
+// function stops the shell and waits for its end.
 func watch(pid int, folder string) (callOff func(), err error) {
 	reader, writer, err := os.Pipe()
 	if err != nil {
 		return nil, fmt.Errorf("watch: %w", err)
 	}
 
-	// No context: it has to outlive everything here.
+	// No context: the shell has to outlive everything here.
 	cmd := exec.Command("/bin/sh", "-c", watchScript, "mongotest-watch", strconv.Itoa(pid), folder) //nolint:noctx
 	cmd.Stdin = reader
 	ownGroup(cmd)

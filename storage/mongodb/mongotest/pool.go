@@ -51,7 +51,7 @@ func Reused(tb testing.TB, kind string) (uri, name string) {
 // Tests runs the tests of a package, and then drops the databases that [Reused] made for them.
 type Tests struct{ *testing.M }
 
-// Run is the exit code.
+// Run returns the exit code.
 func (t Tests) Run() int {
 	code := t.M.Run()
 	if err := dropFree(); err != nil {
@@ -129,7 +129,8 @@ func poolClient(uri string) (*mongo.Client, error) {
 	return pool.client, err //nolint:wrapcheck // the caller says what it is about
 }
 
-// dropFree drops all databases of the pool, and closes its connections: one that is kept would look like a leak.
+// dropFree drops all databases of the pool, and closes its connections: open connections would look
+// like a leak.
 func dropFree() error {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()
@@ -156,7 +157,7 @@ func dropFree() error {
 func empty(ctx context.Context, database *mongo.Database) error {
 	names, err := database.ListCollectionNames(ctx, bson.D{})
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(emptyAtOnce)
+	group.SetLimit(emptyParallel)
 
 	for _, name := range names {
 		group.Go(func() error {
@@ -169,5 +170,6 @@ func empty(ctx context.Context, database *mongo.Database) error {
 	return errors.Join(err, group.Wait())
 }
 
-// emptyAtOnce bounds the collections of a database that are emptied at the same time. Each takes a connection.
-const emptyAtOnce = 8
+// emptyParallel is how many collections of a database are emptied concurrently. Each takes a
+// connection.
+const emptyParallel = 8

@@ -26,26 +26,26 @@ const (
 	host       = "127.0.0.1"
 	replicaSet = "plaza"
 
-	// pollEvery is how often a starting server is asked whether it is ready.
+	// pollEvery is the interval between checks whether a starting server is ready.
 	pollEvery = 25 * time.Millisecond
 
-	// startAttempts bounds how often another port is tried, when somebody else took the free
-	// one in the moment before mongod could.
+	// startAttempts is how many ports are tried. Another process may take a free port before mongod
+	// does.
 	startAttempts = 5
 )
 
-// errPortTaken says that mongod could not have the port that was free a moment ago.
-var errPortTaken = errors.New("the port was taken by somebody else")
+// errPortTaken says that another process took a port that was free a moment ago.
+var errPortTaken = errors.New("the port was taken by another process")
 
-// Server is a mongod that this process started. It is for tests and benchmarks: its data lies in
-// a temporary folder and goes with it.
+// Server is a mongod that this process started, for tests and benchmarks: its data is in a
+// temporary folder that is removed with it.
 type Server struct {
 	uri     string
 	address string
 	folder  string
 
 	process *os.Process
-	callOff func() // calls the watcher off
+	callOff func() // stops the watcher
 	exited  chan struct{}
 	exitErr error // how mongod ended; valid once exited is closed
 
@@ -57,19 +57,19 @@ type Option func(*config)
 
 type config struct {
 	standalone bool
-	member     bool // of a set that is initiated when all are there
+	member     bool // of a set, which is initiated when all members run
 	args       []string
 	folder     string
 }
 
-// WithArgs hands mongod more arguments, after its own: for example
-// "--setParameter", "enableTestCommands=1" for fail points.
+// WithArgs adds arguments for mongod, after the default ones: for example "--setParameter",
+// "enableTestCommands=1" for fail points.
 func WithArgs(args ...string) Option {
 	return func(c *config) { c.args = append(c.args, args...) }
 }
 
-// Standalone starts the server outside of any replica set: neither transactions nor change
-// streams work.
+// Standalone starts the server outside of any replica set: neither transactions nor change streams
+// work.
 func Standalone() Option {
 	return func(c *config) { c.standalone = true }
 }
@@ -150,8 +150,8 @@ func start(ctx context.Context, program string, cfg config) (*Server, error) {
 	return server, nil
 }
 
-// arguments are those of a small and quick mongod: a small cache, no file or thread that a test
-// has no use for. They change what it costs, not what it answers.
+// arguments make mongod small and fast: a small cache, and no files or threads that tests do not
+// use. They change what it costs, not what it answers.
 func arguments(port int, folder string, cfg config) []string {
 	args := []string{
 		"--dbpath", folder,
@@ -161,24 +161,25 @@ func arguments(port int, folder string, cfg config) []string {
 		"--logpath", logPath(folder),
 		"--wiredTigerCacheSizeGB", "1.5",
 		"--setParameter", "diagnosticDataCollectionEnabled=false",
-		// Files of dropped databases stay open until a checkpoint behind this window (seconds): hundreds of tests would run out of
-		// them. Snapshot reads need some of it.
+		// Files of dropped databases stay open until a checkpoint after this window (seconds):
+		// hundreds of tests would run out of files. Snapshot reads need some of it.
 		"--setParameter", "minSnapshotHistoryWindowInSeconds=15",
-		// Tests have clocks of their own. What is old for the server's clock must not vanish while they run.
+		// Tests have clocks of their own. What is old by the server's clock must not vanish while
+		// they run.
 		"--setParameter", "ttlMonitorEnabled=false",
 		"--syncdelay", "5",
 		"--journalCommitInterval", "500",
 	}
 
 	if !cfg.standalone {
-		// The oplog is what change streams resume from: more than enough for a run of tests.
+		// Change streams resume from the oplog: this is more than enough for a run of tests.
 		args = append(args, "--replSet", replicaSet, "--oplogSize", "1024")
 	}
 
 	return slices.Concat(args, cfg.args)
 }
 
-// launch starts the process, and the watcher that ends it with this one.
+// launch starts the process, and the watcher that ends it when this process ends.
 func (s *Server) launch(program string, args []string) error {
 	// No context: the server outlives the context of its start.
 	cmd := exec.Command(program, args...) //nolint:noctx
@@ -210,15 +211,15 @@ func (s *Server) wait(cmd *exec.Cmd) {
 	close(s.exited)
 }
 
-// prepare waits until mongod answers, makes it a replica set of one unless it is to be something else, and
-// waits until it takes writes.
+// prepare waits until mongod answers, makes it a replica set of one if it should be one, and waits
+// until it accepts writes.
 func (s *Server) prepare(ctx context.Context, cfg config) error {
 	client, err := mongo.Connect(options.Client().ApplyURI(s.uri).
 		SetServerSelectionTimeout(testtime.Scale(time.Second)).SetConnectTimeout(testtime.Scale(time.Second)))
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // it was only to look
+	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // the connection only served to check
 
 	admin := client.Database("admin")
 
@@ -235,7 +236,7 @@ func (s *Server) prepare(ctx context.Context, cfg config) error {
 	return s.awaitWritable(ctx, admin)
 }
 
-// awaitWritable waits until the server takes writes.
+// awaitWritable waits until the server accepts writes.
 func (s *Server) awaitWritable(ctx context.Context, admin *mongo.Database) error {
 	return s.await(ctx, func(ctx context.Context) (bool, error) {
 		var hello struct {
@@ -248,8 +249,8 @@ func (s *Server) awaitWritable(ctx context.Context, admin *mongo.Database) error
 	})
 }
 
-// awaitOwn waits until the server answers, and sees to it that the answer is from our own mongod,
-// and not from a stranger on the same port.
+// awaitOwn waits until the server answers, and checks that the answer is from our own mongod, not
+// from another server on the same port.
 func (s *Server) awaitOwn(ctx context.Context, admin *mongo.Database) error {
 	return s.await(ctx, func(ctx context.Context) (bool, error) {
 		var line struct {
@@ -269,7 +270,7 @@ func (s *Server) awaitOwn(ctx context.Context, admin *mongo.Database) error {
 	})
 }
 
-// await asks again and again until the answer is yes, mongod has ended, or ctx has.
+// await repeats the check until it succeeds, mongod has ended, or ctx has.
 func (s *Server) await(ctx context.Context, ready func(context.Context) (bool, error)) error {
 	ticker := time.NewTicker(pollEvery)
 	defer ticker.Stop()
@@ -282,7 +283,7 @@ func (s *Server) await(ctx context.Context, ready func(context.Context) (bool, e
 
 		select {
 		case <-s.exited:
-			const addressInUse = 48 // mongod's own exit code for it
+			const addressInUse = 48 // mongod's exit code if the port is in use
 
 			var exit *exec.ExitError
 			if errors.As(s.exitErr, &exit) && exit.ExitCode() == addressInUse {
@@ -324,14 +325,15 @@ func (s *Server) Stop() error {
 	return nil
 }
 
-// kill ends mongod and waits for its end. There is nothing to save, so it is not asked politely.
+// kill kills mongod and waits for its end. An orderly shutdown is unnecessary, because its data is
+// not needed any more.
 func (s *Server) kill() {
 	_ = s.process.Kill()
 
 	<-s.exited
 }
 
-// lastWords are the last lines of mongod's log, to be put behind an error.
+// lastWords returns the last lines of mongod's log, to append to an error.
 func (s *Server) lastWords() string {
 	const lines = 5
 
@@ -347,7 +349,7 @@ func (s *Server) lastWords() string {
 
 func logPath(folder string) string { return filepath.Join(folder, "mongod.log") }
 
-// freePort returns a port of 127.0.0.1 that nobody has at the moment.
+// freePort returns a port of 127.0.0.1 that is free at the moment.
 func freePort(ctx context.Context) (int, error) {
 	var config net.ListenConfig
 

@@ -16,14 +16,14 @@ import (
 	"plaza/internal/testtime"
 )
 
-// setSize is the number of members of a set: the fewest of which one may be lost.
+// setSize is the number of members of a set: the smallest one that survives the loss of a member.
 const setSize = 3
 
 // Set is a replica set of three members that this process started.
 type Set struct{ members []*Server }
 
-// OwnSet starts a replica set of three members for this test alone, which may do to them what it
-// likes. It is stopped when the test ends. It is skipped, or fails, as [URI] does.
+// OwnSet starts a replica set of three members for this test alone, which may do anything with
+// them. The set is stopped when the test ends. The test is skipped, or fails, as with [URI].
 func OwnSet(tb testing.TB, opts ...Option) *Set {
 	tb.Helper()
 
@@ -77,7 +77,7 @@ func (s *Set) initiate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("connect: %w", err)
 	}
-	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // it was only to look
+	defer client.Disconnect(context.WithoutCancel(ctx)) //nolint:errcheck // the connection only served to check
 
 	ctx, cancel := context.WithTimeout(ctx, testtime.Patience())
 	defer cancel()
@@ -119,7 +119,8 @@ func setURI(addresses ...string) string {
 	return "mongodb://" + strings.Join(addresses, ",") + "/?replicaSet=" + replicaSet
 }
 
-// initiate makes a replica set of the servers at these addresses. The first one is the primary whenever it can be.
+// initiate makes a replica set of the servers at these addresses. The first one is the primary
+// whenever possible.
 func initiate(ctx context.Context, admin *mongo.Database, addresses ...string) error {
 	members := bson.A{}
 	for i, address := range addresses {

@@ -13,19 +13,20 @@ import (
 	"go.mongodb.org/mongo-driver/v2/event"
 )
 
-// Scatter is a kind of query that asks all shards, and why it may.
+// Scatter is a kind of query that is sent to all shards, with the reason why that is acceptable.
 type Scatter struct {
-	Collection string // without the layout that some names end in
-	Command    string // as the server names it
-	By         string // the field that it looks for; "" for none
+	Collection string // without the layout's name at its end
+	Command    string // the command's name
+	By         string // the field that it searches by; "" for none
 	Why        string
 }
 
-// Scatters are the commands that do without their collection's shard key. docs/sharding.md has them, too.
+// Scatters are the commands that need not contain their collection's shard key. docs/sharding.md
+// lists them too.
 var Scatters = []Scatter{
 	{"users", "find", "nameOrder", "people are found by how their names begin"},
 	{"users", "find", "rights", "who has rights, once in a second at most"},
-	{"posts", "find", "author", "what somebody wrote, and news merged at read: posts lie everywhere"},
+	{"posts", "find", "author", "the posts of an author, and news merged at read: posts are on all shards"},
 	{"posts", "aggregate", "author", "the same, for many authors"},
 	{"posts", "find", "wallOwner", "a wall has posts by many"},
 	{"posts", "aggregate", "wallOwner", "the same, for many walls"},
@@ -43,7 +44,7 @@ var Scatters = []Scatter{
 	{"circles", "update", "_id", "the same: renaming"},
 	{"comments", "find", "_id", "a comment's id does not tell its post"},
 	{"threads", "find", "comments._id", "the same"},
-	{"comments", "find", "author", "what somebody wrote lies beside what was replied to it"},
+	{"comments", "find", "author", "the comments of an author are stored beside their replies"},
 	{"comments", "aggregate", "author", "the same, for many lists, or counted"},
 	{"commentAuthors", "delete", "post", "a post is deleted with all that hangs on it"},
 	{"threadMutes", "delete", "_id", "the same"},
@@ -68,14 +69,14 @@ var Scatters = []Scatter{
 	{"adLeases", "find", "settleAt", "leases that have ended are settled, in the background"},
 	{"adClicks", "aggregate", "profile", "has a person clicked too often?"},
 	{"adClicks", "aggregate", "address", "the same, of an address"},
-	{"adClicks", "find", "profile", "the clicks of somebody who has clicked too often"},
+	{"adClicks", "find", "profile", "the clicks of a person who has clicked too often"},
 	{"adImpressions", "find", "waiting.due", "what was recorded and not counted, in the background"},
 	{"adClicks", "find", "waiting.due", "the same"},
 	{"adConversions", "find", "waiting.due", "the same"},
 	{"adClicks", "aggregate", "at", "an hour is added up for reports, in the background"},
 	{"adImpressions", "aggregate", "at", "the same"},
 	{"adConversions", "aggregate", "at", "the same"},
-	{"adClicks", "find", "", "when was the oldest one? Before the first report, or all are made anew"},
+	{"adClicks", "find", "", "the time of the oldest one: before the first report, or when all reports are rebuilt"},
 	{"adImpressions", "find", "", "the same"},
 	{"adConversions", "find", "", "the same"},
 	{"adClicks", "find", "billed", "what of a campaign, a person or an address can be refunded"},
@@ -86,7 +87,8 @@ var Scatters = []Scatter{
 	{"adTraffic", "aggregate", "hour", "a report of all zones"},
 }
 
-// Routing watches whether commands would reach single shards of a cluster, by the keys that their collections have.
+// Routing checks whether commands could be routed to single shards of a cluster, by the shard keys
+// of their collections.
 type Routing struct {
 	keys   map[string]bson.D
 	mu     sync.Mutex
@@ -95,8 +97,8 @@ type Routing struct {
 	routed int
 }
 
-// WatchRouting makes a test fail, at its end, if a command that the monitor was told of does without its collection's shard key and is not
-// one of Scatters.
+// WatchRouting makes a test fail, at its end, if a command that the monitor has seen contains no
+// shard key and is not one of Scatters.
 func WatchRouting(tb testing.TB, keys map[string]bson.D) *Routing {
 	tb.Helper()
 	r := &Routing{keys: keys, faults: map[string]bool{}, seen: map[Scatter]bool{}}
@@ -110,7 +112,8 @@ func WatchRouting(tb testing.TB, keys map[string]bson.D) *Routing {
 	return r
 }
 
-// Monitor is for the options of a store; next is told of commands as well, if it is not nil.
+// Monitor returns a command monitor for the options of a store. It passes commands on to next, if
+// that is not nil.
 func (r *Routing) Monitor(next *event.CommandMonitor) *event.CommandMonitor {
 	return &event.CommandMonitor{Started: func(ctx context.Context, e *event.CommandStartedEvent) {
 		r.Check(e.Command)
@@ -120,7 +123,7 @@ func (r *Routing) Monitor(next *event.CommandMonitor) *event.CommandMonitor {
 	}}
 }
 
-// Check looks at one command.
+// Check checks one command.
 func (r *Routing) Check(raw bson.Raw) {
 	var command bson.D
 	if err := bson.Unmarshal(raw, &command); err != nil {
@@ -130,7 +133,7 @@ func (r *Routing) Check(raw bson.Raw) {
 	name := command[0].Key
 	collection, ok := command[0].Value.(string)
 	if !ok || name == "create" || name == "createIndexes" {
-		return // it is about no documents
+		return // a command without documents
 	}
 	key, declared := r.keys[collection]
 	if !declared {
@@ -157,14 +160,14 @@ func (r *Routing) Check(raw bson.Raw) {
 	}
 }
 
-// Seen are the entries of Scatters that there were.
+// Seen returns the entries of Scatters that matched a command.
 func (r *Routing) Seen() map[Scatter]bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return maps.Clone(r.seen)
 }
 
-// Routed is how many filters and documents had their shard key.
+// Routed returns how many filters and documents contained their shard key.
 func (r *Routing) Routed() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -221,13 +224,13 @@ func (q query) deletes(command bson.D) {
 	}
 }
 
-// pipeline looks at the first stage, and at the other collections that are joined.
+// pipeline checks the first stage, and the collections that are joined.
 func (q query) pipeline(pipeline any) {
 	stages, _ := pipeline.(bson.A)
 	for i, stage := range stages {
 		switch {
 		case field(stage, "$changeStream") != nil:
-			return // of all shards, by its nature
+			return // it covers all shards by its nature
 		case i == 0:
 			q.reaches(field(stage, "$match"))
 		case field(stage, "$unionWith") != nil:
@@ -246,7 +249,8 @@ func (q query) joined(stage any, name string) query {
 	return q
 }
 
-// decides needs the values of the whole key: without them a cluster refuses upserts and findAndModify, or cannot place a document.
+// decides requires values for the whole key: without them a cluster rejects upserts and
+// findAndModify, or cannot place a document.
 func (q query) decides(filter any) {
 	for _, part := range q.key {
 		if !isValue(field(filter, part.Key)) {
@@ -257,7 +261,7 @@ func (q query) decides(filter any) {
 	q.routing.count()
 }
 
-// reaches needs values of the key's first field, or to be one of Scatters.
+// reaches requires values for the key's first field, unless the command is one of Scatters.
 func (q query) reaches(filter any) {
 	if routes(filter, q.key[0].Key) {
 		q.routing.count()
@@ -265,7 +269,7 @@ func (q query) reaches(filter any) {
 	}
 	by := names(filter)
 	for _, s := range Scatters {
-		noun, _, _ := strings.Cut(q.collection, ".") // what follows is a layout
+		noun, _, _ := strings.Cut(q.collection, ".") // the rest of the name is a layout
 		same := s.Collection == noun && s.Command == q.command
 		if same && (s.By == "" && len(by) == 0 || slices.Contains(by, s.By)) {
 			q.routing.scatters(s)
@@ -275,7 +279,7 @@ func (q query) reaches(filter any) {
 	q.routing.faultf("%s %s by %v: it has no %s", q.command, q.collection, by, q.key[0].Key)
 }
 
-// routes says whether a filter names the values of a field, in each of its branches.
+// routes says whether a filter gives values for a field, in each of its branches.
 func routes(filter any, name string) bool {
 	if isValue(field(filter, name)) || field(field(filter, name), "$in") != nil {
 		return true
@@ -289,7 +293,7 @@ func routes(filter any, name string) bool {
 	return len(branches) > 0
 }
 
-// isValue says whether a condition is that of being equal.
+// isValue says whether a condition compares for equality.
 func isValue(condition any) bool {
 	if d, ok := condition.(bson.D); ok {
 		return len(d) == 0 || d[0].Key[0] != '$'
@@ -315,7 +319,7 @@ func names(filter any) []string {
 	return slices.Compact(all)
 }
 
-// field reads a field of a document: nil where it is not there.
+// field reads a field of a document; nil if it is missing.
 func field(document any, name string) any {
 	fields, _ := document.(bson.D)
 	for _, e := range fields {
