@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -51,6 +52,19 @@ func TestGoingBackKeepsCharges(t *testing.T) {
 			t.Errorf("in version 14 the ad is %s, running %v, %v", state, running, err)
 		}
 	})
+	// As version 14 reads charges, and tallies recordings.
+	query(t, path, `SELECT kind FROM ad_recordings INDEXED BY ad_recordings_billed WHERE billed > 0`, func(scan scan) {
+		var kind string
+		if err := scan(&kind); err != nil || kind != string(ads.Impression) && kind != string(ads.Click) {
+			t.Errorf("version 14 reads a charge of the kind %q, %v", kind, err)
+		}
+	})
+	query(t, path, `SELECT count(*), sum(r.kind = 'IMPRESSION'), sum(r.kind = 'CLICK'), sum(r.billed) FROM ad_recordings r WHERE r.due IS NULL`, func(scan scan) {
+		var all, impressions, clicks, spend int
+		if err := scan(&all, &impressions, &clicks, &spend); err != nil || all != 2 || impressions != 1 || clicks != 1 || spend != 0 {
+			t.Errorf("version 14 counts %d recordings: %d impressions and %d clicks, which cost %d, %v", all, impressions, clicks, spend, err)
+		}
+	})
 
 	s, service = open()
 	defer func() { _ = s.Close() }()
@@ -60,6 +74,20 @@ func TestGoingBackKeepsCharges(t *testing.T) {
 	if again := spentBy(t, s, campaign); again != spent {
 		t.Errorf("%d micros were spent, and %d after the next upgrade", spent, again)
 	}
+	charges, err := s.Ads().Charged(t.Context(), ads.Selection{Campaign: campaign, Kind: ads.Conversion, To: now.Add(time.Hour)})
+	if err != nil || charges.Count != 1 || charges.Amount != spent {
+		t.Errorf("after the next upgrade %d conversions were charged, %d micros, %v", charges.Count, charges.Amount, err)
+	}
+	_, stale, err := s.Ads().RolledUp(t.Context())
+	if err != nil || !slices.ContainsFunc(stale, now.Truncate(time.Hour).Equal) {
+		t.Errorf("the hour of the conversion is not reported again: %v, %v", stale, err)
+	}
+	query(t, path, `SELECT conversions FROM ad_units`, func(scan scan) {
+		var n int
+		if err := scan(&n); err != nil || n != 1 {
+			t.Errorf("the ad has %d conversions after the next upgrade, %v", n, err)
+		}
+	})
 }
 
 // placeCPA adds one running ad that is paid for by conversion.
