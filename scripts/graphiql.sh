@@ -16,7 +16,9 @@ if ! cmp -s package-lock.json node_modules/.plaza-lock.json; then
 fi
 
 npm run --silent check
-npm run --silent build >/dev/null
+built=$(mktemp -d)
+trap 'rm -rf "$built"' EXIT
+npm run --silent build -- --outDir "$built" --emptyOutDir >/dev/null
 
-# Compressed in the binary, and on the way to browsers. Without names and times: the same content gives the same file.
-find dist -type f ! -name index.html -exec gzip -9 -n {} +
+# Compressed in the binary, and on the way to browsers.
+go run plaza/internal/cmd/pack "$built" dist
