@@ -377,7 +377,7 @@ func at(argument string, err error) error {
 	return err
 }
 
-// set changes a field if a value was given. weightOf returns 0 if none is given.
+// weightOf returns the weight that was given, or 0 if none was.
 func weightOf(given *int) (int, error) {
 	if given == nil {
 		return 0, nil
@@ -408,6 +408,7 @@ func setKeywords(u *ads.Unit, keywords []string, weights []*model.AdKeywordWeigh
 	return err
 }
 
+// set changes a field if a value was given.
 func set[T any](to, given *T) {
 	if given != nil {
 		*to = *given

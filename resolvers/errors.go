@@ -106,7 +106,7 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 		r.log(ctx, err)
 		return "The operation took too long.", map[string]any{"code": codeTimeout}
 	case errors.Is(err, fault.ErrNoRoom): // the engine has logged it
-		return "The server's disk is full. Reads still work; try again later.", map[string]any{"code": string(fault.CodeUnavailable)}
+		return "The database's disk is full. Reads still work; try again later.", map[string]any{"code": string(fault.CodeUnavailable)}
 	case errors.Is(err, fault.ErrUnavailable), errors.Is(err, context.DeadlineExceeded):
 		r.log(ctx, err)
 		return "The database is unavailable; try again.", map[string]any{"code": string(fault.CodeUnavailable)}

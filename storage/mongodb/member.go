@@ -142,9 +142,19 @@ func (m *member) leave() {
 	}()
 	select {
 	case <-idle:
-		_, _ = m.servers.DeleteOne(ctx, mdb.Doc("_id", m.id))
+		m.signOff(ctx)
 	case <-ctx.Done(): // others will find out
 	}
+}
+
+// signOff makes the server unknown. A database that answers no heartbeat would only delay the server's end.
+func (m *member) signOff(ctx context.Context) {
+	if m.failing.Load() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, lostTimeout)
+		defer cancel()
+	}
+	_, _ = m.servers.DeleteOne(ctx, mdb.Doc("_id", m.id))
 }
 
 // wait refuses calls that come from now on, and waits for those of all eras before.

@@ -1,9 +1,12 @@
 package mongodb
 
 import (
+	"context"
 	"sync"
 	"testing"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/event"
 
 	"plaza/storage/mongodb/internal/mdb"
 )
@@ -24,6 +27,36 @@ func TestALeaseEndsByEitherClock(t *testing.T) {
 			t.Errorf("%v is over: %v", c.until, got)
 		}
 	}
+}
+
+// TestSigningOffFromALostDatabase: a server whose heartbeats fail does not wait long for the removal of its document; any other has all the time of Close.
+func TestSigningOffFromALostDatabase(t *testing.T) {
+	t.Parallel()
+	for name, failing := range map[string]bool{"lost": true, "there": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			limits := make(chan time.Duration, 1)
+			s := openInside(t, Options{Heartbeat: time.Hour, Monitor: &event.CommandMonitor{Started: func(ctx context.Context, e *event.CommandStartedEvent) {
+				if c, _ := e.Command.Lookup("delete").StringValueOK(); c == "servers" {
+					until, _ := ctx.Deadline()
+					limits <- time.Until(until)
+				}
+			}}})
+			s.member.failing.Store(failing)
+			s.member.signOff(withDeadline(t, time.Hour))
+			if limit := <-limits; failing != (limit <= lostTimeout) {
+				t.Errorf("the database has %v", limit)
+			}
+			s.member.failing.Store(false)
+		})
+	}
+}
+
+func withDeadline(t *testing.T, within time.Duration) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), within)
+	t.Cleanup(cancel)
+	return ctx
 }
 
 // TestCloseWaitsForOlderEras: a server is known until the last call has ended, also of an era before the current one.

@@ -33,6 +33,8 @@ const (
 	defaultTimeout        = 10 * time.Second
 	defaultConnectTimeout = 7 * time.Second
 	closeTimeout          = 5 * time.Second
+	// lostTimeout bounds what a closing store tries on a database that does not answer.
+	lostTimeout = 500 * time.Millisecond
 	// electionTime is how long a call waits for a primary, or for the next heartbeat. With the
 	// abortTimeout of a transaction that was under way, a call without a primary fails within 5 s.
 	electionTime = 4 * time.Second

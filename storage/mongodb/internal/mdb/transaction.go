@@ -18,7 +18,7 @@ import (
 const (
 	firstBackoff = 2 * time.Millisecond
 	maxBackoff   = 250 * time.Millisecond
-	// abortTimeout bounds what is done for a call that is over already: a transaction that is given up, a server that leaves.
+	// abortTimeout bounds the abort of a transaction that is given up: its call is over already.
 	abortTimeout = 500 * time.Millisecond
 )
 
