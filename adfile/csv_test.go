@@ -24,7 +24,7 @@ ad,anvils,,,spring,,,EUR,,,,,,,,,,,,,Anvils,,,https://acme.example/anvils,cpc,0.
 ad,house,,,ours,,,EUR,,,,,,,,,,,,,Read on,,,https://example.org/,CPM,0.001,,,,,
 `
 
-func TestATableSaysTheSame(t *testing.T) {
+func TestCSVEqualsYAML(t *testing.T) {
 	want, err := adfile.Parse([]byte(good))
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestATableSaysTheSame(t *testing.T) {
 	}
 }
 
-func TestATableIsStoredOnce(t *testing.T) {
+func TestCSVIsStoredOnce(t *testing.T) {
 	service := ads.New(adsmodel.New(), ads.Options{})
 	for i, step := range []struct {
 		text string
@@ -88,7 +88,7 @@ func TestMoneyIsExact(t *testing.T) {
 	}
 }
 
-func TestMistakesInTablesNameLineAndColumn(t *testing.T) {
+func TestCSVMistakesNameLineAndColumn(t *testing.T) {
 	head, _, _ := strings.Cut(goodCSV, "\n")
 	for name, c := range map[string]struct {
 		old, replaced string
@@ -124,7 +124,7 @@ func TestMistakesInTablesNameLineAndColumn(t *testing.T) {
 		"an even pace without end": {",2026-06-01T00:00:00+02:00,Europe/Berlin,MONDAY|friday,8,20,1000,20.00", ",,Europe/Berlin,MONDAY|friday,8,20,1000,", 5, "even", "a daily budget or an end"},
 		"no such currency":         {"acme,,,,EUR,,paused", "acme,,,,QQQ,,paused", 6, "currency", "ISO 4217"},
 		"a decimal comma":          {",20.00,", ",\"20,00\",", 5, "daily_budget", "2.50"},
-		"a day above all":          {",20.00,", ",2000,", 5, "daily_budget", "more than all"},
+		"a daily above total":        {",20.00,", ",2000,", 5, "daily_budget", "more than the total"},
 		"a budget of a house":      {",TRUE,,,,,,,,", ",TRUE,,,,,,,5,", 6, "budget", "no budget"},
 		"a key twice":              {"ad,house", "ad,anvils", 9, "key", "twice"},
 		"days for ever":            {",7\n", ",61\n", 6, "attribution_days", "1 to 60"},

@@ -70,12 +70,12 @@ func TestAddRefusesBadUnits(t *testing.T) {
 	}
 }
 
-// weighing gives a unit two keywords, and these weights.
+// weighing gives a unit two keywords, and the given weights.
 func weighing(weights ...ads.KeywordWeight) func(*ads.Unit) {
 	return func(u *ads.Unit) { u.Keywords, u.KeywordWeights = []string{"anvil", "steel"}, weights }
 }
 
-func TestAddTakesWebAddressesAlone(t *testing.T) {
+func TestAddAcceptsOnlyWebAddresses(t *testing.T) {
 	w := newWorld(t)
 	for _, bad := range []string{
 		"acme.example", "//acme.example/", "/buy", "http:", "http://", "https:///buy", "https://:443/", "http:acme.example",
@@ -126,7 +126,7 @@ func TestAddRefusesBadBatches(t *testing.T) {
 		{"an advertiser without a name", ads.Batch{Advertisers: []ads.Advertiser{{ID: advertiser.ID}}}, fault.CodeInvalid, "advertisers.0.name"},
 		{"an advertiser without an id", ads.Batch{Advertisers: []ads.Advertiser{{Name: "Bolt"}}}, fault.CodeInvalid, "advertisers.0.id"},
 		{"a campaign without an id", ads.Batch{Campaigns: []ads.Campaign{{Name: "Autumn"}}}, fault.CodeInvalid, "campaigns.0.id"},
-		{"a campaign of nobody", ads.Batch{Campaigns: []ads.Campaign{{ID: campaign.ID, Name: "Autumn"}}}, fault.CodeInvalid, "campaigns.0.advertiser"},
+		{"a campaign without an advertiser", ads.Batch{Campaigns: []ads.Campaign{{ID: campaign.ID, Name: "Autumn"}}}, fault.CodeInvalid, "campaigns.0.advertiser"},
 		{"a zone without a name", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Site: "a"}, Currency: "EUR", Design: ads.ByZone}}}, fault.CodeInvalid, "zones.0.name"},
 		{"a zone without a site", ads.Batch{Zones: []ads.Zone{{ID: ads.ZoneID{Name: "a"}, Currency: "EUR", Design: ads.ByZone}}}, fault.CodeInvalid, "zones.0.site"},
 		{"a zone without a currency", ads.Batch{Zones: []ads.Zone{{ID: top, Design: ads.ByZone}}}, fault.CodeInvalid, "zones.0.currency"},
@@ -143,7 +143,7 @@ func TestAddRefusesBadBatches(t *testing.T) {
 	}
 }
 
-func TestPausingWhatIsAbsentIsNotFound(t *testing.T) {
+func TestPausingMissingCampaignIsNotFound(t *testing.T) {
 	w := newWorld(t)
 	err := w.SetCampaignState(w.ctx, ads.CampaignID{ID: id.New()}, ads.Paused)
 	refused(t, err, fault.CodeNotFound, "", "SetCampaignState")
@@ -152,7 +152,7 @@ func TestPausingWhatIsAbsentIsNotFound(t *testing.T) {
 	}
 }
 
-func TestIDsReadBack(t *testing.T) {
+func TestIDsRoundTrip(t *testing.T) {
 	if text := (ads.UnitID{ID: id.New()}).String(); !strings.HasPrefix(text, "ad_") {
 		t.Errorf("a unit's id is %s, want ad_…", text)
 	}

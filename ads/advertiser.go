@@ -5,12 +5,12 @@ import "plaza/fault"
 // MaxName bounds the names of advertisers and campaigns, in characters.
 const MaxName = 100
 
-// Advertiser is who pays for ads.
+// Advertiser pays for ads.
 type Advertiser struct {
 	ID   AdvertiserID
 	Name string // shown beside the ad; 1 to MaxName characters
-	Caps []Cap  // over all of its ads
-	// Revision counts what was stored of it: 0 before the first time. See Catalogue.Save.
+	Caps []Cap  // limits that cover all of its ads
+	// Revision counts how often it was saved; 0 if it is not stored yet. See Catalogue.Save.
 	Revision int
 }
 
@@ -21,7 +21,7 @@ func (a *Advertiser) check(field string) error {
 	return fault.All(fault.CheckLine(at(field, "name"), a.Name, 1, MaxName), checkCaps(at(field, "caps"), a.Caps))
 }
 
-// at is a field's path; field may be empty.
+// at joins a field's path and the name of one of its parts; field may be empty.
 func at(field, part string) string {
 	if field == "" {
 		return part

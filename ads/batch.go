@@ -7,7 +7,7 @@ import (
 	"plaza/fault"
 )
 
-// check finds the first fault. Programs write batches, so that one code is enough for them.
+// check returns the first fault only: programs write batches, so one error is enough for them.
 func (b *Batch) check() error {
 	err := b.checkEntries(MaxBatch)
 	if mistake, ok := errors.AsType[*fault.Error](err); ok {
@@ -32,7 +32,7 @@ func (b *Batch) checkEntries(most int) error {
 // checkAll returns the first fault in a list of entries.
 func checkAll[T any](list string, most int, entries []T, check func(entry *T, field string) error) error {
 	if len(entries) > most {
-		return fault.Invalidf(list, "At most %d can be added at once.", most)
+		return fault.Invalidf(list, "At most %d can be added in one call.", most)
 	}
 	for i := range entries {
 		if err := check(&entries[i], fmt.Sprintf("%s.%d", list, i)); err != nil {

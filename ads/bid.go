@@ -7,10 +7,12 @@ import (
 	"plaza/fault"
 )
 
-// Micros is an amount of money, in millionths of its currency's unit: 2,500,000 is 2.50 dollars, or 2.50 yen.
+// Micros is an amount of money in millionths of its currency's unit: 2,500,000 is 2.50 dollars, or
+// 2.50 yen.
 type Micros int64
 
-// MaxBid is the highest bid: a billion units of a currency. Nothing that is computed from bids up to it overflows.
+// MaxBid is the highest bid: a billion units of a currency. No computation on bids up to it
+// overflows.
 const MaxBid Micros = 1e15
 
 // BidModel says what an advertiser pays for.
@@ -23,14 +25,14 @@ const (
 	CPA BidModel = "CPA" // cost per action: for a conversion
 )
 
-// mille is how many impressions a CPM pays for.
+// mille is the number of impressions that the price of a CPM covers.
 const mille = 1000
 
 // Bid is what an advertiser offers.
 type Bid struct {
 	Model BidModel
-	// Price is 1 to MaxBid, for a thousand impressions, for a click or for a conversion. A CPM is a multiple of 1,000, so that an impression
-	// costs whole micros.
+	// Price is 1 to MaxBid, for a thousand impressions, for a click or for a conversion. The price
+	// of a CPM is a multiple of 1,000, so that an impression costs whole micros.
 	Price    Micros
 	Currency Currency
 }
@@ -53,7 +55,7 @@ func (b *Bid) checkPrice(field string) error {
 	return nil
 }
 
-// Cost is what one recording of the kind costs.
+// Cost returns what one recording of the kind costs.
 func (b *Bid) Cost(k Kind) Micros {
 	switch {
 	case b.Model == CPM && k == Impression:
@@ -68,7 +70,7 @@ func (b *Bid) Cost(k Kind) Micros {
 // Currency is an ISO 4217 code in upper case: "EUR".
 type Currency string
 
-// Check says whether there is such a currency. Errors name the field.
+// Check returns an error that names the field, unless the currency exists.
 func (c Currency) Check(field string) error {
 	if _, known := slices.BinarySearch(currencies, c); !known {
 		return fault.Invalidf(field, "There is no such currency: an ISO 4217 code such as EUR is needed.")
@@ -76,8 +78,8 @@ func (c Currency) Check(field string) error {
 	return nil
 }
 
-// currencies are the codes of ISO 4217's list one that stand for money that people pay with, sorted: without
-// funds, metals, bond units, test and no-currency codes.
+// currencies are the codes from list one of ISO 4217 for money that people pay with, sorted. Codes
+// for funds, metals, bond units, tests and "no currency" are left out.
 var currencies = func() []Currency {
 	var list []Currency
 	for code := range strings.FieldsSeq(`

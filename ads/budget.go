@@ -7,29 +7,32 @@ import (
 )
 
 const (
-	// LeaseLife is how long a server spends from a lease.
+	// LeaseLife is how long a server may spend from a lease.
 	LeaseLife = 3 * time.Second
-	// SettleAfter is how long after its last use a lease is settled: the impressions that were chosen with it have all
-	// been recorded by then, or have expired.
+	// SettleAfter is how long after its last use a lease is settled. By then, all impressions that
+	// were chosen with it have been recorded or have expired.
 	SettleAfter = ImpressionLife + time.Minute
-	// portions says how much one server takes at a time: a 200th of what is there, or what it needs just now.
+	// portions sets how much one server takes at a time: 1/portions of the available amount, or
+	// what it needs now if that is more.
 	portions = 200
-	// clickFading is the part of the expected clicks that is given up each minute, and conversionFading the part of the expected conversions that is given
-	// up each hour: 1/fading. So clicks are expected for 10 minutes on average, and conversions for a day.
+	// 1/clickFading of the expected clicks is dropped each minute, and 1/conversionFading of the
+	// expected conversions each hour. So a click stays expected for 10 minutes on average, and a
+	// conversion for a day.
 	clickFading      = 10
 	conversionFading = 24
 )
 
-// Budget bounds what a campaign spends. The zero value is: no bound.
+// Budget limits what a campaign spends. The zero value means unlimited.
 type Budget struct {
-	Currency     Currency // of all of its units; empty where there is no bound
-	Total, Daily Micros   // 0 for none; a day is one of the schedule's time zone
-	// Even spreads the daily budget over the hours of the day that the campaign runs, or else the total over the time
-	// from start to end, which it needs then. Otherwise it is spent as fast as it can be.
+	Currency     Currency // of all of the campaign's units; empty if unlimited
+	Total, Daily Micros   // 0 if unlimited; days are those of the schedule's time zone
+	// Even spreads the daily budget over the hours of the day in which the campaign runs. Without a
+	// daily budget, it spreads the total over the time from start to end, and then the schedule
+	// needs an end. If Even is false, the budget is spent as fast as possible.
 	Even bool
 }
 
-// Limited says whether there is a bound.
+// Limited reports whether the budget has a limit.
 func (b *Budget) Limited() bool { return b.Total > 0 || b.Daily > 0 }
 
 func (b *Budget) check(field string) error {
@@ -54,36 +57,39 @@ func (b *Budget) checkAmounts(field string) error {
 		return fault.Invalidf(field, "A budget has a total, a daily amount, or both.")
 	}
 	if b.Total > 0 && b.Daily > b.Total {
-		return fault.Invalidf(at(field, "daily"), "A day's budget is more than all.")
+		return fault.Invalidf(at(field, "daily"), "The daily budget is more than the total.")
 	}
 	return nil
 }
 
-// Ledger is what was taken out of a campaign's budget. What is taken was spent, or is on lease: Spent ≤ Taken, and Taken
-// never exceeds the budget, whose total and daily amounts are lowered at times, but never below it.
+// Ledger records what was taken out of a campaign's budget. Money that was taken has been spent or
+// is on lease: Spent ≤ Taken. Taken never exceeds the budget; the total and the daily amount can be
+// lowered, but not below it.
 type Ledger struct {
-	Taken, Spent Micros // ever
-	// Day is the campaign's day that the next two are about.
+	Taken, Spent Micros // since the campaign was created
+	// Day is the campaign's day that DayTaken and DaySpent belong to.
 	Day                string
 	DayTaken, DaySpent Micros
-	// Expected is what clicks are likely to cost that have not come yet: see Campaign.Expect. It is not part of Taken. Faded is
-	// the minute, counted from 1970, of which it is the value.
+	// Expected is what clicks that have not arrived yet are likely to cost: see Campaign.Expect. It
+	// is not part of Taken. It is the value as of Faded, a minute counted from 1970.
 	Expected Micros
 	Faded    int64
-	// Awaited is the same of conversions, and AwaitedHour the hour, counted from 1970, of which it is the value.
+	// Awaited is the same for conversions, as of AwaitedHour, an hour counted from 1970.
 	Awaited     Micros
 	AwaitedHour int64
 }
 
-// turn begins another day. It never goes back to an earlier one, whose counts are gone: clocks of servers differ.
+// turn starts a new day. It never returns to an earlier one, whose counts are gone: the clocks of
+// servers differ.
 func (l *Ledger) turn(day string) {
 	if day > l.Day {
 		l.Day, l.DayTaken, l.DaySpent = day, 0, 0
 	}
 }
 
-// fade gives up a part of what is expected for each minute or hour: clicks come within 10 minutes on average, or not at all, and conversions within a day.
-// It never goes back to an earlier one, as turn.
+// fade drops a part of the expected costs for each minute or hour that has passed: clicks arrive
+// within 10 minutes on average, or not at all, and conversions within a day. Like turn, it never
+// goes back in time.
 func (l *Ledger) fade(now time.Time) {
 	fade(&l.Expected, &l.Faded, now.Unix()/60, clickFading)
 	fade(&l.Awaited, &l.AwaitedHour, now.Unix()/3600, conversionFading)
@@ -96,7 +102,7 @@ func fade(sum *Micros, of *int64, present int64, fading Micros) {
 	*of = max(*of, present)
 }
 
-// free is how much can be taken now.
+// free returns how much can be taken now.
 func (l *Ledger) free(b *Budget) Micros {
 	free := MaxBid
 	if b.Total > 0 {
@@ -108,7 +114,8 @@ func (l *Ledger) free(b *Budget) Micros {
 	return max(free, 0)
 }
 
-// Lease is a portion of a budget that one server spends from. Whatever of it was not spent by SettleAt goes back.
+// Lease is a portion of a budget that one server spends from. The part that was not spent by
+// SettleAt goes back to the budget.
 type Lease struct {
 	ID            LeaseID
 	Campaign      CampaignID
@@ -123,19 +130,21 @@ type LeaseRequest struct {
 	ID       LeaseID
 	Campaign CampaignID
 	Price    Micros // of an impression
-	Count    int    // how many choices wait for it; 1 or more
-	Return   Return // what the server had before
+	Count    int    // how many choices wait for the portion; 1 or more
+	Return   Return // gives back the lease that the server had before
 	Now      time.Time
 }
 
-// Return gives back what was not used of a lease. The zero value gives back nothing.
+// Return gives back the unused part of a lease. The zero value gives back nothing.
 type Return struct {
 	Lease Lease  // as it was granted
-	Used  Micros // what was put aside for choices; of one lease it never grows from one return to the next
+	Used  Micros // what choices have put aside; for one lease it never grows from one return to the next
 }
 
-// Grant takes a portion out of the ledger: a whole number of prices, as many as there are choices that wait or a 200th of what is there, but
-// no more than there is. nil: there is less than one price just now, since the budget is used up, on lease, or spent as far as the even pace goes.
+// Grant takes a portion out of the ledger: a whole number of prices, either one for each waiting
+// choice or a 200th of the available amount, whichever is more, but never more than is available.
+// It returns nil if less than one price is available now, because the budget is used up, on lease,
+// or ahead of the even pace.
 func (c *Campaign) Grant(l *Ledger, r LeaseRequest) *Lease {
 	l.turn(c.Schedule.Day(r.Now))
 	amount := portion(c.room(l, r.Price, r.Now), r.Price, r.Count)
@@ -148,30 +157,35 @@ func (c *Campaign) Grant(l *Ledger, r LeaseRequest) *Lease {
 	return &Lease{ID: r.ID, Campaign: c.ID, Amount: amount, Day: l.Day, UseUntil: use, SettleAt: use.Add(SettleAfter)}
 }
 
-// portion is how much of an amount one server gets, in whole pieces.
+// portion returns how much of an amount one server gets, as a multiple of piece.
 func portion(of, piece Micros, count int) Micros {
 	all := max(of, 0) / piece
 	return min(all, max(all/portions, Micros(count))) * piece
 }
 
-// Expectation asks to choose ads that are paid for by the click, or by the conversion.
+// Expectation asks for permission to choose ads that are paid for by the click or by the
+// conversion.
 type Expectation struct {
 	Campaign CampaignID
-	Kind     Kind   // Click or Conversion: what they are paid for by
+	Kind     Kind   // Click or Conversion: what the ads are paid for by
 	Price    Micros // of one click or conversion
 	Each     Micros // what one choice is expected to cost: the price × the rate at which choices lead to one; 1 to Price
-	Count    int    // how many choices wait; 0 to give back only
-	Return   Micros // what was expected before of choices that were not made
+	Count    int    // how many choices wait; 0 to only give back
+	Return   Micros // the amount expected earlier for choices that were then not made
 	Now      time.Time
 }
 
-// Expect adds to the ledger what the clicks or conversions of a number of choices are expected to cost, and returns it; that number is found as Grant does.
-// 0: there is less than the price of one left, or all of it is expected to be spent on earlier choices.
+// Expect adds to the ledger what the clicks or conversions of a number of choices are expected to
+// cost, and returns that amount. It finds the number of choices in the same way as Grant. It
+// returns 0 if less than the price of one click or conversion is left, or if earlier choices are
+// expected to spend all of it.
 //
-// It takes nothing: each choice costs a hundredth of a click or so, and a lease of that would pay for no click at all.
+// It takes nothing out of the budget: each choice is expected to cost about a hundredth of a click,
+// and a lease of that size could not pay for a single click.
 //
-// What is expected of clicks is compared with what can be spent now, for they come within minutes. Conversions come within about a day, so that is compared with
-// what can be spent within a day from now.
+// The expected cost of clicks is compared with what can be spent now, because clicks arrive within
+// minutes. Conversions arrive within about a day, so their expected cost is compared with what can
+// be spent within a day from now.
 func (c *Campaign) Expect(l *Ledger, e Expectation) Micros {
 	l.turn(c.Schedule.Day(e.Now))
 	l.fade(e.Now)
@@ -195,7 +209,8 @@ func (c *Campaign) Expect(l *Ledger, e Expectation) Micros {
 	return amount
 }
 
-// roomWithinADay is how much can be spent within a day from now: of a daily budget a day's amount, which is as much on any day.
+// roomWithinADay returns how much can be spent within a day from now. With a daily budget that is
+// one day's amount, whatever the time of day.
 func (c *Campaign) roomWithinADay(l *Ledger, price Micros, now time.Time) Micros {
 	if c.Budget.Daily == 0 {
 		return min(l.free(&c.Budget), c.paced(l, price, now.Add(24*time.Hour)))
@@ -204,7 +219,7 @@ func (c *Campaign) roomWithinADay(l *Ledger, price Micros, now time.Time) Micros
 	return min(l.free(&all), c.Budget.Daily)
 }
 
-// room is how much can be taken for things of a price.
+// room returns how much can be taken now for things that each cost price.
 func (c *Campaign) room(l *Ledger, price Micros, now time.Time) Micros {
 	if !c.Schedule.Runs(now) {
 		return 0
@@ -212,8 +227,9 @@ func (c *Campaign) room(l *Ledger, price Micros, now time.Time) Micros {
 	return min(l.free(&c.Budget), c.paced(l, price, now))
 }
 
-// paced is how much may be taken by now at an even pace. It is one price ahead of the plan: otherwise the last of n would
-// be released when the time is over, and n that do not divide the budget would never all be.
+// paced returns how much may be taken by now at an even pace. It is one price ahead of the plan:
+// otherwise the last of n items would be released only when the time is over, and a budget that is
+// not a multiple of the price would never be used up.
 func (c *Campaign) paced(l *Ledger, price Micros, now time.Time) Micros {
 	switch {
 	case !c.Budget.Even:
@@ -231,11 +247,13 @@ func (c *Campaign) paced(l *Ledger, price Micros, now time.Time) Micros {
 	}
 }
 
-// part is a share of an amount: how far along the plan is, no one's money.
+// part returns a share of an amount, rounded down. Rounding is fine here: the result says how far
+// along the plan is, and no one is charged by it.
 func part(amount Micros, share float64) Micros { return Micros(float64(amount) * share) }
 
-// Charge spends the cost of a recording: from the lease while it has enough, else, as all clicks and conversions do, from what is free in the budget. It
-// returns the day whose budget that was. billed is false where neither has it, and then nothing has changed. lease may be nil.
+// Charge spends the cost of a recording: from the lease while it has enough, otherwise from what is
+// free in the budget, as for all clicks and conversions. It returns the day whose budget was
+// charged. If neither has enough, billed is false and nothing changes. lease may be nil.
 func (c *Campaign) Charge(l *Ledger, lease *Lease, r *Recording) (day string, billed bool) {
 	cost, now := r.Cost, r.At
 	l.turn(c.Schedule.Day(now))
@@ -260,7 +278,8 @@ func (c *Campaign) Charge(l *Ledger, lease *Lease, r *Recording) (day string, bi
 	return day, true
 }
 
-// Refund gives back what was charged on a day. It can be spent again at once: on that day too, where it is not over.
+// Refund gives back what was charged on a day. The money can be spent again immediately, also on
+// the same day if it is not over.
 func (c *Campaign) Refund(l *Ledger, charged Micros, day string, now time.Time) {
 	l.turn(c.Schedule.Day(now))
 	l.Taken -= charged
@@ -271,7 +290,8 @@ func (c *Campaign) Refund(l *Ledger, charged Micros, day string, now time.Time) 
 	}
 }
 
-// GiveBack takes out of a lease what was neither used nor spent. To do it again, or after a later one of the same lease, changes nothing.
+// GiveBack takes out of a lease what was neither used nor spent. Repeating the call, or making it
+// after a later one for the same lease, changes nothing.
 func (l *Ledger) GiveBack(lease *Lease, used Micros) {
 	back := max(lease.Amount-max(used, lease.Spent), 0)
 	lease.Amount -= back
@@ -281,5 +301,5 @@ func (l *Ledger) GiveBack(lease *Lease, used Micros) {
 	}
 }
 
-// Settle gives back what was not spent of a lease.
+// Settle gives back the unspent part of a lease.
 func (l *Ledger) Settle(lease *Lease) { l.GiveBack(lease, 0) }

@@ -9,7 +9,7 @@ import (
 	"plaza/id"
 )
 
-func TestAnEvenPaceNeedsADayOrAnEnd(t *testing.T) {
+func TestEvenPaceNeedsDailyBudgetOrEnd(t *testing.T) {
 	w := newWorld(t)
 	even, end := ads.Budget{Currency: "EUR", Total: 2_000, Even: true}, ads.Schedule{End: w.now.Add(time.Hour)}
 	c := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: w.campaign.Advertiser, Name: "Even", State: ads.Active, Budget: even}
@@ -30,7 +30,7 @@ func TestAnEvenPaceNeedsADayOrAnEnd(t *testing.T) {
 	refused(t, err, fault.CodeInvalid, "budget.even", "taking the day away")
 }
 
-func TestAPaceThatIsStoredDoesNotKeepFromPausing(t *testing.T) {
+func TestCampaignWithUnsuitablePaceCanBePaused(t *testing.T) {
 	w := newWorld(t)
 	c := ads.Campaign{
 		ID: ads.CampaignID{ID: id.New()}, Advertiser: w.campaign.Advertiser, Name: "Even", State: ads.Active,

@@ -8,28 +8,30 @@ import (
 )
 
 const (
-	// zoneLife is how long a server goes by what it has read of a zone.
+	// zoneLife is how long a server uses a zone that it has read before it reads it again.
 	zoneLife = time.Second
-	// generationUnits is how many units a generation of remembered zones has, about: some 100 MB.
+	// generationUnits limits the units in one generation of cached zones, approximately; they take
+	// about 100 MB.
 	generationUnits = 100_000
 )
 
-// zoneCache remembers zones for a moment. What it answers is shared: nobody may change it.
+// zoneCache caches zones for a moment. Callers share the zones that it returns, and must not change
+// them.
 type zoneCache struct {
 	store Zones
 	now   func() time.Time
 
 	mu         sync.Mutex
-	young, old map[ZoneID]*zoneRead // two generations, so that what nobody asks for goes
-	turned     time.Time            // when young was empty
+	young, old map[ZoneID]*zoneRead // two generations, so that unused zones are dropped
+	turned     time.Time            // when young was last emptied
 	units      int                  // in young
 }
 
-// zoneRead is a zone that is being read, or was.
+// zoneRead is the read of a zone, under way or complete.
 type zoneRead struct {
-	at   time.Time // when that began
+	at   time.Time // when the read began
 	done chan struct{}
-	zone *Zone // these, once done is closed
+	zone *Zone // the result, valid once done is closed
 	err  error
 }
 
@@ -37,7 +39,8 @@ func newZoneCache(store Zones, now func() time.Time) *zoneCache {
 	return &zoneCache{store: store, now: now}
 }
 
-// read is Zones.Zone as it was at most zoneLife ago. Those who ask at the same time share a read.
+// read returns the result of Zones.Zone as of at most zoneLife ago. Concurrent callers share one
+// read.
 func (c *zoneCache) read(ctx context.Context, id ZoneID) (*Zone, error) {
 	for {
 		r, mine := c.claim(id)
@@ -51,19 +54,21 @@ func (c *zoneCache) read(ctx context.Context, id ZoneID) (*Zone, error) {
 		}
 		if !errors.Is(r.err, context.Canceled) && !errors.Is(r.err, context.DeadlineExceeded) {
 			return r.zone, r.err
-		} // else whoever was reading has gone: somebody else must
+		} // the caller that was reading was canceled: try again
 	}
 }
 
-// fetch reads a zone for all who wait for it, whatever happens.
+// fetch reads a zone on behalf of all waiting callers. It always completes r, even if the store
+// panics.
 func (c *zoneCache) fetch(ctx context.Context, id ZoneID, r *zoneRead) (*Zone, error) {
-	r.err = context.Canceled // should the store panic, somebody else must read
+	r.err = context.Canceled // if the store panics, another caller must read
 	defer func() { c.keep(id, r); close(r.done) }()
 	r.zone, r.err = c.store.Zone(ctx, id)
 	return r.zone, r.err
 }
 
-// claim finds what is known of a zone, or is being read; where nothing is, the caller has to read it.
+// claim returns the cached or running read of a zone. If there is none, it starts one: then mine is
+// true and the caller must do it.
 func (c *zoneCache) claim(id ZoneID) (r *zoneRead, mine bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +78,7 @@ func (c *zoneCache) claim(id ZoneID) (r *zoneRead, mine bool) {
 	}
 	for _, generation := range []map[ZoneID]*zoneRead{c.young, c.old} {
 		if r := generation[id]; r != nil {
-			if age := now.Sub(r.at); age >= 0 && age < zoneLife { // clocks are put back, too
+			if age := now.Sub(r.at); age >= 0 && age < zoneLife { // a clock may also be set back
 				return r, false
 			}
 		}
@@ -83,7 +88,7 @@ func (c *zoneCache) claim(id ZoneID) (r *zoneRead, mine bool) {
 	return r, true
 }
 
-// keep counts what was read, and forgets what was not.
+// keep adds the units of a successful read to the count, and forgets a failed read.
 func (c *zoneCache) keep(id ZoneID, r *zoneRead) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -97,7 +102,7 @@ func (c *zoneCache) keep(id ZoneID, r *zoneRead) {
 	}
 }
 
-// forget has all zones read anew: this server has changed some.
+// forget empties the cache, because this server has changed some zones.
 func (c *zoneCache) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

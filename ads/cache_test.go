@@ -10,11 +10,11 @@ import (
 	"time"
 )
 
-// slowZones answers when it is let.
+// slowZones answers only when the test lets it.
 type slowZones struct {
 	reads atomic.Int64
-	began chan struct{} // gets one for each read
-	gate  chan error    // a read takes one, and fails with it
+	began chan struct{} // receives an element for each read
+	gate  chan error    // a read takes one element, and returns it as its error
 	units int           // in each zone
 }
 
@@ -49,7 +49,7 @@ func newCacheTest(t *testing.T) *cacheTest {
 
 func zoneOf(n int) ZoneID { return ZoneID{Site: "example.org", Name: fmt.Sprint("zone", n)} }
 
-// reads lets a zone be read, and checks how often the store was asked for it.
+// reads reads a zone, and checks how often that asked the store.
 func (c *cacheTest) reads(what string, id ZoneID, want int64) {
 	c.t.Helper()
 	before := c.zones.reads.Load()
@@ -66,7 +66,7 @@ func (c *cacheTest) reads(what string, id ZoneID, want int64) {
 	}
 }
 
-func TestAZoneIsReadOnceASecond(t *testing.T) {
+func TestZoneIsReadOnceASecond(t *testing.T) {
 	c := newCacheTest(t)
 	c.reads("at first", zoneOf(1), 1)
 	c.reads("another zone", zoneOf(2), 1)
@@ -76,7 +76,7 @@ func TestAZoneIsReadOnceASecond(t *testing.T) {
 	c.reads("after a second", zoneOf(1), 1)
 	c.clock.Add(600)
 	c.reads("a third zone", zoneOf(3), 1)
-	c.clock.Add(500) // a generation goes by
+	c.clock.Add(500) // starts a new generation
 	c.reads("the third zone half a second later", zoneOf(3), 0)
 	c.clock.Add(-10_000)
 	c.reads("when the clock was put back", zoneOf(3), 1)
@@ -84,7 +84,7 @@ func TestAZoneIsReadOnceASecond(t *testing.T) {
 	c.reads("after a change", zoneOf(3), 1)
 }
 
-func TestZonesThatNobodyAsksForAreForgotten(t *testing.T) {
+func TestUnusedZonesAreForgotten(t *testing.T) {
 	c := newCacheTest(t)
 	for n := range 1000 {
 		c.reads("a zone", zoneOf(n), 1)
@@ -95,7 +95,7 @@ func TestZonesThatNobodyAsksForAreForgotten(t *testing.T) {
 	}
 }
 
-func TestZonesOfManyUnitsAreNotAllRemembered(t *testing.T) {
+func TestCacheLimitsUnits(t *testing.T) {
 	c := newCacheTest(t)
 	c.zones.units = MaxZoneUnits
 	const most = 2 * generationUnits / MaxZoneUnits
@@ -108,7 +108,7 @@ func TestZonesOfManyUnitsAreNotAllRemembered(t *testing.T) {
 	c.reads("the last zone", zoneOf(2*most-1), 0)
 }
 
-// readers let many read one zone at once, and wait until all of them do.
+// readers starts n concurrent readers of one zone, and waits until all of them have called read.
 func (c *cacheTest) readers(ctx context.Context, n int) (wait func() (good, bad int64)) {
 	var group sync.WaitGroup
 	var good, bad atomic.Int64
@@ -124,17 +124,17 @@ func (c *cacheTest) readers(ctx context.Context, n int) (wait func() (good, bad 
 	return func() (int64, int64) { group.Wait(); return good.Load(), bad.Load() }
 }
 
-func TestThoseWhoAskAtOnceShareARead(t *testing.T) {
+func TestConcurrentReadersShareOneRead(t *testing.T) {
 	c := newCacheTest(t)
 	wait := c.readers(t.Context(), 64)
 	<-c.zones.began
 	c.zones.gate <- nil
 	if good, bad := wait(); good != 64 || bad != 0 || c.zones.reads.Load() != 1 {
-		t.Errorf("%d were answered and %d were not, by %d reads", good, bad, c.zones.reads.Load())
+		t.Errorf("%d readers succeeded and %d failed, with %d reads", good, bad, c.zones.reads.Load())
 	}
 }
 
-func TestAFailureIsSharedAndNotRemembered(t *testing.T) {
+func TestFailureIsSharedAndNotCached(t *testing.T) {
 	c := newCacheTest(t)
 	c.zones.gate <- errors.New("no primary")
 	if _, err := c.read(t.Context(), zoneOf(1)); err == nil {
@@ -151,8 +151,8 @@ func TestAFailureIsSharedAndNotRemembered(t *testing.T) {
 	}
 }
 
-// TestAReaderWhoLeavesLetsOthersRead: the one whose read the others wait for goes away.
-func TestAReaderWhoLeavesLetsOthersRead(t *testing.T) {
+// TestCanceledReaderLetsOthersRead cancels the reader that the others wait for.
+func TestCanceledReaderLetsOthersRead(t *testing.T) {
 	c := newCacheTest(t)
 	leaving, leave := context.WithCancel(t.Context())
 	gone := c.readers(leaving, 1)
@@ -160,12 +160,12 @@ func TestAReaderWhoLeavesLetsOthersRead(t *testing.T) {
 	wait := c.readers(t.Context(), 8)
 	leave()
 	if good, bad := gone(); good != 0 || bad != 1 {
-		t.Errorf("who has left was answered: %d, %d", good, bad)
+		t.Errorf("the canceled reader: %d succeeded, %d failed; want 0 and 1", good, bad)
 	}
 	<-c.zones.began
 	c.zones.gate <- nil
 	if good, bad := wait(); good != 8 || bad != 0 {
-		t.Errorf("%d of those who stayed were answered, %d were not", good, bad)
+		t.Errorf("of the other readers %d succeeded and %d failed", good, bad)
 	}
 	if n := c.zones.reads.Load(); n != 2 {
 		t.Errorf("there were %d reads, want 2", n)

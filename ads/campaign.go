@@ -2,14 +2,14 @@ package ads
 
 import "plaza/fault"
 
-// State says whether a campaign or a unit takes part in choices.
+// State says whether a campaign or a unit is eligible for choices.
 type State string
 
 // The states.
 const (
 	Active   State = "ACTIVE"
 	Paused   State = "PAUSED"
-	Archived State = "ARCHIVED" // for good, and out of the lists of what can be worked on
+	Archived State = "ARCHIVED" // for good, and hidden from the lists of active and paused ones
 )
 
 func (s State) check(field string) error {
@@ -25,23 +25,25 @@ func (s State) check(field string) error {
 type Campaign struct {
 	ID         CampaignID
 	Advertiser AdvertiserID
-	Name       string // for its owner; 1 to MaxName characters
+	Name       string // shown to its owner only; 1 to MaxName characters
 	State      State
-	// House marks the site's own ads: they cost nothing, and are shown where fewer others than were asked for can be.
+	// House marks the site's own ads. They cost nothing, and only fill slots that no other ads can
+	// fill.
 	House    bool
 	Schedule Schedule
 	Budget   Budget
-	Caps     []Cap // over all of its units
-	// Attribution is how many days after its click a conversion counts, 1 to MaxAttribution; 0: DefaultAttribution. A choice goes by what it is then.
+	Caps     []Cap // limits that cover all of its units
+	// Attribution is how many days after its click a conversion counts, 1 to MaxAttribution; 0
+	// means DefaultAttribution. A choice keeps the value that applied when it was made.
 	Attribution int
-	Revision    int // as Advertiser.Revision
+	Revision    int // see Advertiser.Revision
 }
 
 func (c *Campaign) check(field string) error {
 	return fault.All(c.checkIDs(field), c.checkParts(field), c.checkPace(field))
 }
 
-// Check says what is wrong with a new campaign, apart from its ids.
+// Check validates a new campaign, apart from its ids.
 func (c *Campaign) Check() error { return fault.All(c.checkParts(""), c.checkPace("")) }
 
 func (c *Campaign) checkIDs(field string) error {

@@ -17,13 +17,13 @@ const (
 	Hour     Window = "HOUR"
 	Day      Window = "DAY"
 	Week     Window = "WEEK"
-	Lifetime Window = "LIFETIME" // of the profile: ProfileLife
+	Lifetime Window = "LIFETIME" // as long as the profile is kept: ProfileLife
 )
 
-// ProfileLife is how long anything is remembered of a person.
+// ProfileLife is how long a person's impressions are remembered.
 const ProfileLife = 400 * 24 * time.Hour
 
-// Length is how long the window is.
+// Length returns how long the window is.
 func (w Window) Length() time.Duration {
 	switch w {
 	case Hour:
@@ -40,13 +40,15 @@ func (w Window) Length() time.Duration {
 }
 
 const (
-	// MaxCapCount is the most impressions that a cap can allow: a profile remembers each of them.
+	// MaxCapCount is the most impressions that a cap can allow. It is limited because a profile
+	// stores each of them.
 	MaxCapCount = 100
-	// MaxCaps is how many caps an advertiser, a campaign or a unit has: one for each window.
+	// MaxCaps is the most caps that an advertiser, a campaign or a unit can have: one for each
+	// window.
 	MaxCaps = 4
 )
 
-// Cap lets one person see something Count times at most in any window of that length.
+// Cap limits how often one person sees something: at most Count times in any window of that length.
 type Cap struct {
 	Count int // 1 to MaxCapCount
 	Per   Window
@@ -71,7 +73,7 @@ func checkCaps(field string, caps []Cap) error {
 	return fault.All(wrong...)
 }
 
-// ScopeCap is a cap of something: the id is a unit's, a campaign's or an advertiser's.
+// ScopeCap is a cap on one unit, campaign or advertiser; the id says which.
 type ScopeCap struct {
 	Scope id.ID
 	Cap
@@ -85,10 +87,12 @@ func scoped(scope id.ID, caps []Cap) []ScopeCap {
 	return all
 }
 
-// ProfileID is a person whose impressions are counted. It is a keyed hash: who it is cannot be read from it.
+// ProfileID identifies a person whose impressions are counted. It is a keyed hash, so it does not
+// reveal who the person is.
 type ProfileID struct{ id.ID }
 
-// Profile is what is remembered of a person: each impression that a cap counts, and nothing else.
+// Profile holds what is remembered of a person: each impression that a cap counts, and nothing
+// else.
 type Profile struct {
 	ID   ProfileID
 	Seen []Sighting
@@ -99,17 +103,18 @@ type Sighting struct {
 	Scope  id.ID
 	Choice ChoiceID
 	At     time.Time // when it was chosen
-	// Until is when it stops counting: soon, until it is known to have been shown; then Keep.
+	// Until is when it stops counting: soon, while it is only reserved; once the impression is
+	// confirmed, it becomes Keep.
 	Until time.Time
-	Keep  time.Time // At and the longest window of the scope's caps
+	Keep  time.Time // At plus the longest window of the scope's caps
 }
 
-// Candidate is a unit that may be chosen, in a Reservation.
+// Candidate is a unit that a Reservation may choose.
 type Candidate struct {
-	Choice     ChoiceID // becomes the choice's, if it is chosen
+	Choice     ChoiceID // the id that the choice gets, if this candidate is chosen
 	Advertiser AdvertiserID
 	Caps       []ScopeCap
-	// Fallback candidates are for what the others leave empty.
+	// Fallback candidates only fill the slots that the others leave empty.
 	Fallback bool
 }
 
@@ -117,22 +122,22 @@ type Candidate struct {
 type Reservation struct {
 	Profile    ProfileID
 	Count      int
-	Candidates []Candidate // best first; those that are Fallback last
+	Candidates []Candidate // best first, and all Fallback candidates last
 	Now        time.Time
 }
 
-// try is one look at a candidate.
+// try is one attempt to choose a candidate.
 type try struct {
 	Candidate int
-	Again     bool // an advertiser may come twice
+	Again     bool // the same advertiser may be chosen a second time
 }
 
-// Tries are the looks at the candidates, one after the other: no advertiser twice unless there is nothing else, and
-// fallbacks behind all others.
+// tries returns the attempts in order: no advertiser is chosen twice unless nothing else is left,
+// and fallbacks come after all others.
 func (r *Reservation) tries() []try {
 	rounds := []bool{false, true}
 	if r.Count == 1 {
-		rounds = rounds[:1] // nobody comes twice
+		rounds = rounds[:1] // no advertiser can appear twice
 	}
 	tries := make([]try, 0, len(rounds)*len(r.Candidates))
 	for _, fallback := range []bool{false, true} {
@@ -147,14 +152,15 @@ func (r *Reservation) tries() []try {
 	return tries
 }
 
-// Tries calls look for each look at a candidate, in order.
+// Tries calls look for each attempt to choose a candidate, in order.
 func (r *Reservation) Tries(look func(candidate int, again bool)) {
 	for _, t := range r.tries() {
 		look(t.Candidate, t.Again)
 	}
 }
 
-// Reserve chooses, and counts what it has chosen. It returns the places of the chosen in the list of candidates, best first.
+// Reserve chooses candidates and counts them in the profile. It returns the indexes of those that
+// it has chosen, best first.
 func (p *Profile) Reserve(r Reservation) []int {
 	p.Seen = slices.DeleteFunc(p.Seen, func(s Sighting) bool { return !s.Until.After(r.Now) })
 	chosen, advertisers := []int{}, map[AdvertiserID]bool{}
@@ -170,7 +176,7 @@ func (p *Profile) Reserve(r Reservation) []int {
 	return chosen
 }
 
-// allows says whether no cap is used up.
+// allows reports whether the caps allow another impression.
 func (p *Profile) allows(caps []ScopeCap, now time.Time) bool {
 	for _, c := range caps {
 		since, seen := now.Add(-c.Per.Length()), 0
@@ -186,7 +192,7 @@ func (p *Profile) allows(caps []ScopeCap, now time.Time) bool {
 	return true
 }
 
-// Sightings are what choosing a candidate adds to a profile: one for each scope.
+// Sightings returns what choosing a candidate adds to a profile: one sighting for each scope.
 func (c *Candidate) Sightings(now time.Time) []Sighting {
 	var added []Sighting
 	for _, limit := range c.Caps {
@@ -201,7 +207,7 @@ func (c *Candidate) Sightings(now time.Time) []Sighting {
 	return added
 }
 
-// Confirm makes what was reserved for a choice count for as long as caps need it: the ad was shown.
+// Confirm keeps the sightings of a choice for as long as its caps need them: the ad was shown.
 func (p *Profile) Confirm(choice ChoiceID) {
 	for i := range p.Seen {
 		if p.Seen[i].Choice == choice {

@@ -14,16 +14,17 @@ type Request struct {
 	Site, Zone string
 	Keywords   []string // what the page is about; MaxKeywords at most
 	Count      int      // 1 to MaxCount
-	// User and Visitor say whose caps count: a signed-in user's id, or else a first-party id of the client's own, 1 to
-	// MaxVisitor characters of A–Z, a–z, 0–9, '-', '_' and '.'. Both empty: nobody's.
+	// User and Visitor say whose caps count: the id of a signed-in user, or else a first-party id
+	// that the client assigns, 1 to MaxVisitor characters of A–Z, a–z, 0–9, '-', '_' and '.'. If
+	// both are empty, no caps are counted.
 	User, Visitor string
-	Staff         bool // it manages ads: what it sees and clicks counts nowhere
+	Staff         bool // the person manages ads: what they see and click is not counted
 }
 
 // MaxVisitor bounds a visitor's id, in bytes.
 const MaxVisitor = 128
 
-// check reads a request.
+// check validates and parses a request.
 func (r *Request) check() (place ZoneID, keywords []string, err error) {
 	place = ZoneID{Site: r.Site, Name: r.Zone}
 	if err := place.check("site", "zone"); err != nil {
@@ -50,27 +51,29 @@ const visitorCharacters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0
 
 // Choice is an ad unit that was chosen for a zone.
 type Choice struct {
-	ID         ChoiceID // this choice's alone
+	ID         ChoiceID // unique to this choice
 	Unit       UnitID
-	Advertiser string // who pays: a name to show
+	Advertiser string // the name of the advertiser, to show beside the ad
 	Creative
-	Matched []string // the keywords that it was chosen for, in a zone of the design ByKeywords
-	Counted bool     // what the person has seen of ads with caps was looked at
+	Matched []string // the keywords that the unit was chosen for, in a zone of the design ByKeywords
+	Counted bool     // the person's earlier impressions were checked against caps
 
-	// ImpressionToken goes to Service.RecordImpression when the ad was really shown.
+	// ImpressionToken is what Service.RecordImpression takes once the ad has really been shown.
 	ImpressionToken string
-	// ClickToken is the end of the address to link to. Link there rather than to LandingURL, so that the click is counted
-	// by Service.RecordClick.
+	// ClickToken is the last part of the address to link to. Link there rather than to LandingURL,
+	// so that Service.RecordClick counts the click.
 	ClickToken string
 }
 
-// Choose takes up to count ads that run in a site's zone, best first, as the zone's design has it; those that tie come in random
-// order. No advertiser comes twice unless there is nothing else, and house ads only where the others are too few. Fewer come
-// where fewer can be shown, and none where there is no such site or zone. Names that no zone can have, and a bad count,
-// visitor or keyword, are an Error for "site", "zone", "count", "visitor" or "keywords".
+// Choose picks up to count running ads of a site's zone, best first, by the rules of the zone's
+// design; ties come in random order. No advertiser appears twice unless nothing else is left, and
+// house ads only fill up. It returns fewer ads if fewer can be shown, and none if the site or the
+// zone does not exist. Names that no zone can have, and a bad count, visitor or keyword, are an
+// Error for "site", "zone", "count", "visitor" or "keywords".
 //
-// It costs one read of the zone, unless this server has read it within a second, and one write of the profile where one of the best has caps. What it reserves under caps and
-// budgets goes back unless the impression is recorded within ImpressionLife.
+// It costs one read of the zone, unless this server has read it within the last second, and one
+// write of the profile if one of the best units has caps. What it reserves of caps and budgets is
+// released unless the impression is recorded within ImpressionLife.
 func (s *Service) Choose(ctx context.Context, r Request) ([]Choice, error) {
 	t, err := s.ranking(ctx, r, s.recent.read)
 	if err != nil {
@@ -96,7 +99,7 @@ func (s *Service) Choose(ctx context.Context, r Request) ([]Choice, error) {
 	return choices, present(err)
 }
 
-// reserve needs the database only where there are caps.
+// reserve accesses the database only if some candidates have caps.
 func (s *Service) reserve(ctx context.Context, r Reservation) ([]int, error) {
 	if !r.hasCaps() {
 		return new(Profile).Reserve(r), nil
@@ -104,7 +107,8 @@ func (s *Service) reserve(ctx context.Context, r Reservation) ([]int, error) {
 	return s.store.Reserve(ctx, r)
 }
 
-// profile is whose caps count; zero for nobody's.
+// profile returns the profile whose caps count; zero if the request names neither a user nor a
+// visitor.
 func (r *Request) profile(key []byte) ProfileID {
 	switch {
 	case r.User != "":
@@ -116,10 +120,10 @@ func (r *Request) profile(key []byte) ProfileID {
 	}
 }
 
-// VisitorProfile is whose profile a visitor's is, under the key that the database has: see Keys.
+// VisitorProfile returns the profile id of a visitor, under the database's key: see Keys.
 func VisitorProfile(key []byte, visitor string) ProfileID { return hashed(key, "visitor", visitor) }
 
-// Forget removes what is remembered of a user: what they have seen of capped ads.
+// Forget deletes what is remembered of a user: their impressions of ads with caps.
 func (s *Service) Forget(ctx context.Context, user string) error {
 	key, err := s.signingKey(ctx)
 	if err != nil {
@@ -128,12 +132,12 @@ func (s *Service) Forget(ctx context.Context, user string) error {
 	return present(s.store.ForgetProfile(ctx, (&Request{User: user}).profile(key)))
 }
 
-// hashed makes an id of what must not be stored as it is.
+// hashed makes an id of text that must not be stored in the clear.
 func hashed(key []byte, kind, text string) ProfileID {
 	return ProfileID{[idSize]byte(mac(key, []byte(kind+":"+text)))}
 }
 
-// award is a choice before it has tokens.
+// award is a choice that has no tokens yet.
 type award struct {
 	unit    *RunningUnit
 	matched []string

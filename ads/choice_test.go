@@ -32,17 +32,18 @@ func TestChooseTakesTheBestFirst(t *testing.T) {
 	}
 }
 
-// chiSquare is Pearson's statistic of counts that should all be the same.
+// chiSquare is Pearson's statistic of counts whose expected values are equal.
 func chiSquare[K comparable](counts map[K]int, cells, total int) float64 {
 	expected := float64(total) / float64(cells)
-	sum := float64(cells-len(counts)) * expected // cells that never came
+	sum := float64(cells-len(counts)) * expected // cells that were never drawn
 	for _, n := range counts {
 		sum += (float64(n) - expected) * (float64(n) - expected) / expected
 	}
 	return sum
 }
 
-// TestTiesAreBrokenAtRandom draws with a fixed seed. The bounds are those that chance exceeds once in 10,000 times.
+// TestTiesAreBrokenAtRandom draws with a fixed seed. Chance alone exceeds the limits once in 10,000
+// times.
 func TestTiesAreBrokenAtRandom(t *testing.T) {
 	w := newWorld(t)
 	a, b, c := w.place(2_000_000), w.place(2_000_000), w.place(2_000_000)
@@ -70,7 +71,7 @@ func TestTiesAreBrokenAtRandom(t *testing.T) {
 	}
 }
 
-func TestChooseAnswersNothingWhereNothingRuns(t *testing.T) {
+func TestChooseReturnsNothingIfNothingRuns(t *testing.T) {
 	w := newWorld(t)
 	w.place(1_000)
 	if err := w.SetCampaignState(w.ctx, w.campaign.ID, ads.Paused); err != nil {
@@ -129,8 +130,9 @@ func TestChooseCostsOneReadASecond(t *testing.T) {
 	}
 }
 
-// TestChangesShowAtOnceOrWithinASecond: on the server that makes them, and on others.
-func TestChangesShowAtOnceOrWithinASecond(t *testing.T) {
+// TestChangesShowImmediatelyOrWithinASecond: immediately on the server that makes them, within a
+// second on others.
+func TestChangesShowImmediatelyOrWithinASecond(t *testing.T) {
 	w := newWorld(t)
 	u := w.place(1_000)
 	other := w.server(w.store)
@@ -159,7 +161,7 @@ func TestChangesShowAtOnceOrWithinASecond(t *testing.T) {
 	}
 }
 
-func TestChooseTellsAMistakeFromAFault(t *testing.T) {
+func TestChooseDistinguishesOutagesFromInternalErrors(t *testing.T) {
 	w := newWorld(t)
 	w.place(1_000)
 	w.choose(1)
@@ -177,7 +179,7 @@ func TestChooseTellsAMistakeFromAFault(t *testing.T) {
 	}
 }
 
-func TestEachChoiceHasTokensOfItsOwn(t *testing.T) {
+func TestEachChoiceHasItsOwnTokens(t *testing.T) {
 	w := newWorld(t)
 	w.place(1_000)
 	w.place(1_000)

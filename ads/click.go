@@ -9,29 +9,32 @@ import (
 )
 
 const (
-	// clickWait is how long a visitor who has clicked waits for the database, so that nearly all clicks are durable before the visitor moves on.
+	// clickWait is how long a visitor who has clicked waits for the database, so that nearly all
+	// clicks are durable before the visitor moves on.
 	clickWait = 250 * time.Millisecond
-	// clickTries is for how long a server tries to store a click that the database does not take.
+	// clickTries is for how long a server retries to store a click that the database does not
+	// accept.
 	clickTries = time.Minute
 	clickPause = 100 * time.Millisecond
-	// maxKept is how many clicks a server keeps in memory, of about a kilobyte each.
+	// maxKept is how many clicks a server keeps in memory. Each takes about a kilobyte.
 	maxKept = 10_000
 )
 
-// clickKeeper stores clicks beside the requests that they come with. A click that the database does not take is kept in memory, and tried
-// again; it is lost where that lasts too long, where too many are kept, and when the server is killed meanwhile.
+// clickKeeper stores clicks outside of their requests. A click that the database does not accept is
+// kept in memory and retried. It is lost if the retries fail for too long, if too many clicks are
+// kept, or if the server is killed meanwhile.
 type clickKeeper struct {
 	store Recorder
-	done  func(*Recording) // called for each recording that is stored
+	done  func(*Recording) // called for each recording once it is stored
 	spawn func(func())
-	kept  chan struct{} // has an element for each click that is kept
+	kept  chan struct{} // holds an element for each click that is kept
 
 	life context.Context //nolint:containedctx // of the attempts, which outlive requests
 	end  context.CancelFunc
 
 	mu     sync.Mutex
 	lost   int64
-	reason error // why the last one was
+	reason error // why the last click was lost
 }
 
 func newClickKeeper(store Recorder, done func(*Recording), spawn func(func())) *clickKeeper {
@@ -42,7 +45,8 @@ func newClickKeeper(store Recorder, done func(*Recording), spawn func(func())) *
 
 var errTooManyClicks = errors.New("too many clicks wait for the database")
 
-// keep stores a click. The channel is closed when it is stored, or lost.
+// keep stores a click in the background. It returns a channel that is closed once the click is
+// stored or lost.
 func (k *clickKeeper) keep(r Recording) <-chan struct{} {
 	ended := make(chan struct{})
 	select {
@@ -62,7 +66,7 @@ func (k *clickKeeper) keep(r Recording) <-chan struct{} {
 	return ended
 }
 
-// try stores a click as soon as the database takes it.
+// try stores a click, and retries while the database is unavailable.
 func (k *clickKeeper) try(r *Recording) error {
 	ctx, cancel := context.WithTimeout(k.life, clickTries)
 	defer cancel()
@@ -96,7 +100,8 @@ func (k *clickKeeper) losses() (lost int64, reason error) {
 	return k.lost, k.reason
 }
 
-// drain waits until no click is kept, and takes no more. When ctx ends those that are left are lost.
+// drain waits until no clicks are kept, and accepts no more. When ctx ends, the remaining clicks
+// are lost.
 func (k *clickKeeper) drain(ctx context.Context) {
 	stop := context.AfterFunc(ctx, k.end)
 	defer stop()
@@ -105,23 +110,24 @@ func (k *clickKeeper) drain(ctx context.Context) {
 	}
 }
 
-// LostClicks is how many clicks this server could not store: they are counted nowhere.
+// LostClicks returns how many clicks this server could not store. They are not counted anywhere.
 func (s *Service) LostClicks() int64 {
 	lost, _ := s.clicks.losses()
 	return lost
 }
 
-// newlyLost is an error where clicks were lost since the last call.
+// newlyLost returns an error if clicks were lost since the last call.
 func (s *Service) newlyLost(context.Context) error {
 	lost, reason := s.clicks.losses()
-	if before := s.toldLost.Swap(lost); lost > before {
+	if before := s.reportedLost.Swap(lost); lost > before {
 		return fmt.Errorf("%d clicks were lost: %w", lost-before, reason)
 	}
 	return nil
 }
 
-// Drain stores the clicks that this server keeps in memory, and ends the counting that is under way. When ctx ends, the clicks that are left are lost.
-// It is called once, when no more clicks come. Error: clicks were lost since Work has said so.
+// Drain stores the clicks that this server keeps in memory, and finishes the counting that is under
+// way. When ctx ends, the remaining clicks are lost. Call it once, when no more clicks can arrive.
+// It returns an error if clicks were lost that Work has not reported yet.
 func (s *Service) Drain(ctx context.Context) error {
 	s.clicks.drain(ctx)
 	s.counting.drain()

@@ -11,8 +11,9 @@ import (
 	"plaza/fault"
 )
 
-// TestLandingPagesHaveTheClicksToken: in the place of the macro, however it is written; with that token the page reports a conversion.
-func TestLandingPagesHaveTheClicksToken(t *testing.T) {
+// TestLandingPagesContainTheClicksToken: it replaces the macro, in both spellings, and the page
+// reports a conversion with it.
+func TestLandingPagesContainTheClicksToken(t *testing.T) {
 	for _, page := range []string{
 		"https://acme.example/buy?from=plaza&t={click_token}#top", "https://acme.example/{click_token}/buy",
 		"https://acme.example/buy?t=%7Bclick_token%7D", "https://acme.example/buy#t=%7bclick_token%7d",
@@ -65,7 +66,8 @@ func TestConversionTokens(t *testing.T) {
 	}
 }
 
-// TestAttributionIsChecked: it is 1 to 60 days, or the default; and the macro never changes the host that a click leads to.
+// TestAttributionIsChecked: it is 1 to 60 days, or the default. The macro never changes the host
+// that a click leads to.
 func TestAttributionIsChecked(t *testing.T) {
 	w := newWorld(t)
 	for _, days := range []int{-1, ads.MaxAttribution + 1, 1 << 20} {

@@ -8,16 +8,19 @@ import (
 )
 
 const (
-	// maxUncounted is how many recordings of a campaign a server has in mind. What is beyond is found in the database.
+	// maxUncounted is how many uncounted recordings of a campaign a server remembers. It finds any
+	// others in the database.
 	maxUncounted = 100 * MaxCounted
-	// countTimeout bounds one transaction.
+	// countTimeout limits one transaction.
 	countTimeout = 15 * time.Second
-	// othersCount is how long a server leaves the recordings of another one to that.
+	// othersCount is how long a server leaves recordings to the server that stored them, before it
+	// counts them itself.
 	othersCount = 10 * time.Second
 )
 
-// counting counts what was recorded. Recordings of one campaign cannot be counted side by side: what comes in while one transaction runs goes into the
-// next one together, so that a campaign waits for the disk once a transaction, not once a recording.
+// counting counts recordings. Transactions on one campaign cannot run side by side, so the
+// recordings that arrive during one transaction go into the next one together: a campaign waits for
+// the disk once per transaction, not once per recording.
 type counting struct {
 	store   Recorder
 	now     func() time.Time
@@ -25,7 +28,7 @@ type counting struct {
 	counted func([]Receipt) // called with all receipts
 
 	mu      sync.Mutex
-	waiting map[CampaignID][]RecordingKey // a campaign that is here has a goroutine that counts its recordings
+	waiting map[CampaignID][]RecordingKey // each campaign in it has a goroutine that counts its recordings
 	closed  bool
 	running sync.WaitGroup
 }
@@ -34,7 +37,7 @@ func newCounting(store Recorder, now func() time.Time, counted func([]Receipt), 
 	return &counting{store: store, now: now, spawn: spawn, counted: counted, waiting: map[CampaignID][]RecordingKey{}}
 }
 
-// add has a recording counted that is stored.
+// add schedules a stored recording to be counted.
 func (c *counting) add(r *Recording) {
 	if c.queue(r.Campaign, r.Key()) {
 		c.spawn(func() {
@@ -44,7 +47,7 @@ func (c *counting) add(r *Recording) {
 	}
 }
 
-// queue says whether the caller has to begin counting the campaign's recordings.
+// queue reports whether the caller must start counting the campaign's recordings.
 func (c *counting) queue(campaign CampaignID, key RecordingKey) (first bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -59,7 +62,7 @@ func (c *counting) queue(campaign CampaignID, key RecordingKey) (first bool) {
 	return !running
 }
 
-// take removes the next recordings of a campaign. None: the goroutine has to end.
+// take removes the next recordings of a campaign. If it returns none, the goroutine must end.
 func (c *counting) take(campaign CampaignID) []RecordingKey {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -73,7 +76,8 @@ func (c *counting) take(campaign CampaignID) []RecordingKey {
 	return waiting[:n]
 }
 
-// run counts a campaign's recordings until none waits. What fails is found in the database later.
+// run counts a campaign's recordings until none is waiting. countDue finds failed ones in the
+// database later.
 func (c *counting) run(campaign CampaignID) {
 	for keys := c.take(campaign); len(keys) > 0; keys = c.take(campaign) {
 		ctx, cancel := context.WithTimeout(context.Background(), countTimeout)
@@ -82,7 +86,8 @@ func (c *counting) run(campaign CampaignID) {
 	}
 }
 
-// count counts recordings together. One that cannot be counted does not keep the others.
+// count counts recordings together. If that fails, it counts them one by one, so that a bad one
+// does not block the others.
 func (c *counting) count(ctx context.Context, keys []RecordingKey) error {
 	receipts, err := c.store.Count(ctx, keys, c.now())
 	c.counted(receipts)
@@ -96,7 +101,8 @@ func (c *counting) count(ctx context.Context, keys []RecordingKey) error {
 	return errors.Join(faults...)
 }
 
-// drain ends counting after the transactions that are under way: the rest waits in the database.
+// drain waits for the transactions that are under way. The remaining recordings stay in the
+// database.
 func (c *counting) drain() {
 	c.mu.Lock()
 	c.closed = true
@@ -104,7 +110,8 @@ func (c *counting) drain() {
 	c.running.Wait()
 }
 
-// countDue counts all that waits in the database and was due at a time, whichever server recorded it.
+// countDue counts all recordings in the database that were due at the given time, whichever server
+// stored them.
 func (c *counting) countDue(ctx context.Context, due time.Time) error {
 	for {
 		waiting, err := c.store.Waiting(ctx, due)
@@ -125,8 +132,9 @@ func (c *counting) countDue(ctx context.Context, due time.Time) error {
 	}
 }
 
-// told counts traffic of what was counted, and looks at budgets that have paid for clicks or conversions.
-func (s *Service) told(receipts []Receipt) {
+// handleReceipts adds valid impressions to the traffic, and lets the wallet know of campaigns that
+// have paid for clicks or conversions.
+func (s *Service) handleReceipts(receipts []Receipt) {
 	for i := range receipts {
 		switch r := &receipts[i]; {
 		case r.Kind == Impression && r.Invalid == "":
@@ -137,7 +145,7 @@ func (s *Service) told(receipts []Receipt) {
 	}
 }
 
-// countRecordings counts what other servers have left, and what was put off.
+// countRecordings counts what other servers have not counted, and what was postponed.
 func (s *Service) countRecordings(ctx context.Context) error {
 	return s.counting.countDue(ctx, s.now().Add(-othersCount))
 }

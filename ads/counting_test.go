@@ -14,7 +14,7 @@ import (
 type gated struct {
 	*adsmodel.Store
 	gate    chan struct{}
-	entered chan struct{} // gets an element for each call
+	entered chan struct{} // receives an element for each call
 
 	mu    sync.Mutex
 	sizes []int
@@ -29,8 +29,9 @@ func (g *gated) Count(ctx context.Context, keys []ads.RecordingKey, now time.Tim
 	return g.Store.Count(ctx, keys, now)
 }
 
-// TestWhatWaitsIsCountedTogether: while a transaction runs, any number of recordings is taken; the next ones take as many of them as they may.
-func TestWhatWaitsIsCountedTogether(t *testing.T) {
+// TestWaitingRecordingsAreCountedTogether: while a transaction runs, recordings accumulate, and the
+// next transactions take as many of them as allowed.
+func TestWaitingRecordingsAreCountedTogether(t *testing.T) {
 	w := newWorld(t)
 	u := w.place(1_000)
 	const all = 3*ads.MaxCounted + 8
@@ -45,7 +46,7 @@ func TestWhatWaitsIsCountedTogether(t *testing.T) {
 			t.Fatal(recorded, err)
 		}
 		if i == 0 {
-			<-store.entered // the first one is being counted
+			<-store.entered // the first recording is being counted
 		}
 	}
 	w.counted(u.ID, 0, 0)

@@ -11,11 +11,12 @@ const (
 	PriorConvertedClicks = 100
 )
 
-// significant is how much of a learnt ECPM counts: three decimal digits.
+// significant limits the precision of a learnt ECPM to three decimal digits.
 const significant = 1000
 
-// ECPM is the effective cost per mille: what a thousand impressions are expected to earn, in micros of the
-// bid's currency. It is never negative and never overflows, for prices up to MaxBid and any counts.
+// ECPM is the effective cost per mille: what a thousand impressions are expected to earn, in micros
+// of the bid's currency. It is never negative and never overflows, for prices up to MaxBid and any
+// counts.
 //
 // For a CPM bid it is the price itself. For a CPC bid it is
 //
@@ -27,28 +28,35 @@ const significant = 1000
 //
 // rounded to three significant decimal digits.
 //
-// The click-through rate is the posterior mean of a binomial rate under a Beta prior (Gelman and others, Bayesian
-// Data Analysis, third edition, section 2.4), here Beta(5, 495): as though the unit had already been clicked 5 times in
-// 500 impressions. So one lucky click in one impression does not make a unit worth a hundred others.
+// The click-through rate is the posterior mean of a binomial rate under a Beta prior (Gelman and
+// others, Bayesian Data Analysis, third edition, section 2.4), here Beta(5, 495): as though the
+// unit had already been clicked 5 times in 500 impressions. So one lucky click in one impression
+// does not make a unit worth a hundred others.
 //
-// The prior's mean, 1 %, is about twice the rate of a common display ad (0.46 % in WordStream's Google Ads
-// industry benchmarks). That is on purpose. The choice takes the highest eCPM, so a unit that falls behind is not
-// shown any more, and an estimate that is wrong by bad luck is never put right. Starting above the average has each
-// unit shown until its own evidence speaks (optimistic initial values: Sutton and Barto, Reinforcement Learning,
-// second edition, section 2.6): a new unit is not starved. Nor is it favoured for ever: after 500 impressions prior and
-// evidence weigh the same, so a unit that nobody clicks is down to the average then, and to a tenth of where it
-// started after 4,500. What remains is a new unit's bad luck: in simulation one in fifty of those that are twice as
-// good as the best known unit is given up too early (TestANewUnitIsNeitherStarvedNorFavoured).
+// The prior's mean, 1 %, is about twice the rate of a common display ad (0.46 % in WordStream's
+// Google Ads industry benchmarks). That is intentional. Service.Choose takes the highest eCPM, so a
+// unit that falls behind is not shown any more, and an estimate that is too low by bad luck is
+// never corrected. A start above the average keeps each unit shown until its own evidence counts
+// (optimistic initial values: Sutton and Barto, Reinforcement Learning, second edition, section
+// 2.6), so a new unit is not starved. It is not favoured forever either: after 500 impressions,
+// prior and evidence weigh the same, so a unit without clicks has dropped to the average by then,
+// and to a tenth of its first value after 4,500. A new unit can still have bad luck: in simulation,
+// one in fifty of the units that are twice as good as the best known one is given up too early
+// (TestNewUnitIsNeitherStarvedNorFavoured).
 //
-// The conversion rate has a prior of the same kind, Beta(2, 98). Its mean, 2 %, is again above that of a common display ad (0.77 % in the same
-// benchmarks). The two rates are independent under their priors and given their counts, so the mean of their product is the product of
-// their means. Conversions come days after their clicks: a unit's rate is too low until those of its first clicks have come, and rises with each.
+// The conversion rate has a prior of the same kind, Beta(2, 98). Its mean, 2 %, is again above that
+// of a common display ad (0.77 % in the same benchmarks). The two rates are independent under their
+// priors and given their counts, so the mean of their product is the product of their means.
+// Conversions arrive days after their clicks: a new unit's rate is too low until the conversions of
+// its first clicks have arrived, and rises with each.
 //
-// The rounding is far below the error of the estimate. It lets units tie that cannot be told apart, so that they take
-// turns, and it spares a zone's order a write for most impressions.
+// The error of the estimate is far larger than the rounding. Rounding lets units tie whose
+// difference means nothing, so that they take turns, and it avoids a write to a zone's order for
+// most impressions.
 //
-// Where more clicks than impressions were recorded (an impression's record may get lost), each click counts as an
-// impression too, and each conversion as a click. Counts below zero count as zero.
+// If more clicks than impressions were recorded (an impression's record may get lost), each click
+// counts as an impression too. Likewise, each conversion counts as a click. Negative counts count
+// as zero.
 func ECPM(bid Bid, impressions, clicks, conversions int64) Micros {
 	if bid.Model == CPM {
 		return bid.Price
@@ -63,14 +71,15 @@ func ECPM(bid Bid, impressions, clicks, conversions int64) Micros {
 	return Micros(roundTo(earned, significant))
 }
 
-// times multiplies an amount of at most 10¹⁸ by a rate of at most 1: the product needs 128 bits, and the quotient fits in 63.
+// times multiplies an amount of at most 10¹⁸ by a rate of at most 1. The product needs 128 bits,
+// and the quotient fits into 63.
 func times(amount, part, whole uint64) uint64 {
 	high, low := bits.Mul64(amount, part)
 	quotient, _ := bits.Div64(high, low, whole)
 	return quotient
 }
 
-// roundTo keeps the leading decimal digits of n that are below limit, rounding half up.
+// roundTo rounds n, half up, to the leading decimal digits that make a number below limit.
 func roundTo(n, limit uint64) uint64 {
 	unit := uint64(1)
 	for n/unit >= limit {

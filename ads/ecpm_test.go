@@ -47,7 +47,7 @@ func TestECPM(t *testing.T) {
 	}
 }
 
-// FuzzECPM compares with arithmetic that has no limits.
+// FuzzECPM compares ECPM with exact arithmetic.
 func FuzzECPM(f *testing.F) {
 	f.Add(int64(1), int64(0), int64(0), int64(0), true)
 	f.Add(int64(ads.MaxBid), int64(math.MaxInt64), int64(math.MaxInt64), int64(math.MaxInt64), true)
@@ -83,13 +83,14 @@ func FuzzECPM(f *testing.F) {
 	})
 }
 
-// rival is a unit with the click-through rate that it really has.
+// rival is a unit with its real click-through rate.
 type rival struct {
 	ads.Unit
 	rate float64
 }
 
-// race shows the unit with the higher eCPM so many times, and returns how often the second was it.
+// race shows the unit with the higher eCPM a given number of times, and returns how often that was
+// the second.
 func race(random *rand.Rand, first, second *rival, shown int) (seconds int) {
 	for range shown {
 		winner := first
@@ -110,9 +111,10 @@ func cpcUnit(impressions, clicks int64) ads.Unit {
 	return ads.Unit{Bid: ads.Bid{Model: ads.CPC, Price: 1_000_000}, Impressions: impressions, Clicks: clicks}
 }
 
-// TestANewUnitIsNeitherStarvedNorFavoured lets new units compete with a well-known one of an average rate, many times.
-// Without the prior's optimism, a mean of 0.5 %, the better unit wins one race in three.
-func TestANewUnitIsNeitherStarvedNorFavoured(t *testing.T) {
+// TestNewUnitIsNeitherStarvedNorFavoured lets many new units compete with a well-known one of
+// average rate. Without the prior's optimism, with a mean of 0.5 %, the better unit would win only
+// one race in three.
+func TestNewUnitIsNeitherStarvedNorFavoured(t *testing.T) {
 	random := rand.New(rand.NewPCG(7, 11))
 	const races, shown = 200, 20_000
 	overtaken, wasted := 0, 0
@@ -126,9 +128,9 @@ func TestANewUnitIsNeitherStarvedNorFavoured(t *testing.T) {
 		t.Errorf("a new unit that is twice as good won %d of %d races, want at least 90 %%", overtaken, races)
 	}
 	if wasted/races > 600 {
-		t.Errorf("a new unit that nobody clicks was shown %d times on average, want at most 600", wasted/races)
+		t.Errorf("a new unit without clicks was shown %d times on average, want at most 600", wasted/races)
 	}
 }
 
-// known is a unit of an average rate that has been shown often.
+// known returns a unit of average rate that has been shown often.
 func known() *rival { return &rival{cpcUnit(200_000, 980), 0.0049} }

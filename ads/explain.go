@@ -9,7 +9,7 @@ import (
 	"plaza/fault"
 )
 
-// Explanation says what a choice makes of a unit.
+// Explanation says how a choice treats a unit.
 type Explanation struct {
 	Unit     UnitID
 	Headline string
@@ -17,12 +17,14 @@ type Explanation struct {
 	Score    float64
 	ECPM     Micros
 	Matched  []string
-	// KeywordWeight is the highest weight of those that matched, by which the score was multiplied; 1 where none has one.
+	// KeywordWeight is the highest weight among the matching keywords, by which the score was
+	// multiplied; 1 if none of them has a weight.
 	KeywordWeight int
 }
 
-// Explain says what Choose would do just now with each unit of the zone, and does nothing of it: the winners first, then by score. Of
-// a tie, another choice may draw another winner. Errors are those of Choose; NOT_FOUND for "zone".
+// Explain says what Choose would do with each unit of the zone now, without doing it: the winners
+// first, then by score. If units tie, a real choice may draw another winner. Errors are those of
+// Choose, and NOT_FOUND for "zone".
 func (s *Service) Explain(ctx context.Context, r Request) ([]Explanation, error) {
 	t, err := s.ranking(ctx, r, s.store.Zone)
 	if err != nil {
@@ -37,7 +39,7 @@ func (s *Service) Explain(ctx context.Context, r Request) ([]Explanation, error)
 	return explanations(append(t.order, t.rest...)), nil
 }
 
-// judge rehearses a choice, with the money of the real one, and gives each contender its verdict.
+// judge rehearses a choice with a copy of the real balances, and gives each contender its verdict.
 func (s *Service) judge(ctx context.Context, t *ranking, count int) error {
 	if len(t.order) == 0 {
 		return nil
@@ -67,7 +69,7 @@ func (s *Service) judge(ctx context.Context, t *ranking, count int) error {
 	return nil
 }
 
-// books reads the ledgers of all campaigns that are ranked.
+// books reads the ledgers of all campaigns in the ranking.
 func (s *Service) books(ctx context.Context, t *ranking) (*drafts, error) {
 	var ids []CampaignID
 	for _, c := range t.order {
@@ -88,13 +90,13 @@ func (s *Service) books(ctx context.Context, t *ranking) (*drafts, error) {
 	return &drafts{campaigns, ledgers}, err
 }
 
-// drafts are copies of ledgers: a till that changes no stored one.
+// drafts are copies of ledgers: a till that leaves the stored ones unchanged.
 type drafts struct {
 	campaigns map[CampaignID]*Campaign
 	ledgers   map[CampaignID]Ledger
 }
 
-// copied are copies of the copies.
+// copied returns copies of the copies.
 func (d *drafts) copied() *drafts { return &drafts{d.campaigns, maps.Clone(d.ledgers)} }
 
 func (d *drafts) change(campaign CampaignID, change func(*Campaign, *Ledger)) {

@@ -11,31 +11,31 @@ import (
 )
 
 const (
-	// MaxForecast is how long a time one forecast is about.
+	// MaxForecast is the longest time that one forecast can cover.
 	MaxForecast = 31 * 24 * time.Hour
-	// MaxAhead is how far ahead of now it may end.
+	// MaxAhead is how far in the future a forecast may end.
 	MaxAhead = 92 * 24 * time.Hour
-	// forecastPast is how much of the past it looks at.
+	// forecastPast is how much of the past a forecast is based on.
 	forecastPast = 8 * week
 
 	week = 7 * 24 * time.Hour
 )
 
-// Basis says what a forecast is made of.
+// Basis says what data a forecast is based on.
 type Basis string
 
-// The bases, the best first.
+// The bases, best first.
 const (
-	FromWeeks   Basis = "WEEKS"   // the same weekdays and hours of the weeks before
-	FromDays    Basis = "DAYS"    // less than a week is known: the same hours of the days before
-	FromHours   Basis = "HOURS"   // less than a day is known: the mean of its hours
-	FromNothing Basis = "NOTHING" // nothing is known: no traffic is expected
+	FromWeeks   Basis = "WEEKS"   // the same weekdays and hours of previous weeks
+	FromDays    Basis = "DAYS"    // less than a week of data: the same hours of previous days
+	FromHours   Basis = "HOURS"   // less than a day of data: the mean of its hours
+	FromNothing Basis = "NOTHING" // no data: no traffic is expected
 )
 
 // ForecastRequest asks for a forecast.
 type ForecastRequest struct {
 	Zone     ZoneID
-	From, To time.Time // whole hours; To is not in it
+	From, To time.Time // whole hours; To is exclusive
 }
 
 func (r *ForecastRequest) check(now time.Time) error {
@@ -55,38 +55,45 @@ func (r *ForecastRequest) check(now time.Time) error {
 	return nil
 }
 
-// Forecast is what can be expected of a zone.
+// Forecast is the traffic that is expected in a zone.
 type Forecast struct {
 	Basis Basis
-	Weeks float64 // how much of the past is known, 8 at most
-	// Asked is how many ads will be asked for, Available how many impressions these will make, and ShowRate the second for each of
-	// the first: not every ad that is chosen is seen.
+	Weeks float64 // how much past data there is, at most 8
+	// Asked is the number of ads that will be requested, and Available the number of impressions
+	// that result. ShowRate is Available divided by Asked: not every chosen ad is seen.
 	Asked, Available int64
 	ShowRate         float64
-	// Booked is what campaigns that run in the zone will take of what is available, by Bookings; Free is the rest.
+	// Booked is the part of Available that campaigns in the zone will take, by Bookings. Free is
+	// the rest.
 	Booked, Free int64
 	Bookings     []Booking // in the order in which the zone ranks them, each campaign once
 }
 
-// Booking is what a campaign will take.
+// Booking is what one campaign will take.
 type Booking struct {
 	Campaign    CampaignID
 	Impressions int64
-	// Open campaigns have no budget: they take all that is left when they run.
+	// Open campaigns have no budget: they take everything that is left while they run.
 	Open bool
 }
 
-// Forecast says how many impressions a zone will have, from what it was asked for, and how many of them are booked.
+// Forecast estimates how many impressions a zone will have, from past requests, and how many of
+// them are booked.
 //
-// What will be asked for in an hour is the mean of that weekday and hour in the past 8 weeks, of which there may be fewer: the mean of several
-// seasonal naïve forecasts (Hyndman and Athanasopoulos, Forecasting: Principles and Practice, third edition, section 5.2). Each is an
-// impression by the rate at which what was chosen there was seen.
+// The expected requests of an hour are the mean of that weekday and hour over the past 8 weeks, or
+// fewer if there is less data: the mean of several seasonal naïve forecasts (Hyndman and
+// Athanasopoulos, Forecasting: Principles and Practice, third edition, section 5.2). They become
+// impressions by the rate at which ads chosen in the zone were seen.
 //
-// The campaigns whose ads run in the zone then take their impressions, those first whose best ad there has the highest eCPM, from the hours in
-// which they run, in proportion to what is left of each. A campaign takes as many as it can pay for in that time at that eCPM: of a daily budget each
-// day's, or the part of it that the day's running hours in the forecast are of all; and never more than is left of its total, of which an evenly
-// spread one without a daily budget gives the share of its remaining time. Where its ads run in several zones, this one gets its share of their traffic.
-// Caps, keywords and their weights, weights and bids that change are not looked at; house ads take what is free, and are left out.
+// The campaigns whose ads run in the zone then take their impressions, starting with the campaign
+// whose best ad there has the highest eCPM. Each takes them from the hours in which it runs, in
+// proportion to what is left of each hour. A campaign takes as many as it can pay for in that time
+// at that eCPM. From a daily budget that is the amount of each day, times the share of the day's
+// running hours that the forecast covers. It is never more than is left of the total; an evenly
+// spread total without a daily budget gives the share of its remaining time. If a campaign's ads
+// run in several zones, this zone gets its share of their traffic. Caps, keywords and their
+// weights, weights of units and future changes of bids are ignored. House ads use what is free, and
+// are left out.
 //
 // Errors: INVALID for "site", "zone", "from" or "to"; NOT_FOUND for "zone".
 func (s *Service) Forecast(ctx context.Context, r ForecastRequest) (*Forecast, error) {
@@ -113,17 +120,17 @@ func (s *Service) Forecast(ctx context.Context, r ForecastRequest) (*Forecast, e
 	return f, nil
 }
 
-// history is what was asked for in each hour of the past, from its first one until now.
+// history holds the ads that were requested in each hour, from the first hour with data until now.
 type history struct {
 	first, end time.Time
 	asked      map[time.Time]float64
 }
 
-// mean is that of the hours a whole number of steps before an hour, within the history.
+// mean averages the past hours that lie a whole number of steps before the given hour.
 func (h *history) mean(hour time.Time, step time.Duration) float64 {
 	sum, n := 0.0, 0
 	ahead := hour.Sub(h.end)
-	at := hour.Add(ahead%step - ahead - step) // the last that is over
+	at := hour.Add(ahead%step - ahead - step) // the last such hour that is over
 	for ; !at.Before(h.first); at = at.Add(-step) {
 		sum += h.asked[at]
 		n++
@@ -131,7 +138,7 @@ func (h *history) mean(hour time.Time, step time.Duration) float64 {
 	return sum / max(float64(n), 1)
 }
 
-// expect makes the forecast of what will be asked for, and the plan of what is available in each hour of it.
+// expect returns the forecast of requests, and the impressions that are available in each hour.
 func expect(rows []TrafficRow, end time.Time, r ForecastRequest) (*Forecast, []float64) {
 	h, rate := readHistory(rows, end)
 	known := end.Sub(h.first)
@@ -159,14 +166,14 @@ func expect(rows []TrafficRow, end time.Time, r ForecastRequest) (*Forecast, []f
 	return f, plan
 }
 
-// readHistory also finds the rate at which ads that were chosen were seen: 1 where none was chosen.
+// readHistory also returns the rate at which chosen ads were seen: 1 if none was chosen.
 func readHistory(rows []TrafficRow, end time.Time) (history, float64) {
 	h := history{first: end, end: end, asked: map[time.Time]float64{}}
 	filled, shown := int64(0), int64(0)
 	for _, row := range rows {
 		at, err := time.Parse(hourKey, row.Key)
 		if err != nil {
-			continue // is no hour's
+			continue // not an hour's key
 		}
 		h.asked[at] += float64(row.Asked)
 		filled += row.Filled
@@ -181,15 +188,15 @@ func readHistory(rows []TrafficRow, end time.Time) (history, float64) {
 	return h, min(float64(shown)/float64(filled), 1)
 }
 
-// demand is what a campaign would take in a forecast, if there were enough.
+// demand is what a campaign would take in a forecast if enough were available.
 type demand struct {
 	Booking
 	ecpm        Micros
-	impressions float64 // +Inf for open ones
-	runs        []bool  // in each hour
+	impressions float64 // +Inf for open campaigns
+	runs        []bool  // for each hour
 }
 
-// book gives the demands what is available, in their order.
+// book hands out the available impressions to the demands, in their order.
 func (f *Forecast) book(left []float64, demands []demand) {
 	booked := 0.0
 	for _, d := range demands {
@@ -213,7 +220,7 @@ func (f *Forecast) book(left []float64, demands []demand) {
 	f.Free = f.Available - f.Booked
 }
 
-// demands are those of the campaigns that run in a zone, the highest eCPM first.
+// demands returns the demands of the campaigns that run in a zone, highest eCPM first.
 func (s *Service) demands(ctx context.Context, zone *Zone, r ForecastRequest, now time.Time) ([]demand, error) {
 	best := map[CampaignID]*RunningUnit{}
 	var campaigns []CampaignID
@@ -224,7 +231,7 @@ func (s *Service) demands(ctx context.Context, zone *Zone, r ForecastRequest, no
 			continue
 		}
 		units = append(units, u.Unit)
-		if best[u.Campaign] == nil { // they come in order
+		if best[u.Campaign] == nil { // the units are sorted: the first is the best
 			best[u.Campaign] = u
 			campaigns = append(campaigns, u.Campaign)
 		}
@@ -254,7 +261,8 @@ func (s *Service) demands(ctx context.Context, zone *Zone, r ForecastRequest, no
 	return all, nil
 }
 
-// demand is what a campaign wants of one zone, by the zone's share of its traffic.
+// demand returns what a campaign wants of one zone, given the zone's share of the campaign's
+// traffic.
 func (c *Campaign) demand(l Ledger, ecpm Micros, share float64, r ForecastRequest, now time.Time) demand {
 	d := demand{Booking: Booking{Campaign: c.ID, Open: !c.Budget.Limited()}, ecpm: ecpm, impressions: math.Inf(1)}
 	for at := r.From; at.Before(r.To); at = at.Add(time.Hour) {
@@ -266,7 +274,7 @@ func (c *Campaign) demand(l Ledger, ecpm Micros, share float64, r ForecastReques
 	return d
 }
 
-// spendable is how much money a campaign can spend within a forecast.
+// spendable returns how much money a campaign can spend during a forecast.
 func (c *Campaign) spendable(l Ledger, r ForecastRequest, now time.Time) float64 {
 	most := math.Inf(1)
 	if c.Budget.Total > 0 {
@@ -281,7 +289,7 @@ func (c *Campaign) spendable(l Ledger, r ForecastRequest, now time.Time) float64
 	return most
 }
 
-// remaining is the share of a campaign's time from now on that is within a forecast.
+// remaining returns the share of a campaign's remaining time that the forecast covers.
 func (c *Campaign) remaining(r ForecastRequest, now time.Time) float64 {
 	from := now
 	if c.Schedule.Start.After(from) {
@@ -290,7 +298,8 @@ func (c *Campaign) remaining(r ForecastRequest, now time.Time) float64 {
 	return elapsed(from, c.Schedule.End, r.To) - elapsed(from, c.Schedule.End, r.From)
 }
 
-// dailySpendable adds up the daily budgets: of each day the share that its running hours in the forecast have of all that are not over.
+// dailySpendable adds up the daily budgets. Each day counts with the share of its remaining running
+// hours that the forecast covers.
 func (c *Campaign) dailySpendable(l Ledger, r ForecastRequest, now time.Time) float64 {
 	const day = 24 * time.Hour
 	hour := now.UTC().Truncate(time.Hour)
@@ -316,7 +325,8 @@ func (c *Campaign) dailySpendable(l Ledger, r ForecastRequest, now time.Time) fl
 	return sum
 }
 
-// shares are a zone's parts in the traffic of all zones where the campaigns of its units have these units; equal parts where there was no traffic.
+// shares returns, for each campaign with units in the zone, the zone's share of the traffic of all
+// zones with these units. Without traffic, the zones have equal shares.
 func (s *Service) shares(ctx context.Context, zone ZoneID, ids []UnitID, now time.Time) (map[CampaignID]float64, error) {
 	units, err := s.store.Units(ctx, ids)
 	if err != nil {
@@ -350,7 +360,8 @@ func (s *Service) shares(ctx context.Context, zone ZoneID, ids []UnitID, now tim
 	return shares, nil
 }
 
-// askedIn is how much was asked for in zones; of one alone nobody needs to know.
+// askedIn returns how much was requested in zones. It skips the query for a single zone, whose
+// share is 1 anyway.
 func (s *Service) askedIn(ctx context.Context, zones map[ZoneID]bool, now time.Time) (map[ZoneID]float64, error) {
 	asked := map[ZoneID]float64{}
 	if len(zones) == 1 {

@@ -25,7 +25,7 @@ func visits(hour time.Time) int64 {
 	return n
 }
 
-// past stores the traffic of a zone before monday: of each ten that were asked for, eight were chosen and six seen.
+// past stores a zone's traffic before monday: of ten requested ads, eight were chosen and six seen.
 func (s *stage) past(zone ads.ZoneID, length time.Duration, shape func(time.Time) int64) {
 	s.t.Helper()
 	var counts []ads.Traffic
@@ -56,7 +56,7 @@ func newForecastStage(t *testing.T) *stage {
 const (
 	day  = 24 * time.Hour
 	week = 7 * day
-	// What visits has on a working day, and in a week.
+	// The traffic of visits on a working day, and in a week.
 	weekday   = 12*100 + 12*20
 	wholeWeek = 5*weekday + 2*2*weekday
 )
@@ -151,7 +151,8 @@ func TestForecastsSubtractBookings(t *testing.T) {
 	}
 }
 
-// TestForecastsServeTheBestFirst: an open campaign takes the rest, and one that bids less than it gets nothing.
+// TestForecastsServeTheBestFirst: an open campaign takes everything that is left, so a campaign
+// with a lower bid gets nothing.
 func TestForecastsServeTheBestFirst(t *testing.T) {
 	s := newForecastStage(t)
 	s.past(s.zone, 2*week, visits)
@@ -177,8 +178,8 @@ func TestForecastsServeTheBestFirst(t *testing.T) {
 	}
 }
 
-// TestForecastsKnowWhatIsSpent: of today's budget the rest is left.
-func TestForecastsKnowWhatIsSpent(t *testing.T) {
+// TestForecastsSubtractSpending: only the rest of today's budget is left.
+func TestForecastsSubtractSpending(t *testing.T) {
 	s := newForecastStage(t)
 	s.past(s.zone, 2*week, visits)
 	c := s.campaign(func(c *ads.Campaign) { c.Budget = ads.Budget{Currency: "EUR", Daily: 100_000} })

@@ -7,13 +7,14 @@ type (
 	AdvertiserID struct{ id.ID }
 	CampaignID   struct{ id.ID }
 	UnitID       struct{ id.ID }
-	// ChoiceID names one choice of one unit. Both tokens of the choice carry it, and each is good for one record.
+	// ChoiceID identifies one choice of one unit. Both tokens of the choice contain it, and each
+	// token counts once.
 	ChoiceID struct{ id.ID }
-	// LeaseID names a portion of a budget. It is never shown.
+	// LeaseID identifies a portion of a budget. Clients never see it.
 	LeaseID struct{ id.ID }
-	// RefundID names a refund: adrefund_….
+	// RefundID identifies a refund: adrefund_….
 	RefundID struct{ id.ID }
-	// TrafficID names what one server has counted in one hour. It is never shown.
+	// TrafficID identifies what one server has counted in one hour. Clients never see it.
 	TrafficID struct{ id.ID }
 )
 
@@ -24,7 +25,7 @@ const (
 	UnitPrefix       = "ad"
 	ChoicePrefix     = "adchoice"
 	RefundPrefix     = "adrefund"
-	PersonPrefix     = "adperson" // a ProfileID, for those who manage ads: who it is cannot be read from it
+	PersonPrefix     = "adperson" // a ProfileID, for people who manage ads: it does not reveal who the person is
 )
 
 func (i AdvertiserID) String() string { return i.Text(AdvertiserPrefix) }
@@ -34,31 +35,31 @@ func (i ChoiceID) String() string     { return i.Text(ChoicePrefix) }
 func (i RefundID) String() string     { return i.Text(RefundPrefix) }
 func (i ProfileID) String() string    { return i.Text(PersonPrefix) }
 
-// ParseAdvertiserID reads advertiser_…. Error: id.ErrMalformed.
+// ParseAdvertiserID parses advertiser_…. Error: id.ErrMalformed.
 func ParseAdvertiserID(text string) (AdvertiserID, error) {
 	parsed, err := id.Parse(AdvertiserPrefix, text)
 	return AdvertiserID{parsed}, err
 }
 
-// ParseCampaignID reads campaign_…. Error: id.ErrMalformed.
+// ParseCampaignID parses campaign_…. Error: id.ErrMalformed.
 func ParseCampaignID(text string) (CampaignID, error) {
 	parsed, err := id.Parse(CampaignPrefix, text)
 	return CampaignID{parsed}, err
 }
 
-// ParseUnitID reads ad_…. Error: id.ErrMalformed.
+// ParseUnitID parses ad_…. Error: id.ErrMalformed.
 func ParseUnitID(text string) (UnitID, error) {
 	parsed, err := id.Parse(UnitPrefix, text)
 	return UnitID{parsed}, err
 }
 
-// ParseChoiceID reads adchoice_…. Error: id.ErrMalformed.
+// ParseChoiceID parses adchoice_…. Error: id.ErrMalformed.
 func ParseChoiceID(text string) (ChoiceID, error) {
 	parsed, err := id.Parse(ChoicePrefix, text)
 	return ChoiceID{parsed}, err
 }
 
-// ParseProfileID reads adperson_…. Error: id.ErrMalformed.
+// ParseProfileID parses adperson_…. Error: id.ErrMalformed.
 func ParseProfileID(text string) (ProfileID, error) {
 	parsed, err := id.Parse(PersonPrefix, text)
 	return ProfileID{parsed}, err

@@ -9,9 +9,10 @@ import (
 	"testing"
 )
 
-// TestAdsKnowNothingOfPeople keeps the promise that what people write, and how they arrange circles, is never an
-// input to the choice of ads: the package sees the standard library, ids, faults and pages, and no other part of Plaza.
-func TestAdsKnowNothingOfPeople(t *testing.T) {
+// TestAdsDoNotImportTheSocialDomain ensures that posts and circles are never an input to the choice
+// of ads: the package imports the standard library, ids, faults and pages, and no other part of
+// Plaza.
+func TestAdsDoNotImportTheSocialDomain(t *testing.T) {
 	files, err := filepath.Glob("*.go")
 	if err != nil || len(files) < 10 {
 		t.Fatalf("found %d files, %v", len(files), err)

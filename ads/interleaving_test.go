@@ -12,7 +12,7 @@ import (
 	"plaza/ads/adsmodel"
 )
 
-// expected is what must be true of one choice, whatever the order of its recordings.
+// expected is the correct state of one choice, whatever the order of its recordings.
 type expected struct {
 	ads.Choice
 	chosen             time.Time
@@ -20,9 +20,10 @@ type expected struct {
 	clicked, converted time.Time // zero: not yet
 }
 
-// TestOrderDoesNotMatter sends impressions, clicks and conversions in any order, again and again, to two servers on one database, which is away at
-// times: each counts once while its token is valid, a click counts if its impression does, a conversion if its click does and lies within the attribution
-// window before it, and the budget pays for exactly that.
+// TestOrderDoesNotMatter sends impressions, clicks and conversions in random order, with repeats,
+// to two servers on one database that is down at times. Each counts once while its token is valid.
+// A click counts if its impression does, and a conversion if its click does and the conversion is
+// within the attribution window. The budget pays for exactly that.
 func TestOrderDoesNotMatter(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		o := newOrdering(t)
@@ -47,7 +48,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 	})
 }
 
-// lazy is a store that does not count at times.
+// lazy is a store that refuses to count at times.
 type lazy struct {
 	*adsmodel.Store
 	stopped bool
@@ -70,7 +71,7 @@ type ordering struct {
 	choices []*expected
 }
 
-// attributed is how long after its click a conversion counts here.
+// attributed is the attribution window in this test.
 const attributed = 24 * time.Hour
 
 func newOrdering(t *testing.T) *ordering {
@@ -102,7 +103,7 @@ func (o *ordering) one(rt *rapid.T) *expected {
 
 func (o *ordering) choose(rt *rapid.T) {
 	r := request(top.Site, top.Name, 1)
-	r.Visitor = fmt.Sprint("visitor-", len(o.choices)) // each for itself: clicks are never too many
+	r.Visitor = fmt.Sprint("visitor-", len(o.choices)) // a separate visitor for each choice, so that clicks are never too many
 	choices, err := o.server(rt).Choose(o.w.ctx, r)
 	if err != nil || len(choices) != 1 {
 		rt.Fatalf("Choose: %v, %v", choices, err)
@@ -144,13 +145,13 @@ func (o *ordering) conversion(rt *rapid.T) {
 	}
 }
 
-// counts says whether a choice's click and conversion count.
+// counts says whether a choice's click and conversion must count.
 func (c *expected) counts() (click, conversion bool) {
 	click = c.shown && !c.clicked.IsZero()
 	return click, click && !c.converted.IsZero() && c.converted.Sub(c.clicked.Truncate(time.Millisecond)) < attributed+time.Millisecond
 }
 
-// check waits until no click can wait for its impression any more, and no conversion for its click.
+// check waits until no recording can wait for another one any more, and compares the results.
 func (o *ordering) check(rt *rapid.T) {
 	o.store.stopped = false
 	o.w.now = o.w.now.Add(ads.ClickLife + time.Hour)

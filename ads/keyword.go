@@ -10,14 +10,14 @@ import (
 )
 
 const (
-	// MaxKeywords is how many keywords a unit has, or a choice is asked for with.
+	// MaxKeywords is the most keywords that a unit can have, or that a request can name.
 	MaxKeywords = 50
 	// MaxKeyword bounds a keyword, in characters.
 	MaxKeyword = 50
 )
 
-// NormalKeywords are keywords as they are compared: in lower case, with single spaces, sorted, each once. Errors: INVALID,
-// BLANK, TOO_LONG, naming the keyword.
+// NormalKeywords returns keywords in the form in which they are compared: in lower case, with
+// single spaces, sorted, without repeats. Errors: INVALID, BLANK, TOO_LONG, naming the keyword.
 func NormalKeywords(field string, keywords []string) ([]string, error) {
 	if len(keywords) > MaxKeywords {
 		return nil, fault.Errorf(fault.CodeTooLong, field, "At most %d keywords are allowed.", MaxKeywords)
@@ -45,7 +45,7 @@ func normalKeyword(field, keyword string) (string, error) {
 	return strings.Join(strings.Fields(strings.ToLower(keyword)), " "), nil
 }
 
-// matches are the keywords that both sorted lists have.
+// matches returns the keywords that are in both sorted lists.
 func matches(a, b []string) []string {
 	var both []string
 	for i, j := 0, 0; i < len(a) && j < len(b); {
@@ -63,13 +63,14 @@ func matches(a, b []string) []string {
 	return both
 }
 
-// Score is how much a unit is worth in a zone of the design Keywords:
+// Score is how much a unit is worth in a zone of the design ByKeywords:
 //
 //	score = eCPM × log(1.1 + number of matching keywords) × highest weight of a matching keyword
 //
-// The logarithm gives the second match less than the first. A unit without a match keeps log(1.1), a tenth of its eCPM. That part of the
-// formula is from the chapter on ad networks in Copeland, MongoDB Applied Design Patterns (2013). The weight is 1 to MaxWeight; it
-// is 1 without a match, and for keywords that have no KeywordWeight.
+// Because of the logarithm, a second match adds less than the first. A unit without a match keeps
+// log(1.1), a tenth of its eCPM. That part of the formula is from the chapter on ad networks in
+// Copeland, MongoDB Applied Design Patterns (2013). The weight is 1 to MaxWeight; it is 1 without a
+// match, and for keywords that have no KeywordWeight.
 func Score(ecpm Micros, matching, weight int) float64 {
 	return float64(ecpm) * math.Log(1.1+float64(matching)) * float64(weight)
 }

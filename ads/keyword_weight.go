@@ -8,14 +8,16 @@ import (
 	"plaza/fault"
 )
 
-// KeywordWeight says how much one keyword of a unit counts, in a zone of the design ByKeywords.
+// KeywordWeight says how much one keyword of a unit counts in a zone of the design ByKeywords.
 type KeywordWeight struct {
 	Keyword string
-	Weight  int // 1 to MaxWeight; a keyword without one has 1
+	Weight  int // 1 to MaxWeight; a keyword without a weight counts as 1
 }
 
-// NormalKeywordWeights are the weights of a unit's keywords as they are stored: of normal keywords, sorted. The keywords are normal, too; an
-// entry names one of them as NormalKeywords reads it, and each keyword has one entry at most. Errors name the part: "keywordWeights.0.weight".
+// NormalKeywordWeights returns the weights of a unit's keywords as they are stored: with normal
+// keywords, sorted. keywords must be normal, too. Each entry names one of them in any form that
+// NormalKeywords accepts, and each keyword has one entry at most. Errors name the part:
+// "keywordWeights.0.weight".
 func NormalKeywordWeights(field string, keywords []string, given []KeywordWeight) ([]KeywordWeight, error) {
 	if len(given) > MaxKeywords {
 		return nil, fault.Errorf(fault.CodeTooLong, field, "At most %d keywords have a weight.", MaxKeywords)
@@ -50,7 +52,8 @@ func (w KeywordWeight) compare(other KeywordWeight) int {
 	return strings.Compare(w.Keyword, other.Keyword)
 }
 
-// SetKeywords gives the unit other normal keywords. Those that it keeps also keep their weights.
+// SetKeywords replaces the unit's keywords, which must be normal. Keywords that remain keep their
+// weights.
 func (u *Unit) SetKeywords(keywords []string) {
 	u.Keywords = keywords
 	var kept []KeywordWeight
@@ -70,7 +73,7 @@ func (u *Unit) checkKeywordWeights(field string) error {
 	return err
 }
 
-// weightOf is the highest weight of keywords that the unit has, and 1 where none of them has one.
+// weightOf returns the highest weight of the given keywords of the unit, or 1 if none has a weight.
 func (r *RunningUnit) weightOf(matched []string) int {
 	highest := 1
 	for _, w := range r.KeywordWeights {

@@ -9,9 +9,9 @@ import (
 	"plaza/paging"
 )
 
-// What follows is for people who manage ads: the caller knows that they may.
+// The methods in this file are for people who manage ads. The caller has checked that they may.
 
-// saveTries is how often a change is tried again where somebody else was first.
+// saveTries is how often an update is attempted if other writers change the same thing.
 const saveTries = 5
 
 // CreateAdvertiser stores a new advertiser. Errors name its parts: "name".
@@ -22,7 +22,8 @@ func (s *Service) CreateAdvertiser(ctx context.Context, a Advertiser) error {
 	return s.save(ctx, Batch{Advertisers: []Advertiser{a}})
 }
 
-// CreateCampaign stores a new campaign. Errors name its parts: "schedule.end"; NOT_FOUND for "advertiserId".
+// CreateCampaign stores a new campaign. Errors name its parts: "schedule.end"; NOT_FOUND for
+// "advertiserId".
 func (s *Service) CreateCampaign(ctx context.Context, c Campaign) error {
 	if err := c.check(""); err != nil {
 		return err
@@ -30,7 +31,7 @@ func (s *Service) CreateCampaign(ctx context.Context, c Campaign) error {
 	return missing("advertiserId", "advertiser", s.saveCampaign(ctx, c))
 }
 
-// saveCampaign names the argument that the previous version of Plaza does not know.
+// saveCampaign saves a campaign, and names the argument if ErrUpgrading refuses it.
 func (s *Service) saveCampaign(ctx context.Context, c Campaign) error {
 	err := s.save(ctx, Batch{Campaigns: []Campaign{c}})
 	if errors.Is(err, ErrUpgrading) {
@@ -46,7 +47,7 @@ func (s *Service) CreateZone(ctx context.Context, z Zone) error {
 	}
 	saved, err := s.put(ctx, Batch{Zones: []Zone{z}})
 	if errors.Is(err, ErrCurrency) || (err == nil && saved == 0) {
-		return fault.Errorf(fault.CodeTaken, "zone", "The site has such a zone.")
+		return fault.Errorf(fault.CodeTaken, "zone", "The site already has a zone with this name.")
 	}
 	return present(err)
 }
@@ -71,11 +72,11 @@ func (s *Service) save(ctx context.Context, b Batch) error {
 	return present(err)
 }
 
-// placing names the argument that a unit's places are wrong in.
+// placing names the argument that makes a unit's placement fail.
 func (s *Service) placing(ctx context.Context, u *Unit, newCurrency bool, err error) error {
 	if errors.Is(err, ErrCurrency) || errors.Is(err, ErrNotFound) {
-		if told, ok := errors.AsType[*fault.Error](s.misplaced(ctx, u, newCurrency)); ok {
-			return because(told, err)
+		if mistake, ok := errors.AsType[*fault.Error](s.misplaced(ctx, u, newCurrency)); ok {
+			return because(mistake, err)
 		}
 	}
 	switch {
@@ -92,7 +93,7 @@ func (s *Service) placing(ctx context.Context, u *Unit, newCurrency bool, err er
 	}
 }
 
-// misplaced says which place is wrong, if it still is.
+// misplaced returns an error for the zone or bid that is wrong, if it still is.
 func (s *Service) misplaced(ctx context.Context, u *Unit, newCurrency bool) error {
 	r := newReferences(s)
 	if err := r.learnOf(ctx, []Unit{*u}, nil); err != nil || r.campaigns[u.Campaign] == nil {
@@ -101,7 +102,7 @@ func (s *Service) misplaced(ctx context.Context, u *Unit, newCurrency bool) erro
 	return r.checkPlaces("", u, newCurrency)
 }
 
-// missing names the argument that leads nowhere.
+// missing names the argument that refers to something that does not exist.
 func missing(field, what string, err error) error {
 	if errors.Is(err, ErrNotFound) {
 		return because(fault.NotFound(field, what), err)
@@ -109,22 +110,23 @@ func missing(field, what string, err error) error {
 	return err
 }
 
-func because(told *fault.Error, cause error) error {
-	told.Cause = cause
-	return told
+func because(mistake *fault.Error, cause error) error {
+	mistake.Cause = cause
+	return mistake
 }
 
-// renamed gives an error's field the name that the caller knows it by.
+// renamed replaces the field of an error by the name that the caller knows.
 func renamed(err error, field, to string) error {
-	for _, told := range fault.Mistakes(err) {
-		if told.Field == field {
-			told.Field = to
+	for _, mistake := range fault.Mistakes(err) {
+		if mistake.Field == field {
+			mistake.Field = to
 		}
 	}
 	return err
 }
 
-// UpdateAdvertiser changes what there is, also while others change other parts. Errors are those of CreateAdvertiser; NOT_FOUND.
+// UpdateAdvertiser changes a stored advertiser. Others may change other parts at the same time.
+// Errors are those of CreateAdvertiser; NOT_FOUND.
 func (s *Service) UpdateAdvertiser(ctx context.Context, key AdvertiserID, change func(*Advertiser)) error {
 	return update(ctx, key, s.store.Advertisers, change, func(a *Advertiser) error {
 		if err := a.check(""); err != nil {
@@ -134,7 +136,8 @@ func (s *Service) UpdateAdvertiser(ctx context.Context, key AdvertiserID, change
 	})
 }
 
-// UpdateCampaign changes what there is. Errors are those of CreateCampaign, and of change; NOT_FOUND.
+// UpdateCampaign changes a stored campaign. Errors are those of CreateCampaign, and of change;
+// NOT_FOUND.
 func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change func(*Campaign) error) error {
 	var before Campaign
 	var mistake error
@@ -150,7 +153,8 @@ func (s *Service) UpdateCampaign(ctx context.Context, key CampaignID, change fun
 	})
 }
 
-// checkChange leaves a pace alone that was stored when all were taken: such campaigns can still be paused.
+// checkChange accepts an unsuitable pace that is already stored, from before paces were checked:
+// such campaigns can still be paused.
 func (c *Campaign) checkChange(before *Campaign) error {
 	wrong := fault.All(c.checkIDs(""), c.checkParts(""))
 	if c.Budget == before.Budget && c.Schedule == before.Schedule {
@@ -159,12 +163,13 @@ func (c *Campaign) checkChange(before *Campaign) error {
 	return fault.All(wrong, c.checkPace(""))
 }
 
-// SetCampaignState pauses, resumes or archives a campaign: its units leave all zones at once, or come back. Error: NOT_FOUND.
+// SetCampaignState pauses, resumes or archives a campaign: its units leave all zones immediately,
+// or return to them. Error: NOT_FOUND.
 func (s *Service) SetCampaignState(ctx context.Context, id CampaignID, state State) error {
 	return s.UpdateCampaign(ctx, id, func(c *Campaign) error { c.State = state; return nil })
 }
 
-// UpdateUnit changes what there is. Errors are those of CreateUnit; NOT_FOUND.
+// UpdateUnit changes a stored unit. Errors are those of CreateUnit; NOT_FOUND.
 func (s *Service) UpdateUnit(ctx context.Context, key UnitID, change func(*Unit) error) error {
 	var before Currency
 	var mistake error
@@ -197,7 +202,7 @@ func (s *Service) UpdateZone(ctx context.Context, id ZoneID, design Design) erro
 	return renamed(err, "", "zone")
 }
 
-// update reads, changes and saves a thing, again where somebody else was first.
+// update reads, changes and saves a value, and retries if another writer was first.
 func update[K comparable, V any](ctx context.Context, id K, read func(context.Context, []K) (map[K]*V, error), change func(*V), save func(*V) error) error {
 	for try := 1; ; try++ {
 		found, err := read(ctx, []K{id})
@@ -214,17 +219,17 @@ func update[K comparable, V any](ctx context.Context, id K, read func(context.Co
 	}
 }
 
-// ListAdvertisers reads a page of all advertisers, the oldest first.
+// ListAdvertisers reads a page of all advertisers, oldest first.
 func (s *Service) ListAdvertisers(ctx context.Context, p Page) (Slice[*Advertiser], error) {
 	return slice(p, func(a *Advertiser) paging.Key { return keyOf(a.ID.ID) }, func(p Page) ([]*Advertiser, error) { return s.store.ListAdvertisers(ctx, p) })
 }
 
-// ListCampaigns reads a page of an advertiser's campaigns, the oldest first.
+// ListCampaigns reads a page of an advertiser's campaigns, oldest first.
 func (s *Service) ListCampaigns(ctx context.Context, of AdvertiserID, p Page) (Slice[*Campaign], error) {
 	return slice(p, func(c *Campaign) paging.Key { return keyOf(c.ID.ID) }, func(p Page) ([]*Campaign, error) { return s.store.ListCampaigns(ctx, of, p) })
 }
 
-// ListUnits reads a page of a campaign's units, the oldest first.
+// ListUnits reads a page of a campaign's units, oldest first.
 func (s *Service) ListUnits(ctx context.Context, of CampaignID, p Page) (Slice[*Unit], error) {
 	return slice(p, func(u *Unit) paging.Key { return keyOf(u.ID.ID) }, func(p Page) ([]*Unit, error) { return s.store.ListUnits(ctx, of, p) })
 }
@@ -234,17 +239,17 @@ func (s *Service) ListZones(ctx context.Context, p Page) (Slice[*Zone], error) {
 	return slice(p, func(z *Zone) paging.Key { return paging.Key(z.ID.String()) }, func(p Page) ([]*Zone, error) { return s.store.ListZones(ctx, p) })
 }
 
-// Advertiser reads one. Error: NOT_FOUND, naming the field.
+// Advertiser reads one advertiser. Error: NOT_FOUND, naming the field.
 func (s *Service) Advertiser(ctx context.Context, field string, id AdvertiserID) (*Advertiser, error) {
 	return one(ctx, field, "advertiser", id, s.store.Advertisers)
 }
 
-// Campaign reads one. Error: NOT_FOUND, naming the field.
+// Campaign reads one campaign. Error: NOT_FOUND, naming the field.
 func (s *Service) Campaign(ctx context.Context, field string, id CampaignID) (*Campaign, error) {
 	return one(ctx, field, "campaign", id, s.store.Campaigns)
 }
 
-// Unit reads one. Error: NOT_FOUND, naming the field.
+// Unit reads one unit. Error: NOT_FOUND, naming the field.
 func (s *Service) Unit(ctx context.Context, field string, id UnitID) (*Unit, error) {
 	return one(ctx, field, "ad", id, s.store.Units)
 }
@@ -266,19 +271,19 @@ func (s *Service) ZoneHead(ctx context.Context, id ZoneID) (*Zone, error) {
 	return z, missing("zone", "zone", err)
 }
 
-// Ledgers reads what campaigns have spent; those that never spent anything are missing in the map.
+// Ledgers reads what campaigns have spent; the map omits those that have never spent anything.
 func (s *Service) Ledgers(ctx context.Context, ids []CampaignID) (map[CampaignID]Ledger, error) {
 	found, err := s.store.Ledgers(ctx, ids)
 	return found, present(err)
 }
 
-// Owner is whose the units of a campaign are.
+// Owner is the campaign and the advertiser that units belong to.
 type Owner struct {
 	Campaign   *Campaign
 	Advertiser *Advertiser
 }
 
-// Owner reads whose the units of a campaign are. Error: NOT_FOUND.
+// Owner reads the campaign and the advertiser that a campaign's units belong to. Error: NOT_FOUND.
 func (s *Service) Owner(ctx context.Context, campaign CampaignID) (*Owner, error) {
 	c, err := s.Campaign(ctx, "", campaign)
 	if err != nil {
@@ -288,7 +293,7 @@ func (s *Service) Owner(ctx context.Context, campaign CampaignID) (*Owner, error
 	return &Owner{c, a}, err
 }
 
-// Preview is a unit as viewers see it. Its tokens are good, and count nothing.
+// Preview returns a unit as viewers see it. Its tokens are valid, but using them counts nothing.
 func (s *Service) Preview(ctx context.Context, u *Unit, o *Owner) (*Choice, error) {
 	key, err := s.signingKey(ctx)
 	if err != nil {

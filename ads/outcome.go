@@ -2,21 +2,25 @@ package ads
 
 import "time"
 
-// Evidence is what an engine has found about a recording.
+// Evidence is what an engine knows about a recording when it counts it.
 type Evidence struct {
-	// Arrived says that what it follows has been counted: of a click the impression of its choice, of a conversion the click. Valid says that it counts, and
-	// At when it was recorded.
+	// Arrived says that the recording that this one follows has been counted: for a click the
+	// impression of its choice, for a conversion the click. Valid says whether that one was valid,
+	// and At when it was recorded.
 	Arrived, Valid bool
 	At             time.Time
-	// PersonClicks and AddressClicks are clicks within ClickWindow before it, of the profile and from the address: all earlier ones, and those of the
-	// same moment that have been counted.
+	// PersonClicks and AddressClicks are the clicks within ClickWindow before this recording, by
+	// the profile and from the address: all earlier ones, and those of the same moment that have
+	// been counted.
 	PersonClicks, AddressClicks int
 }
 
-// Judge says whether a recording is valid, by the first rule that fits: ByStaff, where Staff is set; NoImpression, for a click whose choice has no valid
-// impression, and NoClick, for a conversion whose choice has no valid click; TooLate, for a conversion more than Days after its click; TooMany, for a
-// click with MaxPersonClicks or MaxAddressClicks before it, valid or not. A recording without what it follows, which may still arrive, waits: nothing
-// is known about it yet.
+// Judge decides whether a recording is valid. The first rule that fits applies: ByStaff, if Staff
+// is set; NoImpression, for a click whose choice has no valid impression, and NoClick, for a
+// conversion whose choice has no valid click; TooLate, for a conversion more than Days after its
+// click; TooMany, for a click with MaxPersonClicks or MaxAddressClicks before it, valid or not. If
+// the recording that it follows has not arrived but still may, it waits, and there is no verdict
+// yet.
 func (r *Recording) Judge(e Evidence, now time.Time) (verdict Invalid, waits bool) {
 	switch {
 	case r.Staff:
@@ -34,7 +38,8 @@ func (r *Recording) Judge(e Evidence, now time.Time) (verdict Invalid, waits boo
 	}
 }
 
-// missing is what a recording is that has not what it follows.
+// missing is the verdict for a recording of the kind if the one that it follows is missing or
+// invalid.
 func (k Kind) missing() Invalid {
 	if k == Conversion {
 		return NoClick
@@ -42,11 +47,11 @@ func (k Kind) missing() Invalid {
 	return NoImpression
 }
 
-// waitAtMost bounds how long a recording waits before it is looked at again: what it waits for may just be counted by another server, which does not
-// know of it yet.
+// waitAtMost limits how long a waiting recording stays unexamined: another server may be counting
+// what it waits for, without knowing of this one.
 const waitAtMost = time.Hour
 
-// LookAgain is when a recording is due that waits for another one.
+// LookAgain returns when a waiting recording is due to be examined again.
 func (r *Recording) LookAgain(now time.Time) time.Time {
 	if again := now.Add(waitAtMost); again.Before(r.WaitUntil) {
 		return again
@@ -54,15 +59,17 @@ func (r *Recording) LookAgain(now time.Time) time.Time {
 	return r.WaitUntil
 }
 
-// Burst says that a click which is TooMany shows that the person's clicks before it were none of an interested person either: those
-// within ClickWindow that count, and the conversions of these that have been counted, are refunded as TooMany, and clicks that wait to be counted are TooMany.
-// Many people can share an address: what came from one before is left alone.
+// Burst reports whether a click that is TooMany makes the person's earlier clicks suspect, too.
+// Then the valid ones within ClickWindow, and the conversions of these that have been counted, are
+// refunded as TooMany, and clicks that have not been counted yet become TooMany. Many people can
+// share an address, so earlier clicks from the same address stay valid.
 func (e Evidence) Burst() bool { return e.PersonClicks >= MaxPersonClicks }
 
-// countingTime is longer than a transaction takes, and than clocks of servers differ.
+// countingTime is longer than a transaction takes, plus the difference between the servers' clocks.
 const countingTime = 2 * time.Minute
 
-// IsLate says that a recording is counted when its hour may have been added up for the last time.
+// IsLate reports whether a recording is counted so late that its hour may have been added up
+// already.
 func (r *Recording) IsLate(now time.Time) bool {
 	return !now.Before(r.At.Truncate(time.Hour).Add(time.Hour + lateness - countingTime))
 }

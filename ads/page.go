@@ -7,7 +7,8 @@ import (
 	"plaza/paging"
 )
 
-// Lists of this package are read in these pages, in the order of their keys: the raw bytes of an id, or a zone's text.
+// The lists of this package are read in pages, in the order of their keys: the raw bytes of an id,
+// or a zone's text.
 type (
 	// Page selects a run of a list.
 	Page = paging.Page
@@ -15,10 +16,10 @@ type (
 	Slice[T any] = paging.Slice[T]
 )
 
-// keyOf is the key of an entry in the order of ids.
+// keyOf returns the key of an entry in a list ordered by id.
 func keyOf(i id.ID) paging.Key { return paging.Key(i.Bytes()) }
 
-// slice reads one entry more than is asked for, to know whether there is one.
+// slice reads one entry more than requested, to find out whether there is a next page.
 func slice[T any](p Page, key func(T) paging.Key, read func(Page) ([]T, error)) (Slice[T], error) {
 	limit := p.Limit
 	p.Limit++

@@ -12,37 +12,38 @@ import (
 	"plaza/id"
 )
 
-// Verdict says what became of a unit in a choice.
+// Verdict says how a choice treated a unit.
 type Verdict string
 
 // The verdicts.
 const (
 	Won       Verdict = "WON"
-	Lost      Verdict = "LOST"       // others were better, or one of its advertiser was chosen before
-	Off       Verdict = "OFF"        // outside of its campaign's dates, weekdays or hours
+	Lost      Verdict = "LOST"       // other units were better, or one of the same advertiser was chosen before
+	Off       Verdict = "OFF"        // outside its campaign's dates, weekdays or hours
 	NoBudget  Verdict = "NO_BUDGET"  // used up, on lease elsewhere, or ahead of the even pace
 	AtCap     Verdict = "AT_CAP"     // the person has seen it as often as its caps allow
-	NoProfile Verdict = "NO_PROFILE" // it has caps, and nobody counts them: the zone's design is ZONE, or nobody is known
+	NoProfile Verdict = "NO_PROFILE" // it has caps, which are not counted here: the zone's design is ZONE, or the person is unknown
 )
 
-// contender is a unit in a choice.
+// contender is a unit that competes in a choice.
 type contender struct {
 	*RunningUnit
 	choice  ChoiceID
 	matched []string
-	boost   int // the weight of what matched; 1 for nothing
+	boost   int // the highest weight of a matching keyword; 1 if none matches
 	score   float64
 	verdict Verdict
-	grant   *grant // what held was put aside of
+	grant   *grant // the balance that held was put aside from
 	held    Micros
 
-	// What it is ordered by: the higher worth comes first, then chance decides, and among those that take turns the draw.
+	// The sort keys: higher worth comes first, then chance decides, and among units that take turns
+	// the draw.
 	worth float64
 	tie   uint64
 	turn  int
 }
 
-// ranking is how the units of a request's zone stand: none where there is no such zone.
+// ranking is the order of the units in a request's zone; it is empty if there is no such zone.
 type ranking struct {
 	place       ZoneID
 	currency    Currency // the zone's
@@ -52,7 +53,7 @@ type ranking struct {
 	order, rest []*contender
 }
 
-// ranking ranks the units of a request's zone, which it reads.
+// ranking reads the zone of a request and ranks its units.
 func (s *Service) ranking(ctx context.Context, r Request, read func(context.Context, ZoneID) (*Zone, error)) (*ranking, error) {
 	place, keywords, err := r.check()
 	if err != nil {
@@ -75,8 +76,8 @@ func (s *Service) ranking(ctx context.Context, r Request, read func(context.Cont
 	return t, nil
 }
 
-// rank puts a zone's units in order: highest score first, ties at random, house ads behind all others. Those that cannot be
-// chosen are not in the order, but in rest.
+// rank orders a zone's units: highest score first, ties at random, house ads after all others.
+// Units that cannot be chosen are in rest instead.
 func rank(zone *Zone, keywords []string, known bool, now time.Time, random *rand.Rand) (order, rest []*contender) {
 	all := make([]contender, len(zone.Units))
 	order = make([]*contender, 0, len(all))
@@ -104,8 +105,9 @@ func rank(zone *Zone, keywords []string, known bool, now time.Time, random *rand
 	return order, rest
 }
 
-// inOrder puts the best first. The weighted units of each campaign take turns: together they stand for the mean of their scores by
-// share, and which of them comes first is drawn by share.
+// inOrder sorts units, best first. The weighted units of each campaign take turns: as a group they
+// rank by the mean of their scores, weighted by share, and a draw by share decides which of them
+// comes first.
 func inOrder(units []*contender, random *rand.Rand) {
 	var turns map[CampaignID][]*contender
 	for _, c := range units {
@@ -117,7 +119,7 @@ func inOrder(units []*contender, random *rand.Rand) {
 			turns[c.Campaign] = append(turns[c.Campaign], c)
 		}
 	}
-	for _, first := range units { // in their order, and not the map's: ties are drawn by random alone
+	for _, first := range units { // iterate in sorted order, not in the map's: only random may decide ties
 		group := turns[first.Campaign]
 		if first.Weight == 0 || group[0] != first {
 			continue
@@ -150,10 +152,11 @@ func meanScore(group []*contender) float64 {
 	return sum / float64(weights)
 }
 
-// share is the unit's part of the turns of its campaign, for what the page is about.
+// share is the unit's part of its campaign's turns, given the keywords of the request.
 func (c *contender) share() int { return c.Weight * c.boost }
 
-// drawn draws all units, one after the other, each by its share among those that are left. below draws a number from 0 up to n, without n.
+// drawn draws all units one after the other, each with a probability proportional to its share
+// among the remaining ones. below(n) returns a random number from 0 to n-1.
 func drawn(group []*contender, below func(n int) int) []*contender {
 	left, order := slices.Clone(group), make([]*contender, 0, len(group))
 	for len(left) > 0 {
@@ -171,8 +174,9 @@ func drawn(group []*contender, below func(n int) int) []*contender {
 	return order
 }
 
-// fund puts money aside for contenders, best first, until there are enough that are sure to be chosen: those without caps,
-// of different advertisers. The others come too late to be needed. hold puts aside what one contender may cost.
+// fund puts money aside for contenders, best first, until enough of them are certain to be chosen:
+// those without caps, of different advertisers. It drops the rest, which cannot be needed. hold
+// puts aside what one contender may cost.
 func fund(order []*contender, count int, hold func(*contender) bool) (funded []*contender) {
 	sure := map[AdvertiserID]bool{}
 	for _, c := range order {
@@ -201,7 +205,7 @@ func (w *wallet) holdFor(ctx context.Context, c *contender) bool {
 	return ok
 }
 
-// affords says whether the wallet has what a contender is expected to cost.
+// affords reports whether the wallet covers what a contender is expected to cost.
 func (w *wallet) affords(ctx context.Context, c *contender) bool {
 	key, cost := c.price()
 	g, ok := w.hold(ctx, key, cost)
@@ -211,7 +215,8 @@ func (w *wallet) affords(ctx context.Context, c *contender) bool {
 	return ok
 }
 
-// price is what choosing a unit is expected to cost, and the purse that pays it: of a CPM, the impression; of a CPC or CPA, the click or conversion by its
+// price returns what choosing a unit is expected to cost, and the purse that pays for it: with a
+// CPM, the price of an impression; with a CPC or CPA, the price of a click or conversion times its
 // probability.
 func (r *RunningUnit) price() (purseKey, Micros) {
 	if r.Bid.Model == CPM {
@@ -221,7 +226,7 @@ func (r *RunningUnit) price() (purseKey, Micros) {
 	if r.Bid.Model == CPA {
 		key.kind = Conversion
 	}
-	return key, min(max((r.ECPM+mille-1)/mille, 1), key.price) // an ECPM is rounded, up as well
+	return key, min(max((r.ECPM+mille-1)/mille, 1), key.price) // an ECPM is rounded, also upwards
 }
 
 // reservation asks for the best of the contenders.
@@ -238,7 +243,7 @@ func (r *Reservation) hasCaps() bool {
 	return slices.ContainsFunc(r.Candidates, func(c Candidate) bool { return len(c.Caps) > 0 })
 }
 
-// matchedText is as many of the matched keywords as a token takes.
+// matchedText joins as many matched keywords as fit into a token.
 func matchedText(matched []string) string {
 	var text string
 	for _, keyword := range matched {

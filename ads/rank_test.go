@@ -11,8 +11,8 @@ import (
 	"plaza/id"
 )
 
-// TestUnitsTakeTurnsByTheirShares counts every ticket of the first draw, so the frequencies are exact. Keywords and weights are random: it
-// holds for every seed.
+// TestUnitsTakeTurnsByTheirShares covers every result of the first draw, so the frequencies are
+// exact. Keywords and weights are random: the test holds for every seed.
 func TestUnitsTakeTurnsByTheirShares(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -29,7 +29,7 @@ func TestUnitsTakeTurnsByTheirShares(t *testing.T) {
 		}
 		got := map[UnitID]int{}
 		for ticket := range total {
-			next := []int{ticket, 0, 0, 0} // the first draw decides who comes first
+			next := []int{ticket, 0, 0, 0} // the first draw decides which unit comes first
 			order := drawn(group, func(n int) int {
 				defer func() { next = next[1:] }()
 				return min(next[0], n-1)
@@ -77,7 +77,7 @@ func TestScoresFollowTheWeightOfWhatMatches(t *testing.T) {
 	}
 }
 
-// weightedUnit has a weight, and some keywords, some of which have weights.
+// weightedUnit returns a unit with a weight and some keywords, some of which have weights.
 func weightedUnit(random *rand.Rand) RunningUnit {
 	u := RunningUnit{Unit: UnitID{id.New()}, ECPM: Micros(1 + random.IntN(5_000_000)), Weight: 1 + random.IntN(7), Keywords: someKeywords(random)}
 	for _, k := range u.Keywords {
@@ -88,7 +88,7 @@ func weightedUnit(random *rand.Rand) RunningUnit {
 	return u
 }
 
-// someKeywords are 0 to 5 of five.
+// someKeywords returns 0 to 5 of five keywords.
 func someKeywords(random *rand.Rand) []string {
 	var some []string
 	for _, k := range []string{"anvil", "forge", "hammer", "steel", "tongs"} {

@@ -12,8 +12,9 @@ import (
 // EventLife is how long recordings are kept.
 const EventLife = 90 * 24 * time.Hour
 
-// RecordImpression stores that the ad of an impression token was shown; it is counted a moment later. Repeats change nothing: recorded is then
-// false, and so it is for previews. A token that is forged, edited, older than ImpressionLife, or a click's is an Error INVALID for "token".
+// RecordImpression stores that the ad of an impression token was shown. It is counted a moment
+// later. Repeats and previews change nothing: recorded is then false. A token that is forged,
+// edited, older than ImpressionLife, or a click's is an Error INVALID for "token".
 func (s *Service) RecordImpression(ctx context.Context, text string) (recorded bool, err error) {
 	t, err := s.verify(ctx, Impression, text)
 	if err != nil || t.preview() {
@@ -22,7 +23,7 @@ func (s *Service) RecordImpression(ctx context.Context, text string) (recorded b
 	return s.take(ctx, s.recording(&t))
 }
 
-// take stores a recording, and has it counted.
+// take stores a recording and schedules it to be counted.
 func (s *Service) take(ctx context.Context, r Recording) (recorded bool, err error) {
 	recorded, err = s.store.Record(ctx, r)
 	if err == nil {
@@ -31,10 +32,11 @@ func (s *Service) take(ctx context.Context, r Recording) (recorded bool, err err
 	return recorded, present(err)
 }
 
-// RecordClick stores a click on the ad of a click token, and returns the page that the ad leads to, with the token where the page asks for it: see
-// ClickMacro. Repeats change
-// nothing, and still lead there. address is where it came from, for click rates; empty where that is unknown. It waits a moment for the database, and never
-// fails because of it: see clickKeeper. Errors are those of RecordImpression, after ClickLife.
+// RecordClick stores a click on the ad of a click token, and returns the page that the ad leads to,
+// with the token if the page asks for it: see ClickMacro. Repeats change nothing, and still return
+// the page. address is the client's IP address, for click rates; it is empty if unknown.
+// RecordClick waits a moment for the database, and never fails because of it: see clickKeeper.
+// Errors are those of RecordImpression, once the token is older than ClickLife.
 func (s *Service) RecordClick(ctx context.Context, text, address string) (landingURL string, err error) {
 	t, landingURL, err := s.follow(ctx, text)
 	if err != nil || t.preview() {
@@ -53,13 +55,14 @@ func (s *Service) RecordClick(ctx context.Context, text, address string) (landin
 	return landingURL, nil
 }
 
-// Landing returns the page that the ad of a click token leads to, without counting anything. Errors are those of RecordClick.
+// Landing returns the page that the ad of a click token leads to, without counting anything. Errors
+// are those of RecordClick.
 func (s *Service) Landing(ctx context.Context, text string) (string, error) {
 	_, landingURL, err := s.follow(ctx, text)
 	return landingURL, err
 }
 
-// verify reads a token that is still good for a recording of the kind.
+// verify reads a token and checks that it is still valid for a recording of the kind.
 func (s *Service) verify(ctx context.Context, kind Kind, text string) (token, error) {
 	key, err := s.signingKey(ctx)
 	if err != nil {
@@ -67,7 +70,7 @@ func (s *Service) verify(ctx context.Context, kind Kind, text string) (token, er
 	}
 	t, ok := readToken(key, text)
 	if !ok || t.Kind != kind.signed() {
-		return token{}, fault.Invalidf("token", "This is not such a token, or it was changed.")
+		return token{}, fault.Invalidf("token", "The token is not of this kind, or it was changed.")
 	}
 	if !s.now().Before(t.until(kind)) {
 		expired := fault.Invalidf("token", "The token has expired.")
@@ -77,7 +80,7 @@ func (s *Service) verify(ctx context.Context, kind Kind, text string) (token, er
 	return t, nil
 }
 
-// follow reads a click token, and where it leads.
+// follow reads a click token and returns the page that it leads to.
 func (s *Service) follow(ctx context.Context, text string) (token, string, error) {
 	t, err := s.verify(ctx, Click, text)
 	if err != nil {
@@ -102,7 +105,7 @@ func (s *Service) follow(ctx context.Context, text string) (token, string, error
 	return t, page, nil
 }
 
-// recording is what a token stands for, if that happens now.
+// recording returns what a token is good for, recorded now.
 func (s *Service) recording(t *token) Recording {
 	now := s.now().Truncate(time.Millisecond)
 	r := Recording{
@@ -115,7 +118,7 @@ func (s *Service) recording(t *token) Recording {
 	return r
 }
 
-// origin is how recordings have where they came from; zero for an empty address.
+// origin returns the address in the form that recordings store; zero for an empty address.
 func (s *Service) origin(ctx context.Context, address string) (ProfileID, error) {
 	if address == "" {
 		return ProfileID{}, nil
@@ -130,8 +133,8 @@ func (s *Service) origin(ctx context.Context, address string) (ProfileID, error)
 	return hashed(key, "address", address), nil
 }
 
-// originOf is what is known of a client by its IP address: the address, or, since one client has as many as it likes of them, the first
-// 64 bits of it in IPv6.
+// originOf identifies a client by its IP address: the whole address in IPv4, but only the first 64
+// bits in IPv6, since one client can use as many addresses below these as it likes.
 func originOf(address string) (string, error) {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {

@@ -36,7 +36,7 @@ func TestImpressionsAndClicksCountOnce(t *testing.T) {
 	w.counted(u.ID, 2, 1)
 }
 
-func TestOneTokenFromManyAtOnceCountsOnce(t *testing.T) {
+func TestConcurrentUsesOfOneTokenCountOnce(t *testing.T) {
 	w := newWorld(t)
 	u := w.place(1_000)
 	c := w.choose(1)[0]
@@ -101,7 +101,7 @@ func flip(text string) string {
 	return "A"
 }
 
-// newToken is a good impression token of another server.
+// newToken returns a valid impression token of another server.
 func newToken(t *testing.T) string {
 	t.Helper()
 	other := newWorld(t)
@@ -131,7 +131,7 @@ func TestTokensExpire(t *testing.T) {
 	w.counted(u.ID, 1, 0)
 }
 
-func TestServersOnOneDatabaseTakeEachOthersTokens(t *testing.T) {
+func TestServersOnOneDatabaseAcceptEachOthersTokens(t *testing.T) {
 	w := newWorld(t)
 	w.place(1_000)
 	c := w.choose(1)[0]
@@ -144,7 +144,7 @@ func TestServersOnOneDatabaseTakeEachOthersTokens(t *testing.T) {
 	}
 }
 
-func TestAFaultyKeyIsNotUsed(t *testing.T) {
+func TestFaultyKeyIsRefused(t *testing.T) {
 	store := adsmodel.New()
 	if _, err := store.SigningKey(t.Context(), []byte("short")); err != nil {
 		t.Fatal(err)
@@ -154,7 +154,7 @@ func TestAFaultyKeyIsNotUsed(t *testing.T) {
 	}
 }
 
-// TestLearningMovesTheChoice shows a CPC unit that nobody clicks, until a CPM unit is worth more.
+// TestLearningMovesTheChoice shows a CPC unit that gets no clicks, until a CPM unit is worth more.
 func TestLearningMovesTheChoice(t *testing.T) {
 	w := newWorld(t)
 	steady, learning := w.unit(4_500_000), w.unit(500_000)
@@ -162,7 +162,7 @@ func TestLearningMovesTheChoice(t *testing.T) {
 	w.add(ads.Batch{Units: []ads.Unit{steady, learning}})
 	shown := 0
 	for ; shown < 1000; shown++ {
-		w.now = w.now.Add(time.Second) // the zone is read anew
+		w.now = w.now.Add(time.Second) // the cached zone expires
 		c := w.choose(1)[0]
 		if c.Unit == steady.ID {
 			break
@@ -171,7 +171,8 @@ func TestLearningMovesTheChoice(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// 5.00 × 500 / (500 + n), in three digits: 4.51 for n = 54, 4.50 for 55 and 56, when they tie, 4.49 for 57.
+	// 5.00 × 500 / (500 + n), rounded to three digits, is 4.51 for n = 54, 4.50 for 55 and 56,
+	// which tie, and 4.49 for 57.
 	if shown < 55 || shown > 57 {
 		t.Errorf("the learning unit was shown %d times, want 55 to 57", shown)
 	}

@@ -9,9 +9,11 @@ import (
 	"plaza/fault"
 )
 
-// CheckReferences finds the first entry that refers to what is neither in the batch nor stored, or that has another currency than what it
-// belongs to, and stores nothing. A batch may have any size here. Errors name the entry and its part: NOT_FOUND for "campaigns.3.advertiser",
-// "units.3.campaign" and "units.3.zones.0"; INVALID for "campaigns.3.budget.currency", "zones.3.currency", "units.3.bid.currency" and "units.3.zones.0".
+// CheckReferences finds the first entry that refers to something that is neither in the batch nor
+// stored, or whose currency differs from that of what it belongs to. It stores nothing, and accepts
+// a batch of any size. Errors name the entry and its part: NOT_FOUND for "campaigns.3.advertiser",
+// "units.3.campaign" and "units.3.zones.0"; INVALID for "campaigns.3.budget.currency",
+// "zones.3.currency", "units.3.bid.currency" and "units.3.zones.0".
 func (s *Service) CheckReferences(ctx context.Context, b Batch) error {
 	r := newReferences(s)
 	for i := range b.Advertisers {
@@ -26,7 +28,7 @@ func (s *Service) CheckReferences(ctx context.Context, b Batch) error {
 	return present(eachChunk(b.Units, func(from int, some []Unit) error { return r.checkUnits(ctx, from, some) }))
 }
 
-// eachChunk bounds what one read asks for.
+// eachChunk splits entries into chunks, to limit the size of one read.
 func eachChunk[T any](entries []T, check func(from int, some []T) error) error {
 	from := 0
 	for some := range slices.Chunk(entries, MaxBatch) {
@@ -38,7 +40,8 @@ func eachChunk[T any](entries []T, check func(from int, some []T) error) error {
 	return nil
 }
 
-// references are what entries can refer to, as it will be when the batch is stored; nil for what is absent.
+// references holds what entries can refer to, in the state that it will have once the batch is
+// stored; nil for what does not exist.
 type references struct {
 	service     *Service
 	advertisers map[AdvertiserID]*Advertiser
@@ -50,7 +53,7 @@ func newReferences(s *Service) *references {
 	return &references{s, map[AdvertiserID]*Advertiser{}, map[CampaignID]*Campaign{}, map[ZoneID]*Zone{}}
 }
 
-// learn reads those that were not looked for yet.
+// learn reads the entries that are not known yet.
 func learn[K comparable, V any](ctx context.Context, known map[K]*V, ids []K, read func(context.Context, []K) (map[K]*V, error)) error {
 	var unknown []K
 	for _, id := range ids {
@@ -112,7 +115,7 @@ func (r *references) checkCampaigns(ctx context.Context, from int, campaigns []C
 	return nil
 }
 
-// checkRebudgeting looks at a stored campaign's units where its budget gets another currency.
+// checkRebudgeting checks a stored campaign's units if its budget changes its currency.
 func (r *references) checkRebudgeting(ctx context.Context, field string, stored, c *Campaign) error {
 	if stored == nil || !c.Budget.Limited() || (stored.Budget.Limited() && stored.Budget.Currency == c.Budget.Currency) {
 		return nil
@@ -163,7 +166,7 @@ func (r *references) checkUnits(ctx context.Context, from int, units []Unit) err
 	return nil
 }
 
-// learnOf reads what units refer to, and the campaigns that stored ones of them stay in.
+// learnOf reads what units refer to, and the campaigns of those that are stored already.
 func (r *references) learnOf(ctx context.Context, units []Unit, stored map[UnitID]*Unit) error {
 	var campaigns []CampaignID
 	var zones []ZoneID
@@ -180,7 +183,8 @@ func (r *references) learnOf(ctx context.Context, units []Unit, stored map[UnitI
 	return learn(ctx, r.zones, zones, r.service.zones)
 }
 
-// checkPlaces finds the zone that is absent or has another currency. It is the bid that is wrong where its currency is new and that of no zone.
+// checkPlaces finds a zone that does not exist or has another currency. If the bid has a new
+// currency that none of the zones has, the error names the bid instead.
 func (r *references) checkPlaces(field string, u *Unit, newCurrency bool) error {
 	wrong := -1
 	for i, id := range u.Zones {

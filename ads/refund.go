@@ -13,34 +13,36 @@ import (
 )
 
 const (
-	// RefundLife is how long after it was recorded something can be refunded. It ends before EventLife does, so that reports can
-	// still be made anew.
+	// RefundLife is how long after it was recorded something can be refunded. It is shorter than
+	// EventLife, so that the recordings for the affected reports still exist.
 	RefundLife = 60 * 24 * time.Hour
-	// MaxRefund is how many recordings one refund is about.
+	// MaxRefund is the most recordings that one refund can cover.
 	MaxRefund = 100_000
-	// MaxRefunded is how many recordings one call of Refunds.Continue refunds.
+	// MaxRefunded is the most recordings that one call of Refunds.Continue refunds.
 	MaxRefunded = 100
-	// MaxCharges is how many charges Refunds.Charged lists.
+	// MaxCharges is the most charges that Refunds.Charged lists.
 	MaxCharges = 100
-	// MaxReason bounds the reason of a refund, in characters.
+	// MaxReason limits the reason of a refund, in characters.
 	MaxReason = 200
 
-	// refundsAtOnce is how many calls of Refunds.Continue a person waits for; the rest is background work.
+	// refundsAtOnce is how many calls of Refunds.Continue run while the caller waits; the rest runs
+	// in the background.
 	refundsAtOnce = 20
 )
 
-// Selection picks recordings of a campaign that were billed, and not refunded.
+// Selection selects recordings of a campaign that were billed and not refunded.
 type Selection struct {
 	Campaign CampaignID
 	Unit     UnitID    // zero: any
 	Choice   ChoiceID  // zero: any
 	Kind     Kind      // empty: all
-	From, To time.Time // To is not in it
-	// Person is whose clicks and conversions, and Address is where clicks came from: of impressions neither is known. Zero: any.
+	From, To time.Time // To is exclusive
+	// Person selects clicks and conversions by one person, and Address clicks from one address.
+	// Impressions have neither. Zero: any.
 	Person, Address ProfileID
 }
 
-// Kinds are those that can be in a selection.
+// Kinds returns the kinds of recordings that the selection can contain.
 func (s *Selection) Kinds() []Kind {
 	switch {
 	case s.Kind != "":
@@ -62,73 +64,80 @@ type Charge struct {
 	Zone   ZoneID
 	At     time.Time
 	Amount Micros
-	Person ProfileID // of a click or a conversion; zero: unknown
+	Person ProfileID // who clicked or converted; zero: unknown
 }
 
-// Charges are what is in a selection.
+// Charges summarizes the recordings in a selection.
 type Charges struct {
-	Count  int // MaxRefund + 1 at most: then there may be more
+	Count  int // at most MaxRefund + 1, which means that there may be more
 	Amount Micros
-	Newest []Charge // MaxCharges at most
+	Newest []Charge // at most MaxCharges
 }
 
-// Add puts a charge among the newest, which are sorted: engines that find impressions and clicks apart need it.
+// Add inserts a charge into Newest, which is sorted. Engines that read impressions and clicks
+// separately need it.
 func (c *Charges) Add(charge Charge) {
 	i, _ := slices.BinarySearchFunc(c.Newest, charge, func(a, b Charge) int { return b.At.Compare(a.At) })
 	c.Newest = slices.Insert(c.Newest, i, charge)
 	c.Newest = c.Newest[:min(len(c.Newest), MaxCharges)]
 }
 
-// Refund is money that somebody gives back. It is no sooner stored than it goes on until it is done, whatever happens to servers.
+// Refund is an amount given back to a campaign. Once stored, it continues until it is done, even if
+// servers crash.
 type Refund struct {
 	ID RefundID
 	Selection
-	Most   int    // recordings that it refunds at most
-	By     string // the id of who began it
+	Most   int    // the most recordings that it may refund
+	By     string // the id of the user who requested it
 	Reason string // 1 to MaxReason characters
 	Begun  time.Time
 
-	Count  int // of recordings that were refunded so far
+	Count  int // recordings refunded so far
 	Amount Micros
 	Done   bool
 }
 
 // Refunds gives money back.
 //
-// To refund a recording is to make it invalid, once and for good: what it was billed becomes what was refunded of it, its campaign's ledger
-// gets that back as Campaign.Refund has it, the unit's counter and its place in zones are as though it had not been counted, and the tallies of its hour
-// are stale until they are made anew.
+// Refunding a recording makes it invalid, once and for good: the amount billed becomes the amount
+// refunded, its campaign's ledger gets the money back as Campaign.Refund describes, and the unit's
+// counter and place in zones are as though the recording had never been counted. The tallies of its
+// hour are stale until they are rebuilt.
 type Refunds interface {
-	// Charged adds up what is in a selection.
+	// Charged adds up the recordings in a selection.
 	Charged(ctx context.Context, s Selection) (Charges, error)
 	// Begin stores a refund.
 	Begin(ctx context.Context, r Refund) error
-	// Continue refunds up to MaxRefunded recordings of what a refund selects, and says how far it is. It is done when it has refunded Most of
-	// them, or there is none left; from then on nothing happens. Of any number of calls at the same time, each recording
-	// is refunded by one. ErrNotFound.
+	// Continue refunds up to MaxRefunded of the recordings that a refund selects, and returns its
+	// progress. The refund is done when it has refunded Most recordings, or when none is left;
+	// later calls do nothing. If calls run at the same time, each recording is refunded by one of
+	// them. ErrNotFound.
 	Continue(ctx context.Context, refund RefundID, now time.Time) (*Refund, error)
-	// Unfinished are refunds that are not done, the oldest first, 100 at most.
+	// Unfinished lists refunds that are not done, oldest first, at most 100.
 	Unfinished(ctx context.Context) ([]RefundID, error)
 	// ListRefunds reads a page of a campaign's refunds.
 	ListRefunds(ctx context.Context, of CampaignID, p Page) ([]*Refund, error)
 }
 
-// ChargeQuery asks for charges.
+// ChargeQuery selects charges.
 type ChargeQuery struct {
 	Campaign CampaignID
 	Unit     UnitID   // zero: any
 	Choice   ChoiceID // zero: any
 	Kind     Kind     // empty: all
-	// From and To bound the time; To is not in it. Zero: from 24 hours before To, or, with a choice, from as long ago as can be; until now.
+	// From and To limit the time; To is exclusive. If To is zero, it is now. If From is zero, it is
+	// 24 hours before To, or, with a choice, as early as possible.
 	From, To time.Time
-	// Person and Visitor are whose clicks and conversions, as Charge has a person, or as Request has a visitor: at most one of them. Address is the IP address
-	// that clicks came from.
+	// Person or Visitor selects clicks and conversions by one person: by the id in Charge, or by
+	// the visitor's id in Request. At most one of them can be set. Address is the IP address that
+	// clicks came from.
 	Person  ProfileID
 	Visitor string
 	Address string
 }
 
-// selection reads a query. Errors: INVALID, naming the field; NOT_FOUND for "campaignId" or "unitId".
+// selection parses a query. Errors: INVALID, naming the field; NOT_FOUND for "campaignId" or
+// "unitId".
 func (s *Service) selection(ctx context.Context, q ChargeQuery) (Selection, error) {
 	if err := s.counting.countDue(ctx, s.now()); err != nil {
 		return Selection{}, present(err)
@@ -137,7 +146,7 @@ func (s *Service) selection(ctx context.Context, q ChargeQuery) (Selection, erro
 	if err := selected.within(s.now()); err != nil {
 		return selected, err
 	}
-	if err := s.whose(ctx, q, &selected); err != nil {
+	if err := s.origins(ctx, q, &selected); err != nil {
 		return selected, err
 	}
 	if q.Kind == Impression && (!selected.Person.IsZero() || !selected.Address.IsZero()) {
@@ -156,14 +165,14 @@ func (s *Service) selection(ctx context.Context, q ChargeQuery) (Selection, erro
 	return selected, err
 }
 
-// within bounds the time of a selection.
+// within checks the time range of a selection, and fills in the defaults.
 func (s *Selection) within(now time.Time) error {
 	oldest, end := now.Add(-RefundLife), now.Truncate(time.Millisecond).Add(time.Millisecond)
 	if s.To.IsZero() {
 		s.To = end
 	}
 	if s.To.After(end) {
-		return fault.Invalidf("to", "This lies in the future.")
+		return fault.Invalidf("to", "This is in the future.")
 	}
 	if s.From.IsZero() {
 		s.From = s.To.Add(-24 * time.Hour)
@@ -175,20 +184,20 @@ func (s *Selection) within(now time.Time) error {
 		return fault.Invalidf("from", "What is older than %d days cannot be refunded.", RefundLife/(24*time.Hour))
 	}
 	if !s.From.Before(s.To) {
-		return fault.Invalidf("to", "The end lies before the start.")
+		return fault.Invalidf("to", "The end is before the start.")
 	}
 	return nil
 }
 
-// whose makes ids of persons and addresses, as recordings have them.
-func (s *Service) whose(ctx context.Context, q ChargeQuery, to *Selection) error {
+// origins translates a query's person, visitor and address into the ids that recordings store.
+func (s *Service) origins(ctx context.Context, q ChargeQuery, to *Selection) error {
 	key, err := s.signingKey(ctx)
 	if err != nil {
 		return err
 	}
 	if q.Visitor != "" {
 		if !q.Person.IsZero() {
-			return fault.Invalidf("visitor", "Either a person or a visitor is meant.")
+			return fault.Invalidf("visitor", "Give either a person or a visitor, not both.")
 		}
 		if err := checkVisitor(q.Visitor); err != nil {
 			return err
@@ -198,20 +207,21 @@ func (s *Service) whose(ctx context.Context, q ChargeQuery, to *Selection) error
 	if q.Address != "" {
 		origin, err := originOf(strings.TrimSpace(q.Address))
 		if err != nil {
-			return fault.Invalidf("address", "This is no IP address.")
+			return fault.Invalidf("address", "This is not an IP address.")
 		}
 		to.Address = hashed(key, "address", origin)
 	}
 	return nil
 }
 
-// Charged are the charges in a selection.
+// Charged is the answer to a ChargeQuery.
 type Charged struct {
 	Selection
 	Charges
 }
 
-// Charged says what a refund of a query would give back: look here first. Errors: INVALID and NOT_FOUND, naming the field.
+// Charged returns what a refund of the query would give back. Call it before Refund. Errors:
+// INVALID and NOT_FOUND, naming the field.
 func (s *Service) Charged(ctx context.Context, q ChargeQuery) (*Charged, error) {
 	selected, err := s.selection(ctx, q)
 	if err != nil {
@@ -224,12 +234,12 @@ func (s *Service) Charged(ctx context.Context, q ChargeQuery) (*Charged, error) 
 // RefundRequest asks for a refund.
 type RefundRequest struct {
 	ChargeQuery
-	Count  int    // what Charged has said: where it is not true any more, nothing happens
+	Count  int    // as returned by Charged; if it is no longer correct, nothing is refunded
 	Reason string // 1 to MaxReason characters
-	By     string // who asks
+	By     string // the id of the user who requests it
 }
 
-// Check says what is wrong with a request apart from what it selects.
+// Check validates a request, apart from its query.
 func (r *RefundRequest) Check() error {
 	var count error
 	if r.Count < 1 || r.Count > MaxRefund {
@@ -238,8 +248,10 @@ func (r *RefundRequest) Check() error {
 	return fault.All(count, fault.CheckLine("reason", r.Reason, 1, MaxReason))
 }
 
-// Refund gives back what was billed, and says how far that is: the rest of a long one is background work, and so is all of one that has begun when
-// the database stops answering. Errors are those of Charged; CONFLICT for "count" where another number of charges is there: after a refund, none are.
+// Refund gives back what was billed, and returns its progress. The rest of a long refund continues
+// in the background, and so does a refund that has begun when the database stops answering. Errors
+// are those of Charged; CONFLICT for "count" if the number of charges differs: after a refund, it
+// is 0.
 func (s *Service) Refund(ctx context.Context, r RefundRequest) (*Refund, error) {
 	selected, err := s.selection(ctx, r.ChargeQuery)
 	if err := fault.All(err, r.Check()); err != nil {
@@ -250,7 +262,7 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (*Refund, error) 
 		return nil, present(err)
 	}
 	if charges.Count != r.Count {
-		return nil, fault.Errorf(fault.CodeConflict, "count", "The number of such charges is %d by now.", charges.Count)
+		return nil, fault.Errorf(fault.CodeConflict, "count", "The number of such charges is now %d.", charges.Count)
 	}
 	refund := Refund{
 		ID: RefundID{id.At(s.now())}, Selection: selected, Most: r.Count, By: r.By, Reason: r.Reason, Begun: s.now().Truncate(time.Millisecond),
@@ -264,7 +276,7 @@ func (s *Service) Refund(ctx context.Context, r RefundRequest) (*Refund, error) 
 	return &refund, nil
 }
 
-// refund goes on with a refund, for as long as a person waits.
+// refund continues a refund for as long as the caller waits.
 func (s *Service) refund(ctx context.Context, r *Refund) (*Refund, error) {
 	for range refundsAtOnce {
 		next, err := s.store.Continue(ctx, r.ID, s.now())
@@ -278,7 +290,7 @@ func (s *Service) refund(ctx context.Context, r *Refund) (*Refund, error) {
 	return r, nil
 }
 
-// FinishRefunds goes on with all refunds that are not done. One that fails does not keep the others.
+// FinishRefunds continues all refunds that are not done. One that fails does not block the others.
 func (s *Service) FinishRefunds(ctx context.Context) error {
 	for {
 		open, err := s.store.Unfinished(ctx)
@@ -296,7 +308,7 @@ func (s *Service) FinishRefunds(ctx context.Context) error {
 	}
 }
 
-// ListRefunds reads a page of a campaign's refunds, the oldest first.
+// ListRefunds reads a page of a campaign's refunds, oldest first.
 func (s *Service) ListRefunds(ctx context.Context, of CampaignID, p Page) (Slice[*Refund], error) {
 	return slice(p, func(r *Refund) paging.Key { return keyOf(r.ID.ID) }, func(p Page) ([]*Refund, error) { return s.store.ListRefunds(ctx, of, p) })
 }

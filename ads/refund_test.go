@@ -9,7 +9,7 @@ import (
 	"plaza/id"
 )
 
-// clicked shows the stage's best ad to somebody, who clicks on it.
+// clicked shows the stage's best ad to a visitor, who clicks on it.
 func (s *stage) clicked(visitor, address string) ads.Choice {
 	s.t.Helper()
 	r := s.request(1)
@@ -36,7 +36,7 @@ func (s *stage) charged(q ads.ChargeQuery) *ads.Charged {
 	return charges
 }
 
-func TestRefundsGiveBackWhatOnePersonHasClicked(t *testing.T) {
+func TestRefundGivesBackOnePersonsClicks(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	c := s.campaign(func(c *ads.Campaign) { c.Budget = ads.Budget{Currency: "EUR", Total: 1_000_000, Daily: 500_000} })
 	u := s.unit(c, 10_000, func(u *ads.Unit) { u.Bid.Model = ads.CPC })
@@ -90,7 +90,7 @@ func TestRefundsGiveBackWhatOnePersonHasClicked(t *testing.T) {
 	}
 }
 
-// TestRefundsOfLongAgoShowInReports: the hour was added up long before.
+// TestRefundsOfLongAgoShowInReports refunds in an hour that was added up long before.
 func TestRefundsOfLongAgoShowInReports(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	c := s.campaign(plain)
@@ -117,8 +117,8 @@ func TestRefundsOfLongAgoShowInReports(t *testing.T) {
 	refused(t, err, fault.CodeInvalid, "from", "what is too old")
 }
 
-// TestLongRefundsGoOn: what a person does not wait for is done in the background.
-func TestLongRefundsGoOn(t *testing.T) {
+// TestLongRefundsContinueInTheBackground: a caller waits only for the first part of a refund.
+func TestLongRefundsContinueInTheBackground(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	c := s.campaign(plain)
 	u := s.unit(c, 1_000_000, asIs)
@@ -143,8 +143,8 @@ func TestLongRefundsGoOn(t *testing.T) {
 	}
 }
 
-// TestARefundThatHasBegunGoesOn: the database stops answering in the middle.
-func TestARefundThatHasBegunGoesOn(t *testing.T) {
+// TestRefundContinuesAfterAnOutage: the database stops answering in the middle of a refund.
+func TestRefundContinuesAfterAnOutage(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	c := s.campaign(plain)
 	s.unit(c, 10_000, func(u *ads.Unit) { u.Bid.Model = ads.CPC })
@@ -196,8 +196,8 @@ func TestRefundsRefuseBadInput(t *testing.T) {
 	}
 }
 
-// TestDaysOfBudgetsNeverComeAgain: a clock that is behind does not give a day its budget twice.
-func TestDaysOfBudgetsNeverComeAgain(t *testing.T) {
+// TestPastDaysGetNoNewBudget: a clock that is behind does not give a day its budget twice.
+func TestPastDaysGetNoNewBudget(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	c := s.campaign(func(c *ads.Campaign) { c.Budget = ads.Budget{Currency: "EUR", Daily: 1_000} })
 	midnight := s.now.Truncate(24 * time.Hour).Add(24 * time.Hour)
@@ -220,7 +220,7 @@ func TestDaysOfBudgetsNeverComeAgain(t *testing.T) {
 	}
 }
 
-// TestAddressesOfOneNetworkAreOne: in IPv6 a client has as many addresses as it likes.
+// TestAddressesOfOneNetworkAreOne: in IPv6 a client can use many addresses.
 func TestAddressesOfOneNetworkAreOne(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	c := s.campaign(plain)

@@ -11,25 +11,25 @@ import (
 	"plaza/fault"
 )
 
-// MaxReport is how long a time one report is about.
+// MaxReport is the longest time that one report can cover.
 const MaxReport = 31 * 24 * time.Hour
 
-// Dimension is what a report has a row for each of.
+// Dimension is what the rows of a report stand for.
 type Dimension string
 
-// The dimensions. Hours and days are those of UTC.
+// The dimensions. Hours and days are in UTC.
 const (
 	PerHour     Dimension = "HOUR"
 	PerDay      Dimension = "DAY"
 	PerCampaign Dimension = "CAMPAIGN"
 	PerUnit     Dimension = "UNIT"
 	PerZone     Dimension = "ZONE"
-	PerKeyword  Dimension = "KEYWORD" // that matched; an impression counts for each of its keywords
+	PerKeyword  Dimension = "KEYWORD" // that matched; an impression counts for each of its matching keywords
 )
 
 // ReportRequest asks for a report.
 type ReportRequest struct {
-	From, To time.Time // whole hours; To is not in it
+	From, To time.Time // whole hours; To is exclusive
 	By       Dimension
 	Campaign CampaignID // zero: all
 }
@@ -53,15 +53,16 @@ type ReportRow struct {
 	Currency    Currency
 	Impressions int64
 	Clicks      int64
-	Conversions int64 // that were made in that time, whenever the click was
-	Invalid     int64 // impressions, clicks and conversions that count nowhere
+	Conversions int64 // made in that time, whenever the click was
+	Invalid     int64 // impressions, clicks and conversions that are not counted elsewhere
 	Spend       Micros
-	Refunded    Micros // of what was invalid: it is not in Spend
-	// Asked and Filled are how many ads were asked for, and chosen; 0 but for hours, days and zones, of all campaigns together.
+	Refunded    Micros // of what was invalid: Spend does not include it
+	// Asked and Filled are how many ads were requested and how many were chosen, for all campaigns
+	// together. They are 0 except in rows for hours, days and zones.
 	Asked, Filled int64
 }
 
-// FillRate is the share of what was asked for that was filled; 0 without any.
+// FillRate returns the share of requested ads that were chosen; 0 if none was requested.
 func (r *ReportRow) FillRate() float64 {
 	if r.Asked == 0 {
 		return 0
@@ -69,12 +70,12 @@ func (r *ReportRow) FillRate() float64 {
 	return float64(r.Filled) / float64(r.Asked)
 }
 
-// HourKey is the key of an hour or a day.
+// HourKey returns the key of an hour or a day.
 func HourKey(hour time.Time) string { return hour.UTC().Format(hourKey) }
 
 const hourKey = "2006-01-02T15:04:05.000Z"
 
-// CTR is the clicks for each impression; 0 without any.
+// CTR returns clicks per impression; 0 without impressions.
 func (r *ReportRow) CTR() float64 {
 	if r.Impressions == 0 {
 		return 0
@@ -82,7 +83,8 @@ func (r *ReportRow) CTR() float64 {
 	return float64(r.Clicks) / float64(r.Impressions)
 }
 
-// ConversionRate is the conversions for each click; 0 without any. It can be more than 1, where the clicks were made before.
+// ConversionRate returns conversions per click; 0 without clicks. It can exceed 1, if clicks were
+// made before the reported time.
 func (r *ReportRow) ConversionRate() float64 {
 	if r.Clicks == 0 {
 		return 0
@@ -90,7 +92,7 @@ func (r *ReportRow) ConversionRate() float64 {
 	return float64(r.Conversions) / float64(r.Clicks)
 }
 
-// ConversionsPerImpression is the conversions for each impression; 0 without any.
+// ConversionsPerImpression returns conversions per impression; 0 without impressions.
 func (r *ReportRow) ConversionsPerImpression() float64 {
 	if r.Impressions == 0 {
 		return 0
@@ -98,7 +100,8 @@ func (r *ReportRow) ConversionsPerImpression() float64 {
 	return float64(r.Conversions) / float64(r.Impressions)
 }
 
-// CostPerConversion is what was spent for each conversion, whatever it was spent on; ok is false without any.
+// CostPerConversion returns the total spend divided by the conversions, whatever the bid model; ok
+// is false without conversions.
 func (r *ReportRow) CostPerConversion() (cost Micros, ok bool) {
 	if r.Conversions == 0 {
 		return 0, false
@@ -106,7 +109,7 @@ func (r *ReportRow) CostPerConversion() (cost Micros, ok bool) {
 	return r.Spend / Micros(r.Conversions), true
 }
 
-// ECPM is what a thousand impressions have brought; 0 without any.
+// ECPM returns what a thousand impressions have cost; 0 without impressions.
 func (r *ReportRow) ECPM() Micros {
 	if r.Impressions == 0 {
 		return 0
@@ -114,26 +117,29 @@ func (r *ReportRow) ECPM() Micros {
 	return Micros(float64(r.Spend) / float64(r.Impressions) * mille)
 }
 
-// Reports sums up what was recorded.
+// Reports adds up what was recorded.
 type Reports interface {
-	// RollUp makes the tallies of the hours between from and to anew, of what was recorded in them, so that none of these hours is stale,
-	// and remembers until, if it is later than before, in one transaction. Doing it again changes nothing.
+	// RollUp rebuilds the tallies of the hours between from and to from the recordings in them, so
+	// that none of these hours is stale, and stores until, unless a later one is stored, in one
+	// transaction. Repeating the call changes nothing.
 	RollUp(ctx context.Context, from, to, until time.Time) error
-	// RolledUp is the latest until; zero before the first. stale are hours in which something was refunded since they were made, in any order.
+	// RolledUp returns the latest until; zero before the first RollUp. stale are the hours in which
+	// something was refunded since they were added up, in any order.
 	RolledUp(ctx context.Context) (until time.Time, stale []time.Time, err error)
-	// Oldest is when the oldest recording was made that is kept; zero where there is none.
+	// Oldest returns the time of the oldest recording that is kept; zero if there is none.
 	Oldest(ctx context.Context) (time.Time, error)
-	// Report adds up tallies: one row for each key and currency that has any, in any order.
+	// Report adds up tallies: one row for each key and currency with data, in any order.
 	Report(ctx context.Context, r ReportRequest) ([]ReportRow, error)
 }
 
-// lateness is how long after its hour something may still be recorded.
+// lateness is how long after the end of its hour a recording may still be stored.
 const lateness = 5 * time.Minute
 
-// rollUpSpan is how long a time one transaction adds up.
+// rollUpSpan is how much time one transaction adds up.
 const rollUpSpan = 24 * time.Hour
 
-// CatchUp sums up what may have been recorded since the last time, on any server, and again the hours of what was refunded since.
+// CatchUp adds up what servers may have recorded since the last time, and rebuilds the hours with
+// refunds since then.
 func (s *Service) CatchUp(ctx context.Context) error {
 	if err := s.counting.countDue(ctx, s.now()); err != nil {
 		return present(err)
@@ -155,7 +161,8 @@ func (s *Service) CatchUp(ctx context.Context) error {
 	return nil
 }
 
-// Rebuild makes all tallies anew of which recordings are still kept: from an hour on; the zero time where there are none.
+// Rebuild rebuilds all tallies for which recordings are still kept, and returns the first hour; the
+// zero time if there are none.
 func (s *Service) Rebuild(ctx context.Context) (from time.Time, err error) {
 	if err := s.counting.countDue(ctx, s.now()); err != nil {
 		return time.Time{}, present(err)
@@ -163,7 +170,8 @@ func (s *Service) Rebuild(ctx context.Context) (from time.Time, err error) {
 	return s.rollUp(ctx, time.Time{})
 }
 
-// rollUp adds up since an hour, or since the first one of which there are recordings, and says which that was; the zero time where there are none.
+// rollUp adds up the hours since the given one, or since the first hour with recordings, and
+// returns the hour where it began; the zero time if there are no recordings.
 func (s *Service) rollUp(ctx context.Context, since time.Time) (time.Time, error) {
 	now := s.now()
 	if since.IsZero() {
@@ -193,13 +201,14 @@ func (s *Service) rollUp(ctx context.Context, since time.Time) (time.Time, error
 	return since, nil
 }
 
-// oldestHour is the first one of which all recordings are kept.
+// oldestHour returns the first hour of which all recordings are kept.
 func (s *Service) oldestHour() time.Time {
 	return s.now().Add(-EventLife).Truncate(time.Hour).Add(time.Hour)
 }
 
-// Report adds up what was recorded, until now, by hour or day in their order, and else the highest spend first. What other servers were asked for
-// in the last seconds may be missing. Errors: INVALID for "from" or "to"; NOT_FOUND for "campaignId".
+// Report adds up what was recorded until now. Hours and days come in order, other rows by spend,
+// highest first. Requests to other servers in the last seconds may be missing. Errors: INVALID for
+// "from" or "to"; NOT_FOUND for "campaignId".
 func (s *Service) Report(ctx context.Context, r ReportRequest) ([]ReportRow, error) {
 	if err := r.check(); err != nil {
 		return nil, err
@@ -224,8 +233,8 @@ func (s *Service) Report(ctx context.Context, r ReportRequest) ([]ReportRow, err
 	return rows, present(err)
 }
 
-// CSV writes a report as RFC 4180 has it, with a head. What a spreadsheet would take for a formula gets an apostrophe. Cells
-// without a value are empty.
+// CSV writes a report in the format of RFC 4180, with a header. A text that a spreadsheet would run
+// as a formula gets an apostrophe in front. Cells without a value are empty.
 func CSV(by Dimension, rows []ReportRow) string {
 	var text strings.Builder
 	w := csv.NewWriter(&text)
@@ -256,5 +265,5 @@ func CSV(by Dimension, rows []ReportRow) string {
 	return text.String()
 }
 
-// amount writes micros as units: "2.500000".
+// amount formats micros as units: "2.500000".
 func amount(m Micros) string { return fmt.Sprintf("%d.%06d", m/1_000_000, m%1_000_000) }

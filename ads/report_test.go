@@ -10,13 +10,13 @@ import (
 	"plaza/id"
 )
 
-func TestReportsFollowWhatIsRecorded(t *testing.T) {
+func TestReportsIncludeNewRecordings(t *testing.T) {
 	s := newStage(t, ads.ByKeywords)
 	c := s.campaign(plain)
 	u := s.unit(c, 500_000, func(u *ads.Unit) { u.Bid.Model, u.Keywords = ads.CPC, []string{"anvil"} })
 	hour := s.now.Truncate(time.Hour)
 	r := ads.ReportRequest{From: hour, To: hour.Add(48 * time.Hour), By: ads.PerHour}
-	for step, want := range []int{1, 1, 2} { // hours that have rows
+	for step, want := range []int{1, 1, 2} { // hours with rows
 		choice := s.shows(s.request(1, "anvil"), u)[0]
 		if _, err := s.RecordImpression(s.ctx, choice.ImpressionToken); err != nil {
 			t.Fatal(err)

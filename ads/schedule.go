@@ -7,20 +7,22 @@ import (
 	"plaza/fault"
 )
 
-// Schedule says when a campaign runs. The zero value is: always.
+// Schedule says when a campaign runs. The zero value means always.
 type Schedule struct {
-	Start, End time.Time // from Start, and before End; zero for no bound
-	// TimeZone is an IANA name such as "Europe/Berlin": that of weekdays, hours, and of the days of a daily budget. "" is UTC.
+	Start, End time.Time // Start is inclusive, End exclusive; zero: no limit
+	// TimeZone is an IANA name such as "Europe/Berlin". It applies to the weekdays, the hours, and
+	// the days of a daily budget. "" is UTC.
 	TimeZone string
 	Weekdays Weekdays
-	// FromHour and ToHour bound the hours of each day: FromHour ≤ hour < ToHour, 0 to 24. Both 0: all day.
+	// FromHour and ToHour limit the hours of each day: FromHour ≤ hour < ToHour, 0 to 24. Both 0:
+	// all day.
 	FromHour, ToHour int
 }
 
-// Weekdays is a set of time.Weekday, one bit each. The empty set stands for all days.
+// Weekdays is a set of time.Weekday, one bit each. The empty set means all days.
 type Weekdays uint8
 
-// On makes a set.
+// On returns the set of the given days.
 func On(days ...time.Weekday) Weekdays {
 	var set Weekdays
 	for _, day := range days {
@@ -29,10 +31,10 @@ func On(days ...time.Weekday) Weekdays {
 	return set
 }
 
-// Has says whether a day is in the set.
+// Has reports whether a day is in the set.
 func (w Weekdays) Has(day time.Weekday) bool { return w == 0 || w&(1<<day) != 0 }
 
-// List are the days of the set, from Sunday on; none for all days.
+// List returns the days of the set, Sunday first; none if the set means all days.
 func (w Weekdays) List() []time.Weekday {
 	var days []time.Weekday
 	for day := time.Sunday; day <= time.Saturday; day++ {
@@ -46,7 +48,7 @@ func (w Weekdays) List() []time.Weekday {
 func (s *Schedule) check(field string) error {
 	var end, zone, days error
 	if !s.Start.IsZero() && !s.End.IsZero() && !s.Start.Before(s.End) {
-		end = fault.Invalidf(at(field, "end"), "The end lies before the start.")
+		end = fault.Invalidf(at(field, "end"), "The end is before the start.")
 	}
 	if _, err := location(s.TimeZone); err != nil {
 		zone = fault.Invalidf(at(field, "timeZone"), "There is no such time zone: an IANA name such as Europe/Berlin is needed.")
@@ -62,15 +64,15 @@ func (s *Schedule) checkHours(field string) error {
 		return nil
 	}
 	if s.FromHour < 0 || s.FromHour > 23 {
-		return fault.Invalidf(at(field, "fromHour"), "An hour to begin is 0 to 23.")
+		return fault.Invalidf(at(field, "fromHour"), "The hour to begin must be 0 to 23.")
 	}
 	if s.ToHour <= s.FromHour || s.ToHour > 24 {
-		return fault.Invalidf(at(field, "toHour"), "An hour to end lies behind the one to begin, and is 24 at most.")
+		return fault.Invalidf(at(field, "toHour"), "The hour to end must be after the hour to begin, and at most 24.")
 	}
 	return nil
 }
 
-// Runs says whether a moment is within the schedule.
+// Runs reports whether a moment is within the schedule.
 func (s *Schedule) Runs(now time.Time) bool {
 	if now.Before(s.Start) || (!s.End.IsZero() && !now.Before(s.End)) {
 		return false
@@ -82,19 +84,19 @@ func (s *Schedule) Runs(now time.Time) bool {
 	return s.Weekdays.Has(local.Weekday()) && (s.ToHour == 0 || (local.Hour() >= s.FromHour && local.Hour() < s.ToHour))
 }
 
-// local is a moment in the schedule's time zone.
+// local converts a moment to the schedule's time zone.
 func (s *Schedule) local(now time.Time) time.Time {
 	where, err := location(s.TimeZone)
 	if err != nil {
-		where = time.UTC // was checked when it was stored
+		where = time.UTC // cannot happen: the name was checked when it was stored
 	}
 	return now.In(where)
 }
 
-// Day is the campaign's day at a moment: "2026-11-22".
+// Day returns the campaign's day at a moment: "2026-11-22".
 func (s *Schedule) Day(now time.Time) string { return s.local(now).Format(time.DateOnly) }
 
-// dayElapsed is how much of the run time of the campaign's day is over, 0 to 1.
+// dayElapsed returns how much of the campaign's run time on that day is over, 0 to 1.
 func (s *Schedule) dayElapsed(now time.Time) float64 {
 	local := s.local(now)
 	y, m, d := local.Date()
@@ -120,7 +122,7 @@ func elapsed(from, until, now time.Time) float64 {
 	return min(max(float64(now.Sub(from))/float64(whole), 0), 1)
 }
 
-// locations are time zones that were looked up: reading one takes a file.
+// locations caches time zones: loading one reads a file.
 var locations sync.Map
 
 func location(name string) (*time.Location, error) {

@@ -10,28 +10,29 @@ import (
 )
 
 const (
-	// MaxCount is how many ads one choice may ask for.
+	// MaxCount is the most ads that one request can ask for.
 	MaxCount = 10
-	// MaxBatch is how many entries of each kind Service.Add takes at once.
+	// MaxBatch is the most entries of each kind that one call of Service.Add accepts.
 	MaxBatch = 1000
 
 	keySize = 32 // bytes; that of HMAC-SHA256's output (RFC 2104, section 3)
 )
 
-// Options changes a Service. The zero value is good.
+// Options configures a Service. The zero value is valid.
 type Options struct {
 	// Now is the clock. Default: time.Now.
 	Now func() time.Time
-	// Random decides between units that tie. It is used without a lock. Default: math/rand/v2's own source.
+	// Random breaks ties between units. It is used without a lock. Default: the source of
+	// math/rand/v2.
 	Random mathrand.Source
-	// Go runs what need not be waited for. Default: in a goroutine.
+	// Go runs work that no caller waits for. Default: in a goroutine.
 	Go func(func())
-	// Patience is how long to wait for the database where a budget needs a balance from it. Default: 5 s.
+	// Patience is how long to wait for a balance from the database. Default: 5 s.
 	Patience time.Duration
 }
 
-// Service chooses ads, and counts what was shown and clicked. Its methods may be called from any goroutine, and by
-// anybody, signed in or not. Errors that are no *fault.Error are internal.
+// Service chooses ads, and counts what was shown and clicked. Its methods are safe for concurrent
+// use, and do not check who is signed in. Errors that are not a *fault.Error are internal.
 type Service struct {
 	store   Store
 	now     func() time.Time
@@ -41,12 +42,12 @@ type Service struct {
 	recent  *zoneCache
 	key     atomic.Pointer[[]byte]
 
-	counting *counting
-	clicks   *clickKeeper
-	toldLost atomic.Int64 // of the clicks that were lost, how many have been logged
+	counting     *counting
+	clicks       *clickKeeper
+	reportedLost atomic.Int64 // how many of the lost clicks have been reported
 }
 
-// New makes a service on a store. It does not use the store yet.
+// New returns a service on a store. It does not access the store yet.
 func New(store Store, o Options) *Service {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -62,18 +63,18 @@ func New(store Store, o Options) *Service {
 		store: store, now: o.Now, random: random,
 		wallet: newWallet(store, o), counter: newCounter(store, o.Now), recent: newZoneCache(store, o.Now),
 	}
-	s.counting = newCounting(store, o.Now, s.told, o.Go)
+	s.counting = newCounting(store, o.Now, s.handleReceipts, o.Go)
 	s.clicks = newClickKeeper(store, s.counting.add, o.Go)
 	return s
 }
 
-// processSource is the process's random source, which any goroutine may use.
+// processSource is the random source of the process, which is safe for concurrent use.
 type processSource struct{}
 
 func (processSource) Uint64() uint64 { return mathrand.Uint64() } //nolint:gosec // as in New
 
-// Add checks a batch and stores what of it does not exist, by id. A batch has at most MaxBatch entries of
-// each kind. Errors name the entry and its part: "units.3.landingUrl".
+// Add checks a batch and stores those of its entries whose ids do not exist yet. A batch has at
+// most MaxBatch entries of each kind. Errors name the entry and its part: "units.3.landingUrl".
 func (s *Service) Add(ctx context.Context, b Batch) (added int, err error) {
 	if err := b.check(); err != nil {
 		return 0, err
@@ -82,13 +83,13 @@ func (s *Service) Add(ctx context.Context, b Batch) (added int, err error) {
 	return added, present(err)
 }
 
-// put stores a batch. This server shows what it has changed at once, others within zoneLife.
+// put stores a batch. This server shows the change immediately, others within zoneLife.
 func (s *Service) put(ctx context.Context, b Batch) (saved int, err error) {
 	defer s.recent.forget()
 	return s.store.Save(ctx, b)
 }
 
-// signingKey is the secret that all servers on this database share, read once.
+// signingKey returns the secret that all servers on this database share. It is read once.
 func (s *Service) signingKey(ctx context.Context) ([]byte, error) {
 	if known := s.key.Load(); known != nil {
 		return *known, nil

@@ -69,7 +69,7 @@ func (s *stage) shows(r ads.Request, want ...ads.UnitID) []ads.Choice {
 	return choices
 }
 
-func TestKeywordsDecideWhereTheZoneIsDesignedSo(t *testing.T) {
+func TestKeywordsDecideInZonesByKeywords(t *testing.T) {
 	for design, want := range map[ads.Design]int{ads.ByKeywords: 1, ads.ByFrequency: 0, ads.ByZone: 0} {
 		s := newStage(t, design)
 		units := []ads.UnitID{
@@ -85,7 +85,7 @@ func TestKeywordsDecideWhereTheZoneIsDesignedSo(t *testing.T) {
 	}
 }
 
-func TestTheWeightOfAKeywordDecidesOnPagesAboutIt(t *testing.T) {
+func TestKeywordWeightDecidesOnPagesWithTheKeyword(t *testing.T) {
 	for design, want := range map[ads.Design]int{ads.ByKeywords: 1, ads.ByFrequency: 0, ads.ByZone: 0} {
 		s := newStage(t, design)
 		units := []ads.UnitID{
@@ -113,7 +113,7 @@ func TestTheWeightOfAKeywordDecidesOnPagesAboutIt(t *testing.T) {
 	}
 }
 
-func TestOtherKeywordsLeaveTheWeightsOfThoseThatStay(t *testing.T) {
+func TestRemainingKeywordsKeepTheirWeights(t *testing.T) {
 	u := ads.Unit{Keywords: []string{"anvil", "forge"}, KeywordWeights: []ads.KeywordWeight{{Keyword: "anvil", Weight: 2}, {Keyword: "forge", Weight: 3}}}
 	u.SetKeywords([]string{"forge", "steel"})
 	if !slices.Equal(u.KeywordWeights, []ads.KeywordWeight{{Keyword: "forge", Weight: 3}}) {
@@ -121,7 +121,7 @@ func TestOtherKeywordsLeaveTheWeightsOfThoseThatStay(t *testing.T) {
 	}
 }
 
-func TestNoAdvertiserComesTwiceUnlessThereIsNothingElse(t *testing.T) {
+func TestAdvertisersRepeatOnlyIfNothingElseIsLeft(t *testing.T) {
 	s := newStage(t, ads.ByKeywords)
 	c := s.campaign(plain)
 	first, second := s.unit(c, 5_000_000, asIs), s.unit(c, 4_000_000, asIs)
@@ -133,7 +133,7 @@ func TestNoAdvertiserComesTwiceUnlessThereIsNothingElse(t *testing.T) {
 	s.shows(s.request(9), first, other, second, house)
 }
 
-func TestSchedulesAreKept(t *testing.T) {
+func TestSchedulesAreRespected(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	u := s.unit(s.campaign(func(c *ads.Campaign) {
 		c.Schedule = ads.Schedule{
@@ -168,7 +168,7 @@ func TestWeightedUnitsTakeTurns(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	c := s.campaign(plain)
 	heavy := s.unit(c, 1_000_000, func(u *ads.Unit) { u.Weight = 3 })
-	s.unit(c, 5_000_000, func(u *ads.Unit) { u.Weight = 1 }) // the mean is 2.00
+	s.unit(c, 5_000_000, func(u *ads.Unit) { u.Weight = 1 }) // the campaign's mean is 2.00
 	below := s.unit(s.campaign(plain), 1_900_000, asIs)
 	const draws = 4_000
 	count := 0
@@ -195,7 +195,7 @@ func TestCapsCountForUsersAndVisitors(t *testing.T) {
 	s.shows(r, rest)
 	r.Visitor = "somebody.else"
 	s.shows(r, u)
-	r.User = "user_1" // a user's caps are not a visitor's
+	r.User = "user_1" // a user's caps are independent of a visitor's
 	s.shows(r, u)
 	s.shows(r, rest)
 	r.User, r.Visitor = "", ""
@@ -211,7 +211,7 @@ func TestCapsCountForUsersAndVisitors(t *testing.T) {
 	s.shows(r, u)
 }
 
-func TestExplainSaysWhatAChoiceWouldDo(t *testing.T) {
+func TestExplainMatchesChoices(t *testing.T) {
 	s := newStage(t, ads.ByKeywords)
 	won := s.campaign(plain)
 	want := map[ads.UnitID]ads.Verdict{
@@ -224,7 +224,7 @@ func TestExplainSaysWhatAChoiceWouldDo(t *testing.T) {
 	r := s.request(1, "anvil")
 	s.shows(r, capped)
 	want[capped] = ads.AtCap
-	for range 3 { // it changes nothing
+	for range 3 { // Explain changes nothing, so repeat it
 		explained, err := s.Explain(s.ctx, r)
 		if err != nil || len(explained) != len(want) || explained[0].Verdict != ads.Won {
 			t.Fatalf("%+v, %v", explained, err)
@@ -238,7 +238,7 @@ func TestExplainSaysWhatAChoiceWouldDo(t *testing.T) {
 	r.Visitor = ""
 	explained, err := s.Explain(s.ctx, r)
 	if err != nil || !slices.ContainsFunc(explained, func(e ads.Explanation) bool { return e.Unit == capped && e.Verdict == ads.NoProfile }) {
-		t.Errorf("for nobody: %+v, %v", explained, err)
+		t.Errorf("without a person: %+v, %v", explained, err)
 	}
 }
 
@@ -248,7 +248,7 @@ func TestExplainNeedsAZone(t *testing.T) {
 	refused(t, err, fault.CodeNotFound, "zone", "Explain")
 }
 
-func TestStaffCountsNowhere(t *testing.T) {
+func TestStaffRecordingsAreNotCounted(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	u := s.unit(s.campaign(plain), 1_000_000, asIs)
 	r := s.request(1)
@@ -263,7 +263,8 @@ func TestStaffCountsNowhere(t *testing.T) {
 	s.counted(u, 0, 0)
 }
 
-// TestEvenPaceFollowsThePlan simulates a day with quiet nights: ten times as many ads could be shown as are paid for.
+// TestEvenPaceFollowsThePlan simulates a day with quiet nights, and ten times as many requests as
+// the budget pays for.
 func TestEvenPaceFollowsThePlan(t *testing.T) {
 	const daily, requests = 2_000, 20_000 // impressions; one costs 1,000 micros
 	s := newStage(t, ads.ByZone)
@@ -296,7 +297,8 @@ func TestEvenPaceFollowsThePlan(t *testing.T) {
 	t.Logf("%.1f %% were spent, and %.1f %% off the plan at most", 100*float64(s.spent(c))/(daily*1_000), 100*worst)
 }
 
-// TestAwkwardBudgetsAreUsedUp has budgets that are no multiples of a lease: one request after the other gets an ad, or, at an even pace, every second one.
+// TestAwkwardBudgetsAreUsedUp has budgets that are not multiples of a lease. Each request gets an
+// ad, or, at an even pace, every second one does.
 func TestAwkwardBudgetsAreUsedUp(t *testing.T) {
 	midnight := time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 	for name, c := range map[string]struct {
@@ -327,7 +329,7 @@ func TestAwkwardBudgetsAreUsedUp(t *testing.T) {
 	}
 }
 
-// showOne chooses and shows what there is.
+// showOne chooses an ad and records its impression, if there is one.
 func (s *stage) showOne() {
 	s.t.Helper()
 	choices, err := s.Choose(s.ctx, s.request(1))
@@ -350,8 +352,9 @@ func (s *stage) spent(c ads.Campaign) ads.Micros {
 	return found[c.ID].Spent
 }
 
-// TestManyWhoAskAtOnceGetAllOfABudget lets 64 ask two servers for twice as many ads as there are: nobody is turned away while there is money.
-func TestManyWhoAskAtOnceGetAllOfABudget(t *testing.T) {
+// TestConcurrentRequestsGetAllOfABudget lets 64 clients ask two servers for twice as many ads as
+// the budget pays for: no request is refused while money is left.
+func TestConcurrentRequestsGetAllOfABudget(t *testing.T) {
 	const budget, askers, each = 1_000, 64, 32
 	s := newStage(t, ads.ByZone)
 	s.unit(s.campaign(func(c *ads.Campaign) { c.Budget = ads.Budget{Currency: "EUR", Total: budget * 1_000} }), 1_000_000, asIs)

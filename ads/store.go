@@ -6,12 +6,14 @@ import (
 	"time"
 )
 
-// Store is all that the domain needs of a storage engine. Every engine passes the suite in storage/storagetest/adstest.
+// Store is what the domain needs of a storage engine. Every engine passes the suite in
+// storage/storagetest/adstest.
 //
-// What holds for all calls: a call that returns nil is durable; a call that returns an error has changed nothing,
-// unless the error is ErrUnavailable or ctx's, when it may have happened. Each call that writes is one transaction. What a
-// call has written, every later call reads, on every server. Texts come back byte for byte, times to the millisecond. Errors that are no
-// sentinel of this package are internal.
+// These guarantees hold for all calls: a call that returns nil is durable; a call that returns an
+// error has changed nothing, unless the error is ErrUnavailable or ctx's: then the outcome is
+// unknown. Each call that writes is one transaction. Every later call, on every server, reads what
+// a call has written. Texts come back byte for byte, times to the millisecond. Errors that are not
+// sentinels of this package are internal.
 type Store interface {
 	Catalogue
 	Zones
@@ -24,34 +26,39 @@ type Store interface {
 	Keys
 }
 
-// Batch is what Catalogue.Save takes: things, and what they refer to, in one go.
+// Batch is the input of Catalogue.Save: entries that may refer to each other.
 type Batch struct {
 	Advertisers []Advertiser
 	Campaigns   []Campaign
-	Zones       []Zone // without units
-	Units       []Unit // impressions, clicks and conversions are not stored
+	Zones       []Zone // their Units are ignored
+	Units       []Unit // their counters are not stored
 }
 
-// Catalogue stores what there is to advertise.
+// Catalogue stores advertisers, campaigns, units and zones.
 type Catalogue interface {
-	// Save stores entries in one transaction, and counts those that it has stored. An entry of Revision 0 is new: where its
-	// id exists already it is left as it is, and so is a second new entry of one id. Any other entry replaces what is
-	// stored, if that has this very revision, and else is ErrConflict (also where it is absent). What is stored
-	// has the next revision. Zones keep their currency, campaigns their advertiser, and units their campaign and counters.
+	// Save stores entries in one transaction, and returns how many it has stored. An entry with
+	// Revision 0 is new: if its id exists already, in the store or earlier in the batch, the entry
+	// is skipped. Any other entry replaces the stored one if that has the same revision; otherwise
+	// the error is ErrConflict, also if there is no stored one. Each stored entry gets the next
+	// revision. Zones keep their currency, campaigns their advertiser, and units their campaign and
+	// counters.
 	//
-	// Zones show the change at once: a unit runs in its zones while it and its campaign are active, whoever saves at the same
-	// time. ErrNotFound: a campaign's advertiser, or a unit's campaign or zone, is neither stored nor in the batch. ErrCurrency: a
-	// zone exists with another currency, or a unit bids in another one than its zone's or its campaign's budget's.
-	// ErrFull: a zone would have more than MaxZoneUnits units that are not archived.
-	// ErrUpgrading: a unit's bid is a CPA, and servers that do not know it may use the database; they would charge nothing for it. Or its keywords have
-	// weights, or a campaign its own attribution, which such servers would ignore and lose; nor could they read the tokens of such a campaign.
+	// Zones show the change immediately: a unit runs in its zones while it and its campaign are
+	// active, even if several writers save at the same time. ErrNotFound: a campaign's advertiser,
+	// or a unit's campaign or zone, is neither stored nor in the batch. ErrCurrency: a zone exists
+	// with another currency, or a unit's bid has another currency than one of its zones or its
+	// campaign's budget. ErrFull: a zone would have more than MaxZoneUnits units that are not
+	// archived. ErrUpgrading: a unit's bid is a CPA, its keywords have weights, or a campaign has
+	// its own attribution, and servers of an older version may use the database. They would charge
+	// nothing for a CPA, would ignore and lose the weights and the attribution, and could not read
+	// the tokens of such a campaign.
 	Save(ctx context.Context, b Batch) (saved int, err error)
 
-	// Advertisers reads by id; absent advertisers are missing in the map.
+	// Advertisers reads by id; the map omits those that do not exist.
 	Advertisers(ctx context.Context, ids []AdvertiserID) (map[AdvertiserID]*Advertiser, error)
-	// Campaigns reads by id; absent campaigns are missing in the map.
+	// Campaigns reads by id; the map omits those that do not exist.
 	Campaigns(ctx context.Context, ids []CampaignID) (map[CampaignID]*Campaign, error)
-	// Units reads by id; absent units are missing in the map. Units are found whether they run or not.
+	// Units reads by id, whether or not the units run; the map omits those that do not exist.
 	Units(ctx context.Context, ids []UnitID) (map[UnitID]*Unit, error)
 
 	// ListAdvertisers reads a page of all advertisers.
@@ -64,59 +71,66 @@ type Catalogue interface {
 	ListZones(ctx context.Context, p Page) ([]*Zone, error)
 }
 
-// Zones reads places with what runs there.
+// Zones reads zones with the units that run there.
 type Zones interface {
-	// Zone reads one zone with its running units in order: see Zone.Units. It is one read by an index, of one
-	// document or one run of rows, however many zones, campaigns and units there are. ErrNotFound.
+	// Zone reads one zone with its running units in order: see Zone.Units. It is one read by an
+	// index, of one document or one run of rows, however many zones, campaigns and units exist.
+	// ErrNotFound.
 	Zone(ctx context.Context, id ZoneID) (*Zone, error)
 }
 
-// Budgets keeps what campaigns have spent.
+// Budgets records what campaigns have spent.
 type Budgets interface {
-	// Lease gives back r.Return, as Return has it, and takes a portion of a campaign's budget, as Campaign.Grant has it; nil where nothing
-	// is to be had, and where there is no such campaign. Of any number of calls at the same time, each sees what the others took.
+	// Lease first gives back r.Return, as the method Return does, and then takes a portion of a
+	// campaign's budget, as Campaign.Grant describes. It returns nil if nothing is available or the
+	// campaign does not exist. Each of several concurrent calls sees what the others took.
 	Lease(ctx context.Context, r LeaseRequest) (*Lease, error)
-	// Return takes out of a lease what was not used, as Ledger.GiveBack has it; a lease that does not exist is left alone.
+	// Return takes the unused part out of a lease, as Ledger.GiveBack describes. If the lease does
+	// not exist, it does nothing.
 	Return(ctx context.Context, r Return) error
-	// Expect adds to what is expected of clicks, as Campaign.Expect has it; 0 where there is no such campaign. Calls at the same
-	// time see each other's as those of Lease do.
+	// Expect adds to the expected clicks or conversions, as Campaign.Expect describes; it returns 0
+	// if the campaign does not exist. Each of several concurrent calls sees what the others added.
 	Expect(ctx context.Context, e Expectation) (Micros, error)
-	// Settle gives back what is left of leases whose SettleAt is not after now, as Ledger.Settle has it, and removes them: at
-	// most MaxSettled of them, the oldest first, each exactly once whoever settles at the same time.
+	// Settle gives back what is left of leases whose SettleAt is not after now, as Ledger.Settle
+	// describes, and removes them: at most MaxSettled, oldest first. Each is settled exactly once,
+	// even if several servers settle at the same time.
 	Settle(ctx context.Context, now time.Time) (settled int, err error)
-	// Ledgers reads by campaign; those that never took anything are missing in the map.
+	// Ledgers reads by campaign; the map omits those that have never taken anything.
 	Ledgers(ctx context.Context, ids []CampaignID) (map[CampaignID]Ledger, error)
 }
 
-// MaxSettled is how many leases one call settles.
+// MaxSettled is the most leases that one call settles.
 const MaxSettled = 100
 
-// Profiles keeps what people have seen.
+// Profiles stores what people have seen.
 type Profiles interface {
-	// Reserve chooses among candidates and counts them in the person's profile in one step, as Profile.Reserve has it. A
-	// profile that does not exist is empty. Of any number of calls at the same time, each sees what the others reserved.
+	// Reserve chooses among candidates and counts them in the person's profile in one step, as
+	// Profile.Reserve describes. A profile that does not exist is empty. Each of several concurrent
+	// calls sees what the others reserved.
 	Reserve(ctx context.Context, r Reservation) (chosen []int, err error)
-	// Profile reads what is remembered; an absent profile is empty.
+	// Profile reads a profile; one that does not exist is empty.
 	Profile(ctx context.Context, id ProfileID) (*Profile, error)
-	// ForgetProfile removes what is remembered.
+	// ForgetProfile deletes a profile.
 	ForgetProfile(ctx context.Context, id ProfileID) error
 }
 
-// Kind is what a token stands for.
+// Kind is the kind of a recording, and of the tokens that are good for it.
 type Kind string
 
-// The kinds of tokens.
+// The kinds.
 const (
 	Impression Kind = "IMPRESSION"
 	Click      Kind = "CLICK"
-	// Conversion is what an advertiser wants of a visitor who has clicked: a purchase, say. The click's token stands for it, too.
+	// Conversion is what an advertiser wants a visitor to do after a click: a purchase, for
+	// example. It uses the token of the click.
 	Conversion Kind = "CONVERSION"
 )
 
-// Kinds are all kinds, in the order in which they are counted: each but the first follows a recording of the one before, of the same choice.
+// Kinds returns all kinds in the order in which they are counted. Each recording but an impression
+// follows a recording of the previous kind, of the same choice.
 func Kinds() []Kind { return []Kind{Impression, Click, Conversion} }
 
-// Before is the kind that recordings of this kind follow; empty for impressions.
+// Before returns the kind that recordings of this kind follow; empty for impressions.
 func (k Kind) Before() Kind {
 	switch k {
 	case Click:
@@ -136,24 +150,24 @@ type Recording struct {
 	Campaign CampaignID // the unit's
 	Zone     ZoneID
 	At       time.Time
-	// KeepUntil is how long the engine has to remember the recording, so as not to take it twice, and for reports; later it may
-	// forget it. The counters stay.
+	// KeepUntil is how long the engine must keep the recording, to refuse repeats and for reports.
+	// It may delete it later. The counters stay.
 	KeepUntil time.Time
-	// WaitUntil is how long a click waits for its impression, and a conversion for its click, which may arrive after it. From then on it is
-	// judged without one.
+	// WaitUntil is how long a click waits for its impression, and a conversion for its click,
+	// either of which may arrive after it. After that it is judged without one.
 	WaitUntil time.Time
 	// Days is how many days after its click a conversion counts: 1 to MaxAttribution.
 	Days int
 
-	Cost     Micros    // what it costs, if it is valid
-	Lease    LeaseID   // where that was put aside; zero: nowhere
-	Profile  ProfileID // whose caps an impression counts for, and who has clicked or converted; zero: unknown
-	Address  ProfileID // a keyed hash of where a click came from; zero: unknown
-	Keywords []string  // which matched
-	Staff    bool      // by one who manages ads
+	Cost     Micros    // what it costs if it is valid
+	Lease    LeaseID   // the lease that Cost was put aside in; zero: none
+	Profile  ProfileID // the person: an impression counts for their caps, or they clicked or converted; zero: unknown
+	Address  ProfileID // a keyed hash of the address that a click came from; zero: unknown
+	Keywords []string  // those that matched
+	Staff    bool      // by a person who manages ads
 }
 
-// Key names a recording.
+// Key returns the key of a recording.
 func (r *Recording) Key() RecordingKey { return RecordingKey{r.Kind, r.Choice} }
 
 // Compare orders recordings by time.
@@ -161,32 +175,32 @@ func (r Recording) Compare(other Recording) int {
 	return cmp.Or(r.At.Compare(other.At), r.Choice.Compare(other.Choice.ID))
 }
 
-// RecordingKey names a recording: there is at most one of each.
+// RecordingKey identifies a recording.
 type RecordingKey struct {
 	Kind   Kind
 	Choice ChoiceID
 }
 
-// Waiting is a recording that has not been counted.
+// Waiting is a recording that has not been counted yet.
 type Waiting struct {
 	RecordingKey
 	Campaign CampaignID
 }
 
-// Invalid says why a recording counts nowhere and costs nothing; empty for valid ones.
+// Invalid says why a recording is not counted and costs nothing; empty for valid ones.
 type Invalid string
 
 // Why recordings are invalid.
 const (
-	ByStaff      Invalid = "STAFF"         // by one who manages ads
-	NoImpression Invalid = "NO_IMPRESSION" // a click on what was not shown
-	NoClick      Invalid = "NO_CLICK"      // a conversion without a click that counts
+	ByStaff      Invalid = "STAFF"         // by a person who manages ads
+	NoImpression Invalid = "NO_IMPRESSION" // a click without a valid impression
+	NoClick      Invalid = "NO_CLICK"      // a conversion without a valid click
 	TooLate      Invalid = "TOO_LATE"      // a conversion after its campaign's attribution window
 	TooMany      Invalid = "TOO_MANY"      // clicks by one person, or from one address, and the conversions of such clicks
-	Refunded     Invalid = "REFUNDED"      // somebody who manages ads has given the money back: see Refund
+	Refunded     Invalid = "REFUNDED"      // a person who manages ads has given the money back: see Refund
 )
 
-// The click rates above which clicks are invalid.
+// The rates above which clicks are invalid.
 const (
 	ClickWindow      = 10 * time.Minute
 	MaxPersonClicks  = 10 // by one profile in a ClickWindow
@@ -199,38 +213,44 @@ type Receipt struct {
 	Campaign CampaignID
 	Zone     ZoneID
 	Invalid  Invalid
-	Billed   Micros // 0 also where the budget does not have it any more
+	Billed   Micros // 0 also if the budget was used up
 }
 
-// MaxCounted is how many recordings one call counts.
+// MaxCounted is the most recordings that one call counts.
 const MaxCounted = 64
 
-// Recorder takes impressions, clicks and conversions, and counts them later: to take one writes nothing that another one writes, so any number of them
-// can be taken at once; to count them changes their campaign, so it is done for many of a campaign together.
+// Recorder stores impressions, clicks and conversions, and counts them later. Storing one writes
+// nothing that another one writes, so any number of them can be stored at the same time. Counting
+// them changes their campaign, so many recordings of a campaign are counted together.
 type Recorder interface {
-	// Record stores a recording, which then waits to be counted. It changes nothing else, and reads nothing. It does nothing (recorded is
-	// false) where the choice has a recording of that kind: of any number of calls for one choice and kind, at the same time or
-	// one after another, exactly one records.
+	// Record stores a recording, which then waits to be counted. It changes nothing else, and reads
+	// nothing. If the choice already has a recording of that kind, it does nothing and recorded is
+	// false: of any number of calls for one choice and kind, concurrent or not, exactly one
+	// records.
 	Record(ctx context.Context, r Recording) (recorded bool, err error)
-	// Waiting are recordings that wait, those that are due first first: MaxCounted of them at most, which were due at the given time. A recording is
-	// due when it is made, and one that was found to wait for another one when Recording.LookAgain says so.
+	// Waiting lists at most MaxCounted waiting recordings that were due at the given time, earliest
+	// first. A recording is due when it is made. If it was found to wait for another one, it is due
+	// again at Recording.LookAgain.
 	Waiting(ctx context.Context, due time.Time) ([]Waiting, error)
-	// Count counts recordings that wait, each exactly once, whoever else does so at the same time, and says how. It takes MaxCounted keys at most. Other
-	// waiting recordings of the same choices are counted with them; keys of what does not wait are left out.
+	// Count counts waiting recordings, each exactly once even if several servers count at the same
+	// time, and says how it counted them. It accepts at most MaxCounted keys. It also counts other
+	// waiting recordings of the same choices, and skips keys of recordings that do not wait.
 	//
-	// Kinds come in the order of Kinds, and of each kind earlier recordings before later ones. A recording is judged as Recording.Judge has it; one that
-	// must wait for another one stays as it is. A recording of a unit that is absent is removed.
-	// A valid one adds one to the unit's impressions, clicks or conversions, moves the unit in the order of all zones where it
-	// runs, is charged as Campaign.Charge has it, and, if it is an impression, is confirmed in the profile, as Profile.Confirm has it. (The profile may
-	// be confirmed before the rest; all the rest is one transaction.) A click that
-	// is TooMany makes those before it invalid, and their conversions, as Evidence.Burst has it, and as Refunds has it. The hour of a recording that is counted
-	// late, as Recording.IsLate has it, becomes stale: see Reports. Recordings that wait are in no report.
+	// Recordings are counted in the order of Kinds, and within a kind in the order of time. A
+	// recording is judged as Recording.Judge describes; if it must wait for another one, it is
+	// unchanged. A recording of a unit that does not exist is removed. A valid one adds one to the
+	// unit's impressions, clicks or conversions, moves the unit in the order of all zones where it
+	// runs, and is charged as Campaign.Charge describes. A valid impression is also confirmed in
+	// the profile, as Profile.Confirm describes. (The profile may be confirmed before the rest; all
+	// the rest is one transaction.) A click that is TooMany invalidates earlier clicks and their
+	// conversions, as Evidence.Burst and Refunds describe. If Recording.IsLate, the hour of the
+	// recording becomes stale: see Reports. Reports leave out waiting recordings.
 	Count(ctx context.Context, keys []RecordingKey, now time.Time) ([]Receipt, error)
 }
 
-// Keys keeps the server's secret.
+// Keys stores the server's secret.
 type Keys interface {
-	// SigningKey stores fresh where no key is stored, and returns the one that is: the same for all callers on all
-	// servers for as long as the database lives, whoever was first.
+	// SigningKey stores fresh unless a key is stored, and returns the stored key: the same for all
+	// callers on all servers for as long as the database exists.
 	SigningKey(ctx context.Context, fresh []byte) ([]byte, error)
 }

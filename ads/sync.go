@@ -6,14 +6,15 @@ import (
 	"reflect"
 )
 
-// Check finds the first mistake in a batch of at most so many entries of each kind. Errors name the entry and its part.
+// Check returns the first mistake in a batch with at most the given number of entries of each kind.
+// Errors name the entry and its part.
 func (b *Batch) Check(most int) error { return b.checkEntries(most) }
 
-// Changes counts what Sync has made of a batch.
+// Changes says what Sync did with the entries of a batch.
 type Changes struct{ Added, Changed, Unchanged int }
 
-// Sync stores what of a batch is new or differs from what is stored, in one transaction. Revisions in it are not looked at. Errors
-// are those of Add.
+// Sync stores the entries of a batch that are new or that differ from the stored ones, in one
+// transaction. It ignores their revisions. Errors are those of Add.
 func (s *Service) Sync(ctx context.Context, b Batch) (Changes, error) {
 	if err := b.check(); err != nil {
 		return Changes{}, err
@@ -33,7 +34,7 @@ func (s *Service) Sync(ctx context.Context, b Batch) (Changes, error) {
 	}
 }
 
-// differing leaves out what is stored as it is, and gives the rest the stored revisions.
+// differing returns the entries that are not stored as they are, with the stored revisions.
 func (s *Service) differing(ctx context.Context, b *Batch, counts *Changes) (different Batch, err error) {
 	different.Advertisers, err = compare(ctx, b.Advertisers, counts, s.store.Advertisers,
 		func(a *Advertiser) AdvertiserID { return a.ID }, func(a, stored *Advertiser) { a.Revision = stored.Revision })

@@ -11,29 +11,32 @@ import (
 	"plaza/id"
 )
 
-// How long tokens are good for.
+// How long tokens are valid.
 const (
-	ImpressionLife = 30 * time.Minute // and so are the caps and the money that a choice has reserved
+	ImpressionLife = 30 * time.Minute // also of the caps and the money that a choice has reserved
 	ClickLife      = 24 * time.Hour
 )
 
-// The versions of tokens. Pages that were made before an upgrade still link with older ones.
+// The versions of tokens. Pages that were made before an upgrade still contain older ones.
 const (
 	tokenVersion = 4
-	// withoutConversion is the version whose tokens do not say for how long, and for what price, conversions count.
+	// withoutConversion is the version whose tokens lack the attribution window and the price of
+	// conversions.
 	withoutConversion = 3
-	// withoutLanding is the version whose tokens also end before the landing page.
+	// withoutLanding is the version whose tokens lack the landing page as well.
 	withoutLanding = 2
 )
 
 const (
 	macSize = sha256.Size
 	idSize  = len(id.ID{})
-	// headSize is that of the version, the kind, the flags, the expiry, the cost and five ids. Three texts follow, each after its
-	// length in one byte, and the landing page after its length in two. Conversions have the days in one byte, and the price.
+	// headSize is the size of the version, the kind, the flags, the expiry, the cost and five ids.
+	// Three texts follow, each after its length in one byte, and then the landing page after its
+	// length in two bytes. Tokens with a conversion end with the days in one byte, and the price.
 	headSize       = 3 + 2*8 + 5*idSize
 	conversionSize = 1 + 8
-	// maxMatches bounds the matched keywords in a token: 4 of 50 characters of up to 4 bytes would not fit into one byte's length.
+	// maxMatches limits the matched keywords in a token: 4 keywords of 50 characters of up to 4
+	// bytes would exceed a length of one byte.
 	maxMatches = 200
 	maxPayload = headSize + 3 + 2*MaxZoneName + maxMatches + 2 + 4*fault.MaxURLLen + conversionSize
 )
@@ -41,30 +44,34 @@ const (
 // maxToken is the length of the longest token's text.
 var maxToken = tokenText.EncodedLen(maxPayload + macSize)
 
-// tokenText is base64url without padding (RFC 4648, section 5). Strict: no two texts stand for one token.
+// tokenText is base64url without padding (RFC 4648, section 5). It is strict, so that each token
+// has only one text.
 var tokenText = base64.RawURLEncoding.Strict()
 
-// token is what a client holds to have one impression or click counted.
+// token lets a client have one impression or click counted.
 type token struct {
 	Kind      Kind
 	Flags     tokenFlags
 	ExpiresAt time.Time // whole seconds
-	Cost      Micros    // of what the token stands for
+	Cost      Micros    // of the recording that the token is good for
 	Choice    ChoiceID
 	Unit      UnitID
 	Campaign  CampaignID
 	Lease     LeaseID
 	Profile   ProfileID
 	Zone      ZoneID
-	Matched   string // keywords, with commas between them
-	// Landing is where a click leads: to know it must not take the database. Empty in impression tokens, and where the page itself has the token.
+	Matched   string // keywords, separated by commas
+	// Landing is the page that a click leads to. The token contains it so that following a click
+	// does not need the database. It is empty in impression tokens, and if the page itself contains
+	// the token.
 	Landing string
-	// Days and ActionCost are of the click's conversion: how many days after the click it counts, and what it costs.
+	// Days and ActionCost are for the click's conversion: how many days after the click it counts,
+	// and what it costs.
 	Days       int
 	ActionCost Micros
 }
 
-// signed is the kind of the tokens that stand for recordings of this kind.
+// signed returns the kind of token that recordings of this kind need.
 func (k Kind) signed() Kind {
 	if k == Conversion {
 		return Click
@@ -72,7 +79,7 @@ func (k Kind) signed() Kind {
 	return k
 }
 
-// until is when the token ends to stand for recordings of the kind.
+// until returns when the token ceases to be valid for recordings of the kind.
 func (t *token) until(k Kind) time.Time {
 	if k == Conversion {
 		return t.ExpiresAt.Add(days(t.Days))
@@ -80,30 +87,30 @@ func (t *token) until(k Kind) time.Time {
 	return t.ExpiresAt
 }
 
-// tokenFlags are bits.
+// tokenFlags is a set of bits.
 type tokenFlags byte
 
 const (
 	flagPreview tokenFlags = 1 << iota // counts nothing
-	flagStaff                          // chosen for one who manages ads
+	flagStaff                          // chosen for a person who manages ads
 )
 
 func (t *token) preview() bool { return t.Flags&flagPreview != 0 }
 
-// sign writes the token and its HMAC-SHA256 (RFC 2104) under the key, in base64url.
+// sign encodes the token and its HMAC-SHA256 (RFC 2104) under the key, in base64url.
 func (t *token) sign(key []byte) string {
 	payload := t.payload()
 	return tokenText.EncodeToString(append(payload, mac(key, payload)...))
 }
 
-// readToken reads what sign wrote. Every other text is not ok: forged, edited, of another key, or no token at all. Whether the
-// token has expired is the caller's to ask.
+// readToken decodes what sign has written. For every other text ok is false: forged, edited, signed
+// with another key, or not a token. The caller must check whether the token has expired.
 func readToken(key []byte, text string) (t token, ok bool) {
 	if len(text) > maxToken {
 		return token{}, false
 	}
 	raw, err := tokenText.DecodeString(text)
-	// The decoder skips line breaks.
+	// The decoder ignores line breaks, so the length must be compared.
 	if err != nil || tokenText.EncodedLen(len(raw)) != len(text) || len(raw) < macSize {
 		return token{}, false
 	}
@@ -120,7 +127,8 @@ func mac(key, payload []byte) []byte {
 	return h.Sum(nil)
 }
 
-// version is the oldest one that says all of the token: during an upgrade, servers of the previous version read most tokens.
+// version returns the oldest version that can express the whole token, so that servers of the
+// previous version can read most tokens during an upgrade.
 func (t *token) version() byte {
 	if t.ActionCost == 0 && (t.Kind == Impression || t.Days == DefaultAttribution) {
 		return withoutConversion
@@ -149,7 +157,7 @@ func (t *token) payload() []byte {
 	return binary.BigEndian.AppendUint64(p, uint64(t.ActionCost))
 }
 
-// parsePayload reads what payload wrote, and nothing else: no length is trusted.
+// parsePayload decodes what payload has written, and nothing else. It trusts no length.
 func parsePayload(p []byte) (t token, ok bool) {
 	if len(p) <= headSize || p[0] > tokenVersion || p[0] < withoutLanding {
 		return token{}, false
@@ -175,7 +183,7 @@ func parsePayload(p []byte) (t token, ok bool) {
 	return t, t.readRest(p[0], rest) && t.Kind != "" && t.Zone.check("", "") == nil
 }
 
-// readRest reads what versions after withoutLanding have added.
+// readRest decodes what versions after withoutLanding have added.
 func (t *token) readRest(version byte, rest []byte) (ok bool) {
 	if version < tokenVersion {
 		t.Days = DefaultAttribution

@@ -24,7 +24,7 @@ func sampleToken() token {
 	}
 }
 
-func TestTokensReadBack(t *testing.T) {
+func TestTokensRoundTrip(t *testing.T) {
 	longest := sampleToken()
 	longest.Kind = Impression
 	longest.Zone = ZoneID{Site: strings.Repeat("s", MaxZoneName), Name: strings.Repeat("z", MaxZoneName)}
@@ -46,8 +46,9 @@ func TestTokensReadBack(t *testing.T) {
 	}
 }
 
-// TestTokensFromBeforeAnUpgradeAreTaken: they do not say for how long conversions count, and older ones not where they lead either.
-func TestTokensFromBeforeAnUpgradeAreTaken(t *testing.T) {
+// TestTokensFromBeforeAnUpgradeAreAccepted: older tokens lack the attribution window, and even
+// older ones the landing page.
+func TestTokensFromBeforeAnUpgradeAreAccepted(t *testing.T) {
 	want := sampleToken()
 	want.Days, want.ActionCost = DefaultAttribution, 0
 	payload := want.payload()
@@ -71,7 +72,7 @@ func TestTokensFromBeforeAnUpgradeAreTaken(t *testing.T) {
 	}
 }
 
-func TestNoOtherTokenIsTaken(t *testing.T) {
+func TestInvalidTokensAreRefused(t *testing.T) {
 	sample := sampleToken()
 	good := sample.sign(testKey)
 	raw, err := tokenText.DecodeString(good)
@@ -107,8 +108,8 @@ func TestNoOtherTokenIsTaken(t *testing.T) {
 	}
 }
 
-// TestASignedPayloadIsStillChecked signs what this version of the server never writes.
-func TestASignedPayloadIsStillChecked(t *testing.T) {
+// TestSignedPayloadIsStillChecked signs payloads that this version of the server never writes.
+func TestSignedPayloadIsStillChecked(t *testing.T) {
 	good := sampleToken()
 	payload := good.payload()
 	change := func(at int, to byte) []byte {
@@ -147,7 +148,8 @@ func FuzzReadToken(f *testing.F) {
 	})
 }
 
-// FuzzParsePayload goes behind the signature, where a fuzzer of whole tokens never gets.
+// FuzzParsePayload fuzzes what the signature protects, which a fuzzer of whole tokens never
+// reaches.
 func FuzzParsePayload(f *testing.F) {
 	sample := sampleToken()
 	f.Add(sample.payload())

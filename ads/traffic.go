@@ -11,59 +11,61 @@ import (
 	"plaza/id"
 )
 
-// Traffic is what one server has counted of a zone in an hour. A server has several of an hour at times, which add up.
+// Traffic is what one server has counted of a zone in an hour. If a server has several entries for
+// an hour, they add up.
 type Traffic struct {
 	ID       TrafficID
 	Zone     ZoneID
-	Currency Currency // the zone's; empty where nothing was asked for
+	Currency Currency // the zone's; empty if nothing was requested
 	Hour     time.Time
-	Asked    int64 // ads that were asked for
+	Asked    int64 // ads that were requested
 	Filled   int64 // ads that were chosen
 	Shown    int64 // valid impressions that were recorded
 }
 
 // TrafficRequest asks for sums of traffic.
 type TrafficRequest struct {
-	From, To time.Time // whole hours; To is not in it
+	From, To time.Time // whole hours; To is exclusive
 	By       Dimension // PerHour, PerDay or PerZone
 	Zones    []ZoneID  // none: all
 }
 
 // TrafficRow is a row of such sums.
 type TrafficRow struct {
-	Key      string // as ReportRow has it
+	Key      string // see ReportRow
 	Currency Currency
 	Asked    int64
 	Filled   int64
 	Shown    int64
 }
 
-// Traffics keeps what servers have counted.
+// Traffics stores what servers have counted.
 type Traffics interface {
-	// PutTraffic stores counts, in place of earlier ones of the same ids: to do it again changes nothing.
+	// PutTraffic stores counts, and replaces earlier ones with the same ids: repeating the call
+	// changes nothing.
 	PutTraffic(ctx context.Context, counts []Traffic) error
-	// Traffic adds up: one row for each key and currency that has any, in any order.
+	// Traffic adds up counts: one row for each key and currency with data, in any order.
 	Traffic(ctx context.Context, r TrafficRequest) ([]TrafficRow, error)
 }
 
-// counter counts in memory, so that a choice writes nothing for it.
+// counter counts traffic in memory, so that a choice does not need a write for it.
 type counter struct {
 	store Traffics
 	now   func() time.Time
 
-	flushing sync.Mutex // of several that flush, one after the other: counts never go back
+	flushing sync.Mutex // flushes run one after the other, so that stored counts never go back
 
 	mu     sync.Mutex
 	counts map[counted]*count
 }
 
-// counted is what is counted together.
+// counted identifies what is counted together.
 type counted struct {
 	zone ZoneID
 	hour time.Time
 }
 
-// count is a Traffic that may differ from what is stored.
+// count is a Traffic that may differ from the stored one.
 type count struct {
 	Traffic
 	stored bool
@@ -73,7 +75,7 @@ func newCounter(store Traffics, now func() time.Time) *counter {
 	return &counter{store: store, now: now, counts: map[counted]*count{}}
 }
 
-// add counts what change does to the present hour.
+// add applies change to the count of the current hour.
 func (c *counter) add(zone ZoneID, change func(*Traffic)) {
 	hour := c.now().UTC().Truncate(time.Hour)
 	c.mu.Lock()
@@ -99,10 +101,10 @@ func (c *counter) chosen(zone ZoneID, currency Currency, asked, filled int) {
 // shown counts a valid impression.
 func (c *counter) shown(zone ZoneID) { c.add(zone, func(t *Traffic) { t.Shown++ }) }
 
-// maxPut is how many counts are stored at once.
+// maxPut is the most counts that one call stores.
 const maxPut = 1000
 
-// flush stores what was counted since the last time. What fails is tried again the next time.
+// flush stores what was counted since the last time. If that fails, the next flush tries again.
 func (c *counter) flush(ctx context.Context) error {
 	c.flushing.Lock()
 	defer c.flushing.Unlock()
@@ -127,7 +129,7 @@ func (c *counter) unstored() []Traffic {
 	return all
 }
 
-// forget drops what is stored of hours that are over, and marks the rest.
+// forget drops the stored counts of past hours, and marks the others as stored.
 func (c *counter) forget(stored []Traffic) {
 	hour := c.now().UTC().Truncate(time.Hour)
 	c.mu.Lock()
@@ -143,10 +145,12 @@ func (c *counter) forget(stored []Traffic) {
 	}
 }
 
-// FlushTraffic stores what this server has counted since the last time; so that it is not lost, call it when no more requests come.
+// FlushTraffic stores what this server has counted since the last time. Call it when no more
+// requests can arrive, so that no counts are lost.
 func (s *Service) FlushTraffic(ctx context.Context) error { return present(s.counter.flush(ctx)) }
 
-// withTraffic adds to a report how much was asked for and filled. Campaigns, units and keywords are asked for by nobody.
+// withTraffic adds to a report how many ads were requested and chosen. Requests have no campaign,
+// unit or keyword, so reports by these are unchanged.
 func (s *Service) withTraffic(ctx context.Context, r ReportRequest, rows []ReportRow) ([]ReportRow, error) {
 	if !r.hasTraffic() {
 		return rows, nil
@@ -173,12 +177,12 @@ func (s *Service) withTraffic(ctx context.Context, r ReportRequest, rows []Repor
 	return rows, nil
 }
 
-// hasTraffic says whether the rows of a report are something that is asked for.
+// hasTraffic reports whether the rows of a report can be related to requests.
 func (r *ReportRequest) hasTraffic() bool {
 	return r.Campaign.IsZero() && (r.By == PerHour || r.By == PerDay || r.By == PerZone)
 }
 
-// sortRows puts hours and days in their order, and else the highest spend first.
+// sortRows sorts hours and days by time, and other rows by spend, highest first.
 func sortRows(by Dimension, rows []ReportRow) {
 	slices.SortFunc(rows, func(a, b ReportRow) int {
 		if by == PerHour || by == PerDay {

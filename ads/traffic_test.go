@@ -16,10 +16,10 @@ func (s *stage) zones(r ads.ReportRequest) []ads.ReportRow {
 	return rows
 }
 
-func TestFillRatesCountWhatWasAskedFor(t *testing.T) {
+func TestFillRatesCountRequests(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	r := ads.ReportRequest{From: s.now.Truncate(time.Hour), To: s.now.Truncate(time.Hour).Add(24 * time.Hour), By: ads.PerZone}
-	s.choose(3) // of the zone "top", where nothing is
+	s.choose(3) // in the zone "top", where no ads run
 	u := s.unit(s.campaign(plain), 1_000_000, asIs)
 	choice := s.shows(s.request(4), u)[0]
 	if _, err := s.RecordImpression(s.ctx, choice.ImpressionToken); err != nil {
@@ -38,7 +38,7 @@ func TestFillRatesCountWhatWasAskedFor(t *testing.T) {
 		s.zone.String(): {Key: s.zone.String(), Currency: "EUR", Impressions: 1, Spend: 1_000, Asked: 4, Filled: 1},
 		top.String():    {Key: top.String(), Currency: "EUR", Asked: 3},
 	}
-	for range 3 { // a report stores what was counted; another one counts nothing again
+	for range 3 { // a report stores the counts; the next ones must not count them again
 		rows := s.zones(r)
 		if len(rows) != len(want) {
 			t.Errorf("%+v", rows)
@@ -76,13 +76,13 @@ func TestFillRatesCountWhatWasAskedFor(t *testing.T) {
 	}
 }
 
-// TestTrafficIsStoredWhenTheDatabaseIsBack: what could not be stored is counted once, later.
+// TestTrafficIsStoredWhenTheDatabaseIsBack: counts that could not be stored are stored once, later.
 func TestTrafficIsStoredWhenTheDatabaseIsBack(t *testing.T) {
 	s := newStage(t, ads.ByZone)
 	s.choose(3)
 	s.store.fault = ads.ErrUnavailable
 	if err := s.FlushTraffic(s.ctx); err == nil {
-		t.Error("it was stored nowhere, and that was no error")
+		t.Error("a failed flush returned no error")
 	}
 	s.store.fault = nil
 	s.now = s.now.Add(2 * time.Hour)

@@ -15,11 +15,11 @@ const (
 	MaxWeight    = 1000
 )
 
-// Creative is what a viewer gets to see of an ad unit, and where it leads.
+// Creative is what a viewer sees of an ad unit, and the page that it leads to.
 type Creative struct {
 	Headline   string // 1 to MaxHeadline characters
 	Body       string // 0 to MaxBody characters
-	ImageURL   string // http(s), or empty: no picture
+	ImageURL   string // http(s); empty: no picture
 	LandingURL string // http(s): the page that a click leads to; see ClickMacro
 }
 
@@ -44,21 +44,23 @@ type Unit struct {
 	State State
 	Bid   Bid
 	Zones []ZoneID // where it is placed: 0 to MaxUnitZones, each once
-	// Keywords are what pages are about that the unit suits best: normal (see NormalKeywords), MaxKeywords at most.
+	// Keywords name the topics of the pages that the unit suits best: normal (see NormalKeywords),
+	// at most MaxKeywords.
 	Keywords []string
 	// KeywordWeights say which of the keywords count more: normal (see NormalKeywordWeights).
 	KeywordWeights []KeywordWeight
-	// Weight is the unit's share among the weighted units of its campaign in a zone, which take turns; 0: it stands alone.
+	// Weight is the unit's share among the weighted units of its campaign in a zone, which take
+	// turns. A unit with weight 0 competes on its own.
 	Weight   int // 0 to MaxWeight
 	Caps     []Cap
-	Revision int // as Advertiser.Revision
+	Revision int // see Advertiser.Revision
 
 	Impressions int64 // recorded in all zones
 	Clicks      int64 // recorded in all zones
 	Conversions int64 // recorded in all zones
 }
 
-// ECPM is what a thousand impressions of the unit are expected to earn, as the function ECPM has it.
+// ECPM returns what a thousand impressions of the unit are expected to earn: see the function ECPM.
 func (u *Unit) ECPM() Micros { return ECPM(u.Bid, u.Impressions, u.Clicks, u.Conversions) }
 
 func (u *Unit) check(field string) error {
@@ -77,7 +79,7 @@ func (u *Unit) check(field string) error {
 	return nil
 }
 
-// Check says what is wrong with a unit, apart from its ids.
+// Check validates a unit, apart from its ids.
 func (u *Unit) Check() error { return u.checkParts("") }
 
 func (u *Unit) checkParts(field string) error {
@@ -94,7 +96,7 @@ func (u *Unit) checkWeight(field string) error {
 	return CheckWeight(field, u.Weight)
 }
 
-// CheckWeight checks a weight that was given: 1 to MaxWeight. A unit that is given none has 0.
+// CheckWeight checks a given weight: 1 to MaxWeight. A unit without one has 0.
 func CheckWeight(field string, weight int) error {
 	if weight < 1 || weight > MaxWeight {
 		return fault.Invalidf(field, "A weight is 1 to %d. Leave it out for an ad that stands alone.", MaxWeight)

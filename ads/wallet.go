@@ -10,21 +10,22 @@ import (
 )
 
 const (
-	// askAgain is how long a server takes a budget for used up before it asks again.
+	// askAgain is how long a server considers a budget used up before it asks again.
 	askAgain = time.Second
 	// defaultPatience is how long a server waits for a balance from the database.
 	defaultPatience = 5 * time.Second
 )
 
-// till is where a wallet gets its money: Budgets has it.
+// till is where a wallet gets its money; Budgets implements it.
 type till interface {
 	Lease(ctx context.Context, r LeaseRequest) (*Lease, error)
 	Return(ctx context.Context, r Return) error
 	Expect(ctx context.Context, e Expectation) (Micros, error)
 }
 
-// wallet is the money that a server may spend. Choices spend from it without asking the database while it lasts: for LeaseLife, or until
-// it does not cover the next choice. Then what is left is exchanged for another lease.
+// wallet is the money that a server may spend. Choices spend from it without asking the database,
+// for LeaseLife or until it does not cover the next choice. Then the rest is exchanged for another
+// lease.
 type wallet struct {
 	till     till
 	now      func() time.Time
@@ -33,7 +34,7 @@ type wallet struct {
 
 	mu      sync.Mutex
 	purses  map[purseKey]*purse
-	returns []*grant // unused leases with money left
+	returns []*grant // leases that are no longer used but have money left
 }
 
 // purseKey says what a purse pays for.
@@ -43,22 +44,22 @@ type purseKey struct {
 	price    Micros // of a click or a conversion; 0: impressions of any price
 }
 
-// expects says whether a purse has what is likely to be spent, and no money.
+// expects reports whether a purse holds expected costs instead of money.
 func (k *purseKey) expects() bool { return k.kind != Impression }
 
 // purse is one balance.
 type purse struct {
-	grant *grant // what the balance is of; nil: it is empty
+	grant *grant // where the balance comes from; nil if the purse is empty
 	left  Micros
-	until time.Time // when the balance ends
+	until time.Time // when the balance expires
 
-	refused  Micros        // before again, nothing that costs this or more is to be had
+	refused  Micros        // until again, anything that costs this or more is refused
 	again    time.Time     //
-	fetching chan struct{} // closed when the fetch under way has ended; nil: there is none
-	waiting  int           // how many wait for a fetch
+	fetching chan struct{} // closed when the current fetch ends; nil if there is none
+	waiting  int           // how many choices wait for a fetch
 }
 
-// grant is a lease, or what was expected of clicks, and what choices have put aside of it.
+// grant is a lease, or an expected cost, and what choices have put aside of it.
 type grant struct {
 	Lease
 	key  purseKey
@@ -69,7 +70,8 @@ func newWallet(t till, o Options) *wallet {
 	return &wallet{till: t, now: o.Now, spawn: o.Go, patience: cmp.Or(o.Patience, defaultPatience), purses: map[purseKey]*purse{}}
 }
 
-// hold puts aside a cost. It waits for the database only where the server has too little at hand, and gives up when no more is to be had.
+// hold puts aside a cost. It waits for the database only if the server's balance is too small, and
+// gives up if no more is available.
 func (w *wallet) hold(ctx context.Context, key purseKey, cost Micros) (*grant, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -100,7 +102,7 @@ func (w *wallet) purse(key purseKey) *purse {
 	return p
 }
 
-// wait lets go of the lock until a fetch has ended.
+// wait releases the lock until a fetch has ended.
 func (w *wallet) wait(ctx context.Context, p *purse, fetched <-chan struct{}) {
 	p.waiting++
 	w.mu.Unlock()
@@ -125,7 +127,8 @@ func (p *purse) refuses(cost Micros, now time.Time) bool {
 	return cost >= p.refused && now.Before(p.again)
 }
 
-// fetch begins to exchange what is left for what all who wait need, or more. Nothing can be taken meanwhile.
+// fetch starts to exchange the rest of the balance for what all waiting choices need, or more. The
+// balance cannot be used meanwhile.
 func (w *wallet) fetch(key purseKey, p *purse, cost Micros, now time.Time) {
 	fetched := make(chan struct{})
 	old, left := p.grant, p.left
@@ -141,12 +144,12 @@ func (w *wallet) fetch(key purseKey, p *purse, cost Micros, now time.Time) {
 		amount, err := w.ask(next, r, left)
 		w.mu.Lock()
 		defer w.mu.Unlock()
-		if err != nil { // an error that lasts shows in every other call
+		if err != nil { // report a lasting error on every other call only
 			w.giveBack(old)
 			w.giveBack(next)
 			cost = 0
 		}
-		p.fill(next, amount, cost, w.now()) // fetching may have taken longer than a balance lasts
+		p.fill(next, amount, cost, w.now()) // measure from now: fetching may have taken longer than a balance lasts
 		p.fetching = nil
 		close(fetched)
 	})
@@ -171,7 +174,7 @@ func (w *wallet) ask(next *grant, r LeaseRequest, left Micros) (Micros, error) {
 	return lease.Amount, nil
 }
 
-// fill takes in what was fetched, or remembers what cannot be had.
+// fill stores what was fetched, or remembers what was refused.
 func (p *purse) fill(next *grant, amount, cost Micros, now time.Time) {
 	if amount == 0 {
 		p.refused, p.again = cost, now.Add(askAgain)
@@ -192,14 +195,15 @@ func (w *wallet) back(g *grant, cost Micros) {
 	w.giveBack(g)
 }
 
-// giveBack has what is left of a grant returned, soon. What was expected fades by itself.
+// giveBack schedules the rest of a grant to be returned. Expected costs fade by themselves.
 func (w *wallet) giveBack(g *grant) {
 	if g != nil && !g.key.expects() {
 		w.returns = append(w.returns, g)
 	}
 }
 
-// spent has the campaign's ledger read again before another ad of it is chosen that is paid for by the click or the conversion.
+// spent makes the wallet read the campaign's ledger again before it chooses another of the
+// campaign's ads that are paid for by the click or by the conversion.
 func (w *wallet) spent(campaign CampaignID) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -210,7 +214,8 @@ func (w *wallet) spent(campaign CampaignID) {
 	}
 }
 
-// tidy returns what is left of balances that have ended, or of all of them. What fails is tried again the next time.
+// tidy returns what is left of balances that have expired, or of all of them. If that fails, the
+// next call tries again.
 func (w *wallet) tidy(ctx context.Context, all bool) error {
 	for _, e := range w.ended(all) {
 		if _, err := w.till.Expect(ctx, e); err != nil {
@@ -236,7 +241,7 @@ func (w *wallet) undo(g *grant) {
 	w.giveBack(g)
 }
 
-// ended empties balances that have ended. It returns what clicks were expected for nothing.
+// ended empties balances that have expired. It returns the expectations that were not used.
 func (w *wallet) ended(all bool) (unused []Expectation) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -271,7 +276,8 @@ func (w *wallet) nextReturn() (*grant, Return) {
 	return g, Return{g.Lease, g.used}
 }
 
-// copied is a wallet with the same balances of some campaigns, and their ledgers as its till: what is done with it changes nothing here.
+// copied returns a wallet with the same balances of some campaigns, and their ledgers as its till:
+// using it does not change this one.
 func (w *wallet) copied(books *drafts, now time.Time) *wallet {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -10,21 +10,24 @@ import (
 const (
 	// returnEvery is how often a server gives back what is left of its own leases.
 	returnEvery = time.Second
-	// settleEvery is how often it looks for leases that are settled and refunds that are not done, and stores what it has counted, in returnEvery.
+	// settleEvery is how often a server looks for leases to settle and unfinished refunds, and
+	// stores its counts, as a multiple of returnEvery.
 	settleEvery = 15
-	// rollUpEvery is how often it adds up what was recorded, in returnEvery.
+	// rollUpEvery is how often a server adds up what was recorded, as a multiple of returnEvery.
 	rollUpEvery = 300
 )
 
-// Work counts what was recorded and left by servers that are gone, gives back what is left of leases, the server's own and those of servers that are
-// gone, goes on with refunds, stores what was counted, and adds up what was recorded, until ctx ends. Any number of servers may do it at once.
+// Work does the background work on ads until ctx ends. It counts the recordings that other servers
+// have left, gives back what is left of leases, the server's own and those of servers that are
+// gone, continues refunds, stores traffic counts, and adds up reports. Any number of servers may
+// run it at the same time.
 func (s *Service) Work(ctx context.Context, logger *slog.Logger) {
 	try := func(what string, do func(context.Context) error) {
 		if err := do(ctx); err != nil && ctx.Err() == nil {
 			logger.WarnContext(ctx, "some work on ads was put off", "work", what, "error", err)
 		}
 	}
-	// Clicks lead on without the database as soon as this is known.
+	// Once the key is known, clicks lead on without the database.
 	try("reading the signing key", func(ctx context.Context) error {
 		_, err := s.signingKey(ctx)
 		return err
@@ -51,16 +54,18 @@ func (s *Service) Work(ctx context.Context, logger *slog.Logger) {
 	}
 }
 
-// returnLeases gives back what is left of this server's leases that have ended.
+// returnLeases gives back what is left of this server's expired leases.
 func (s *Service) returnLeases(ctx context.Context) error { return present(s.wallet.tidy(ctx, false)) }
 
-// Close gives back all that this server has on lease, and stores what it has counted. Call it when no more requests come: what is on lease
-// is otherwise missing in budgets for half an hour, and the counts are lost.
+// Close gives back everything that this server has on lease, and stores its counts. Call it when no
+// more requests can arrive: otherwise budgets lack the leased money for half an hour, and the
+// counts are lost.
 func (s *Service) Close(ctx context.Context) error {
 	return errors.Join(present(s.wallet.tidy(ctx, true)), s.FlushTraffic(ctx))
 }
 
-// Settle gives back what is left of leases: of this server's that have ended, and of all whose impressions have expired.
+// Settle gives back what is left of this server's expired leases, and of all leases whose
+// impressions have expired.
 func (s *Service) Settle(ctx context.Context) error {
 	if err := s.returnLeases(ctx); err != nil {
 		return err

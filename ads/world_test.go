@@ -14,7 +14,7 @@ import (
 	"plaza/id"
 )
 
-// world is a service on a model, with a clock that tests set and with ties that come out alike each time.
+// world is a service on a model, with a clock that tests set. Ties always have the same result.
 type world struct {
 	*ads.Service
 	t     *testing.T
@@ -94,12 +94,12 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
-// server is one more service with the world's clock.
+// server returns another service with the world's clock.
 func (w *world) server(store ads.Store) *ads.Service {
 	return ads.New(store, ads.Options{Now: func() time.Time { return w.now }, Random: rand.NewPCG(3, 5), Go: inline})
 }
 
-// inline has what was recorded counted, and the money fetched, before a call returns.
+// inline makes counting and fetching money finish before a call returns.
 func inline(do func()) { do() }
 
 var (
@@ -114,7 +114,7 @@ func (w *world) add(b ads.Batch) {
 	}
 }
 
-// unit is a good one, not stored.
+// unit returns a valid unit that is not stored.
 func (w *world) unit(price ads.Micros) ads.Unit {
 	return ads.Unit{
 		ID: ads.UnitID{ID: id.New()}, Campaign: w.campaign.ID, State: ads.Active, Zones: []ads.ZoneID{top},

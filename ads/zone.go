@@ -8,22 +8,24 @@ import (
 )
 
 const (
-	// MaxZoneName bounds the names of sites and zones, in bytes.
+	// MaxZoneName limits the names of sites and zones, in bytes.
 	MaxZoneName = 64
-	// MaxZoneUnits is how many units may be placed in a zone, running or paused: a zone is read as a whole.
+	// MaxZoneUnits is the most units that can be placed in a zone, running or paused. It is limited
+	// because a zone is read as a whole.
 	MaxZoneUnits = 1000
 )
 
-// ZoneID names a place on the pages of a site. Both names have 1 to MaxZoneName bytes of a–z, 0–9, '.', '-' and '_'.
+// ZoneID identifies a place on the pages of a site. Both names have 1 to MaxZoneName bytes of a–z,
+// 0–9, '.', '-' and '_'.
 type ZoneID struct {
 	Site string // "example.org"
 	Name string // "sidebar"
 }
 
-// String is "site/name": no two zones share it, as neither name can hold a slash.
+// String returns "site/name". It is unique, as neither name can contain a slash.
 func (z ZoneID) String() string { return z.Site + "/" + z.Name }
 
-// ParseZoneID reads what String writes of names that a zone can have; every other text is an error.
+// ParseZoneID parses what String returns for valid names; every other text is an error.
 func ParseZoneID(text string) (ZoneID, error) {
 	site, name, _ := strings.Cut(text, "/")
 	z := ZoneID{Site: site, Name: name}
@@ -51,12 +53,12 @@ func goodZoneName(name string) bool {
 	return strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789.-_") == ""
 }
 
-// Design says how units are chosen in a zone. Each one does what those before it do.
+// Design says how units are chosen in a zone. Each design extends the previous one.
 type Design string
 
 // The designs.
 const (
-	ByZone      Design = "ZONE"      // the highest eCPM; units with caps, which nobody counts here, are left out
+	ByZone      Design = "ZONE"      // the highest eCPM; units with caps are left out, because this design does not count them
 	ByFrequency Design = "FREQUENCY" // and within the caps
 	ByKeywords  Design = "KEYWORDS"  // and the highest score: see Score
 )
@@ -64,11 +66,11 @@ const (
 // Zone is a place on the pages of a site, with the units that run there.
 type Zone struct {
 	ID       ZoneID
-	Currency Currency // all of its units bid in it, so that their bids can be compared
+	Currency Currency // the currency of all its units' bids, so that bids are comparable
 	Design   Design
-	Revision int // as Advertiser.Revision
-	// Units are those that run here: they and their campaigns are active. The highest ECPM comes first, and those
-	// with the same are in the order of their ids. Saving a zone does not read it.
+	Revision int // see Advertiser.Revision
+	// Units are the running ones: they and their campaigns are active. They are sorted by ECPM,
+	// highest first, and then by id. Saving a zone ignores them.
 	Units []RunningUnit
 }
 
@@ -80,7 +82,7 @@ func (z *Zone) check(field string) error {
 	return fault.All(z.ID.check(at(field, "site"), at(field, "name")), design, z.Currency.Check(at(field, "currency")))
 }
 
-// RunningUnit is what a zone knows of a unit: all that choosing and showing it takes.
+// RunningUnit is a zone's copy of a unit: everything that is needed to choose and show it.
 type RunningUnit struct {
 	Unit         UnitID
 	Campaign     CampaignID
@@ -96,12 +98,12 @@ type RunningUnit struct {
 	Caps           []ScopeCap // of the unit, its campaign and its advertiser
 	Schedule       Schedule
 	House          bool
-	Limited        bool // the campaign has a budget
+	Limited        bool // whether the campaign has a budget
 	// Attribution is how many days after its click a conversion counts.
 	Attribution int
 }
 
-// Running makes a zone's copy of a unit.
+// Running returns a zone's copy of a unit.
 func Running(u *Unit, c *Campaign, a *Advertiser) RunningUnit {
 	return RunningUnit{
 		Unit: u.ID, Campaign: c.ID, AdvertiserID: a.ID, Advertiser: a.Name, Creative: u.Creative, Bid: u.Bid, ECPM: u.ECPM(),
@@ -110,7 +112,7 @@ func Running(u *Unit, c *Campaign, a *Advertiser) RunningUnit {
 	}
 }
 
-// Compare orders the units of a zone: the higher ECPM first, then by id.
+// Compare orders the units of a zone by ECPM, highest first, then by id.
 func (r *RunningUnit) Compare(other *RunningUnit) int {
 	switch {
 	case r.ECPM > other.ECPM:

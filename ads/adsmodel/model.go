@@ -1,5 +1,6 @@
-// Package adsmodel is ads.Store in plain Go, for tests: what the contract says, in the shortest way to say it, and
-// without durability. It passes the suite in storage/storagetest/adstest, as the engines do.
+// Package adsmodel is an ads.Store in plain Go, for tests. It implements the contract as simply as
+// possible, without durability, and passes the suite in storage/storagetest/adstest, as the engines
+// do.
 package adsmodel
 
 import (
@@ -30,7 +31,7 @@ type Store struct {
 	key        []byte
 }
 
-// catalogue is what Save changes.
+// catalogue is the state that Save changes.
 type catalogue struct {
 	advertisers map[ads.AdvertiserID]ads.Advertiser
 	campaigns   map[ads.CampaignID]ads.Campaign
@@ -38,7 +39,7 @@ type catalogue struct {
 	units       map[ads.UnitID]ads.Unit
 }
 
-// recording is what there is at most one of.
+// recording identifies a recording: each choice has at most one of each kind.
 type recording struct {
 	choice ads.ChoiceID
 	kind   ads.Kind
@@ -48,16 +49,16 @@ type event struct {
 	ads.Recording
 	Invalid  ads.Invalid
 	Billed   ads.Micros
-	day      string // whose budget it was charged to
+	day      string // the day whose budget was charged
 	refunded ads.Micros
-	due      time.Time // zero: it has been counted
+	due      time.Time // zero if it has been counted
 }
 
 func (e *event) waits() bool { return !e.due.IsZero() }
 
 var _ ads.Store = (*Store)(nil)
 
-// New makes an empty store.
+// New returns an empty store.
 func New() *Store {
 	return &Store{
 		catalogue: catalogue{
@@ -129,7 +130,7 @@ func (m *catalogue) save(b ads.Batch) (saved int, err error) {
 	return saved, m.check()
 }
 
-// put stores an entry with the next revision, or leaves what is there alone.
+// put stores an entry with the next revision, or leaves the stored one unchanged.
 func put[K comparable, V any](m map[K]V, key K, value V, revision func(*V) *int) (int, error) {
 	stored, ok := m[key]
 	switch given := *revision(&value); {
@@ -143,7 +144,7 @@ func put[K comparable, V any](m map[K]V, key K, value V, revision func(*V) *int)
 	return 1, nil
 }
 
-// check says whether everything refers to what there is.
+// check returns an error if an entry refers to something that does not exist.
 func (m *catalogue) check() error {
 	placed := map[ads.ZoneID]int{}
 	for _, u := range m.units {
@@ -434,7 +435,7 @@ func (m *Store) Count(ctx context.Context, keys []ads.RecordingKey, now time.Tim
 	return receipts, nil
 }
 
-// waiting are the recordings of a kind that wait, of the choices in keys, the oldest first.
+// waiting returns the waiting recordings of a kind, of the choices in keys, oldest first.
 func (m *Store) waiting(keys []ads.RecordingKey, kind ads.Kind) (found []recording) {
 	choices := map[ads.ChoiceID]bool{}
 	for _, k := range keys {
@@ -515,7 +516,7 @@ func (m *Store) evidence(r *ads.Recording) ads.Evidence {
 	return e
 }
 
-// isBefore says whether a click counts for the rate of another one.
+// isBefore reports whether a click counts for the rate of another one.
 func isBefore(e *event, r *ads.Recording) bool {
 	return e.At.After(r.At.Add(-ads.ClickWindow)) && (e.At.Before(r.At) || e.At.Equal(r.At) && !e.waits())
 }
@@ -540,7 +541,7 @@ func (m *Store) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, s
 	return r.Cost, day
 }
 
-// tally is what was recorded, once for itself and once for each keyword.
+// tally is a counted recording, once on its own and once for each of its keywords.
 type tally struct {
 	event
 	campaign ads.CampaignID

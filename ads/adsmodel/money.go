@@ -10,7 +10,7 @@ import (
 	"plaza/ads"
 )
 
-// selected are the recordings in a selection, the oldest first.
+// selected returns the recordings in a selection, oldest first.
 func (m *Store) selected(s *ads.Selection) []recording {
 	var found []recording
 	for once, e := range m.recordings {
@@ -91,7 +91,8 @@ func (m *Store) takeBack(once recording, why ads.Invalid, now time.Time) ads.Mic
 	return e.refunded
 }
 
-// takeBackBurst refunds the clicks that a person has made just before one that shows what they were, and their conversions.
+// takeBackBurst refunds a person's clicks shortly before one that is TooMany, and the conversions
+// of these clicks.
 func (m *Store) takeBackBurst(r *ads.Recording) {
 	for once, e := range m.recordings {
 		switch {
