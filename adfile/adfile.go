@@ -1,6 +1,8 @@
-// Package adfile reads advertisers, zones, campaigns and ads from a YAML or CSV file, and stores what of it is new or has changed.
+// Package adfile reads advertisers, zones, campaigns and ads from a YAML or CSV file, and stores
+// those that are new or have changed.
 //
-// Things have keys of the file's owner, from which their ids are made: the same file always means the same things.
+// The owner of a file chooses the keys of its entries. Ids are derived from the keys, so the same
+// file always refers to the same entries.
 package adfile
 
 import (
@@ -21,13 +23,13 @@ import (
 	"plaza/id"
 )
 
-// MaxEntries is how many entries of each kind a file has at most.
+// MaxEntries is the most entries of each kind that a file can have.
 const MaxEntries = 100_000
 
 // Error is a mistake in a file.
 type Error struct {
-	Line    int    // 0 where it is about no line
-	Field   string // "units.3.landingUrl", or the column of a CSV file; empty where it is about none
+	Line    int    // 0 if the mistake is not in a particular line
+	Field   string // "units.3.landingUrl", or the column of a CSV file; empty if the mistake is not in a particular field
 	Message string
 }
 
@@ -42,14 +44,15 @@ func (e *Error) Error() string {
 	}
 }
 
-// File is what was read.
+// File is a parsed file.
 type File struct {
 	ads.Batch
 	document *document
 	where    where
 }
 
-// where finds the line of a path such as "units", "3", "landingUrl", and what to call it; line 0 where there is none.
+// where returns the line of a path such as "units", "3", "landingUrl", and the field's name in the
+// file; line 0 if there is none.
 type where func(path []string) (line int, field string)
 
 func newFile(d *document, where where) (*File, error) {
@@ -63,7 +66,7 @@ func newFile(d *document, where where) (*File, error) {
 	return f, nil
 }
 
-// The file as YAML has it.
+// The structure of a YAML file.
 type (
 	document struct {
 		Advertisers []advertiser `yaml:"advertisers"`
@@ -138,7 +141,8 @@ type (
 	}
 )
 
-// Parse reads a YAML file. Its error is a *Error with the first mistake: of the YAML, an unknown field, or a value that no ad can have.
+// Parse reads a YAML file. Its error is an *Error with the first mistake: broken YAML, an unknown
+// field, or a value that is not allowed.
 func Parse(text []byte) (*File, error) {
 	tree, err := parser.ParseBytes(text, 0)
 	if err != nil {
@@ -151,7 +155,7 @@ func Parse(text []byte) (*File, error) {
 	return newFile(&d, func(path []string) (int, string) { return lineIn(tree, path), strings.Join(path, ".") })
 }
 
-// yamlFault takes the line out of the library's "[3:5] message".
+// yamlFault extracts the line from the library's "[3:5] message".
 func yamlFault(err error) *Error {
 	text, _, _ := strings.Cut(yaml.FormatError(err, false, false), "\n")
 	found := &Error{Message: text}
@@ -164,7 +168,7 @@ func yamlFault(err error) *Error {
 	return found
 }
 
-// wrongType is what the library says of a value of another type.
+// wrongType matches the library's message about a value of the wrong type.
 var wrongType = regexp.MustCompile(`^cannot unmarshal (\S+) into Go (?:struct field \S+|value) of type (?:\S+\.)?(\S+)`)
 
 func (f *File) read(d *document) error {
@@ -201,20 +205,20 @@ func (f *File) read(d *document) error {
 	return nil
 }
 
-// newKey checks that a key is there, and used once among its kind.
+// newKey checks that a key is present and unique among the entries of its kind.
 func newKey(keys map[string]bool, kind string, i int, key string) error {
 	field := fmt.Sprintf("%s.%d.key", kind, i)
 	if err := fault.CheckLine(field, key, 1, 100); err != nil {
 		return err
 	}
 	if keys[kind+"/"+key] {
-		return fault.Errorf(fault.CodeTaken, field, "The key %q comes twice.", key)
+		return fault.Errorf(fault.CodeTaken, field, "The key %q is used twice.", key)
 	}
 	keys[kind+"/"+key] = true
 	return nil
 }
 
-// idOf is the same for a key each time. Its time says nothing.
+// idOf always returns the same id for the same key. The time in the id has no meaning.
 func idOf(kind, key string) id.ID { return id.Derive(time.Unix(0, 0), "adfile/"+kind+"/"+key) }
 
 func capsOf(limits []limit) []ads.Cap {
@@ -291,7 +295,7 @@ func (u *unit) read(field string) (ads.Unit, error) {
 	return read, err
 }
 
-// Locate finds the line of a mistake that names a field. Other errors it leaves as they are.
+// Locate adds the line to the mistakes in err that name a field. It returns other errors unchanged.
 func (f *File) Locate(err error) error {
 	mistake, ok := errors.AsType[*fault.Error](err)
 	if !ok {
@@ -301,7 +305,7 @@ func (f *File) Locate(err error) error {
 	return &Error{Line: line, Field: field, Message: mistake.Message}
 }
 
-// lineIn is where a field is, or else what it should be in.
+// lineIn returns the line of a field, or of the innermost existing parent.
 func lineIn(tree *ast.File, path []string) int {
 	for ; len(path) > 0; path = path[:len(path)-1] {
 		var text strings.Builder
@@ -324,7 +328,8 @@ func lineIn(tree *ast.File, path []string) int {
 	return 0
 }
 
-// firstLine is that of a node's first token: a mapping's own is the colon behind its first key.
+// firstLine returns the first line of a node. A mapping's own token is the colon after its first
+// key, which may be in a later line.
 func firstLine(node ast.Node) int {
 	if m, ok := node.(*ast.MappingNode); ok && len(m.Values) > 0 {
 		node = m.Values[0].Key

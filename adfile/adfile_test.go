@@ -59,7 +59,7 @@ func load(t *testing.T, service *ads.Service, text string) (adfile.Summary, erro
 	})
 }
 
-func TestAFileIsStoredOnce(t *testing.T) {
+func TestFileIsStoredOnce(t *testing.T) {
 	store := adsmodel.New()
 	service := ads.New(store, ads.Options{})
 	for i, step := range []struct {
@@ -138,7 +138,7 @@ func TestMistakesNameLineAndField(t *testing.T) {
 	}
 }
 
-func TestAnEmptyFileIsFine(t *testing.T) {
+func TestEmptyFileIsAccepted(t *testing.T) {
 	for _, text := range []string{"", "# nothing\n", "units: []\n"} {
 		f, err := adfile.Parse([]byte(text))
 		if err != nil || len(f.Units) != 0 {

@@ -15,13 +15,14 @@ import (
 	"plaza/fault"
 )
 
-// A CSV file is one flat table: a row for each thing, whose column "type" says what it is. Lists in a cell have '|' between their entries, and money
-// is in units of its currency: 2.50. docs/ads.md has the columns.
+// A CSV file is one flat table with a row for each entry; the column "type" says what the entry is.
+// Lists in a cell are separated by '|', and money is in units of its currency: 2.50. docs/ads.md
+// describes the columns.
 
-// listSeparator is what lies between the entries of a list in a cell.
+// listSeparator separates the entries of a list in a cell.
 const listSeparator = "|"
 
-// columns are what a row of a type can have: the fields of the YAML file that they stand for.
+// columns maps the columns that a row of each type can have to the fields of the YAML file.
 var columns = map[string]map[string]string{
 	"advertiser": {"key": "key", "name": "name", "caps": "caps"},
 	"zone":       {"site": "site", "zone": "name", "currency": "currency", "design": "design"},
@@ -42,17 +43,17 @@ var columns = map[string]map[string]string{
 type row struct {
 	kind  string
 	line  int
-	cells map[string]string // by column; empty ones are left out
-	err   *Error            // the first cell that cannot be read
+	cells map[string]string // by column, without empty cells
+	err   *Error            // the first cell that cannot be parsed
 }
 
 // table finds the lines and columns of mistakes.
 type table struct {
-	lines map[string][]int // of the entries of each list
+	lines map[string][]int // the lines of the entries in each list
 	kinds map[string]string
 }
 
-// ParseCSV reads a table. Its error is a *Error with the first mistake.
+// ParseCSV reads a table. Its error is an *Error with the first mistake.
 func ParseCSV(text []byte) (*File, error) {
 	t := &table{lines: map[string][]int{}, kinds: map[string]string{"advertisers": "advertiser", "zones": "zone", "campaigns": "campaign", "units": "ad"}}
 	var d document
@@ -99,7 +100,8 @@ func readTable(text []byte, do func(*row) error) error {
 	}
 }
 
-// checkHead also says what a file looks like that was saved in another way.
+// checkHead checks the names of the columns, and recognizes files that were saved with other
+// separators.
 func checkHead(head []string, line int) error {
 	if len(head) == 1 && strings.ContainsAny(head[0], ";\t") {
 		return &Error{Line: line, Message: "The columns are separated by semicolons or tabs: save the file with commas."}
@@ -111,7 +113,7 @@ func checkHead(head []string, line int) error {
 		case name != "type" && !isColumn(name):
 			return &Error{Line: line, Message: fmt.Sprintf("There is no column %.40q.", name)}
 		case seen[name]:
-			return &Error{Line: line, Message: fmt.Sprintf("The column %s comes twice.", name)}
+			return &Error{Line: line, Message: fmt.Sprintf("The column %s appears twice.", name)}
 		}
 		seen[name] = true
 	}
@@ -130,7 +132,8 @@ func isColumn(name string) bool {
 	return false
 }
 
-// newRow is nil for a row without any text, of which spreadsheets leave some behind.
+// newRow returns nil for a row without any text, since spreadsheets often leave such rows at the
+// end.
 func newRow(head, record []string, line int) (*row, error) {
 	r := &row{line: line, cells: map[string]string{}}
 	for i, cell := range record {
@@ -155,7 +158,7 @@ func newRow(head, record []string, line int) (*row, error) {
 	return r, nil
 }
 
-// csvFault says what the library found.
+// csvFault translates an error of the CSV library.
 func csvFault(err error, cells int) error {
 	broken, ok := errors.AsType[*csv.ParseError](err)
 	switch {
@@ -203,7 +206,7 @@ func (r *row) campaign() campaign {
 	}
 }
 
-// budget is none where there is no amount: its currency says nothing then.
+// budget returns the zero budget if there is no amount. The currency is then only validated.
 func (r *row) budget() budget {
 	b := budget{Total: r.money("total_budget"), Daily: r.money("daily_budget"), Even: r.flag("even")}
 	currency := ads.Currency(r.text("currency"))
@@ -230,7 +233,7 @@ func (r *row) unit() unit {
 
 func (r *row) text(column string) string { return r.cells[column] }
 
-// word is one of the API's own.
+// word returns an enum value of the API.
 func (r *row) word(column string) string { return strings.ToUpper(r.cells[column]) }
 
 func (r *row) list(column string) []string {
@@ -261,7 +264,7 @@ func (r *row) number(column string) int {
 	return int(n)
 }
 
-// optional is nil where the cell is empty.
+// optional returns nil if the cell is empty.
 func (r *row) optional(column string) *int {
 	if r.cells[column] == "" {
 		return nil
@@ -282,10 +285,10 @@ func (r *row) flag(column string) bool {
 	}
 }
 
-// decimal is an amount of money: no sign, no thousands separators, no currency.
+// decimal matches an amount of money: no sign, no thousands separators, no currency.
 var decimal = regexp.MustCompile(`^(\d{1,12})(?:\.(\d{1,6}))?$`)
 
-// money reads units of a currency into micros, exactly.
+// money converts units of a currency to micros, exactly.
 func (r *row) money(column string) ads.Micros {
 	cell := r.cells[column]
 	if cell == "" {
@@ -298,7 +301,7 @@ func (r *row) money(column string) ads.Micros {
 	}
 	micros, err := strconv.ParseInt(parts[1]+(parts[2] + "000000")[:6], 10, 64)
 	if err != nil {
-		r.wrong(column, "This is too much.")
+		r.wrong(column, "This amount is too large.")
 	}
 	if micros == 0 {
 		r.wrong(column, "This must be more than 0, or empty.")
@@ -320,7 +323,7 @@ func (r *row) moment(column string) time.Time {
 	return time.Time{}
 }
 
-// caps reads counts and windows: 3/DAY|20/LIFETIME.
+// caps parses counts and windows: 3/DAY|20/LIFETIME.
 func (r *row) caps() []limit {
 	var caps []limit
 	for _, entry := range r.list("caps") {
@@ -334,7 +337,8 @@ func (r *row) caps() []limit {
 	return caps
 }
 
-// keywordWeights reads keywords and their weights: anvil/5|heavy load/2. A keyword may have a slash itself.
+// keywordWeights parses keywords and their weights: anvil/5|heavy load/2. A keyword may contain
+// slashes.
 func (r *row) keywordWeights() []keywordWeight {
 	var weights []keywordWeight
 	for _, entry := range r.list("keyword_weights") {
@@ -348,7 +352,7 @@ func (r *row) keywordWeights() []keywordWeight {
 	return weights
 }
 
-// where finds the row of a path, and its column.
+// where returns the line of a path, and its column.
 func (t *table) where(path []string) (line int, field string) {
 	if len(path) < 2 {
 		return 0, strings.Join(path, ".")
@@ -360,7 +364,7 @@ func (t *table) where(path []string) (line int, field string) {
 	return t.lines[path[0]][i], column(t.kinds[path[0]], strings.Join(path[2:], "."))
 }
 
-// column is where a field of the YAML file, or a part of it, comes from.
+// column returns the column for a field of the YAML file, or for a part of it.
 func column(kind, field string) string {
 	for name, of := range columns[kind] {
 		if field == of || strings.HasPrefix(field, of+".") {

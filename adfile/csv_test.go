@@ -12,7 +12,7 @@ import (
 	"plaza/ads/adsmodel"
 )
 
-// goodCSV says the same as good, in lines 2 to 8.
+// goodCSV has the same content as good, in lines 2 to 8.
 const goodCSV = `type,key,name,advertiser,campaign,site,zone,currency,design,state,house,start,end,time_zone,weekdays,from_hour,to_hour,total_budget,daily_budget,even,headline,body,image_url,landing_url,bid_model,bid,zones,keywords,weight,caps,attribution_days
 advertiser,acme,Acme,,,,,,,,,,,,,,,,,,,,,,,,,,,9/WEEK,
 zone,,,,,example.org,top,EUR,FREQUENCY,,,,,,,,,,,,,,,,,,,,,,
@@ -124,7 +124,7 @@ func TestCSVMistakesNameLineAndColumn(t *testing.T) {
 		"an even pace without end": {",2026-06-01T00:00:00+02:00,Europe/Berlin,MONDAY|friday,8,20,1000,20.00", ",,Europe/Berlin,MONDAY|friday,8,20,1000,", 5, "even", "a daily budget or an end"},
 		"no such currency":         {"acme,,,,EUR,,paused", "acme,,,,QQQ,,paused", 6, "currency", "ISO 4217"},
 		"a decimal comma":          {",20.00,", ",\"20,00\",", 5, "daily_budget", "2.50"},
-		"a daily above total":        {",20.00,", ",2000,", 5, "daily_budget", "more than the total"},
+		"a daily above total":      {",20.00,", ",2000,", 5, "daily_budget", "more than the total"},
 		"a budget of a house":      {",TRUE,,,,,,,,", ",TRUE,,,,,,,5,", 6, "budget", "no budget"},
 		"a key twice":              {"ad,house", "ad,anvils", 9, "key", "twice"},
 		"days for ever":            {",7\n", ",61\n", 6, "attribution_days", "1 to 60"},

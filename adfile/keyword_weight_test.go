@@ -12,18 +12,18 @@ import (
 	"plaza/ads/adsmodel"
 )
 
-// weighted gives the ad "house" a keyword with a slash and its weight, in line 34.
+// weighted gives the ad "house" a keyword with a slash and the given weights, in line 34.
 func weighted(weights string) string {
 	return strings.Replace(good, "headline: Read on,", "headline: Read on, keywords: [a/b, c], keywordWeights: "+weights+",", 1)
 }
 
-// weightedCSV is an ad in line 2 with these weights.
+// weightedCSV is an ad in line 2 with the given weights.
 func weightedCSV(weights string) string {
 	return "type,key,campaign,headline,landing_url,bid_model,bid,currency,keywords,keyword_weights\n" +
 		"ad,house,ours,Read on,https://example.org/,CPM,1,EUR,a/b|c," + weights + "\n"
 }
 
-func TestKeywordsHaveWeights(t *testing.T) {
+func TestKeywordWeightsAreRead(t *testing.T) {
 	t.Parallel()
 	want := []ads.KeywordWeight{{Keyword: "a/b", Weight: 7}, {Keyword: "c", Weight: 1}}
 	f, err := adfile.Parse([]byte(weighted("[{keyword: c, weight: 1}, {keyword: A/b, weight: 7}]")))
@@ -36,7 +36,7 @@ func TestKeywordsHaveWeights(t *testing.T) {
 	}
 }
 
-func TestAnotherWeightChangesAnAd(t *testing.T) {
+func TestNewWeightChangesTheAd(t *testing.T) {
 	t.Parallel()
 	service := ads.New(adsmodel.New(), ads.Options{})
 	for i, want := range []adfile.Summary{{Added: 7}, {Changed: 1, Unchanged: 6}, {Unchanged: 7}} {

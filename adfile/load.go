@@ -10,10 +10,10 @@ import (
 	"plaza/fault"
 )
 
-// chunk is how many entries are stored in one transaction.
+// chunk is how many entries one transaction stores.
 const chunk = 200
 
-// Summary counts what became of a file's entries.
+// Summary counts what Load did with a file's entries.
 type Summary struct{ Added, Changed, Unchanged int }
 
 func (s *Summary) add(c ads.Changes) {
@@ -22,9 +22,11 @@ func (s *Summary) add(c ads.Changes) {
 	s.Unchanged += c.Unchanged
 }
 
-// Load stores what of a file is new or has changed, in the order in which entries need each other, and tells progress after each
-// transaction. A mistake is a *Error with its line. What the file refers to, and its currencies, are checked before anything is stored. When
-// loading is stopped, or fails later, what is stored so far stays, and loading again goes on from there.
+// Load stores the entries of a file that are new or have changed, in an order in which each entry
+// comes after those that it refers to. It reports progress after each transaction. A mistake is an
+// *Error with its line. References and currencies are checked before anything is stored. If loading
+// is stopped, or fails later, the entries that are stored stay stored, and loading again continues
+// from there.
 func Load(ctx context.Context, service *ads.Service, f *File, progress func(done, all int)) (Summary, error) {
 	var sum Summary
 	if err := f.checkReferences(ctx, service); err != nil {
@@ -46,7 +48,7 @@ func Load(ctx context.Context, service *ads.Service, f *File, progress func(done
 	return sum, nil
 }
 
-// checkReferences says by which key there is nothing.
+// checkReferences names the key in errors about missing references.
 func (f *File) checkReferences(ctx context.Context, service *ads.Service) error {
 	err := service.CheckReferences(ctx, f.Batch)
 	mistake, ok := errors.AsType[*fault.Error](err)
@@ -60,7 +62,7 @@ func (f *File) checkReferences(ctx context.Context, service *ads.Service) error 
 	return f.Locate(mistake)
 }
 
-// referenceAt is what the file refers to at a path such as "units", "3", "zones", "0".
+// referenceAt returns what the file refers to at a path such as "units", "3", "zones", "0".
 func (f *File) referenceAt(path []string) (what, key string) {
 	i, _ := strconv.Atoi(path[1])
 	switch path[2] {

@@ -10,7 +10,7 @@ import (
 	"plaza/ads/adsmodel"
 )
 
-func TestARefusedFileStoresNothing(t *testing.T) {
+func TestRefusedFileStoresNothing(t *testing.T) {
 	for name, c := range map[string]struct{ text, old, replaced, says string }{
 		"no such advertiser": {good, "ours, advertiser: acme", "ours, advertiser: nobody", `line 21: campaigns.1.advertiser: There is no advertiser "nobody".`},
 		"no such campaign":   {good, "campaign: ours", "campaign: theirs", `line 33: units.1.campaign: There is no campaign "theirs".`},
@@ -34,7 +34,7 @@ func TestARefusedFileStoresNothing(t *testing.T) {
 	}
 }
 
-func TestARefusedFileChangesNothing(t *testing.T) {
+func TestRefusedFileChangesNothing(t *testing.T) {
 	service := ads.New(adsmodel.New(), ads.Options{})
 	if _, err := loadAny(t, service, good); err != nil {
 		t.Fatal(err)
@@ -59,8 +59,9 @@ func TestARefusedFileChangesNothing(t *testing.T) {
 	}
 }
 
-// TestALargeFileIsCheckedWhole has a mistake in its last entry, many transactions and reads behind the first.
-func TestALargeFileIsCheckedWhole(t *testing.T) {
+// TestLargeFileIsCheckedCompletely has a mistake in its last entry, many transactions and reads
+// after the first entry.
+func TestLargeFileIsCheckedCompletely(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("type,key,name,advertiser,campaign,headline,landing_url,bid_model,bid,currency\nadvertiser,acme,Acme,,,,,,,\ncampaign,spring,Spring,acme,,,,,,\n")
 	for i := range ads.MaxBatch + 1 {
@@ -75,8 +76,8 @@ func TestALargeFileIsCheckedWhole(t *testing.T) {
 	requireEmpty(t, store, "a large file")
 }
 
-// TestAFullZoneIsNamed is about the limit that shows when the file is stored.
-func TestAFullZoneIsNamed(t *testing.T) {
+// TestErrorNamesFullZone is about a limit that is checked only while the file is stored.
+func TestErrorNamesFullZone(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("type,key,name,advertiser,campaign,headline,landing_url,bid_model,bid,currency,site,zone,zones\n" +
 		"advertiser,acme,Acme,,,,,,,,,,\nzone,,,,,,,,,EUR,example.org,top,\ncampaign,spring,Spring,acme,,,,,,,,,\n")
@@ -89,7 +90,7 @@ func TestAFullZoneIsNamed(t *testing.T) {
 	}
 }
 
-// loadAny loads a table, or a YAML file.
+// loadAny loads a CSV or a YAML file.
 func loadAny(t *testing.T, service *ads.Service, text string) (adfile.Summary, error) {
 	t.Helper()
 	parse := adfile.Parse
