@@ -60,7 +60,8 @@ func (a *Store) Advertisers(ctx context.Context, ids []ads.AdvertiserID) (all ma
 	return all, err
 }
 
-// readAdvertisers is Advertisers within a call: errors are the driver's, so that a transaction knows when to run again.
+// readAdvertisers implements Advertisers within a call. It returns the driver's errors, so that a
+// transaction can be retried.
 func (a *Store) readAdvertisers(ctx context.Context, ids []ads.AdvertiserID) (map[ads.AdvertiserID]*ads.Advertiser, error) {
 	docs, err := mdb.FindIn[advertiserDoc](ctx, a.advertisers, "_id", ids)
 	all := make(map[ads.AdvertiserID]*ads.Advertiser, len(docs))

@@ -12,7 +12,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// books are the ledgers and leases that a transaction changes: each is read once, and written once.
+// books holds the ledgers and leases that a transaction changes. Each is read once and written
+// once.
 type books struct {
 	store     *Store
 	campaigns map[ads.CampaignID]*ads.Campaign
@@ -38,7 +39,7 @@ func (a *Store) openBooks(ctx context.Context, campaigns []ads.CampaignID, lease
 	return b, err
 }
 
-// add reads the ledgers of campaigns that have not been read.
+// add reads the ledgers of campaigns that have not been read yet.
 func (b *books) add(ctx context.Context, campaigns []ads.CampaignID) error {
 	campaigns = slices.DeleteFunc(slices.Clone(campaigns), func(c ads.CampaignID) bool { return b.campaigns[c] != nil })
 	if len(campaigns) == 0 {
@@ -55,7 +56,8 @@ func (b *books) add(ctx context.Context, campaigns []ads.CampaignID) error {
 	return err
 }
 
-// charge spends what a recording costs: what was billed, and of which day's budget.
+// charge spends what a recording costs. It returns the amount billed, and the day whose budget was
+// charged.
 func (b *books) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, string) {
 	c := b.campaigns[campaign]
 	if r.Cost == 0 || c == nil {
@@ -73,7 +75,7 @@ func (b *books) charge(campaign ads.CampaignID, r *ads.Recording) (ads.Micros, s
 	return r.Cost, day
 }
 
-// giveBack returns what recordings were billed.
+// giveBack returns to the ledgers what recordings were billed.
 func (b *books) giveBack(ctx context.Context, some []recordingDoc, now time.Time) (amount ads.Micros, err error) {
 	if err := b.add(ctx, distinct(some, func(d *recordingDoc) []ads.CampaignID { return []ads.CampaignID{d.Campaign} })); err != nil {
 		return 0, err

@@ -23,8 +23,8 @@ type ledgerDoc struct {
 	DayTaken ads.Micros     `bson:"dayTaken"`
 	DaySpent ads.Micros     `bson:"daySpent"`
 	Expected ads.Micros     `bson:"expected,omitempty"` // of clicks
-	Faded    int64          `bson:"faded,omitempty"`    // the minute of which that is the value
-	// Since version 2: the same of conversions, with the hour.
+	Faded    int64          `bson:"faded,omitempty"`    // the minute for which Expected holds
+	// Since version 2: the same for conversions, with the hour.
 	Awaited     ads.Micros `bson:"awaited,omitempty"`
 	AwaitedHour int64      `bson:"awaitedHour,omitempty"`
 }
@@ -47,7 +47,7 @@ func (d *ledgerDoc) ledger() ads.Ledger {
 	}
 }
 
-// lease is what charging and settling need.
+// lease returns the part that charging and settling need.
 func (d *leaseDoc) lease() *ads.Lease {
 	return &ads.Lease{ID: d.ID, Campaign: d.Campaign, Amount: d.Amount, Spent: d.Spent, Day: d.Day}
 }
@@ -175,7 +175,7 @@ func (a *Store) Ledgers(ctx context.Context, ids []ads.CampaignID) (all map[ads.
 	return all, err
 }
 
-// hotSettling is the id under which those who settle wait for one another.
+// hotSettling is the id under which concurrent calls of Settle wait for each other.
 var hotSettling = id.Derive(time.Time{}, "settling")
 
 // Settle implements ads.Budgets.

@@ -8,8 +8,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// campaignDoc is a document of adCampaigns. Whoever places its units changes it, so that no two of them commit without
-// having seen each other.
+// campaignDoc is a document of adCampaigns. A transaction that places units also changes their
+// campaign, so that of two concurrent ones only one can commit.
 type campaignDoc struct {
 	ID         ads.CampaignID   `bson:"_id"`
 	Version    int              `bson:"v"`
@@ -19,7 +19,7 @@ type campaignDoc struct {
 	Changes    int64            `bson:"changes"`
 }
 
-// campaignDetails are what can be replaced.
+// campaignDetails are the fields that can be replaced.
 type campaignDetails struct {
 	Name     string      `bson:"name"`
 	State    ads.State   `bson:"state"`
@@ -57,7 +57,7 @@ func (d *campaignDoc) campaign() *ads.Campaign {
 	}
 }
 
-// campaignVersion is the first version in which a campaign's document says all of it.
+// campaignVersion returns the first version of documents that can express the campaign.
 func campaignVersion(c *ads.Campaign) int {
 	if c.Attribution != 0 && c.Attribution != ads.DefaultAttribution {
 		return conversionsVersion
@@ -121,7 +121,8 @@ func (a *Store) Campaigns(ctx context.Context, ids []ads.CampaignID) (all map[ad
 	return all, err
 }
 
-// readCampaigns is Campaigns within a call: errors are the driver's, so that a transaction knows when to run again.
+// readCampaigns implements Campaigns within a call. It returns the driver's errors, so that a
+// transaction can be retried.
 func (a *Store) readCampaigns(ctx context.Context, ids []ads.CampaignID) (map[ads.CampaignID]*ads.Campaign, error) {
 	docs, err := mdb.FindIn[campaignDoc](ctx, a.campaigns, "_id", ids)
 	all := make(map[ads.CampaignID]*ads.Campaign, len(docs))

@@ -27,7 +27,7 @@ func (a *Store) Save(ctx context.Context, b ads.Batch) (saved int, err error) {
 	return saved, nil
 }
 
-// hotAds are what concurrent batches would be in conflict about.
+// hotAds returns the ids of what concurrent batches would conflict about.
 func hotAds(b *ads.Batch) []id.ID {
 	hot := map[id.ID]bool{}
 	for _, advertiser := range b.Advertisers {
@@ -61,8 +61,8 @@ func (s *saving) save(ctx context.Context, b *ads.Batch) (saved int, err error) 
 	return saved, s.refresh(ctx)
 }
 
-// refresh makes the copies in zones anew. It marks units of changed campaigns as changed: a recording at the same time
-// cannot know that their zones are about to have them.
+// refresh rebuilds the units' copies in zones. It marks the units of changed campaigns as changed:
+// a recording at the same time cannot know that they are about to enter zones.
 func (s *saving) refresh(ctx context.Context) error {
 	if err := s.unitsOfCampaigns(ctx); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (s *saving) unitsOfCampaigns(ctx context.Context) error {
 	return err
 }
 
-// arrivals are the units that run, by zone.
+// arrivals returns the running units, by zone.
 func (s *saving) arrivals(ctx context.Context, units []*unitDoc) (map[string][]runningDoc, error) {
 	campaigns, err := mdb.FindIn[campaignDoc](ctx, s.Store.campaigns, "_id",
 		distinct(units, func(d **unitDoc) []ads.CampaignID { return []ads.CampaignID{(*d).Campaign} }))
@@ -139,7 +139,8 @@ func (s *saving) arrivals(ctx context.Context, units []*unitDoc) (map[string][]r
 	return arrivals, nil
 }
 
-// exchange is an update of a zone that takes units out and puts others in, each at its rank.
+// exchange returns an update of a zone that removes some units and inserts others, each at its
+// rank.
 func exchange(leaving []ads.UnitID, arriving []runningDoc, placed int) mongo.Pipeline {
 	if arriving == nil {
 		arriving = []runningDoc{}

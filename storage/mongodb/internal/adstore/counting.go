@@ -14,8 +14,10 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Count implements ads.Recorder. It confirms impressions in profiles before, and not in the transaction: a person's next ad would have to wait for it, and
-// each profile that changes meanwhile would make all of it run again. What ends in between is counted, and confirmed, another time.
+// Count implements ads.Recorder. It confirms impressions in profiles before the transaction, not in
+// it: otherwise a person's next ad would have to wait for the transaction, and each profile that
+// changes meanwhile would make all of it run again. If Count ends in between, the next call counts
+// the recordings and confirms them again.
 func (a *Store) Count(ctx context.Context, keys []ads.RecordingKey, now time.Time) (receipts []ads.Receipt, err error) {
 	var waiting []ads.Recording
 	err = a.calls.Read(ctx, "ads to count", func(ctx context.Context) error {
@@ -38,14 +40,15 @@ func (a *Store) Count(ctx context.Context, keys []ads.RecordingKey, now time.Tim
 	return receipts, nil
 }
 
-// outcome is how a recording was counted that others follow.
+// outcome is how a recording was counted, for the recordings that follow it.
 type outcome struct {
 	valid bool
 	at    time.Time
 }
 
-// waitingOf are the recordings that wait, of the choices of keys, in the order in which they are counted, and those of these choices that have been counted.
-// Conversions are looked for only where there is a click, or a key of one.
+// waitingOf returns the waiting recordings of the choices in keys, in the order in which they are
+// counted, and the outcomes of those that have been counted. It looks for conversions only if there
+// is a click, or a key of a conversion.
 func (a *Store) waitingOf(ctx context.Context, keys []ads.RecordingKey) (waiting []ads.Recording, counted map[ads.RecordingKey]outcome, err error) {
 	counted = map[ads.RecordingKey]outcome{}
 	choices := distinct(keys, func(k *ads.RecordingKey) []ads.ChoiceID { return []ads.ChoiceID{k.Choice} })
@@ -76,7 +79,8 @@ func (a *Store) waitingOf(ctx context.Context, keys []ads.RecordingKey) (waiting
 	return waiting, counted, nil
 }
 
-// mayHaveConverted are the choices that were clicked, and those of which a conversion is to be counted.
+// mayHaveConverted returns the choices that were clicked, and those whose conversion is to be
+// counted.
 func mayHaveConverted(keys []ads.RecordingKey, clicks []recordingDoc) []ads.ChoiceID {
 	choices := mdb.Map(clicks, func(d *recordingDoc) ads.ChoiceID { return d.Choice })
 	for _, k := range keys {
@@ -101,7 +105,7 @@ type counting struct {
 	receipts  []ads.Receipt
 }
 
-// countKey is what is counted together.
+// countKey identifies what is counted together.
 type countKey struct {
 	unit ads.UnitID
 	kind ads.Kind
@@ -133,7 +137,7 @@ func (a *Store) count(ctx context.Context, keys []ads.RecordingKey, now time.Tim
 	return c.receipts, c.end(ctx)
 }
 
-// open opens the books for what recordings may cost.
+// open reads the ledgers and leases that the recordings may be charged to.
 func (c *counting) open(ctx context.Context, waiting []ads.Recording) (*books, error) {
 	priced := slices.DeleteFunc(slices.Clone(waiting), func(r ads.Recording) bool { return r.Cost == 0 })
 	campaigns := distinct(priced, func(r *ads.Recording) []ads.CampaignID { return []ads.CampaignID{c.campaigns[r.Unit]} })
@@ -172,7 +176,8 @@ func (c *counting) one(ctx context.Context, r *ads.Recording) error {
 	return c.settled(ctx, r, receipt, day)
 }
 
-// settled stores how a recording was counted: at once for clicks, by which the next ones are judged.
+// settled stores how a recording was counted. Clicks are stored immediately, because the next ones
+// are judged by them.
 func (c *counting) settled(ctx context.Context, r *ads.Recording, receipt ads.Receipt, day string) error {
 	set := mdb.Doc("campaign", receipt.Campaign, "billed", receipt.Billed, "v", c.writes(c.recordings(r.Kind).Name()))
 	if day != "" {
@@ -200,7 +205,7 @@ func (c *counting) settled(ctx context.Context, r *ads.Recording, receipt ads.Re
 	return err
 }
 
-// stillWaiting finds a recording until it has been counted.
+// stillWaiting matches a recording until it has been counted.
 func stillWaiting(choice ads.ChoiceID) bson.D {
 	return mdb.Doc("_id", choice, "waiting", mdb.Doc("$exists", true))
 }
@@ -225,7 +230,7 @@ func (c *counting) end(ctx context.Context) error {
 	return c.books.close(ctx)
 }
 
-// evidence is what a recording is judged by.
+// evidence reads what a recording is judged by.
 func (c *counting) evidence(ctx context.Context, r *ads.Recording) (e ads.Evidence, err error) {
 	outcome, arrived := c.counted[ads.RecordingKey{Kind: r.Kind.Before(), Choice: r.Choice}]
 	e.Arrived, e.Valid, e.At = arrived, outcome.valid, outcome.at
@@ -247,7 +252,8 @@ func (a *Store) recentClicks(ctx context.Context, field string, of ads.ProfileID
 	return int(n), err
 }
 
-// clicksBefore are the clicks that count for the rate of another one: earlier ones, and those of its moment that have been counted.
+// clicksBefore matches the clicks that count for the rate of another one: earlier ones, and those
+// of the same moment that have been counted.
 func clicksBefore(field string, of ads.ProfileID, r *ads.Recording) bson.D {
 	return mdb.Doc(
 		field, of, "at", mdb.Doc("$gt", r.At.Add(-ads.ClickWindow), "$lte", r.At), "_id", mdb.Doc("$ne", r.Choice),
@@ -255,8 +261,8 @@ func clicksBefore(field string, of ads.ProfileID, r *ads.Recording) bson.D {
 	)
 }
 
-// takeBackBurst refunds the clicks that a person has made just before one that shows what they were, and their conversions. Those that wait need not be
-// judged any more.
+// takeBackBurst refunds a person's clicks shortly before one that is TooMany, and the conversions
+// of these clicks. Waiting clicks become invalid, and are not judged any more.
 func (c *counting) takeBackBurst(ctx context.Context, r *ads.Recording) error {
 	some, err := mdb.FindAll[recordingDoc](ctx, c.clicks, clicksBefore("profile", r.Profile, r), ads.MaxPersonClicks, options.Find().SetHint(byPerson))
 	if err != nil {

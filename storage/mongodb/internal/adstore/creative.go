@@ -63,7 +63,7 @@ func newKeywordWeightDocs(weights []ads.KeywordWeight) []keywordWeightDoc {
 	return mdb.Map(weights, func(w *ads.KeywordWeight) keywordWeightDoc { return keywordWeightDoc(*w) })
 }
 
-// readKeywordWeights is nil for none.
+// readKeywordWeights returns nil for none.
 func readKeywordWeights(docs []keywordWeightDoc) []ads.KeywordWeight {
 	if len(docs) == 0 {
 		return nil

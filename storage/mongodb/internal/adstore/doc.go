@@ -1,8 +1,10 @@
-// Package adstore keeps the data of ads in MongoDB: [Store] is an ads.Store.
+// Package adstore stores the data of ads in MongoDB: [Store] implements ads.Store.
 //
-// It has its own collections, all of whose names begin with "ad", with their indexes ([Store.Indexes]), shard keys ([ShardKeys]) and versions of
-// documents ([Versions]). It shares with the rest of the engine only the calls of an mdb.DB, and is told in which version to write documents.
-// It decides nothing: which ads fit, what they cost and what is invalid are rules of package ads.
+// It has its own collections, whose names begin with "ad", with their indexes ([Store.Indexes]),
+// shard keys ([ShardKeys]) and versions of documents ([Versions]). It shares only the calls of an
+// mdb.DB with the rest of the engine, which also passes in the versions of documents to write.
+// It makes no decisions: package ads has the rules for which ads fit, what they cost and which
+// recordings are invalid.
 //
 //   - The catalogue: advertisers, campaigns, units and zones. A zone's document has a copy of all that choosing needs, so a choice is one read
 //     (zone.go); a change of a campaign or a unit changes the copies in the same transaction (catalogue.go).

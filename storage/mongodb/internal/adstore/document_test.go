@@ -8,7 +8,8 @@ import (
 	"plaza/storage/mongodb/internal/mdbtest"
 )
 
-// TestDocumentsReadThemselves: what is written by hand, and read by hand, is what the struct tags say.
+// TestDocumentsReadThemselves checks that hand-written encoding and decoding agree with the struct
+// tags.
 func TestDocumentsReadThemselves(t *testing.T) {
 	t.Parallel()
 	for _, d := range []mdb.Document{&zoneDoc{}, &profileDoc{}} {
@@ -16,7 +17,7 @@ func TestDocumentsReadThemselves(t *testing.T) {
 	}
 }
 
-// readers read a document of each collection.
+// readers returns an empty document for each collection.
 var readers = map[string]func() any{
 	"adAdvertisers": func() any { return &advertiserDoc{} }, "adCampaigns": func() any { return &campaignDoc{} },
 	"adUnits": func() any { return &unitDoc{} }, "adZones": func() any { return &zoneDoc{} },
@@ -28,7 +29,7 @@ var readers = map[string]func() any{
 	"adKeys": func() any { return &keyDoc{} },
 }
 
-// TestEveryVersionIsRead reads the documents of ads of all versions that were ever written.
+// TestEveryVersionIsRead reads ad documents of every version that was ever written.
 func TestEveryVersionIsRead(t *testing.T) {
 	t.Parallel()
 	for collection := range ShardKeys() {

@@ -15,12 +15,13 @@ const (
 	byCampaign   = "campaign_id"
 	byPerson     = "profile_at"
 	byAddress    = "address_at"
-	byBilling    = "billed" // of a campaign, by time
+	byBilling    = "billed" // the billed recordings of a campaign, by time
 	byOpen       = "open"
 	byZone       = "zone_hour"
 )
 
-// Indexes are the declared indexes of all collections. A definition never changes under its name: a changed index has a new one.
+// Indexes returns the declared indexes of all collections. The definition behind a name never
+// changes: a changed index gets a new name.
 func (a *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{
 		a.advertisers: nil,
@@ -53,7 +54,7 @@ func (a *Store) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	}
 }
 
-// billed is an index over recordings that cost something.
+// billed returns an index on recordings that cost something.
 func billed() mongo.IndexModel {
 	return mongo.IndexModel{
 		Keys:    mdb.Doc("campaign", 1, "at", 1),
@@ -63,7 +64,8 @@ func billed() mongo.IndexModel {
 
 var wasBilled = mdb.Doc("billed", mdb.Doc("$gt", 0))
 
-// ShardKeys are the declared shard keys of all collections. One without a key is small, and is not sharded.
+// ShardKeys returns the declared shard keys of all collections. A collection without a key is
+// small, and is not sharded.
 func ShardKeys() map[string]bson.D {
 	own := mdb.Doc("_id", "hashed")
 	return map[string]bson.D{
@@ -81,6 +83,6 @@ func ShardKeys() map[string]bson.D {
 		"adTraffic":     mdb.Doc("zone", "hashed", "hour", 1),
 
 		"adKeys":    nil, // two documents
-		"adRefunds": nil, // what people have begun
+		"adRefunds": nil, // requests by people
 	}
 }

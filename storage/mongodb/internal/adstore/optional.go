@@ -1,6 +1,6 @@
 package adstore
 
-// orNil is for fields that only documents with an id have.
+// orNil returns nil for a zero id, so that the field is left out of the document.
 func orNil[ID interface {
 	comparable
 	IsZero() bool

@@ -12,7 +12,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// readPage reads a page of what matches, by its _id.
+// readPage reads a page of the matching documents, ordered by _id.
 func readPage[D any, K any](ctx context.Context, c *mongo.Collection, filter bson.D, hint string, p ads.Page, key func(string) K) ([]D, error) {
 	bounds := bson.D{}
 	if p.After != "" {
@@ -45,7 +45,7 @@ func idKey(key string) bson.Binary {
 
 func textKey(key string) string { return key }
 
-// distinct are the keys of all entries, each once.
+// distinct returns the keys of all entries, without repeats.
 func distinct[T any, K comparable](entries []T, keys func(*T) []K) []K {
 	var all []K
 	seen := map[K]bool{}

@@ -20,7 +20,7 @@ type profileDoc struct {
 	ID        ads.ProfileID `bson:"_id"`
 	Version   int           `bson:"v"`
 	Seen      []sightingDoc `bson:"seen"`
-	Chosen    []int         `bson:"chosen"` // by the last reservation: candidates by number
+	Chosen    []int         `bson:"chosen"` // the indexes of the candidates that the last reservation chose
 	KeepUntil time.Time     `bson:"keepUntil"`
 }
 
@@ -55,7 +55,7 @@ func (a *Store) Reserve(ctx context.Context, r ads.Reservation) ([]int, error) {
 	return d.Chosen, err
 }
 
-// reserving is ads.Profile.Reserve as an update; reservation has its variables.
+// reserving is ads.Profile.Reserve as an update pipeline; reservation sets its variables.
 var reserving = func() mdb.Stages {
 	living := mdb.Doc("$filter", mdb.Doc("input", mdb.Doc("$ifNull", bson.A{"$seen", bson.A{}}), "as", "s", "cond", mdb.Doc("$gt", bson.A{ofSighting(sightingUntil), "$$now"})))
 	choosing := mdb.Doc("$reduce", mdb.Doc(
@@ -81,7 +81,8 @@ var reserving = func() mdb.Stages {
 	})
 }()
 
-// mayBeChosen says of the candidate $$c whether the reservation still needs it, and no cap is used up.
+// mayBeChosen is the condition that the reservation still needs the candidate $$c and that no cap
+// is used up.
 var mayBeChosen = func() bson.D {
 	counted := mdb.Doc("$filter", mdb.Doc("input", "$$value.seen", "as", "s", "cond", mdb.Doc("$and", bson.A{
 		mdb.Doc("$eq", bson.A{ofSighting(sightingScope), "$$limit.scope"}), mdb.Doc("$gt", bson.A{ofSighting(sightingAt), "$$limit.since"}),
@@ -95,7 +96,8 @@ var mayBeChosen = func() bson.D {
 	})
 }()
 
-// reservation is written as the variables of reserving: now, count, tries ({candidate, again} each) and candidates (see newCandidate).
+// reservation encodes the variables of reserving: now, count, tries ({candidate, again} each) and
+// candidates (see newCandidate).
 func reservation(r *ads.Reservation) bson.Raw {
 	tries, candidates := bsoncore.NewArrayBuilder(), bsoncore.NewArrayBuilder()
 	r.Tries(func(candidate int, again bool) {
@@ -110,7 +112,8 @@ func reservation(r *ads.Reservation) bson.Raw {
 		Build())
 }
 
-// newCandidate is written with its caps (fewer than count of the scope after since), and seen: what choosing it adds.
+// newCandidate encodes a candidate with its caps (fewer than count sightings of the scope after
+// since), and seen: what choosing it adds.
 func newCandidate(c *ads.Candidate, now time.Time) bsoncore.Document {
 	caps, seen := bsoncore.NewArrayBuilder(), bsoncore.NewArrayBuilder()
 	for _, limit := range c.Caps {
@@ -155,7 +158,8 @@ func (a *Store) Profile(ctx context.Context, id ads.ProfileID) (*ads.Profile, er
 	return p, err
 }
 
-// confirm makes people's caps count what they were shown for as long as they need it. To do it again changes nothing.
+// confirm makes shown impressions count for people's caps for as long as the caps need them.
+// Repeating the call changes nothing.
 func (a *Store) confirm(ctx context.Context, waiting []ads.Recording) error {
 	var updates []mongo.WriteModel
 	for i := range waiting {
@@ -175,7 +179,7 @@ func (a *Store) confirm(ctx context.Context, waiting []ads.Recording) error {
 	return err
 }
 
-// ImportProfiles stores profiles that there are not yet, a thousand or so at a time.
+// ImportProfiles stores profiles that do not exist yet, about a thousand at a time.
 func (a *Store) ImportProfiles(ctx context.Context, profiles []ads.Profile) error {
 	docs := make([]any, len(profiles))
 	for i, p := range profiles {

@@ -13,7 +13,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// recordingDoc is a document of adImpressions, adClicks or adConversions. Its _id, the choice, is the shard key: each counts once.
+// recordingDoc is a document of adImpressions, adClicks or adConversions. Its _id, the choice, is
+// the shard key, so each choice has one recording of each kind.
 type recordingDoc struct {
 	Choice    ads.ChoiceID   `bson:"_id"`
 	Version   int            `bson:"v"`
@@ -23,9 +24,9 @@ type recordingDoc struct {
 	At        time.Time      `bson:"at"`
 	KeepUntil time.Time      `bson:"keepUntil"`
 	Billed    ads.Micros     `bson:"billed"`
-	Day       string         `bson:"day,omitempty"` // whose budget that was
+	Day       string         `bson:"day,omitempty"` // the day whose budget was charged
 	Refunded  ads.Micros     `bson:"refunded,omitempty"`
-	Refund    *ads.RefundID  `bson:"refund,omitempty"` // which one it was; none: it was judged anew
+	Refund    *ads.RefundID  `bson:"refund,omitempty"` // the refund that covers it; none: judged invalid later
 	Invalid   ads.Invalid    `bson:"invalid,omitempty"`
 	Keywords  []string       `bson:"keywords,omitempty"`
 	Waiting   *waitingDoc    `bson:"waiting,omitempty"` // nil: it has been counted
@@ -34,10 +35,10 @@ type recordingDoc struct {
 	Address *ads.ProfileID `bson:"address,omitempty"` // of clicks
 }
 
-// waitingDoc is what it takes to count a recording.
+// waitingDoc holds what is needed to count a recording.
 type waitingDoc struct {
 	Due    time.Time      `bson:"due"`
-	Until  *time.Time     `bson:"shownBy,omitempty"` // how long a click or a conversion waits for what it follows
+	Until  *time.Time     `bson:"shownBy,omitempty"` // how long a click or a conversion waits for the recording that it follows
 	Cost   ads.Micros     `bson:"cost"`
 	Lease  *ads.LeaseID   `bson:"lease,omitempty"`
 	Viewer *ads.ProfileID `bson:"viewer,omitempty"` // of an impression
@@ -58,7 +59,7 @@ func newRecordingDoc(r *ads.Recording, v int) recordingDoc {
 	return d
 }
 
-// recording is one that waits.
+// recording returns the recording of a document that waits.
 func (d *recordingDoc) recording(kind ads.Kind) (ads.Recording, error) {
 	zone, err := ads.ParseZoneID(d.Zone)
 	r := ads.Recording{
@@ -129,7 +130,7 @@ func (a *Store) Waiting(ctx context.Context, due time.Time) (list []ads.Waiting,
 	return list, err
 }
 
-// countBy adds to one of a unit's counters, and moves the unit in its zones.
+// countBy changes one of a unit's counters, and moves the unit in its zones.
 func (a *Store) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, by int64) error {
 	var before unitDoc
 	counter, _ := before.counter(kind)
@@ -146,7 +147,7 @@ func (a *Store) countBy(ctx context.Context, unit ads.UnitID, kind ads.Kind, by 
 	return a.move(ctx, &after)
 }
 
-// move gives a unit its rank in the zones where it runs.
+// move gives a unit its new rank in the zones where it runs.
 func (a *Store) move(ctx context.Context, unit *unitDoc) error {
 	isUnit := mdb.Doc("$eq", bson.A{"$$each.unit", unit.ID})
 	ranked := mdb.Doc("$mergeObjects", bson.A{"$$each", mdb.Doc("ecpm", unit.ecpm())})

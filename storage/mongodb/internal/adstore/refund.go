@@ -18,7 +18,7 @@ type refundDoc struct {
 	ID       ads.RefundID   `bson:"_id"`
 	Version  int            `bson:"v"`
 	Campaign ads.CampaignID `bson:"campaign"`
-	Unit     *ads.UnitID    `bson:"unit,omitempty"` // these choose, where they are there
+	Unit     *ads.UnitID    `bson:"unit,omitempty"` // the optional parts of the selection
 	Choice   *ads.ChoiceID  `bson:"choice,omitempty"`
 	Kind     ads.Kind       `bson:"kind,omitempty"`
 	Person   *ads.ProfileID `bson:"person,omitempty"`
@@ -31,7 +31,7 @@ type refundDoc struct {
 	Begun    time.Time      `bson:"begun"`
 	Count    int            `bson:"count"`
 	Amount   ads.Micros     `bson:"amount"`
-	Open     bool           `bson:"open,omitempty"` // it is not done
+	Open     bool           `bson:"open,omitempty"` // true until it is done
 }
 
 func newRefundDoc(r *ads.Refund) refundDoc {
@@ -51,7 +51,7 @@ func (d *refundDoc) refund() *ads.Refund {
 	}
 }
 
-// charged is what finds a selection, and the index that it is found by.
+// charged returns a filter for a selection, and the index to use.
 func charged(s *ads.Selection) (filter bson.D, hint string) {
 	filter = mdb.Doc("campaign", s.Campaign, "at", mdb.Doc("$gte", s.From, "$lt", s.To), "billed", mdb.Doc("$gt", 0))
 	hint = byBilling
@@ -70,11 +70,12 @@ func charged(s *ads.Selection) (filter bson.D, hint string) {
 	return filter, hint
 }
 
-// findCharged reads recordings of one kind in a selection, by time: 1 for the oldest first, -1 for the newest.
+// findCharged reads recordings of one kind in a selection, by time; order is 1 for oldest first, -1
+// for newest first.
 func (a *Store) findCharged(ctx context.Context, s *ads.Selection, kind ads.Kind, order, limit int) ([]recordingDoc, error) {
 	filter, hint := charged(s)
 	find := options.Find().SetHint(hint).SetLimit(int64(limit))
-	if s.Choice.IsZero() { // else there is one at most
+	if s.Choice.IsZero() { // otherwise there is at most one
 		find.SetSort(mdb.Doc("at", order))
 	}
 	return mdb.FindAll[recordingDoc](ctx, a.recordings(kind), filter, limit, find)
@@ -144,7 +145,8 @@ func (a *Store) Begin(ctx context.Context, r ads.Refund) error {
 	})
 }
 
-// Continue implements ads.Refunds. It first asks which campaign it is about, so that it waits for those who record its ads.
+// Continue implements ads.Refunds. It first reads the refund's campaign, so that it can wait for
+// other writers of that campaign.
 func (a *Store) Continue(ctx context.Context, refund ads.RefundID, now time.Time) (r *ads.Refund, err error) {
 	var d refundDoc
 	err = a.calls.Read(ctx, "refund", func(ctx context.Context) error {
@@ -203,7 +205,7 @@ func (a *Store) continueRefund(ctx context.Context, refund ads.RefundID, now tim
 	return r, err
 }
 
-// takeBack refunds recordings of one kind, and says how much that is.
+// takeBack refunds recordings of one kind, and returns the amount.
 func (a *Store) takeBack(ctx context.Context, books *books, kind ads.Kind, some []recordingDoc, why ads.Invalid, refund ads.RefundID, now time.Time) (ads.Micros, error) {
 	if len(some) == 0 {
 		return 0, nil
@@ -225,7 +227,7 @@ func (a *Store) takeBack(ctx context.Context, books *books, kind ads.Kind, some 
 	return books.giveBack(ctx, some, now)
 }
 
-// uncount takes recordings out of the counters of their units.
+// uncount subtracts recordings from the counters of their units.
 func (a *Store) uncount(ctx context.Context, kind ads.Kind, some []recordingDoc) error {
 	counted := map[ads.UnitID]int64{}
 	for i := range some {
@@ -239,7 +241,7 @@ func (a *Store) uncount(ctx context.Context, kind ads.Kind, some []recordingDoc)
 	return nil
 }
 
-// endWaiting makes clicks invalid that have not been counted.
+// endWaiting makes uncounted clicks invalid.
 func (a *Store) endWaiting(ctx context.Context, clicks []recordingDoc, why ads.Invalid) error {
 	if len(clicks) == 0 {
 		return nil
@@ -251,7 +253,7 @@ func (a *Store) endWaiting(ctx context.Context, clicks []recordingDoc, why ads.I
 	return a.markStale(ctx, hoursOf(clicks))
 }
 
-// hoursOf are the hours that recordings count for.
+// hoursOf returns the hours that recordings count for.
 func hoursOf(some []recordingDoc) []time.Time {
 	return distinct(some, func(d *recordingDoc) []time.Time { return []time.Time{mdb.UTC(d.At).Truncate(time.Hour)} })
 }

@@ -15,14 +15,15 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// tallyDoc is a document of adTallies: what was recorded in an hour, of a unit in a zone, or, with a keyword, of a unit.
+// tallyDoc is a document of adTallies: the sums for a unit in a zone in an hour, or, with a
+// keyword, for a unit in an hour.
 type tallyDoc struct {
 	Version     int            `bson:"v"`
 	Hour        time.Time      `bson:"hour"`
 	Campaign    ads.CampaignID `bson:"campaign"`
 	Unit        ads.UnitID     `bson:"unit"`
 	Zone        string         `bson:"zone"`
-	Keyword     string         `bson:"keyword"` // empty: none
+	Keyword     string         `bson:"keyword"` // empty for sums by zone
 	Currency    ads.Currency   `bson:"currency"`
 	Impressions int64          `bson:"impressions"`
 	Clicks      int64          `bson:"clicks"`
@@ -32,7 +33,7 @@ type tallyDoc struct {
 	Refunded    ads.Micros     `bson:"refunded,omitempty"`
 }
 
-// tallyKey is what recordings are added up by.
+// tallyKey identifies what is added up together.
 type tallyKey struct {
 	Hour     time.Time      `bson:"hour"`
 	Campaign ads.CampaignID `bson:"campaign"`
@@ -50,7 +51,8 @@ type sumDoc struct {
 	Refunded ads.Micros `bson:"refunded"`
 }
 
-// rollupDoc is a document of adKeys: until when recordings have been added up, and in which hours before that something was refunded since.
+// rollupDoc is a document of adKeys. It says until when recordings have been added up, and in which
+// earlier hours something was refunded since then.
 type rollupDoc struct {
 	Name    string      `bson:"_id"`
 	Version int         `bson:"v"`
@@ -60,7 +62,7 @@ type rollupDoc struct {
 
 const rollupName = "reports"
 
-// hotRollup is the id under which those who roll up wait for one another.
+// hotRollup is the id under which concurrent calls of RollUp wait for each other.
 var hotRollup = id.Derive(time.Time{}, "rollup")
 
 // RollUp implements ads.Reports.
@@ -82,15 +84,16 @@ func (a *Store) RollUp(ctx context.Context, from, to, until time.Time) error {
 	})
 }
 
-// putRollup changes what is known of the tallies.
+// putRollup changes the rollupDoc.
 func (a *Store) putRollup(ctx context.Context, change bson.D) error {
 	change = append(change, bson.E{Key: "$setOnInsert", Value: mdb.Doc("v", mdb.FirstVersion)})
 	_, err := a.keys.UpdateOne(ctx, mdb.Doc("_id", rollupName), change, options.UpdateOne().SetUpsert(true))
 	return mdb.OrRetry(err)
 }
 
-// markStale has hours added up again. It takes their marks away first: to set one that is there would change nothing, so that it would not be
-// in conflict with whoever adds up the hour just now, and takes the mark away.
+// markStale marks hours to be added up again. It removes existing marks first: setting a mark that
+// is already there would change nothing, so it would not conflict with a concurrent RollUp that
+// removes the mark.
 func (a *Store) markStale(ctx context.Context, hours []time.Time) error {
 	own := mdb.Doc("_id", rollupName)
 	_, err := a.keys.BulkWrite(ctx, []mongo.WriteModel{
@@ -150,7 +153,8 @@ func addTally(tallies map[tallyKey]*tallyDoc, kind ads.Kind, sum sumDoc, v int) 
 	t.Refunded += sum.Refunded
 }
 
-// sums are the groups of recordings of a kind, of all that have a keyword or of all.
+// sums groups the recordings of a kind: either all of them by zone, or those with keywords by
+// keyword.
 func (a *Store) sums(ctx context.Context, kind ads.Kind, byKeyword bool, from, to time.Time) ([]sumDoc, error) {
 	pipeline := mongo.Pipeline{mdb.Doc("$match", mdb.Doc("at", mdb.Doc("$gte", from, "$lt", to), "waiting", mdb.Doc("$exists", false)))}
 	key := mdb.Doc("hour", mdb.Doc("$dateTrunc", mdb.Doc("date", "$at", "unit", "hour")), "campaign", "$campaign", "unit", "$unit")
@@ -202,7 +206,7 @@ func (a *Store) Oldest(ctx context.Context) (oldest time.Time, err error) {
 	return oldest, err
 }
 
-// reportDoc is a row of a report; which part of its key is set depends on the dimension.
+// reportDoc is a row of a report. The dimension decides which part of the key is set.
 type reportDoc struct {
 	Key struct {
 		Hour     time.Time      `bson:"hour"`
@@ -240,7 +244,7 @@ func (d *reportDoc) row(by ads.Dimension) ads.ReportRow {
 	return row
 }
 
-// reportKeys are what rows are grouped by.
+// reportKeys maps dimensions to the fields that rows are grouped by.
 var reportKeys = map[ads.Dimension]bson.E{
 	ads.PerHour:     {Key: "hour", Value: "$hour"},
 	ads.PerDay:      {Key: "hour", Value: mdb.Doc("$dateTrunc", mdb.Doc("date", "$hour", "unit", "day"))},

@@ -11,15 +11,16 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// saving is one run of Save's transaction. Zones have copies of what is saved: it knows which of them to make anew.
+// saving is one run of Save's transaction. Zones have copies of what is saved, so it collects the
+// copies to rebuild.
 type saving struct {
 	*Store
-	campaigns map[ads.CampaignID]bool // which, or whose advertiser, has changed
-	units     map[ads.UnitID]*unitDoc // saved or of such campaigns, as they are now
-	zones     map[string]int          // that have, had or get one of the units; how many units more are placed there
+	campaigns map[ads.CampaignID]bool // those that have changed, or whose advertiser has
+	units     map[ads.UnitID]*unitDoc // saved, or of such campaigns; in their new state
+	zones     map[string]int          // those that have, had or get one of the units, with the change in their number of placed units
 }
 
-// insertNew stores those entries of revision 0 that do not exist.
+// insertNew stores the entries of revision 0 that do not exist.
 func insertNew[T any, K comparable, D any](ctx context.Context, c *mongo.Collection, entries []T, key func(*T) K, revision func(*T) int, document func(*T) D) (added []T, err error) {
 	fresh := slices.DeleteFunc(slices.Clone(entries), func(e T) bool { return revision(&e) != 0 })
 	added, err = notStored(ctx, c, fresh, key)
@@ -27,10 +28,10 @@ func insertNew[T any, K comparable, D any](ctx context.Context, c *mongo.Collect
 		return nil, err
 	}
 	_, err = c.InsertMany(ctx, mdb.Map(added, document), options.InsertMany().SetOrdered(false))
-	return added, mdb.OrRetry(err) // where another transaction was first, this one runs again
+	return added, mdb.OrRetry(err) // if another transaction was first, this one runs again
 }
 
-// notStored are the entries whose key is not in the collection, the first of each key.
+// notStored returns the entries whose keys are not in the collection, without repeated keys.
 func notStored[T any, K comparable](ctx context.Context, c *mongo.Collection, entries []T, key func(*T) K) ([]T, error) {
 	known, err := mdb.Existing(ctx, c, mdb.Map(entries, key))
 	if err != nil {
@@ -46,7 +47,7 @@ func notStored[T any, K comparable](ctx context.Context, c *mongo.Collection, en
 	return fresh, nil
 }
 
-// replace changes a document that has this revision. Error: ErrConflict.
+// replace changes a document that still has the given revision. Error: ErrConflict.
 func replace(ctx context.Context, c *mongo.Collection, key any, revision int, set any) error {
 	result, err := c.UpdateOne(ctx, mdb.Doc("_id", key, "revision", revision), mdb.Doc("$set", set, "$inc", mdb.Doc("revision", 1)))
 	if err == nil && result.MatchedCount == 0 {

@@ -13,7 +13,7 @@ type scheduleDoc struct {
 	Start    time.Time `bson:"start,omitempty"`
 	End      time.Time `bson:"end,omitempty"`
 	TimeZone string    `bson:"timeZone,omitempty"`
-	Weekdays int       `bson:"weekdays,omitempty"` // one bit each, from Sunday on
+	Weekdays int       `bson:"weekdays,omitempty"` // one bit each, Sunday first
 	FromHour int       `bson:"fromHour,omitempty"`
 	ToHour   int       `bson:"toHour,omitempty"`
 }

@@ -10,7 +10,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// sightingDoc is an ads.Sighting in a profile. Each choice writes some, so that it writes and reads itself.
+// sightingDoc is an ads.Sighting in a profile. Each choice writes several, so its BSON code is
+// hand-written, for speed.
 type sightingDoc struct {
 	Scope  scopeID
 	Choice ads.ChoiceID
@@ -19,7 +20,7 @@ type sightingDoc struct {
 	Keep   time.Time
 }
 
-// The fields of an sightingDoc.
+// The fields of a sightingDoc.
 const (
 	sightingScope  = "scope"
 	sightingChoice = "choice"
@@ -28,7 +29,7 @@ const (
 	sightingKeep   = "keep"
 )
 
-// ofSighting is a field of the sighting that a pipeline names "s".
+// ofSighting returns a field of the sighting that a pipeline names "s".
 func ofSighting(field string) string { return "$$s." + field }
 
 func newSightingDoc(s ads.Sighting) sightingDoc {

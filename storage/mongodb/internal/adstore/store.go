@@ -10,7 +10,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Store is the database as an ads.Store.
+// Store implements ads.Store on a database.
 type Store struct {
 	calls  *mdb.DB
 	writes func(collection string) int
@@ -31,7 +31,8 @@ type Store struct {
 	keys        *mongo.Collection
 }
 
-// New makes the store of a database's ads. It reads and writes by calls; writes says in which version documents of a collection are written now.
+// New returns the store for the ads in a database. calls makes its reads and writes; writes returns
+// the version in which documents of a collection must be written now.
 func New(db *mongo.Database, calls *mdb.DB, writes func(collection string) int) *Store {
 	return &Store{
 		calls: calls, writes: writes,
@@ -46,10 +47,10 @@ func New(db *mongo.Database, calls *mdb.DB, writes func(collection string) int) 
 	}
 }
 
-// whenDue is when a recording that waits is due.
+// whenDue is the field with the time at which a waiting recording is due.
 const whenDue = "waiting.due"
 
-// hotZone is the id under which writers of one zone wait for one another.
+// hotZone returns the id under which writers of one zone wait for each other.
 func hotZone(zone ads.ZoneID) id.ID { return id.Derive(time.Time{}, zone.String()) }
 
 func zoneKeys(zones []ads.ZoneID) []string {

@@ -12,7 +12,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// trafficDoc is a document of adTraffic: what one server has counted of a zone in an hour.
+// trafficDoc is a document of adTraffic: what one server has counted for a zone in an hour.
 type trafficDoc struct {
 	ID       ads.TrafficID `bson:"_id"`
 	Version  int           `bson:"v"`
@@ -42,7 +42,7 @@ func (a *Store) PutTraffic(ctx context.Context, counts []ads.Traffic) error {
 	})
 }
 
-// trafficSumDoc is a row of sums; which part of its key is set depends on the dimension.
+// trafficSumDoc is a row of sums. The dimension decides which part of the key is set.
 type trafficSumDoc struct {
 	Key struct {
 		Hour     time.Time    `bson:"hour"`

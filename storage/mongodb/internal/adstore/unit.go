@@ -8,7 +8,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// unitDoc is a document of adUnits: the truth about a unit, of which zones have copies.
+// unitDoc is a document of adUnits: the original of a unit, of which zones have copies.
 type unitDoc struct {
 	ID          ads.UnitID     `bson:"_id"`
 	Version     int            `bson:"v"`
@@ -18,15 +18,15 @@ type unitDoc struct {
 	Impressions int64          `bson:"impressions"`
 	Clicks      int64          `bson:"clicks"`
 	Conversions int64          `bson:"conversions"`
-	Changes     int64          `bson:"changes"` // by saving its campaign; see saving.refresh
+	Changes     int64          `bson:"changes"` // incremented when its campaign is saved; see saving.refresh
 }
 
-// unitDetails are what can be replaced.
+// unitDetails are the fields that can be replaced.
 type unitDetails struct {
 	State          ads.State          `bson:"state"`
 	Creative       creativeDoc        `bson:",inline"`
 	Bid            bidDoc             `bson:"bid"`
-	Zones          []string           `bson:"zones"` // as ads.ZoneID.String has them
+	Zones          []string           `bson:"zones"` // see ads.ZoneID.String
 	Keywords       []string           `bson:"keywords"`
 	KeywordWeights []keywordWeightDoc `bson:"keywordWeights"`
 	Weight         int                `bson:"weight"`
@@ -63,7 +63,7 @@ func (d *unitDoc) ecpm() ads.Micros {
 	return ads.ECPM(ads.Bid(d.Details.Bid), d.Impressions, d.Clicks, d.Conversions)
 }
 
-// counter is where a unit counts recordings of a kind.
+// counter returns the field in which a unit counts recordings of a kind.
 func (d *unitDoc) counter(kind ads.Kind) (field string, count *int64) {
 	switch kind {
 	case ads.Conversion:
@@ -75,7 +75,7 @@ func (d *unitDoc) counter(kind ads.Kind) (field string, count *int64) {
 	}
 }
 
-// placed is what a unit adds to the number of units in its zones.
+// placed returns what a unit adds to the number of units in its zones.
 func (d *unitDetails) placed() int {
 	if d.State == ads.Archived {
 		return 0
@@ -111,7 +111,7 @@ func (s *saving) saveUnits(ctx context.Context, b *ads.Batch) (int, error) {
 	return len(added) + replaced, s.checkPlaces(ctx)
 }
 
-// unitVersion is the first version in which a unit's document says all of it.
+// unitVersion returns the first version of documents that can express the unit.
 func unitVersion(u *ads.Unit) int {
 	switch {
 	case len(u.KeywordWeights) > 0:
@@ -123,7 +123,7 @@ func unitVersion(u *ads.Unit) int {
 	}
 }
 
-// place notes that a unit comes into its zones.
+// place notes that a unit enters its zones.
 func (s *saving) place(d *unitDoc) {
 	s.units[d.ID] = d
 	for _, key := range d.Details.Zones {
@@ -163,12 +163,13 @@ func (s *saving) replaceUnits(ctx context.Context, b *ads.Batch) (replaced int, 
 		replaced++
 	}
 	if replaced < len(given) {
-		return 0, ads.ErrConflict // with what is absent
+		return 0, ads.ErrConflict // a unit that does not exist
 	}
 	return replaced, nil
 }
 
-// joinCampaigns marks the units' campaigns as changed, and checks that they are there, with the units' currency.
+// joinCampaigns marks the units' campaigns as changed, and checks that they exist and have the
+// units' currency.
 func (s *saving) joinCampaigns(ctx context.Context) error {
 	wanted := map[ads.CampaignID]bool{}
 	for _, d := range s.units {
@@ -200,7 +201,7 @@ func (s *saving) joinCampaigns(ctx context.Context) error {
 	return nil
 }
 
-// checkPlaces says whether the units fit into their zones.
+// checkPlaces checks whether the units fit into their zones.
 func (s *saving) checkPlaces(ctx context.Context) error {
 	var keys []string
 	for key := range s.zones {

@@ -11,15 +11,16 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// zoneDoc is a document of adZones: all that a choice reads, with a thousand values and more, so that it reads itself. Its _id, site and name, is the shard key.
+// zoneDoc is a document of adZones: everything that a choice reads. It often has more than a
+// thousand values, so its decoding is hand-written. Its _id, site and name, is the shard key.
 type zoneDoc struct {
 	ID       string       `bson:"_id"`
 	Version  int          `bson:"v"`
 	Revision int          `bson:"revision"`
 	Currency ads.Currency `bson:"currency"`
 	Design   ads.Design   `bson:"design"`
-	Placed   int          `bson:"placed"` // units, running or not, that are not archived
-	Units    []runningDoc `bson:"units"`  // the running ones, by byRank
+	Placed   int          `bson:"placed"` // units that are not archived, running or not
+	Units    []runningDoc `bson:"units"`  // the running ones, sorted by byRank
 }
 
 // runningDoc is a zone's copy of a unit: see ads.Running.
@@ -38,7 +39,7 @@ type runningDoc struct {
 	Schedule       scheduleDoc        `bson:"schedule,omitempty"`
 	House          bool               `bson:"house,omitempty"`
 	Limited        bool               `bson:"limited,omitempty"`
-	Attribution    int                `bson:"attribution,omitempty"` // absent where a server has written it that knew of no conversions
+	Attribution    int                `bson:"attribution,omitempty"` // absent if written by a server that did not know conversions
 }
 
 func (d *zoneDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
@@ -159,7 +160,7 @@ func (s *saving) saveZones(ctx context.Context, b *ads.Batch) (int, error) {
 	return len(added) + replaced, nil
 }
 
-// zoneHeads reads zones without their units; absent zones are missing.
+// zoneHeads reads zones without their units; the map omits those that do not exist.
 func (a *Store) zoneHeads(ctx context.Context, keys []string) (map[string]zoneDoc, error) {
 	docs, err := mdb.FindIn[zoneDoc](ctx, a.zones, "_id", keys, options.Find().SetProjection(mdb.Doc("units", 0)))
 	heads := make(map[string]zoneDoc, len(docs))
