@@ -19,7 +19,7 @@ var actionCases = []testCase{
 
 func cpa(price ads.Micros) ads.Bid { return ads.Bid{Model: ads.CPA, Price: price, Currency: "EUR"} }
 
-// actions are a market with one unit that is paid for by the conversion, and what must be true of it.
+// actions is a market with one unit that is paid for by the conversion, and its expected state.
 type actions struct {
 	*market
 	price   ads.Micros
@@ -27,7 +27,7 @@ type actions struct {
 	spent   ads.Micros
 }
 
-// choose asks a server for an ad whose balances have ended.
+// choose asks a server, whose balances have expired, for an ad.
 func (a *actions) choose(server int) {
 	a.pass(ads.LeaseLife)
 	before := a.ledger(a.campaign)
@@ -42,7 +42,7 @@ func (a *actions) choose(server int) {
 	a.choices = append(a.choices, choices...)
 }
 
-// convert has an ad shown and clicked, and something bought, twice.
+// convert shows an ad, clicks on it and reports the conversion, each twice.
 func (a *actions) convert(server, choice int) {
 	c, s := a.choices[choice], a.servers[server]
 	if _, err := s.RecordImpression(a.ctx, c.ImpressionToken); err != nil {
@@ -64,21 +64,23 @@ func (a *actions) convert(server, choice int) {
 	}
 }
 
-// check: each conversion is billed once while the budget can pay for it, and nothing else is ever taken.
+// check: each conversion is billed once while the budget can pay for it, and nothing else is ever
+// taken.
 func (a *actions) check() {
 	if l := a.ledger(a.campaign); l.Spent != a.spent || l.Taken != a.spent {
 		a.fatal("%+v, and %d is to be spent", l, a.spent)
 	}
 }
 
-// anyBudgetOfConversions plays random histories of servers that choose, convert, wait, and are killed.
+// anyBudgetOfConversions plays random histories of servers that choose, convert, wait, and are
+// killed.
 func anyBudgetOfConversions(w *world) {
 	began, played, failed := time.Now(), 0, false
 	rapid.Check(w.t, func(t *rapid.T) {
 		if !failed && played >= leastHistory && time.Since(began) > historyTime {
 			return
 		}
-		played, failed = played+1, true // until it has ended well
+		played, failed = played+1, true // reset when it has ended well
 		price := ads.Micros(rapid.Int64Range(1, 50).Draw(t, "price"))
 		b := ads.Budget{Total: ads.Micros(rapid.Int64Range(1, 5*int64(price)).Draw(t, "budget"))}
 		if rapid.Bool().Draw(t, "daily") {
@@ -110,7 +112,8 @@ func (a *actions) step(t *rapid.T) {
 	}
 }
 
-// conversionsToTheLast has 30 ads chosen of a budget for 10 conversions, before all of them lead to one.
+// conversionsToTheLast chooses 30 ads with a budget for 10 conversions, before all of them lead to
+// one.
 func conversionsToTheLast(w *world) {
 	a := &actions{market: w.market(2, ads.Budget{Total: 2_000_000}, cpa(200_000)), price: 200_000}
 	for i := range 30 {
@@ -127,7 +130,8 @@ func conversionsToTheLast(w *world) {
 	w.same(a.ask(0), 0, "ads of a budget that is used up")
 }
 
-// noFreeConversions has a budget for a conversion and a half compete with an ad that pays less, but does pay.
+// noFreeConversions has an ad with a budget for one and a half conversions compete with a cheaper
+// ad that can pay.
 func noFreeConversions(w *world) {
 	a := &actions{market: w.market(2, ads.Budget{Total: 300_000_000}, cpa(200_000_000)), price: 200_000_000}
 	rival := w.place(w.campaign(), cpm(1_000_000), ads.ZoneID{Site: a.request.Site, Name: a.request.Zone})
@@ -140,7 +144,8 @@ func noFreeConversions(w *world) {
 	w.same(a.ask(0), 1, "the ads that explain agrees with")
 }
 
-// expectedWithinADay: what conversions are expected to cost is at most what can be spent within a day from now, and is less with each hour.
+// expectedWithinADay: the expected cost of conversions is at most what can be spent within a day
+// from now, and falls with each hour.
 func expectedWithinADay(w *world) {
 	const price = 1_000
 	for name, c := range map[string]struct {

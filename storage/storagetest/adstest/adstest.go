@@ -1,4 +1,5 @@
-// Package adstest is what every storage engine must pass for ads: a case for each obligation of ads.Store.
+// Package adstest is the suite that every storage engine must pass for ads, with a case for each
+// obligation of ads.Store.
 package adstest
 
 import (
@@ -7,10 +8,10 @@ import (
 	"plaza/ads"
 )
 
-// Open opens a fresh, empty store, and registers with t what closes and removes it.
+// Open opens a new, empty store, and registers its cleanup with t.
 type Open = func(t *testing.T) ads.Store
 
-// Run runs the suite. Each case gets a fresh store from open; all cases of all nouns run in parallel.
+// Run runs the suite. Each case gets a new store from open; all cases run in parallel.
 func Run(t *testing.T, open Open) {
 	t.Helper()
 	for _, noun := range []struct {
@@ -46,7 +47,7 @@ func Run(t *testing.T, open Open) {
 	}
 }
 
-// testCase is one obligation, on a store of its own.
+// testCase checks one obligation, on its own store.
 type testCase struct {
 	name string
 	run  func(w *world)

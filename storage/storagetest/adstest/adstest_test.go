@@ -8,7 +8,7 @@ import (
 	"plaza/storage/storagetest/adstest"
 )
 
-// TestModel holds the suite against the model, and the model against the suite.
+// TestModel checks the suite and the model against each other.
 func TestModel(t *testing.T) {
 	adstest.Run(t, func(*testing.T) ads.Store { return adsmodel.New() })
 }

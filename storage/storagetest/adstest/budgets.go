@@ -14,7 +14,7 @@ var budgetCases = []testCase{
 	{"LeasesNeverExceedADay", leasesNeverExceedADay},
 	{"SpendingComesOutOfTheLease", spendingComesOutOfTheLease},
 	{"SettlingGivesBackWhatWasNotSpent", settlingGivesBack},
-	{"ManyWhoSettleSettleOnce", manySettle},
+	{"ConcurrentSettlersSettleOnce", manySettle},
 	{"ClicksBeyondTheBudgetAreNotBilled", clicksBeyondTheBudget},
 	{"AbsentCampaignsHaveNoBudget", absentCampaignsHaveNoBudget},
 	{"InvalidRecordingsCostNothing", invalidRecordings},
@@ -195,6 +195,6 @@ func invalidRecordings(w *world) {
 	}
 	at = at.Add(ads.ClickWindow)
 	w.same(click(true, func(r *ads.Recording) { r.Profile, r.Address, r.At = person, address, at }), ads.Invalid(""), "a click later on")
-	// What the person had clicked before was taken back: see Evidence.Burst.
+	// The person's earlier clicks were refunded: see Evidence.Burst.
 	w.same(w.ledger(c).Spent, ads.Micros(100*(ads.MaxAddressClicks+1)), "what was spent")
 }

@@ -12,7 +12,7 @@ var campaignCases = []testCase{
 	{"ResumePutsUnitsBackInOrder", resumePutsUnitsBack},
 	{"PauseAndResumeAreIdempotent", pauseAndResumeAreIdempotent},
 	{"UnitsOfAPausedCampaignAreAddedPaused", unitsAreAddedPaused},
-	{"PausingResumingAndAddingAtOnceAgree", pausingResumingAndAddingAgree},
+	{"ConcurrentPausingResumingAndAddingAgree", pausingResumingAndAddingAgree},
 }
 
 func pauseTakesUnitsOut(w *world) {
@@ -52,7 +52,7 @@ func resumePutsUnitsBack(w *world) {
 	if _, err := w.pause(spring.ID); err != nil {
 		w.t.Fatal(err)
 	}
-	for range 30 { // what was shown before the pause is recorded during it
+	for range 30 { // impressions from before the pause are recorded during it
 		w.record(recording(ads.Impression, learnt, side))
 	}
 	w.runs(side, rest)
@@ -100,8 +100,8 @@ func unitsAreAddedPaused(w *world) {
 	w.runs(zone, u)
 }
 
-// pausingResumingAndAddingAgree lets many change one campaign in zones that it was not in before, and checks that
-// what runs in the end is what the campaign's state says.
+// pausingResumingAndAddingAgree has many callers change one campaign, in zones that it was not in
+// before, and checks that the running units match the campaign's state in the end.
 func pausingResumingAndAddingAgree(w *world) {
 	c, other := w.campaign(), w.campaign()
 	zones := []ads.ZoneID{w.zone("a"), w.zone("b"), w.zone("c"), w.zone("d")}
@@ -134,7 +134,7 @@ func pausingResumingAndAddingAgree(w *world) {
 		}
 		return true
 	})
-	for i := range units { // before anything is put right
+	for i := range units { // before anything is corrected
 		w.counts(units[i].ID, 1, 0)
 	}
 	if _, err := w.pause(c.ID); err != nil {

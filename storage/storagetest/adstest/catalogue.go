@@ -14,17 +14,17 @@ var catalogueCases = []testCase{
 	{"AddStoresAllOfABatch", addStoresABatch},
 	{"AddAgainChangesNothing", addAgainChangesNothing},
 	{"AddTakesTheFirstOfTwoEntriesOfOneID", addTakesTheFirst},
-	{"AddNeedsWhatIsReferredTo", addNeedsReferences},
+	{"AddNeedsReferencedEntries", addNeedsReferences},
 	{"AddRefusesOtherCurrencies", addRefusesOtherCurrencies},
 	{"AddRefusesMoreUnitsThanAZoneHolds", addRefusesFullZones},
-	{"ARefusedBatchStoresNothing", aRefusedBatchStoresNothing},
-	{"OneBatchAddedByManyAtOnceIsAddedOnce", oneBatchByMany},
+	{"RefusedBatchStoresNothing", refusedBatchStoresNothing},
+	{"ConcurrentAddsOfOneBatchAddOnce", oneBatchByMany},
 	{"TextsComeBackByteForByte", textsComeBack},
 	{"AbsentThingsAreMissing", absentThingsAreMissing},
-	{"AnEndedContextEndsCalls", anEndedContextEndsCalls},
+	{"CanceledContextEndsCalls", canceledContextEndsCalls},
 }
 
-// sample is one of everything, by two advertisers.
+// sample is a batch with one of everything, by two advertisers.
 type sample struct{ ads.Batch }
 
 func batch() sample {
@@ -71,7 +71,7 @@ func addStoresABatch(w *world) {
 	}}, "the zone")
 }
 
-// running is what zones have of a unit by the first advertiser.
+// running returns a zone's copy of a unit by the first advertiser.
 func (b *sample) running(unit int) ads.RunningUnit {
 	return ads.Running(&b.Units[unit], &b.Campaigns[0], &b.Advertisers[0])
 }
@@ -120,10 +120,10 @@ func addTakesTheFirst(w *world) {
 
 func addNeedsReferences(w *world) {
 	c, zone := w.campaign(), w.zone("top")
-	nobodys := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: ads.AdvertiserID{ID: id.New()}, Name: "Nobody's"}
+	orphan := ads.Campaign{ID: ads.CampaignID{ID: id.New()}, Advertiser: ads.AdvertiserID{ID: id.New()}, Name: "Orphan"}
 	for name, b := range map[string]ads.Batch{
-		"a campaign without its advertiser": {Campaigns: []ads.Campaign{nobodys}},
-		"a unit without its campaign":       {Units: []ads.Unit{unit(nobodys, cpm(1), zone)}},
+		"a campaign without its advertiser": {Campaigns: []ads.Campaign{orphan}},
+		"a unit without its campaign":       {Units: []ads.Unit{unit(orphan, cpm(1), zone)}},
 		"a unit without its zone":           {Units: []ads.Unit{unit(c, cpm(1), zone, ads.ZoneID{Site: "example.org", Name: "none"})}},
 	} {
 		added, err := w.Save(w.ctx, b)
@@ -169,13 +169,13 @@ func addRefusesFullZones(w *world) {
 	w.fails(err, ads.ErrFull, "one unit more")
 	w.same(len(w.running(zone)), ads.MaxZoneUnits/2, "the units that run")
 
-	w.place(running, cpm(1), w.zone("side")) // only that zone is full
+	w.place(running, cpm(1), w.zone("side")) // only the other zone is full
 	added, err := w.Save(w.ctx, b)
 	w.ok(err, "adding to a full zone what is there")
 	w.same(added, 0, "what was added again")
 }
 
-func aRefusedBatchStoresNothing(w *world) {
+func refusedBatchStoresNothing(w *world) {
 	b := batch()
 	b.Units[2].Zones = []ads.ZoneID{{Site: "example.org", Name: "none"}}
 	_, err := w.Save(w.ctx, b.Batch)
@@ -242,7 +242,7 @@ func absentThingsAreMissing(w *world) {
 	w.same(added, 0, "what is added of nothing")
 }
 
-func anEndedContextEndsCalls(w *world) {
+func canceledContextEndsCalls(w *world) {
 	c, zone := w.campaign(), w.zone("top")
 	u := w.place(c, cpm(1), zone)
 	ctx, cancel := context.WithCancel(w.ctx)

@@ -16,7 +16,7 @@ var conversionCases = []testCase{
 	{"TooManyClicksTakeBackTheirConversions", conversionsOfTooMany},
 }
 
-// visit is a choice that was shown, clicked and converted at noon; nothing of it is stored.
+// visit is a choice with its impression, click and conversion at noon. Nothing of it is stored yet.
 type visit struct{ shown, clicked, converted ads.Recording }
 
 func newVisit(u ads.UnitID, zone ads.ZoneID) (v visit) {
@@ -83,7 +83,8 @@ func conversionsInTime(w *world) {
 	w.converts(u, 3)
 }
 
-// conversionsComeFirst: a conversion waits for its click, and that for its impression, whatever comes first and is counted first.
+// conversionsComeFirst: a conversion waits for its click, and the click for its impression, in
+// whatever order they are stored and counted.
 func conversionsComeFirst(w *world) {
 	c, zone := w.budgeted(ads.Budget{Total: 100_000}), w.zone("top")
 	u := w.place(c, cpc(100), zone)
@@ -108,7 +109,7 @@ func conversionsComeFirst(w *world) {
 	w.take(v.converted)
 	w.same(len(w.count(noon, v.converted)), 0, "a conversion without its click")
 	w.waits(noon.Add(time.Hour - time.Millisecond))
-	w.waits(noon.Add(time.Hour), v.converted) // it is looked at again
+	w.waits(noon.Add(time.Hour), v.converted) // it is due again
 	w.same(len(w.count(v.converted.WaitUntil.Add(-time.Millisecond), v.converted)), 0, "a conversion that still waits")
 	w.waits(v.converted.WaitUntil, v.converted)
 	receipts := w.count(v.converted.WaitUntil, v.converted)
@@ -137,7 +138,7 @@ func manyConversions(w *world) {
 		}
 		counted.Add(int64(len(receipts)))
 	})
-	counted.Add(int64(len(w.count(noon, all[:]...)))) // those that were looked at while what they follow was being counted
+	counted.Add(int64(len(w.count(noon, all[:]...)))) // those that were examined while the recording that they follow was being counted
 	w.same([]int64{recorded.Load(), counted.Load()}, []int64{3, 3}, "how many calls have recorded and counted")
 	w.counts(u, 1, 1)
 	w.converts(u, 1)
@@ -147,7 +148,7 @@ func manyConversions(w *world) {
 func conversionsAreRefunded(w *world) {
 	c, zone := w.budgeted(ads.Budget{Total: 10_000}), w.zone("top")
 	u := w.place(c, cpc(100), zone)
-	person := somebody()
+	person := newPerson()
 	v := newVisit(u, zone)
 	v.converted.Cost, v.converted.Profile, v.converted.Keywords = 300, person, []string{"anvil"}
 	w.record(v.shown)
@@ -184,11 +185,11 @@ func conversionsAreRefunded(w *world) {
 	w.same(w.ledger(c).Spent, ads.Micros(0), "what was spent")
 }
 
-// conversionsOfTooMany: clicks cost nothing here, and still they are too many.
+// conversionsOfTooMany: clicks cost nothing here, but there can still be too many.
 func conversionsOfTooMany(w *world) {
 	c, zone := w.budgeted(ads.Budget{Total: 10_000}), w.zone("top")
 	u := w.place(c, cpm(1_000), zone)
-	person := somebody()
+	person := newPerson()
 	for n := range ads.MaxPersonClicks + 1 {
 		v := newVisit(u, zone)
 		v.clicked.Profile, v.clicked.At = person, noon.Add(time.Duration(n)*time.Second)

@@ -9,7 +9,7 @@ import (
 	"plaza/paging"
 )
 
-// CallEverything calls every method in each way that there is, for those who look at what that makes an engine do.
+// CallEverything calls every method in every variant, for tests that observe what an engine does.
 func CallEverything(t *testing.T, store ads.Store) {
 	t.Helper()
 	w := &world{Store: store, t: t, ctx: t.Context()}
@@ -39,15 +39,15 @@ func CallEverything(t *testing.T, store ads.Store) {
 		w.ok(err, "ListZones")
 	}
 	lease := w.lease(leaseOf(c, 1_000, noon))
-	person := somebody()
+	person := newPerson()
 	w.reserve(ads.Reservation{Profile: person, Count: 1, Now: noon, Candidates: []ads.Candidate{candidate(anAdvertiser(), capOf(id.New(), 1, ads.Day))}}, 0)
 	for _, kind := range ads.Kinds() {
 		r := recording(kind, u, zone)
-		r.Profile, r.Address, r.Lease, r.Cost, r.At = person, somebody(), lease.ID, 10, noon
+		r.Profile, r.Address, r.Lease, r.Cost, r.At = person, newPerson(), lease.ID, 10, noon
 		w.record(r)
 	}
 	r := recording(ads.Impression, u, zone)
-	r.Profile, r.Address, r.Lease, r.Cost, r.At = person, somebody(), lease.ID, 10, noon
+	r.Profile, r.Address, r.Lease, r.Cost, r.At = person, newPerson(), lease.ID, 10, noon
 	w.record(r)
 	for _, kind := range []ads.Kind{ads.Click, ads.Conversion} {
 		r.Kind = kind
@@ -55,7 +55,7 @@ func CallEverything(t *testing.T, store ads.Store) {
 	}
 	for _, kind := range ads.Kinds() { // these stay as they are
 		r := recording(kind, u, zone)
-		r.Profile, r.Address, r.Lease, r.Cost, r.At, r.WaitUntil = person, somebody(), lease.ID, 10, noon, noon.Add(time.Hour)
+		r.Profile, r.Address, r.Lease, r.Cost, r.At, r.WaitUntil = person, newPerson(), lease.ID, 10, noon, noon.Add(time.Hour)
 		w.take(r)
 		if kind != ads.Impression {
 			w.count(noon, r)
@@ -88,15 +88,15 @@ func CallEverything(t *testing.T, store ads.Store) {
 	}
 	_, err = w.Profile(w.ctx, person)
 	w.ok(err, "Profile")
-	w.ok(w.ForgetProfile(w.ctx, somebody()), "ForgetProfile")
+	w.ok(w.ForgetProfile(w.ctx, newPerson()), "ForgetProfile")
 	w.ledger(c)
 	_, err = w.SigningKey(w.ctx, []byte("a key"))
 	w.ok(err, "SigningKey")
 }
 
-// callRefunds refunds by each kind of selection, and what a person has clicked too often.
+// callRefunds refunds by each kind of selection, and refunds a person's excessive clicks.
 func (w *world) callRefunds(c ads.Campaign, u ads.UnitID, zone ads.ZoneID) {
-	person := somebody()
+	person := newPerson()
 	for range ads.MaxPersonClicks + 1 {
 		r := w.click(u, zone, 10, func(r *ads.Recording) { r.Profile = person })
 		r.Kind = ads.Conversion
@@ -109,7 +109,7 @@ func (w *world) callRefunds(c ads.Campaign, u ads.UnitID, zone ads.ZoneID) {
 		func(s *ads.Selection, r *ads.Recording) { s.Person = r.Profile },
 		func(s *ads.Selection, r *ads.Recording) { s.Address = r.Address },
 	} {
-		r := w.click(u, zone, 10, func(r *ads.Recording) { r.Profile, r.Address = somebody(), somebody() })
+		r := w.click(u, zone, 10, func(r *ads.Recording) { r.Profile, r.Address = newPerson(), newPerson() })
 		s := selectionOf(c)
 		change(&s, &r)
 		_, err := w.Charged(w.ctx, s)

@@ -7,7 +7,7 @@ import (
 
 var keyCases = []testCase{
 	{"SigningKeyIsStoredOnce", signingKeyIsStoredOnce},
-	{"SigningKeyIsOneForAll", signingKeyIsOneForAll},
+	{"AllCallersGetOneSigningKey", signingKeyIsOneForAll},
 }
 
 func signingKeyIsStoredOnce(w *world) {
@@ -15,7 +15,7 @@ func signingKeyIsStoredOnce(w *world) {
 	got, err := w.SigningKey(w.ctx, first)
 	w.ok(err, "SigningKey")
 	w.same(got, []byte{0, 1, 2, 0xff, 0}, "the key")
-	first[0] = 9 // the store has a copy of its own
+	first[0] = 9 // the store must have its own copy
 	again, err := w.SigningKey(w.ctx, []byte("another"))
 	w.ok(err, "SigningKey again")
 	w.same(again, []byte{0, 1, 2, 0xff, 0}, "the key that was stored before")

@@ -43,7 +43,7 @@ func listsReadInPages(w *world) {
 	})
 }
 
-// checkPages reads a list of five in all ways.
+// checkPages reads a list of five entries with different pages.
 func checkPages(w *world, all []paging.Key, read func(ads.Page) []paging.Key) {
 	for _, p := range []struct {
 		page     ads.Page

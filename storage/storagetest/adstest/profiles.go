@@ -13,13 +13,13 @@ var profileCases = []testCase{
 	{"ReserveTakesTheBestWithinTheCaps", reserveTakesTheBest},
 	{"ReserveTakesNoAdvertiserTwice", reserveTakesNoAdvertiserTwice},
 	{"ManyReservationsKeepACap", manyReservationsKeepACap},
-	{"WhatWasNotShownStopsCounting", whatWasNotShown},
+	{"UnshownReservationsStopCounting", whatWasNotShown},
 	{"ConfirmedImpressionsCountForTheirWindow", confirmedImpressionsCount},
 	{"ForgetProfileForgetsOneProfile", forgetProfile},
-	{"ReserveDoesAsTheDomainDoes", reserveDoesAsTheDomainDoes},
+	{"ReserveMatchesTheDomain", reserveMatchesTheDomain},
 }
 
-// candidate is a unit of an advertiser.
+// candidate returns a unit of an advertiser, with caps.
 func candidate(a ads.AdvertiserID, caps ...ads.ScopeCap) ads.Candidate {
 	return ads.Candidate{Choice: ads.ChoiceID{ID: id.New()}, Advertiser: a, Caps: caps}
 }
@@ -28,7 +28,7 @@ func capOf(scope id.ID, count int, per ads.Window) ads.ScopeCap {
 	return ads.ScopeCap{Scope: scope, Cap: ads.Cap{Count: count, Per: per}}
 }
 
-func somebody() ads.ProfileID { return ads.ProfileID{ID: id.New()} }
+func newPerson() ads.ProfileID { return ads.ProfileID{ID: id.New()} }
 
 func anAdvertiser() ads.AdvertiserID { return ads.AdvertiserID{ID: id.New()} }
 
@@ -43,7 +43,7 @@ func (w *world) reserve(r ads.Reservation, want ...int) {
 }
 
 func forgetProfile(w *world) {
-	gone, other, scope := somebody(), somebody(), id.New()
+	gone, other, scope := newPerson(), newPerson(), id.New()
 	of := func(person ads.ProfileID) ads.Reservation {
 		return ads.Reservation{Profile: person, Count: 1, Now: noon, Candidates: []ads.Candidate{candidate(anAdvertiser(), capOf(scope, 1, ads.Day))}}
 	}
@@ -59,7 +59,7 @@ func forgetProfile(w *world) {
 }
 
 func reserveTakesTheBest(w *world) {
-	person, unit, campaign := somebody(), id.New(), id.New()
+	person, unit, campaign := newPerson(), id.New(), id.New()
 	r := func(count int) ads.Reservation {
 		return ads.Reservation{Profile: person, Count: count, Now: noon, Candidates: []ads.Candidate{
 			candidate(anAdvertiser(), capOf(unit, 1, ads.Day), capOf(campaign, 3, ads.Hour)),
@@ -73,7 +73,7 @@ func reserveTakesTheBest(w *world) {
 	w.reserve(r(1), 2)
 	w.reserve(r(9), 2)
 	other := r(3)
-	other.Profile = somebody()
+	other.Profile = newPerson()
 	w.reserve(other, 0, 1, 2)
 }
 
@@ -82,7 +82,7 @@ func reserveTakesNoAdvertiserTwice(w *world) {
 	limit := capOf(id.New(), 100, ads.Week)
 	fallback := candidate(house, limit)
 	fallback.Fallback = true
-	r := ads.Reservation{Profile: somebody(), Now: noon, Candidates: []ads.Candidate{
+	r := ads.Reservation{Profile: newPerson(), Now: noon, Candidates: []ads.Candidate{
 		candidate(a, limit), candidate(a), candidate(b), fallback,
 	}}
 	for count, want := range map[int][]int{1: {0}, 2: {0, 2}, 3: {0, 2, 1}, 4: {0, 2, 1, 3}, 5: {0, 2, 1, 3}} {
@@ -95,7 +95,7 @@ func reserveTakesNoAdvertiserTwice(w *world) {
 }
 
 func manyReservationsKeepACap(w *world) {
-	person, scope := somebody(), id.New()
+	person, scope := newPerson(), id.New()
 	var chosen atomic.Int64
 	together(func(int) {
 		got, err := w.Reserve(w.ctx, ads.Reservation{Profile: person, Count: 2, Now: noon, Candidates: []ads.Candidate{
@@ -110,7 +110,7 @@ func manyReservationsKeepACap(w *world) {
 }
 
 func whatWasNotShown(w *world) {
-	person, scope := somebody(), id.New()
+	person, scope := newPerson(), id.New()
 	r := ads.Reservation{Profile: person, Count: 1, Now: noon, Candidates: []ads.Candidate{candidate(anAdvertiser(), capOf(scope, 1, ads.Lifetime))}}
 	w.reserve(r, 0)
 	r.Now = noon.Add(ads.ImpressionLife - time.Millisecond)
@@ -123,7 +123,7 @@ func whatWasNotShown(w *world) {
 func confirmedImpressionsCount(w *world) {
 	c, zone := w.campaign(), w.zone("top")
 	u := w.place(c, cpm(1_000), zone)
-	person, scope := somebody(), id.New()
+	person, scope := newPerson(), id.New()
 	r := ads.Reservation{Profile: person, Count: 1, Now: noon, Candidates: []ads.Candidate{candidate(anAdvertiser(), capOf(scope, 1, ads.Day))}}
 	w.reserve(r, 0)
 	shown := recording(ads.Impression, u, zone)
@@ -139,15 +139,16 @@ func confirmedImpressionsCount(w *world) {
 	r.Now = noon.AddDate(0, 0, 1)
 	r.Candidates[0].Choice = ads.ChoiceID{ID: id.New()}
 	w.reserve(r, 0)
-	empty, err := w.Profile(w.ctx, somebody())
+	empty, err := w.Profile(w.ctx, newPerson())
 	w.ok(err, "Profile")
-	w.same(len(empty.Seen), 0, "what somebody unknown has seen")
+	w.same(len(empty.Seen), 0, "what an unknown person has seen")
 }
 
-// reserveDoesAsTheDomainDoes holds the engine against Profile.Reserve, for random reservations of one person.
-func reserveDoesAsTheDomainDoes(w *world) {
-	random := rand.New(rand.NewPCG(7, 11)) //nolint:gosec // the same each time
-	model := &ads.Profile{ID: somebody()}
+// reserveMatchesTheDomain compares the engine with Profile.Reserve, for random reservations of one
+// person.
+func reserveMatchesTheDomain(w *world) {
+	random := rand.New(rand.NewPCG(7, 11)) //nolint:gosec // a fixed seed
+	model := &ads.Profile{ID: newPerson()}
 	scopes, advertisers := []id.ID{id.New(), id.New(), id.New()}, []ads.AdvertiserID{anAdvertiser(), anAdvertiser()}
 	windows := []ads.Window{ads.Hour, ads.Day, ads.Week, ads.Lifetime}
 	now := noon

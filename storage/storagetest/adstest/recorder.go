@@ -15,7 +15,7 @@ var recorderCases = []testCase{
 	{"RecordingsOfAbsentUnitsAreRemoved", recordNeedsTheUnit},
 	{"RecordingsWaitToBeCounted", recordingsWait},
 	{"ClicksMayComeBeforeTheirImpressions", clicksComeFirst},
-	{"TooManyClicksEndTheWaitOfThoseBefore", burstsEndWaiting},
+	{"TooManyClicksInvalidateWaitingOnes", burstsEndWaiting},
 	{"ManyRecordersOfOneChoiceRecordOnce", manyRecordersOfOneChoice},
 	{"ManyRecordersOfOneUnitAreAllCounted", manyRecordersOfOneUnit},
 	{"ManyRecordersInOneZoneKeepItsOrder", manyRecordersInOneZone},
@@ -80,7 +80,7 @@ func recordNeedsTheUnit(w *world) {
 	w.ok(err, "Waiting")
 	w.same(len(waiting), 0, "what waits")
 	r.Unit = w.place(c, cpm(1), zone)
-	w.record(r) // nothing is left of the first one
+	w.record(r) // nothing is left of the first lease
 }
 
 func manyRecordersOfOneChoice(w *world) {
@@ -109,7 +109,7 @@ func manyRecordersOfOneChoice(w *world) {
 	w.counts(u, 1, 1)
 }
 
-// manyRecordersOfOneUnit records a choice for each caller, twice.
+// manyRecordersOfOneUnit records one choice for each caller, twice.
 func manyRecordersOfOneUnit(w *world) {
 	c, zone := w.budgeted(ads.Budget{Total: 1_000_000}), w.zone("top")
 	u := w.place(c, cpc(1_000), zone)
@@ -139,7 +139,7 @@ func manyRecordersOfOneUnit(w *world) {
 	w.same(w.ledger(c).Spent, ads.Micros(crowd/4*1_000), "what was spent")
 }
 
-// recordingsWait: until they are counted they change nothing but what waits.
+// recordingsWait: until recordings are counted, the only change is that they wait.
 func recordingsWait(w *world) {
 	c, zone := w.budgeted(ads.Budget{Total: 10_000}), w.zone("top")
 	u := w.place(c, cpm(1_000_000), zone)
@@ -173,7 +173,7 @@ func recordingsWait(w *world) {
 	w.stale(hour)
 }
 
-// waits checks which recordings wait and were due at a time, in their order.
+// waits checks which waiting recordings were due at a time, in order.
 func (w *world) waits(due time.Time, want ...ads.Recording) {
 	w.t.Helper()
 	waiting, err := w.Waiting(w.ctx, due)
@@ -185,7 +185,7 @@ func (w *world) waits(due time.Time, want ...ads.Recording) {
 	w.same(waiting, all, "what waits")
 }
 
-// stale checks which hours are to be added up again.
+// stale checks which hours are marked to be added up again.
 func (w *world) stale(want ...time.Time) {
 	w.t.Helper()
 	_, stale, err := w.RolledUp(w.ctx)
@@ -193,7 +193,7 @@ func (w *world) stale(want ...time.Time) {
 	w.same(append([]time.Time(nil), stale...), want, "stale hours")
 }
 
-// clicksComeFirst: a click waits for its impression while that may arrive, and no longer.
+// clicksComeFirst: a click waits for its impression as long as that may arrive, and no longer.
 func clicksComeFirst(w *world) {
 	c, zone := w.budgeted(ads.Budget{Total: 10_000}), w.zone("top")
 	u := w.place(c, cpc(200), zone)
@@ -240,11 +240,12 @@ func clicksComeFirst(w *world) {
 	w.counts(u, 2, 2)
 }
 
-// burstsEndWaiting: clicks before one that is too many are too many, whether they have been counted or not.
+// burstsEndWaiting: clicks before one that is TooMany become TooMany, whether or not they have been
+// counted.
 func burstsEndWaiting(w *world) {
 	c, other, zone := w.budgeted(ads.Budget{Total: 100_000}), w.budgeted(ads.Budget{Total: 100_000}), w.zone("top")
 	u, theirs := w.place(c, cpc(100), zone), w.place(other, cpc(7), zone)
-	person := somebody()
+	person := newPerson()
 	click := func(n int, u ads.UnitID, cost ads.Micros) ads.Recording {
 		r := recording(ads.Impression, u, zone)
 		r.Profile, r.At = person, noon.Add(time.Duration(n)*time.Second)

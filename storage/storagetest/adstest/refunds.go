@@ -13,17 +13,17 @@ var refundCases = []testCase{
 	{"SelectionsPickWhatWasBilled", selectionsPick},
 	{"RefundsGiveTheMoneyBackOnce", func(w *world) { refundsGiveBack(w); refundsOfAnotherDay(w) }},
 	{"RefundsAreCutIntoPiecesAndListed", func(w *world) { refundsInPieces(w); refundsAreListed(w) }},
-	{"ManyWhoRefundRefundOnce", manyRefund},
+	{"ConcurrentRefundsRefundOnce", manyRefund},
 	{"RefundsMakeHoursStale", refundsMakeHoursStale},
 	{"TooManyClicksTakeBackThoseBefore", tooManyTakeBack},
 }
 
-// selectionOf is all of a campaign, in the hours around noon.
+// selectionOf selects all recordings of a campaign in the hours around noon.
 func selectionOf(c ads.Campaign) ads.Selection {
 	return ads.Selection{Campaign: c.ID, From: noon.Add(-48 * time.Hour), To: noon.Add(48 * time.Hour)}
 }
 
-// click records an impression at noon, and a click on it that costs something.
+// click records an impression at noon, and a click on it with the given cost.
 func (w *world) click(u ads.UnitID, zone ads.ZoneID, cost ads.Micros, change func(*ads.Recording)) ads.Recording {
 	w.t.Helper()
 	r := recording(ads.Impression, u, zone)
@@ -66,7 +66,7 @@ func selectionsPick(w *world) {
 	c, zone := w.campaign(), w.zone("top")
 	u, other := w.place(c, cpc(100), zone), w.place(c, cpm(3_000), zone)
 	elsewhere := w.place(w.campaign(), cpc(100), zone)
-	person, address := somebody(), somebody()
+	person, address := newPerson(), newPerson()
 	first := w.click(u, zone, 100, func(r *ads.Recording) { r.Profile, r.Address, r.At = person, address, noon.Add(-time.Hour) })
 	second := w.click(u, zone, 200, func(r *ads.Recording) { r.Address = address })
 	shown := recording(ads.Impression, other, zone)
@@ -93,7 +93,7 @@ func selectionsPick(w *world) {
 		"an address":        {func(s *ads.Selection) { s.Address = address }, []ads.Charge{b, a}},
 		"both":              {func(s *ads.Selection) { s.Address, s.Person = address, person }, []ads.Charge{a}},
 		"an hour":           {func(s *ads.Selection) { s.From, s.To = noon, noon.Add(time.Hour) }, []ads.Charge{b}},
-		"nobody":            {func(s *ads.Selection) { s.Person = somebody() }, nil},
+		"nobody":            {func(s *ads.Selection) { s.Person = newPerson() }, nil},
 	} {
 		s := selectionOf(c)
 		each.change(&s)
@@ -132,7 +132,8 @@ func refundsGiveBack(w *world) {
 	w.fails(err, ads.ErrNotFound, "a refund that there is not")
 }
 
-// refundsOfAnotherDay: a lease of yesterday pays for a click of today, and a day that is over gets nothing back.
+// refundsOfAnotherDay: yesterday's lease pays for a click of today, and a day that is over gets
+// nothing back.
 func refundsOfAnotherDay(w *world) {
 	c, zone := w.budgeted(ads.Budget{Total: 10_000, Daily: 1_000}), w.zone("top")
 	u := w.place(c, cpc(200), zone)
@@ -237,7 +238,7 @@ func refundsMakeHoursStale(w *world) {
 		w.ok(w.RollUp(w.ctx, again, again.Add(time.Hour), hour), "RollUp")
 		_, left, err := w.RolledUp(w.ctx)
 		w.ok(err, "RolledUp")
-		w.same(slices.Contains(left, again), false, "an hour that was made anew is stale")
+		w.same(slices.Contains(left, again), false, "a rebuilt hour is stale")
 	}
 	w.report(r,
 		ads.ReportRow{Key: t.a.ID.String(), Currency: "EUR", Impressions: 2, Invalid: 1, Spend: 2_000, Refunded: 1_000},
@@ -252,7 +253,7 @@ func refundsAreListed(w *world) {
 	c := w.campaign()
 	s := ads.Selection{
 		Campaign: c.ID, Unit: ads.UnitID{ID: id.New()}, Choice: ads.ChoiceID{ID: id.New()}, Kind: ads.Click, From: noon.Add(-time.Hour), To: noon,
-		Person: somebody(), Address: somebody(),
+		Person: newPerson(), Address: newPerson(),
 	}
 	first, second := w.begin(s, 7), w.begin(selectionOf(c), 1)
 	w.begin(selectionOf(w.campaign()), 1)
@@ -269,7 +270,7 @@ func refundsAreListed(w *world) {
 func tooManyTakeBack(w *world) {
 	c, other, zone := w.budgeted(ads.Budget{Total: 100_000}), w.budgeted(ads.Budget{Total: 100_000}), w.zone("top")
 	u, theirs := w.place(c, cpc(100), zone), w.place(other, cpc(7), zone)
-	person, now := somebody(), noon
+	person, now := newPerson(), noon
 	at := func(r *ads.Recording) {
 		now = now.Add(time.Minute / 2)
 		r.Profile, r.At = person, now

@@ -13,7 +13,8 @@ var reportCases = []testCase{
 	{"RollingUpAgainChangesNothing", rollingUpAgain},
 }
 
-// traffic is what was recorded in three hours: of unit ua of campaign a, which costs for impressions, and of ub of b, which costs for clicks.
+// traffic is what was recorded in three hours for two units: ua of campaign a pays for impressions,
+// and ub of b pays for clicks.
 type traffic struct {
 	a, b      ads.Campaign
 	ua, ub    ads.UnitID

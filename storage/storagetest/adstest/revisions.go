@@ -12,7 +12,7 @@ import (
 var revisionCases = []testCase{
 	{"SaveReplacesTheRevisionThatItWasGiven", saveReplaces},
 	{"SaveRefusesOtherRevisions", saveRefusesOtherRevisions},
-	{"OfManyWhoSaveOneRevisionOneSucceeds", manySaveOneRevision},
+	{"ConcurrentSavesOfOneRevisionSucceedOnce", manySaveOneRevision},
 	{"ZonesShowWhatIsSaved", zonesShowWhatIsSaved},
 	{"UnitsMoveBetweenZones", unitsMove},
 	{"StatesOfUnitsCount", statesOfUnitsCount},

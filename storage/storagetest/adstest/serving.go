@@ -14,7 +14,7 @@ var servingCases = []testCase{
 	{"ServersTogetherKeepCaps", serversKeepCaps},
 }
 
-// servers are two on one database, which share a clock.
+// servers are two servers on one database, which share a clock.
 type servers struct {
 	w     *world
 	both  [2]*ads.Service
@@ -30,7 +30,8 @@ func (w *world) servers() *servers {
 
 func (s *servers) start() {
 	for i := range s.both {
-		// What a fetch that timed out has leased comes back only with time, and the clock stands still.
+		// What a fetch that timed out has leased comes back only with time, and the clock stands
+		// still.
 		s.both[i] = ads.New(s.w.Store, ads.Options{
 			Now: func() time.Time { return time.UnixMilli(s.clock.Load()).UTC() }, Patience: 2 * testtime.Patience(),
 		})
@@ -45,7 +46,8 @@ func (s *servers) choose(i int, r ads.Request) []ads.Choice {
 	return choices
 }
 
-// drain lets 64 ask at once until so many ads were served, and then a few times more.
+// drain has 64 concurrent clients ask for ads until the wanted number was served, and then a few
+// times more.
 func (s *servers) drain(r ads.Request, want int64) []ads.Choice {
 	var served atomic.Int64
 	all := make(chan ads.Choice, want+crowd)
@@ -59,7 +61,7 @@ func (s *servers) drain(r ads.Request, want int64) []ads.Choice {
 				served.Add(1)
 				select {
 				case all <- c:
-				default: // far too many: the count tells
+				default: // far too many: the check below reports the count
 				}
 			}
 		}
@@ -73,8 +75,9 @@ func (s *servers) drain(r ads.Request, want int64) []ads.Choice {
 	return choices
 }
 
-// serversSpendExactly serves 1,000 impressions for 1,000, shows some of them, and then serves the rest again when they have
-// expired: also what a server had on lease that has gone without a word, as after kill -9.
+// serversSpendExactly serves 1,000 impressions with a budget for 1,000, records some of them, and
+// serves the rest again once they have expired. This includes the leases of a server that was
+// killed.
 func serversSpendExactly(w *world) {
 	const budget, shown = 1_000, 300
 	c, zone := w.budgeted(ads.Budget{Total: budget * 1_000}), w.zone("top")
@@ -101,7 +104,7 @@ func serversSpendExactly(w *world) {
 	w.counts(u, shown, 0)
 
 	s.clock.Add(time.Hour.Milliseconds())
-	s.start() // the old ones are gone
+	s.start() // the old servers are gone
 	w.ok(s.both[0].Settle(w.ctx), "Settle")
 	w.same(w.ledger(c).Taken, ads.Micros(shown*1_000), "what is taken after an hour")
 	s.drain(r, budget-shown)
@@ -122,7 +125,7 @@ func serversKeepCaps(w *world) {
 	s := w.servers()
 	var first, both, all atomic.Int64
 	together(func(i int) {
-		for _, c := range s.choose(i, ads.Request{Site: zone.Site, Zone: zone.Name, Count: 1, Visitor: "somebody"}) {
+		for _, c := range s.choose(i, ads.Request{Site: zone.Site, Zone: zone.Name, Count: 1, Visitor: "visitor"}) {
 			all.Add(1)
 			if c.Unit != free {
 				both.Add(1)

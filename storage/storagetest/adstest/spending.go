@@ -18,7 +18,8 @@ var spendingCases = []testCase{
 	{"UnitsThatCannotPayAClickDoNotWin", noFreeClicks},
 }
 
-// market is a zone with units of one campaign, and servers that choose among them; their clock is the test's.
+// market is a zone with units of one campaign, and servers that choose among them; the test sets
+// their clock.
 type market struct {
 	*world
 	fatal    func(format string, args ...any)
@@ -27,8 +28,8 @@ type market struct {
 	prices   []ads.Micros // of impressions
 	campaign ads.Campaign
 	request  ads.Request
-	shown    ads.Micros   // the cost of impressions that were recorded
-	pending  []impression // those that were chosen and not shown
+	shown    ads.Micros   // the cost of the recorded impressions
+	pending  []impression // impressions that were chosen but not recorded
 	killed   int
 }
 
@@ -36,15 +37,15 @@ type impression struct {
 	token   string
 	cost    ads.Micros
 	expires time.Time
-	settled time.Time // when its lease is, at the latest
+	settled time.Time // when its lease is settled, at the latest
 }
 
-// midnight is when markets open, for a day.
+// midnight is when markets open; they stay open for a day.
 var midnight = time.Date(2026, 11, 23, 0, 0, 0, 0, time.UTC)
 
 const openTime = 24 * time.Hour
 
-// market stores what there is to choose from.
+// market stores the units to choose from, and starts the servers.
 func (w *world) market(servers int, b ads.Budget, bids ...ads.Bid) *market {
 	w.t.Helper()
 	m := &market{world: w, fatal: w.t.Fatalf, now: midnight, servers: make([]*ads.Service, servers)}
@@ -66,12 +67,12 @@ func (w *world) market(servers int, b ads.Budget, bids ...ads.Bid) *market {
 	return m
 }
 
-// start starts a server. One that ran before is gone, as after kill -9.
+// start starts a server. The previous one is abandoned, as after kill -9.
 func (m *market) start(i int) {
 	m.servers[i] = ads.New(m.Store, ads.Options{Now: func() time.Time { return m.now }, Go: func(do func()) { do() }})
 }
 
-// pass lets time go by, and servers do what they do every second.
+// pass advances the clock, and the servers do their periodic work.
 func (m *market) pass(d time.Duration) {
 	m.now = m.now.Add(d)
 	for _, s := range m.servers {
@@ -82,7 +83,7 @@ func (m *market) pass(d time.Duration) {
 	m.pending = slices.DeleteFunc(m.pending, func(i impression) bool { return !m.now.Before(i.settled) })
 }
 
-// ask asks a server for an ad, and says how many there were. Explain has to have known it.
+// ask asks a server for an ad, and returns how many it got. Explain must have predicted it.
 func (m *market) ask(server int) int {
 	explained, err := m.servers[server].Explain(m.ctx, m.request)
 	if err != nil {
@@ -113,7 +114,7 @@ func (m *market) ask(server int) int {
 
 func byUnit(a, b ads.UnitID) int { return a.Compare(b.ID) }
 
-// show records an impression that was chosen.
+// show records a pending impression.
 func (m *market) show(i int) {
 	p := m.pending[i]
 	if !m.now.Before(p.expires) {
@@ -126,7 +127,8 @@ func (m *market) show(i int) {
 	m.pending = slices.Delete(m.pending, i, i+1)
 }
 
-// chosen is the cost of the impressions that were shown, or may still be; most counts those as well whose leases may not be settled.
+// chosen returns the cost of the impressions that were recorded or still may be. most includes
+// those whose leases may not be settled yet.
 func (m *market) chosen() (least, most ads.Micros) {
 	least, most = m.shown, m.shown
 	for _, p := range m.pending {
@@ -137,7 +139,7 @@ func (m *market) chosen() (least, most ads.Micros) {
 	return least, most
 }
 
-// awkwardBudgets are budgets that do not divide evenly into leases.
+// awkwardBudgets are budgets that are not multiples of a lease.
 func awkwardBudgets(w *world) {
 	for _, c := range []struct {
 		name   string
@@ -161,23 +163,24 @@ func awkwardBudgets(w *world) {
 			}
 		}
 		w.same(served, c.want, c.name)
-		w.same(m.ask(0), 0, c.name+": ads that nobody pays for")
+		w.same(m.ask(0), 0, c.name+": ads without a budget")
 	}
 }
 
 const (
-	historyTime  = 10 * time.Second // no history of a market begins later
-	leastHistory = 5                // but so many are played at least
+	historyTime  = 10 * time.Second // no history of a market begins later than this
+	leastHistory = 5                // but at least this many are played
 )
 
-// anyBudget plays random histories of servers that choose, show, wait, and are killed. rapid's flag says how many (-rapid.checks).
+// anyBudget plays random histories of servers that choose, show, wait, and are killed. The flag
+// -rapid.checks sets how many.
 func anyBudget(w *world) {
 	began, played, failed := time.Now(), 0, false
 	rapid.Check(w.t, func(t *rapid.T) {
 		if !failed && played >= leastHistory && time.Since(began) > historyTime {
 			return
 		}
-		played, failed = played+1, true // until it has ended well
+		played, failed = played+1, true // reset when it has ended well
 		prices := rapid.SliceOfNDistinct(rapid.Int64Range(1, 50), 1, 3, rapid.ID).Draw(t, "prices")
 		budget := ads.Micros(rapid.Int64Range(1, 30*slices.Max(prices)).Draw(t, "budget"))
 		b, even := ads.Budget{Total: budget}, rapid.Bool().Draw(t, "even")
@@ -200,7 +203,7 @@ func anyBudget(w *world) {
 	})
 }
 
-// step does one thing that happens to servers.
+// step performs one random event.
 func (m *market) step(t *rapid.T) {
 	server := rapid.IntRange(0, len(m.servers)-1).Draw(t, "server")
 	switch rapid.SampledFrom([]string{"ask", "ask", "show", "wait", "kill"}).Draw(t, "step") {
@@ -222,8 +225,8 @@ func (m *market) step(t *rapid.T) {
 	}
 }
 
-// refused looks at a request that got nothing: a second later, when the server asks the database again, it gets something unless there is less than
-// a price that is free.
+// refused checks a request that got nothing: a second later, when the server asks the database
+// again, it must get an ad, unless less than one price is free.
 func (m *market) refused(server int) {
 	m.pass(time.Second)
 	if before := m.free(); m.ask(server) == 0 && before >= m.cheapest() {
@@ -235,7 +238,8 @@ func (m *market) cheapest() ads.Micros { return slices.Min(m.prices) }
 
 func (m *market) dearest() ads.Micros { return slices.Max(m.prices) }
 
-// free is what can be taken, by the rule: all of a budget, or the part of it that is like the part of the day that is over, and one price.
+// free computes how much can be taken: all of a budget, or, at an even pace, the share of the day
+// that is over plus one price.
 func (m *market) free() ads.Micros {
 	l, b := m.ledger(m.campaign), m.campaign.Budget
 	all := b.Total + b.Daily // one of them is 0
@@ -246,7 +250,7 @@ func (m *market) free() ads.Micros {
 	return all - l.Taken
 }
 
-// check holds the ledger against what was chosen.
+// check compares the ledger with what was chosen.
 func (m *market) check(budget ads.Micros) {
 	l := m.ledger(m.campaign)
 	if least, _ := m.chosen(); l.Spent != m.shown || l.Taken < least || l.Taken > budget {
@@ -254,8 +258,8 @@ func (m *market) check(budget ads.Micros) {
 	}
 }
 
-// finish waits until all leases have ended: one for each kill is out of reach, and nothing else. Then it waits until these are settled, too, and has all of the
-// budget served.
+// finish waits until all leases have ended: then one lease for each kill is out of reach, and
+// nothing else. Then it waits until these are settled, too, and serves the rest of the budget.
 func (m *market) finish(budget ads.Micros) {
 	m.pass(ads.LeaseLife)
 	l, leases := m.ledger(m.campaign), ads.Micros(m.killed)*max(m.dearest(), budget/200)
@@ -274,7 +278,7 @@ func (m *market) finish(budget ads.Micros) {
 	}
 }
 
-// clicksToTheLast has 60 ads chosen of a budget for 20 clicks, before all of them are clicked.
+// clicksToTheLast chooses 60 ads with a budget for 20 clicks, before all of them are clicked.
 func clicksToTheLast(w *world) {
 	m := w.market(2, ads.Budget{Total: 4_000_000}, cpc(200_000))
 	var choices []ads.Choice
@@ -291,7 +295,8 @@ func clicksToTheLast(w *world) {
 	w.same(m.ask(0), 0, "ads of a budget that is used up")
 }
 
-// noFreeClicks has a budget for a click and a half compete with an ad that pays less, but does pay.
+// noFreeClicks has an ad with a budget for one and a half clicks compete with a cheaper ad that can
+// pay.
 func noFreeClicks(w *world) {
 	m := w.market(2, ads.Budget{Total: 300_000}, cpc(200_000))
 	rival := w.place(w.campaign(), cpm(1_000_000), ads.ZoneID{Site: m.request.Site, Name: m.request.Zone})
@@ -315,7 +320,7 @@ func noFreeClicks(w *world) {
 	w.same(m.ledger(m.campaign).Spent, ads.Micros(200_000), "what was spent")
 }
 
-// click shows and clicks an ad, from an address of its own.
+// click shows and clicks an ad, from a separate address.
 func (m *market) click(i int, c ads.Choice) {
 	s := m.servers[i%len(m.servers)]
 	_, err := s.RecordImpression(m.ctx, c.ImpressionToken)

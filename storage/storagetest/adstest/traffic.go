@@ -33,7 +33,7 @@ func trafficAddsUp(w *world) {
 	foot, side, top := ads.ZoneID{Site: "a.example", Name: "foot"}, ads.ZoneID{Site: "a.example", Name: "side"}, ads.ZoneID{Site: "a.example", Name: "top"}
 	hour := noon.Truncate(time.Hour)
 	w.put(top, "EUR", hour, 10, 8, 6)
-	w.put(top, "EUR", hour, 1, 1, 1) // another server's
+	w.put(top, "EUR", hour, 1, 1, 1) // counted by another server
 	w.put(top, "EUR", hour.Add(time.Hour), 5, 0, 0)
 	w.put(top, "", hour.Add(time.Hour), 0, 0, 2)
 	w.put(side, "USD", hour, 7, 7, 7)

@@ -15,10 +15,10 @@ import (
 	"plaza/id"
 )
 
-// crowd is how many callers come at once in the cases about concurrency.
+// crowd is the number of callers in the cases about concurrency.
 const crowd = 64
 
-// world is one case's store, and short words for what cases do with it.
+// world is the store of one case, with helpers.
 type world struct {
 	ads.Store
 	t   *testing.T
@@ -51,7 +51,7 @@ func (w *world) same(got, want any, what string) {
 	}
 }
 
-// together runs crowd calls at once, and waits for them all.
+// together runs crowd calls concurrently, and waits for them all.
 func together(call func(i int)) {
 	var all sync.WaitGroup
 	start := make(chan struct{})
@@ -95,7 +95,7 @@ func (w *world) zone(name string) ads.ZoneID {
 	return zone
 }
 
-// unit makes a unit without storing it.
+// unit returns a unit without storing it.
 func unit(c ads.Campaign, bid ads.Bid, zones ...ads.ZoneID) ads.Unit {
 	return ads.Unit{
 		ID: ads.UnitID{ID: id.New()}, Campaign: c.ID, State: ads.Active, Bid: bid, Zones: zones,
@@ -115,7 +115,7 @@ func cpm(price ads.Micros) ads.Bid { return ads.Bid{Model: ads.CPM, Price: price
 
 func cpc(price ads.Micros) ads.Bid { return ads.Bid{Model: ads.CPC, Price: price, Currency: "EUR"} }
 
-// running reads which units run in a zone, in order.
+// running returns the units that run in a zone, in order.
 func (w *world) running(zone ads.ZoneID) []ads.UnitID {
 	w.t.Helper()
 	z, err := w.Zone(w.ctx, zone)
@@ -146,7 +146,7 @@ func (w *world) getUnit(u ads.UnitID) *ads.Unit {
 	return found[u]
 }
 
-// counts checks a unit's counters, and that all zones where it runs order it by them.
+// counts checks a unit's counters, and that it is in the right place in all zones where it runs.
 func (w *world) counts(u ads.UnitID, impressions, clicks int64) {
 	w.t.Helper()
 	unit := w.getUnit(u)
@@ -165,7 +165,7 @@ func (w *world) counts(u ads.UnitID, impressions, clicks int64) {
 	}
 }
 
-// recording is a new choice's.
+// recording returns a recording of a new choice.
 func recording(kind ads.Kind, u ads.UnitID, zone ads.ZoneID) ads.Recording {
 	now := time.Now()
 	return ads.Recording{
@@ -173,7 +173,7 @@ func recording(kind ads.Kind, u ads.UnitID, zone ads.ZoneID) ads.Recording {
 	}
 }
 
-// record records what was not recorded before, and counts it.
+// record stores a recording, which must be new, and counts it.
 func (w *world) record(r ads.Recording) ads.Receipt {
 	w.t.Helper()
 	if !w.take(r) {
@@ -209,7 +209,8 @@ func (w *world) count(now time.Time, some ...ads.Recording) []ads.Receipt {
 	return receipts
 }
 
-// pause and resume say whether that changed the campaign, whoever saves it at the same time.
+// pause and resume return whether that changed the campaign, also if others save it at the same
+// time.
 func (w *world) pause(c ads.CampaignID) (bool, error) { return w.setState(c, ads.Paused) }
 
 func (w *world) resume(c ads.CampaignID) (bool, error) { return w.setState(c, ads.Active) }
