@@ -49,7 +49,7 @@ func newCacheTest(t *testing.T) *cacheTest {
 
 func zoneOf(n int) ZoneID { return ZoneID{Site: "example.org", Name: fmt.Sprint("zone", n)} }
 
-// reads reads a zone, and checks how often that asked the store.
+// reads looks up a zone, and checks how often that asked the store.
 func (c *cacheTest) reads(what string, id ZoneID, want int64) {
 	c.t.Helper()
 	before := c.zones.reads.Load()

@@ -6,9 +6,12 @@
 // It makes no decisions: package ads has the rules for which ads fit, what they cost and which
 // recordings are invalid.
 //
-//   - The catalogue: advertisers, campaigns, units and zones. A zone's document has a copy of all that choosing needs, so a choice is one read
-//     (zone.go); a change of a campaign or a unit changes the copies in the same transaction (catalogue.go).
-//   - Money: ledgers and leases of budgets (budget.go), what was charged (books.go), and refunds (refund.go).
-//   - What happened: recordings (recording.go), which are counted once, afterwards (counting.go), and reports (report.go, traffic.go).
+//   - The catalogue: advertisers, campaigns, units and zones. A zone's document has a copy of
+//     everything that choosing needs, so a choice is one read (zone.go). A change of a campaign or
+//     a unit changes the copies in the same transaction (catalogue.go).
+//   - Money: ledgers and leases of budgets (budget.go), what was charged (books.go), and refunds
+//     (refund.go).
+//   - Recordings (recording.go), which are counted once, afterwards (counting.go), and reports
+//     (report.go, traffic.go).
 //   - Visitors: profiles, for frequency caps (profile.go).
 package adstore
