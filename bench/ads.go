@@ -39,7 +39,7 @@ const (
 )
 
 const adsNotes = `Each zone has units of different campaigns, half of them CPM and half CPC, with five of a thousand keywords; every second unit has a cap of 3 a day, every fourth campaign one of 10 a week
-and a daily budget; the best ad of each zone has a cap. Every choice is for another visitor, of whom there are as many as profiles (*signed in*: for one of 1,000 users), with three keywords. *Choice* is ` + "`ads.Service.Choose`" + `, *query* a whole GraphQL request, from its body to the answer's bytes; 16 are made at once. A zone is
+and a daily budget; the best ad of each zone has a cap. Every choice is for another visitor, from as many visitors as there are profiles (*signed in*: for one of 1,000 users), with three keywords. *Choice* is ` + "`ads.Service.Choose`" + `, *query* a whole GraphQL request, from its body to the answer's bytes; 16 run concurrently. A zone is
 read at most once a second; *one zone* is that of a busy page, *all zones* are taken in turn, after each was asked for once. Designs are those of the same zones, read by the design's name.
 *Server* is the CPU time of this process (with SQLite in it), *mongod* that of the database: the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *p99* is by the clock.`
 
@@ -135,7 +135,7 @@ func onSQLite(ctx context.Context, o *AdsOptions, run func(*adScene) error) (err
 }
 
 func (s *adScene) load(ctx context.Context) error {
-	dice := rand.New(rand.NewPCG(s.o.Seed, 4)) //nolint:gosec // made-up ads are no secret
+	dice := rand.New(rand.NewPCG(s.o.Seed, 4)) //nolint:gosec // the random choices of made-up ads need no secrecy
 	stage := "loading " + s.name
 	total := len(s.zones)*s.o.Units + s.profiles
 	campaigns, err := s.loadCampaigns(ctx)
@@ -178,14 +178,14 @@ func (s *adScene) signUp(ctx context.Context) error {
 }
 
 const (
-	adCurrency   = "EUR"
-	adKeywords   = 1_000 // in use
-	unitKeywords = 5
-	pageKeywords = 3
-	reused       = 20 // units of a campaign, where there are enough
-	maxSeen      = 7  // sightings of a profile, less one
-	usualUsers   = 1_000
-	atOnce       = 16 // calls
+	adCurrency    = "EUR"
+	adKeywords    = 1_000 // in use
+	unitKeywords  = 5
+	pageKeywords  = 3
+	reused        = 20 // units of a campaign, where there are enough
+	maxSeen       = 7  // sightings of a profile, less one
+	usualUsers    = 1_000
+	parallelCalls = 16
 )
 
 func keyword(n int) string { return fmt.Sprintf("topic %d", n) }
@@ -238,7 +238,7 @@ func (s *adScene) newUnit(dice *rand.Rand, zone ads.ZoneID, campaign ads.Campaig
 	if n%2 == 0 {
 		u.Caps = []ads.Cap{{Count: 3, Per: ads.Day}}
 	}
-	if n%s.o.Units == 0 { // the best of its zone has a cap, so that each choice but by zone writes a profile
+	if n%s.o.Units == 0 { // the best ad of each zone has a cap, so that each choice by a design other than by zone writes a profile
 		u.Bid = ads.Bid{Model: ads.CPM, Price: 6_000_000, Currency: adCurrency}
 		u.Caps = []ads.Cap{{Count: 3, Per: ads.Day}}
 	}
@@ -251,7 +251,8 @@ func (s *adScene) newUnit(dice *rand.Rand, zone ads.ZoneID, campaign ads.Campaig
 
 func visitor(n int) string { return fmt.Sprintf("visitor-%d", n) }
 
-// loadProfiles stores profiles, each with up to six impressions of the last day, in the order of their ids.
+// loadProfiles stores profiles, each with up to six impressions of the last day, in the order of
+// their ids.
 func (s *adScene) loadProfiles(ctx context.Context, dice *rand.Rand, progress func(done int)) error {
 	key, err := s.store.Ads().SigningKey(ctx, make([]byte, 32))
 	if err != nil {
@@ -324,21 +325,22 @@ func (s *adScene) measure(ctx context.Context, report *Report) error {
 
 func (s *adScene) calls() []Call {
 	one := func(int) ads.ZoneID { return s.zones[0] }
-	all := func(n int) ads.ZoneID { return s.zones[n*7919%len(s.zones)] } // a prime: no zone twice before all others
-	nobody := func(int) string { return "" }
+	all := func(n int) ads.ZoneID { return s.zones[n*7919%len(s.zones)] } // a prime: each zone is used once before any is repeated
+	signedOut := func(int) string { return "" }
 	user := func(n int) string { return tokenOf(n % s.users) }
 	handles := s.trivial(trivialUser, user, handleQuery)
 	return []Call{
 		{Name: callChoiceOne, Turns: s.choices(one)},
 		{Name: callChoiceAll, Turns: s.warmed(s.choices(all))},
-		{Name: callQueryOne, Turns: append(s.queries(nobody, one, 1), handles, s.trivial(trivialNone, nobody, emptyQuery))},
-		{Name: callQueryAll, Turns: append(s.warmed(s.queries(nobody, all, 1)), handles)},
-		{Name: callQueryGroup, Turns: s.queries(nobody, one, 5)},
+		{Name: callQueryOne, Turns: append(s.queries(signedOut, one, 1), handles, s.trivial(trivialNone, signedOut, emptyQuery))},
+		{Name: callQueryAll, Turns: append(s.warmed(s.queries(signedOut, all, 1)), handles)},
+		{Name: callQueryGroup, Turns: s.queries(signedOut, one, 5)},
 		{Name: callQueryUser, Turns: append(s.queries(user, one, 1), handles)},
 	}
 }
 
-// warmed asks for each zone once before anything is measured, so that budgets are on lease.
+// warmed reads each zone once before anything is measured, so that parts of all budgets are on
+// lease.
 func (s *adScene) warmed(turns []Turn) []Turn {
 	for i := range turns {
 		do, warm := turns[i].Do, false
@@ -357,12 +359,12 @@ func (s *adScene) warmed(turns []Turn) []Turn {
 	return turns
 }
 
-// choices let each design choose an ad.
+// choices measure how each design chooses an ad.
 func (s *adScene) choices(zone func(n int) ads.ZoneID) []Turn {
 	var turns []Turn
 	for _, design := range s.designs {
 		service := ads.New(designed{s.store, designs[design]}.Ads(), ads.Options{})
-		turns = append(turns, Turn{Rival: design, Wire: s.wire, AtOnce: atOnce, Do: func(ctx context.Context, n int) error {
+		turns = append(turns, Turn{Rival: design, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
 			at := zone(n)
 			choices, err := service.Choose(ctx, ads.Request{Site: at.Site, Zone: at.Name, Keywords: s.keywords(n), Count: 1, Visitor: s.visitor(n)})
 			if err == nil && len(choices) != 1 {
@@ -386,7 +388,7 @@ func (s *adScene) queries(token func(n int) string, zone func(n int) ads.ZoneID,
 	var turns []Turn
 	for _, design := range s.designs {
 		c := client{s.o.Serve(designed{s.store, designs[design]})}
-		turns = append(turns, Turn{Rival: design, Wire: s.wire, AtOnce: atOnce, Do: func(ctx context.Context, n int) error {
+		turns = append(turns, Turn{Rival: design, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
 			_, err := c.do(ctx, token(n), requests[n%len(requests)])
 			return err
 		}})
@@ -397,7 +399,7 @@ func (s *adScene) queries(token func(n int) string, zone func(n int) ads.ZoneID,
 // trivial is a query that ads are compared with.
 func (s *adScene) trivial(name string, token func(n int) string, body []byte) Turn {
 	c := client{s.o.Serve(s.store)}
-	return Turn{Rival: name, Wire: s.wire, AtOnce: atOnce, Do: func(ctx context.Context, n int) error {
+	return Turn{Rival: name, Wire: s.wire, Goroutines: parallelCalls, Do: func(ctx context.Context, n int) error {
 		_, err := c.do(ctx, token(n), body)
 		return err
 	}}
@@ -427,7 +429,7 @@ func (s *adScene) remark(section *Section) {
 	}
 }
 
-// designed is a store whose zones have all one design.
+// designed is a store whose zones all have one design.
 type designed struct {
 	adDatabase
 

@@ -15,21 +15,21 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// Arena is where rivals have their databases. They are dropped in the end.
+// Arena has the rivals' databases, which are dropped at the end.
 type Arena struct {
 	Meter *Meter
 
 	uri       string
-	database  string // the prefix of the names of all databases
+	database  string // the prefix of all databases' names
 	overwrite bool
 	client    *mongo.Client
 	opened    []*Rival
 }
 
-// Rival is one of those that are compared, with a database of its own.
+// Rival is one of the compared designs, with a database of its own.
 type Rival struct {
 	Name  string
-	Store *mongodb.Store // nil: there is the database alone
+	Store *mongodb.Store // nil: there is only the database
 	Wire  *Wire
 
 	database *mongo.Database
@@ -40,8 +40,8 @@ const (
 	dropTime        = time.Minute
 )
 
-// OpenArena connects to MongoDB. The database in the URI (default: plaza_bench) must be named for benchmarks: "bench" is in its name.
-// With overwrite, databases that earlier runs have left are dropped.
+// OpenArena connects to MongoDB. The database in the URI (default: plaza_bench) must have "bench"
+// in its name. With overwrite, OpenArena drops databases that earlier runs have left.
 func OpenArena(ctx context.Context, uri string, overwrite bool) (*Arena, error) {
 	if uri == "" {
 		return nil, errors.New("a benchmark needs a MongoDB: --mongodb-uri=mongodb://host/plaza_bench?replicaSet=rs0")
@@ -72,7 +72,7 @@ func (a *Arena) Open(ctx context.Context, name string, o mongodb.Options) (*Riva
 	}
 	r := &Rival{Name: name, Wire: &Wire{}, database: database}
 	o.Monitor = r.Wire.Monitor()
-	a.opened = append(a.opened, r) // from here on it is dropped
+	a.opened = append(a.opened, r) // from now on, Close drops it
 	r.Store, err = mongodb.Open(ctx, inDatabase(a.uri, database.Name()), o)
 	if err != nil {
 		return nil, err
@@ -80,8 +80,8 @@ func (a *Arena) Open(ctx context.Context, name string, o mongodb.Options) (*Riva
 	return r, nil
 }
 
-// OpenBare opens an empty database for a rival that keeps something in a way of its own, with a client that writes as a store does:
-// acknowledged by a majority and its journals.
+// OpenBare opens an empty database for a rival that stores data in a way of its own. Its client
+// writes as a store does: acknowledged by a majority, and journaled.
 func (a *Arena) OpenBare(ctx context.Context, subject, name string) (*Rival, error) {
 	database, err := a.empty(ctx, subject+" "+name)
 	if err != nil {
@@ -151,7 +151,7 @@ func (a *Arena) shrinkCache(ctx context.Context, megabytes int) (restore func(co
 
 // version returns mongod's version.
 func (a *Arena) version(ctx context.Context) string {
-	s, _ := a.Meter.status(ctx) // it has answered before
+	s, _ := a.Meter.status(ctx) // the server has answered before
 	return s.Version
 }
 

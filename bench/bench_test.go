@@ -26,7 +26,7 @@ func TestQuantiles(t *testing.T) {
 	if median := r.Median(ServerMs); median != 5 {
 		t.Errorf("the median of 1 and 9 is %v, want 5", median)
 	}
-	if median := Of(nil, "none", "nobody").Median(ServerMs); median != 0 {
+	if median := Of(nil, "none", "no rival").Median(ServerMs); median != 0 {
 		t.Errorf("the median of nothing is %v", median)
 	}
 }

@@ -11,7 +11,7 @@ import (
 // compare only within a group.
 type chart struct {
 	title  string
-	parts  [2]string // what the parts of all bars are
+	parts  [2]string // what the two parts of each bar are
 	unit   string
 	groups []group
 }
@@ -52,7 +52,8 @@ const (
 	chartHeading = 64
 )
 
-// The colours are readable on white and on black; texts follow the reader's scheme where the viewer says which it is.
+// The colours are readable on white and on black. Texts follow the reader's colour scheme if the
+// viewer supports that.
 const chartStyle = `
     text { font: 13px system-ui, -apple-system, "Segoe UI", sans-serif; fill: #24292f; }
     .title { font-size: 16px; font-weight: 600; }
@@ -93,7 +94,7 @@ func (c chart) legend(out *strings.Builder) {
 	fmt.Fprintf(out, `  <text class="faint" x="%d" y="52">%s; each group has its own scale</text>`+"\n", x, escaped(c.unit))
 }
 
-// draw draws the group from y on, and says where the next one begins.
+// draw draws the group from y on, and returns where the next one begins.
 func (g group) draw(out *strings.Builder, y int) int {
 	longest := 0.0
 	for _, b := range g.bars {
@@ -125,9 +126,9 @@ func (b bar) draw(out *strings.Builder, y int, longest float64) {
 	fmt.Fprintf(out, `  <text class="faint" x="%.1f" y="%d">%s</text>`+"\n", x+8, y+12, value)
 }
 
-// escaped is a text as XML has it.
+// escaped escapes a text for XML.
 func escaped(text string) string {
 	var out strings.Builder
-	_ = xml.EscapeText(&out, []byte(text)) // a strings.Builder takes everything
+	_ = xml.EscapeText(&out, []byte(text)) // writing to a strings.Builder never fails
 	return out.String()
 }

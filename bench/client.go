@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// client sends GraphQL requests to a handler in this process, without a network between.
+// client sends GraphQL requests to a handler in this process, without a network.
 type client struct {
 	handler http.Handler
 }

@@ -18,7 +18,7 @@ import (
 type CommentsOptions struct {
 	Options
 
-	Cache int // MB of mongod's cache while threads are measured that don't fit into it; 0: they are left out
+	Cache int // MB of mongod's cache for measuring threads that don't fit into it; 0: leave these out
 }
 
 const (
@@ -27,8 +27,8 @@ const (
 	speakers   = 500 // people who comment
 )
 
-// Comments compares the layouts of comment threads, at the storage contract: short and long threads, many writers on one thread, and
-// threads that don't fit into memory.
+// Comments compares the layouts of comment threads, at the storage contract: short and long
+// threads, many writers on one thread, and threads that don't fit into memory.
 func Comments(ctx context.Context, o CommentsOptions) (*Report, error) {
 	report := &Report{Name: "comments", Title: "Comment threads on MongoDB: what calls cost in each layout", Command: o.Command, Notes: commentsNotes}
 	err := o.inArena(ctx, contenders("comments"), func(arena *Arena, rivals []*Rival) error {
@@ -65,11 +65,11 @@ func Comments(ctx context.Context, o CommentsOptions) (*Report, error) {
 }
 
 const commentsNotes = `A page is what a page of 50 reads: 57 comments. *Deep* begins in the middle; a *discussion* is a page of the tree under a comment in the middle. Calls are those of the storage
-contract, so that nothing stands between them and the layouts; authors and GraphQL come on top, and are the same in all. Each fifth comment replies to the post, the others to one
+contract, so that only the cost of the layouts counts; authors and GraphQL come on top, and are the same in all. Each fifth comment replies to the post, the others to one
 of the last twenty; texts have the lengths of people's (median 80 characters, mean 130), and their words. *Server* is the CPU time of this process, *mongod* that of the database, for each call: the medians of the rounds, in which
 all take turns, ± half the distance of the quartiles. *Stored* is what the threads add to the database, without the log of events, which is the same in all.`
 
-// commentScene is people who talk.
+// commentScene has the people who comment.
 type commentScene struct {
 	o      CommentsOptions
 	arena  *Arena
@@ -243,7 +243,7 @@ func permalink(ctx context.Context, r *Rival, c *social.Comment) error {
 	return err
 }
 
-// said is the text of the comments that are added while others measure.
+// said is the text of the comments that are added during a measurement.
 const said = "What a comment says is mostly about as long as this one is: some eighty characters."
 
 // say adds a comment to a post's thread.
@@ -306,10 +306,10 @@ const (
 	sigmaCold   = 1.4   // of the logarithm: the mean is 32
 	maxCold     = 5_000 // comments in a thread
 	coldSeason  = 500   // threads that are loaded together, in the order of their comments' times
-	coldTurn    = 3     // times as long as others
+	coldTurn    = 3     // how many times as long as other turns
 )
 
-// cold compares random reads of threads that don't fit into mongod's cache.
+// cold measures random reads of threads that don't fit into mongod's cache.
 func (s *commentScene) cold(ctx context.Context) (*Section, error) {
 	for _, r := range s.rivals {
 		if _, err := s.added(ctx, r); err != nil {
@@ -374,7 +374,8 @@ func (s *commentScene) manyThreads(ctx context.Context) ([]*longThread, error) {
 	return threads, nil
 }
 
-// coldCalls are for a random comment of all, and its thread: long threads are read more often than short ones.
+// coldCalls read a random comment, and its thread: long threads are read more often than short
+// ones.
 func (s *commentScene) coldCalls(threads []*longThread) []Call {
 	starts, total := make([]int, len(threads)), 0
 	for i, t := range threads {
@@ -382,7 +383,7 @@ func (s *commentScene) coldCalls(threads []*longThread) []Call {
 		total += len(t.all)
 	}
 	pick := func(call, n int) (*longThread, *social.Comment) {
-		at := rand.New(rand.NewPCG(s.o.Seed+uint64(call), uint64(n))).IntN(total) //nolint:gosec // a benchmark's choices are no secret
+		at := rand.New(rand.NewPCG(s.o.Seed+uint64(call), uint64(n))).IntN(total) //nolint:gosec // a benchmark's choices need no secrecy
 		i, exact := slices.BinarySearch(starts, at)
 		if !exact {
 			i--

@@ -14,18 +14,18 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Contest lets rivals do the same things in turns.
+// Contest lets rivals perform the same operations by turns.
 type Contest struct {
 	Meter  *Meter
-	Rounds int           // turns that each rival has with each call
-	Turn   time.Duration // how long one takes, about
-	// Only is a part of the names of those calls that are measured. Default: all are.
+	Rounds int           // number of turns that each rival has with each call
+	Turn   time.Duration // approximate length of a turn
+	// Only limits the calls to those whose names contain this. Default: all are measured.
 	Only string
 	// Progress is called after each turn. Default: none.
 	Progress func(done, total int)
 }
 
-// Call is something that all rivals do.
+// Call is an operation that all rivals perform.
 type Call struct {
 	Name  string
 	Turns []Turn
@@ -33,18 +33,19 @@ type Call struct {
 	Most int
 }
 
-// Turn is one rival's way to do a call.
+// Turn is one rival's way to perform a call.
 type Turn struct {
 	Rival string
 	Wire  *Wire // nil: nothing is counted
-	// Each is how many operations Do runs in one call, if a sample is to be about one of them.
-	// Default: 1.
+	// Each is how many operations one call of Do performs, if a sample is the cost of a single
+	// operation. Default: 1.
 	Each int
-	// AtOnce is how many goroutines call Do. Default: 1.
-	AtOnce int
-	// Do does it once. n counts on over all rounds, from 0, and is the same for all rivals.
+	// Goroutines is how many goroutines call Do. Default: 1.
+	Goroutines int
+	// Do performs the call once. n counts on over all rounds, from 0, and is the same for all
+	// rivals.
 	Do func(ctx context.Context, n int) error
-	// Rest ends a turn, without being measured: work that Do has left for later. Optional.
+	// Rest ends a turn, and is not measured: it does work that Do has left for later. Optional.
 	Rest func(ctx context.Context) error
 }
 
@@ -53,12 +54,12 @@ type Sample struct {
 	Server, Mongod time.Duration // CPU time of this process, and of mongod
 	Wall           time.Duration
 	Slow           time.Duration // the 99th percentile of the calls' wall-clock time
-	Commands       float64       // that MongoDB was sent
-	Answered       float64       // bytes that it answered
-	Read           float64       // bytes that it read into its cache
+	Commands       float64       // commands sent to MongoDB
+	Answered       float64       // bytes of MongoDB's answers
+	Read           float64       // bytes that mongod read into its cache
 }
 
-// CPU is all of a sample's CPU time.
+// CPU returns the sample's total CPU time.
 func (s Sample) CPU() time.Duration { return s.Server + s.Mongod }
 
 // Result is a rival's cost of a call, round by round.
@@ -67,7 +68,7 @@ type Result struct {
 	Samples     []Sample
 }
 
-// Run measures all calls, in their order, and calls that were done once before they were measured.
+// Run measures all calls in their order. Each call is made once before it is measured.
 func (c *Contest) Run(ctx context.Context, calls []Call) ([]Result, error) {
 	calls = slices.DeleteFunc(slices.Clone(calls), func(call Call) bool { return !strings.Contains(call.Name, c.Only) })
 	var results []Result
@@ -94,7 +95,7 @@ func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]R
 	results := make([]Result, len(call.Turns))
 	for i, turn := range call.Turns {
 		results[i] = Result{Call: call.Name, Rival: turn.Rival}
-		err := turn.Do(ctx, 0) // plans are made, connections too
+		err := turn.Do(ctx, 0) // now queries have plans, and there are connections
 		if err == nil {
 			err = turn.rest(ctx)
 		}
@@ -124,7 +125,8 @@ func (c *Contest) measure(ctx context.Context, call *Call, progress func()) ([]R
 	return results, nil
 }
 
-// turn measures one turn: calls until its time is over, or there were most of them (0: no bound).
+// turn measures one turn: it makes calls until the time is over, or there were most of them (0:
+// unlimited).
 func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, int, error) {
 	if err := c.Meter.flush(ctx); err != nil {
 		return Sample{}, 0, err
@@ -155,14 +157,14 @@ func (c *Contest) turn(ctx context.Context, t Turn, first, most int) (Sample, in
 	}, n, t.rest(ctx)
 }
 
-// calls makes calls until the turn's time is over, or most calls were made, and returns how long
-// each took, and all of them.
+// calls makes calls until the turn's time is over, or most calls were made. It returns how long
+// each took, and the total time.
 func (c *Contest) calls(ctx context.Context, t *Turn, first, most int) (took []time.Duration, wall time.Duration, err error) {
 	var mu sync.Mutex
 	var begun atomic.Int64
 	began := time.Now()
 	group, ctx := errgroup.WithContext(ctx)
-	for range max(1, t.AtOnce) {
+	for range max(1, t.Goroutines) {
 		group.Go(func() error {
 			for {
 				n := int(begun.Add(1)) - 1
@@ -193,7 +195,8 @@ func (t *Turn) rest(ctx context.Context) error {
 // Median returns the median of a value of the samples, over the rounds.
 func (r *Result) Median(of func(Sample) float64) float64 { return r.quantile(0.5, of) }
 
-// Spread is half of the distance between the quartiles: half of the rounds lie so near to the median, about.
+// Spread is half the distance between the quartiles: about half of the rounds are that close to the
+// median.
 func (r *Result) Spread(of func(Sample) float64) float64 {
 	return (r.quantile(0.75, of) - r.quantile(0.25, of)) / 2
 }
@@ -214,7 +217,7 @@ func (r *Result) quantile(q float64, of func(Sample) float64) float64 {
 	return values[low] + (at-float64(low))*(values[high]-values[low])
 }
 
-// Of finds a rival's result of a call; without samples: there is none.
+// Of returns a rival's result of a call; a result without samples if there is none.
 func Of(results []Result, call, rival string) *Result {
 	for i := range results {
 		if results[i].Call == call && results[i].Rival == rival {

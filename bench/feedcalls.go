@@ -27,7 +27,7 @@ var newsPage1 = body(newsQuery, nil)
 // The calls of [Feeds].
 const (
 	callNews       = "news page"
-	callNewsBusy   = "news page, 16 at once"
+	callNewsBusy   = "news page, 16 concurrent"
 	callDeeper     = "news, fifth page"
 	callWall       = "wall page"
 	callPost       = "post, no followers"
@@ -88,16 +88,17 @@ func (s *feedScene) each(ask request) []Turn {
 	return turns
 }
 
-// busy are the turns of a server that always has something to do: it need not be woken up for each answer of the database.
+// busy are turns with concurrent requests: the server always has something to do, and need not be
+// woken up for each answer of the database.
 func busy(turns []Turn) []Turn {
 	turns = slices.Clone(turns)
 	for i := range turns {
-		turns[i].AtOnce = atOnce
+		turns[i].Goroutines = parallelCalls
 	}
 	return turns
 }
 
-// writing is each, with the work that writes leave for later done between the turns.
+// writing is each with the work that writes leave for later, which is done between the turns.
 func (s *feedScene) writing(ask request) []Turn {
 	turns := s.each(ask)
 	for i, r := range s.rivals {
@@ -106,7 +107,8 @@ func (s *feedScene) writing(ask request) []Turn {
 	return turns
 }
 
-// fromMemory is the same schema, resolvers, rules and posts, over a store that has all of it in memory.
+// fromMemory has the same schema, resolvers, rules and posts, over a store that has everything in
+// memory.
 func (s *feedScene) fromMemory() Turn {
 	first := s.rivals[0]
 	c := client{s.o.Serve(&remembering{Store: first.Store})}
@@ -218,7 +220,7 @@ func (s *feedScene) twice(asks ...func(n int) (string, []byte)) []Turn {
 	return turns
 }
 
-// fanOut is a post with its way to all fans, in the layouts that bring posts to readers.
+// fanOut measures a post including its delivery to all fans, in the layouts that keep feeds.
 func (s *feedScene) fanOut(ctx context.Context) (Call, error) {
 	call := Call{Name: callFanOut, Most: 3}
 	for _, r := range s.rivals {
@@ -253,7 +255,7 @@ driver, in one process with the load generator and without a network. *Server* i
 each entry); the medians of the rounds, in which all take turns, ± half the distance of the quartiles. *From memory* is the same handler over the same posts in Go's maps. Work that a request leaves for
 later is done between the rounds; *fan-out* is a post with all of it. *Stored* is the database after loading, without the log of events, which is the same in all.`
 
-// remark says how the figures that are aimed at are met.
+// remark compares the figures with their targets.
 func (s *feedScene) remark(section *Section) {
 	of := func(call, rival string) *Result { return Of(section.Results, call, rival) }
 	for _, r := range s.rivals {
@@ -262,7 +264,7 @@ func (s *feedScene) remark(section *Section) {
 	}
 	for _, r := range s.rivals {
 		section.comparef(of(callNewsBusy, r.Name), of(callNewsBusy, memory), ServerMs,
-			"With 16 requests at once it takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
+			"With 16 concurrent requests it takes %.2f times the server CPU in %s that it takes from memory.", r.Name)
 	}
 	for _, r := range s.rivals {
 		section.comparef(of(callStar, r.Name), of(callPost, r.Name), CPUMs,

@@ -70,10 +70,10 @@ type feedScene struct {
 	dice    *rand.Rand
 
 	star    int // is followed by very many
-	popular int // is followed by fans, who all read their news
+	popular int // has followers who all read their news
 	loner   int // has no followers
 	fans    []int
-	readers []int // follow twenty or more
+	readers []int // who follow twenty or more
 	posts   []*social.Post
 	replies [][]*social.Comment // of each post
 }
@@ -88,7 +88,7 @@ type feedRival struct {
 func newFeedScene(o FeedsOptions, n *network, rivals []*Rival) *feedScene {
 	s := &feedScene{
 		o: o, network: n,
-		dice: rand.New(rand.NewPCG(o.Seed, 3)), //nolint:gosec // a benchmark's choices are no secret
+		dice: rand.New(rand.NewPCG(o.Seed, 3)), //nolint:gosec // a benchmark's choices need no secrecy
 	}
 	for _, r := range rivals {
 		s.rivals = append(s.rivals, &feedRival{Rival: r, client: client{o.Serve(r.Store)}})
@@ -118,8 +118,8 @@ func (s *feedScene) chooseReaders(crowd int) []int {
 	return slices.DeleteFunc(readers, func(n int) bool { return following[n] < least })
 }
 
-// write creates posts, with more by people with more followers, up to a limit, and a few comments
-// on each.
+// write creates posts, more of them by people with more followers, up to a limit, and a few
+// comments on each.
 func (s *feedScene) write(posts, crowd int) {
 	w := newWriter(s.o.Seed)
 	followers := s.network.followers()
@@ -178,7 +178,7 @@ func (s *feedScene) run(ctx context.Context, arena *Arena, report *Report) error
 	return nil
 }
 
-// load stores the network and its posts for each rival, and lets all who read later read once.
+// load stores the network and its posts for each rival, and lets every reader read once.
 func (s *feedScene) load(ctx context.Context) error {
 	each := s.network.people + len(s.network.follows) + len(s.posts) + len(s.fans) + len(s.readers)
 	var done atomic.Int64
@@ -230,7 +230,7 @@ func (s *feedScene) loadRival(ctx context.Context, r *feedRival, progress func(i
 	})
 }
 
-// inParallel does n things, a few at a time.
+// inParallel runs n tasks, a few at a time.
 func inParallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
 	var next atomic.Int64

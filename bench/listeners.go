@@ -14,8 +14,8 @@ import (
 	"github.com/gorilla/websocket"
 )
 
-// Listening is what a process of listeners does: it opens a websocket for each subscriber of each crowd, and
-// reports when all of a crowd have received an event.
+// Listening is what a process of listeners does: it opens a websocket for each subscriber of each
+// crowd, and reports when all of a crowd have received an event.
 type Listening struct {
 	URL    string  `json:"url"` // of the websockets
 	Crowds []Crowd `json:"crowds"`
@@ -27,17 +27,18 @@ type Crowd struct {
 	Tokens       []string `json:"tokens"` // of its members; each has a socket of its own
 }
 
-// heard is a line that a process of listeners prints: that all are subscribed, or that every member of a crowd
-// has received Events events.
-type heard struct {
+// progressLine is a line that a process of listeners prints: that all are subscribed, or that every
+// member of a crowd has received Events events.
+type progressLine struct {
 	Ready  bool      `json:"ready"`
 	Crowd  int       `json:"crowd"`
 	Events int64     `json:"events"`
 	At     time.Time `json:"at"` // when the last of them did
 }
 
-// Listen is the main function of a process of listeners: it reads a [Listening] as JSON, and prints lines until
-// in is closed. It is a process of its own so that its CPU time and memory are not those of the server.
+// Listen is the main function of a process of listeners: it reads a [Listening] as JSON, and prints
+// lines until in is closed. It is a process of its own so that its CPU time and memory are not
+// those of the server.
 func Listen(ctx context.Context, in io.Reader, out io.Writer) error {
 	listening, stop := context.WithCancel(ctx)
 	defer stop()
@@ -46,13 +47,13 @@ func Listen(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err := decoder.Decode(&l); err != nil {
 		return fmt.Errorf("standard input is not a plan: %w", err)
 	}
-	lines := make(chan heard)
+	lines := make(chan progressLine)
 	for number, crowd := range l.Crowds {
 		var received atomic.Int64
 		members := int64(len(crowd.Tokens))
 		note := func() {
 			if n := received.Add(1); n%members == 0 {
-				lines <- heard{Crowd: number, Events: n / members, At: time.Now()}
+				lines <- progressLine{Crowd: number, Events: n / members, At: time.Now()}
 			}
 		}
 		err := inParallel(listening, len(crowd.Tokens), func(ctx context.Context, i int) error {
@@ -71,7 +72,7 @@ func Listen(ctx context.Context, in io.Reader, out io.Writer) error {
 	ended := make(chan struct{})
 	go func() { _, _ = io.Copy(io.Discard, in); close(ended) }()
 	encoder := json.NewEncoder(out)
-	for line := (heard{Ready: true}); ; {
+	for line := (progressLine{Ready: true}); ; {
 		if err := encoder.Encode(line); err != nil {
 			return err
 		}

@@ -29,7 +29,8 @@ type LiveOptions struct {
 
 	// Start serves a store until ctx ends.
 	Start func(ctx context.Context, st storage.Store) (*LiveServer, error)
-	// Listeners starts a process that runs [Listen], and that ends when its standard input is closed.
+	// Listeners starts a process that runs [Listen], and that ends when its standard input is
+	// closed.
 	Listeners func(ctx context.Context) (in io.WriteCloser, out io.Reader, wait func() error, err error)
 }
 
@@ -41,7 +42,8 @@ type LiveServer struct {
 	Stop          func() error
 }
 
-// Kinds of selections: the subscriptions differ in how much of the answer depends on who receives it.
+// Kinds of selections: the subscriptions differ in how much of the answer depends on who receives
+// it.
 var selections = []struct{ name, comment, post string }{
 	{"plain", `id text createdAt author { id handle name avatarUrl }`, `id text createdAt commentCount author { id handle name avatarUrl }`},
 	{
@@ -89,7 +91,8 @@ func Live(ctx context.Context, o LiveOptions) (*Report, error) {
 	return report, nil
 }
 
-// liveScene is for each selection an author, people who follow the author, and a thread on the author's post.
+// liveScene is for each selection an author, people who follow the author, and a thread on the
+// author's post.
 type liveScene struct {
 	o      LiveOptions
 	meter  *Meter
@@ -203,7 +206,8 @@ func (s *liveScene) aPost(ctx context.Context, selection int) error {
 	return err
 }
 
-// measureIdle remarks how much memory each subscriber takes: before anything happens, and after an event.
+// measureIdle remarks how much memory each subscriber takes: before anything happens, and after an
+// event.
 func (s *liveScene) measureIdle(ctx context.Context, section *Section) error {
 	before, known := residentMemory()
 	if !known {
@@ -222,7 +226,8 @@ func (s *liveScene) measureIdle(ctx context.Context, section *Section) error {
 	return errors.Join(err, l.end())
 }
 
-// residentMemory is how many bytes of memory this process has, without what it can give back at once.
+// residentMemory is how many bytes of memory this process has, without what it can give back at
+// once.
 func residentMemory() (bytes int64, known bool) {
 	debug.FreeOSMemory()
 	text, err := os.ReadFile("/proc/self/statm") // in pages: the whole, and what is resident
@@ -289,7 +294,7 @@ func (s *liveScene) subscribed(ctx context.Context, all int) error {
 }
 
 // line waits for the next line of the process.
-func (l *listeners) line() (line heard, err error) {
+func (l *listeners) line() (line progressLine, err error) {
 	late := time.AfterFunc(patience, l.kill)
 	defer late.Stop()
 	if err := l.decoder.Decode(&line); err != nil {

@@ -33,7 +33,7 @@ type ownReaction struct {
 	post   social.PostID
 }
 
-// memo is a map that reads missing entries.
+// memo is a map that loads missing entries.
 type memo[K comparable, V any] struct {
 	mu    sync.RWMutex
 	asked map[K]bool

@@ -11,7 +11,7 @@ import (
 
 // Meter reads the CPU time that this process and mongod have used so far.
 type Meter struct {
-	admin    *mongo.Database // nil: there is no mongod
+	admin    *mongo.Database // nil: no mongod is measured
 	overhead Reading         // of one reading
 }
 
@@ -54,7 +54,7 @@ func (m *Meter) between(before, after Reading) Reading {
 	}
 }
 
-// flush makes mongod write its memory to its files, so that later calls are not charged for earlier
+// flush makes mongod write its memory to its files, so that later calls do not pay for earlier
 // work. It needs the right to fsync.
 func (m *Meter) flush(ctx context.Context) error {
 	if m.admin == nil {
@@ -63,8 +63,8 @@ func (m *Meter) flush(ctx context.Context) error {
 	return m.admin.RunCommand(ctx, bson.D{{Key: "fsync", Value: 1}}).Err()
 }
 
-// serverStatus is mongod's status. Its CPU time is that of getrusage, in microseconds: /proc has it
-// in ticks of 10 ms.
+// serverStatus is mongod's status. It takes mongod's CPU time from getrusage, in microseconds,
+// because /proc only counts ticks of 10 ms.
 type serverStatus struct {
 	Version string `bson:"version"`
 	Extra   struct {
@@ -99,7 +99,8 @@ func (m *Meter) status(ctx context.Context) (s serverStatus, err error) {
 	return s, err
 }
 
-// Read reads both. It is an error where either is not to be had: mongod says its CPU time on Linux alone.
+// Read reads both. It fails if one of them is not available: mongod reports its CPU time on Linux
+// only.
 func (m *Meter) Read(ctx context.Context) (Reading, error) {
 	if m.admin == nil {
 		own, err := ownCPU()

@@ -12,7 +12,7 @@ import (
 	"plaza/id"
 )
 
-// The two ways to store what belongs to another object.
+// The two ways to store data that belongs to another object.
 const (
 	embedded   = "embedded"
 	referenced = "referenced"
@@ -21,7 +21,7 @@ const (
 // design is a way to keep a subject, in a database of its own.
 type design interface {
 	load(ctx context.Context) error
-	// acts are the operations on the subject: the same in both designs.
+	// acts are the operations on the subject, the same in both designs.
 	acts() []act
 }
 
@@ -36,14 +36,15 @@ type subject struct {
 	name, title string
 	usual       string // how Plaza keeps it
 	designs     map[string]func(o *Options, r *Rival) design
-	pairs       []readAndWrite // whose costs are set against each other
+	pairs       []readAndWrite // whose costs are compared
 }
 
 // readAndWrite are the names of two acts.
 type readAndWrite struct{ read, write string }
 
-// Model compares embedding with referencing: authors' names, previews of comments, and poll votes. The designs are the
-// documents, indexes and commands that matter for that, and nothing else of Plaza.
+// Model compares embedding with referencing: authors' names, previews of comments, and poll votes.
+// The designs are the documents, indexes and commands that matter for that, and nothing else of
+// Plaza.
 func Model(ctx context.Context, o Options) (*Report, error) {
 	report := &Report{Name: "model", Title: "The data model on MongoDB: embedding against referencing", Command: o.Command, Notes: modelNotes}
 	err := o.withArena(ctx, []contender{{name: referenced}, {name: embedded}}, func(arena *Arena, chosen []contender) error {
@@ -74,12 +75,12 @@ func Model(ctx context.Context, o Options) (*Report, error) {
 	return report, nil
 }
 
-const modelNotes = `Each subject is kept in two ways, as documents of Plaza's shape with their indexes, read and written by the Go driver: no GraphQL, no domain and no rules stand between, and what is the same in both is
+const modelNotes = `Each subject is kept in two ways, as documents of Plaza's shape with their indexes, read and written by the Go driver: GraphQL, the domain and its rules are left out, and what is the same in both is
 left out. Every write is one transaction together with its event, as in Plaza, so that a second document in it costs little; a job's rewriting of copies is outside. A page is 20 posts by their ids. Texts have the lengths of
 people's. *Server* is the CPU time of this process, *mongod* that of the database, for each call: the medians of the rounds, in which both take turns, ± half the distance of the quartiles. What differs by less than a
 tenth counts as the same. *Stored* is the whole database, without the log of events, before anything is measured.`
 
-// compare loads the designs of a subject, and lets them take turns.
+// compare loads the designs of a subject, and measures them by turns.
 func (of *subject) compare(ctx context.Context, o *Options, meter *Meter, rivals []*Rival) (*Section, error) {
 	section := &Section{Name: "model-" + of.name, Title: of.title, First: of.usual}
 	var calls []Call
@@ -112,7 +113,7 @@ func (of *subject) compare(ctx context.Context, o *Options, meter *Meter, rivals
 	return section, nil
 }
 
-// advise remarks at which ratio of reads to writes embedding pays, where all of it was measured.
+// advise remarks from which ratio of reads to writes on embedding pays, if both were measured.
 func (s *Section) advise(p readAndWrite) {
 	cost := func(call, rival string) float64 { return Of(s.Results, call, rival).Median(CPUMs) }
 	for _, call := range []string{p.read, p.write} {
@@ -127,7 +128,7 @@ func (s *Section) advise(p readAndWrite) {
 	s.remarkf("*%s* against *%s*: %s.", p.read, p.write, verdict(saved, extra))
 }
 
-// difference is by how much one cost is above another; nothing, where they are about the same.
+// difference says by how much one cost is above another; "nothing" if they are about the same.
 func difference(one, other float64) float64 {
 	const same = 0.1
 	if math.Abs(one-other) <= same*max(one, other) {
@@ -136,7 +137,8 @@ func difference(one, other float64) float64 {
 	return one - other
 }
 
-// verdict says when embedding pays, which saves so much CPU time on each read and takes so much more for each write, in ms.
+// verdict says when embedding pays, if it saves this much CPU time on each read and costs this much
+// more on each write, in ms.
 func verdict(saved, extra float64) string {
 	reading, writing := changed(-saved), changed(extra)
 	switch {
@@ -169,7 +171,8 @@ const pageSize = 20
 // posts are the collection that all designs have.
 func (r *Rival) posts() *mongo.Collection { return r.database.Collection("posts") }
 
-// transact runs a write as Plaza does: in a transaction, with an event, again where it meets a conflict.
+// transact runs a write as Plaza does: in a transaction with an event, which is repeated after a
+// conflict.
 func (r *Rival) transact(ctx context.Context, write func(ctx context.Context) error) error {
 	session, err := r.database.Client().StartSession()
 	if err != nil {
@@ -235,7 +238,7 @@ func changeOne(ctx context.Context, c *mongo.Collection, filter, update bson.D) 
 // postID is the id of the n-th post.
 func postID(n int) bson.Binary { return uuid(derived(began, "post", n)) }
 
-// postPage are the ids of a page's posts, other ones each time.
+// postPage returns the ids of a page's posts, different ones each time.
 func postPage(n, first, posts int) []bson.Binary {
 	ids := make([]bson.Binary, min(pageSize, posts))
 	for i := range ids {

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	namedPeople = 500 // who have written all posts and comments, each as many as the others
+	namedPeople = 500 // the authors of all posts and comments, all with the same number of them
 	namedPosts  = 10_000
-	busyPosts   = 1_000 // of one more author
+	busyPosts   = 1_000 // posts and comments of one additional author
 	shownEach   = 3     // comments that a post has
 )
 
@@ -135,7 +135,7 @@ func (d *names[A]) page(ctx context.Context, n int) error {
 	return err
 }
 
-// authorsOf reads the users whom a page refers to, in one command.
+// authorsOf reads the users that a page shows, in one command.
 func (r *Rival) authorsOf(ctx context.Context, posts []namedPost[bson.Binary]) error {
 	seen, ids := map[string]bool{}, []bson.Binary(nil)
 	add := func(who bson.Binary) {
@@ -178,7 +178,7 @@ func (d *names[A]) rename(ctx context.Context, who, n int) error {
 	return err
 }
 
-// renameCopies is the work that a rename leaves for later, where names are copied.
+// renameCopies does the work that a rename leaves for later, if names are copied.
 func (r *Rival) renameCopies(ctx context.Context, who bson.Binary, name string) error {
 	for _, where := range []struct {
 		field, set string

@@ -82,7 +82,7 @@ func (d *previews) load(ctx context.Context) error {
 		p := previewPost{ID: postID(i), Author: author(i % speakers).ID, CommentCount: saidEach}
 		p.Detail.Text = w.text()
 		for k := saidEach - social.PreviewSize; d.embed && k < saidEach; k++ {
-			p.Latest = append(p.Latest, comments[i*saidEach+k].(commentDoc)) //nolint:errcheck,forcetypeassert // they were made above
+			p.Latest = append(p.Latest, comments[i*saidEach+k].(commentDoc)) //nolint:errcheck,forcetypeassert // they were created above
 		}
 		return p
 	})
@@ -110,7 +110,8 @@ func (d *previews) page(ctx context.Context, n int) error {
 	return d.newest(ctx, ids)
 }
 
-// newest reads the last comments of all posts by the index, in one command: as many reads of the index as there are posts.
+// newest reads the last comments of all posts by the index, in one command: as many reads of the
+// index as there are posts.
 func (d *previews) newest(ctx context.Context, posts []bson.Binary) error {
 	last := func(post bson.Binary) bson.A {
 		return bson.A{

@@ -10,10 +10,11 @@ import (
 	"plaza/id"
 )
 
-// pollSizes are how many people have voted, at least so many where less is loaded than usual, and how many such polls there are.
+// pollSizes are polls by size: the number of votes, its minimum when less than usual is loaded, and
+// how many such polls there are.
 var pollSizes = []struct{ votes, least, polls int }{{10, 10, 100}, {100, 20, 100}, {1_000, 30, 60}, {10_000, 40, 20}}
 
-// votesInTurn keeps polls of about the size that they are said to have.
+// votesInTurn limits the votes of one turn, so that polls stay at about their nominal size.
 const votesInTurn = 20
 
 func votesSubject(o *Options) subject {
@@ -53,7 +54,7 @@ type ballotDoc struct {
 	Option int         `bson:"option"`
 }
 
-// markDoc is a vote of a document of its own: its _id is the poll's and the voter's, one after the other.
+// markDoc is a vote in a document of its own. Its _id is the poll's id followed by the voter's.
 type markDoc struct {
 	ID     bson.Binary `bson:"_id"`
 	Option int         `bson:"option"`
@@ -67,7 +68,8 @@ type votes struct {
 	embed bool
 }
 
-// sizes are the polls of each size: how many votes each has, the first one's number, and how many there are.
+// sizes are the polls of each size: how many votes each has, the number of the first, and how many
+// there are.
 func (d *votes) sizes() (all []pollSize) {
 	first := 0
 	for _, size := range pollSizes {

@@ -12,7 +12,7 @@ import (
 	"plaza/social"
 )
 
-// network is who follows whom, among people that are numbered from 0.
+// network has the follows among people that are numbered from 0.
 type network struct {
 	name    string
 	people  int
@@ -43,15 +43,16 @@ func facebook(dir string) (*network, error) {
 }
 
 const (
-	followsEach   = 20   // follows that people have, in the mean
+	followsEach   = 20   // mean number of follows per person
 	medianFollows = 12   // follows added in one batch
 	popularity    = 1.15 // exponent of the power law of followers
 )
 
-// powerLaw makes a network of so many follows: a few people are followed by very many, most by few (Zipf), and how many somebody
-// follows varies as well (log-normal).
+// powerLaw creates a network with about this number of follows: a few people have very many
+// followers, and most have few (Zipf). The number of people that a person follows varies as well
+// (log-normal).
 func powerLaw(edges int, seed uint64) *network {
-	dice := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // made-up follows are no secret
+	dice := rand.New(rand.NewPCG(seed, 2)) //nolint:gosec // made-up follows need no secrecy
 	n := &network{name: "power law", people: max(edges/followsEach, 30)}
 	zipf := rand.NewZipf(dice, popularity, 10, uint64(n.people-1))
 	place := dice.Perm(n.people) // the popular people
@@ -70,7 +71,8 @@ func powerLaw(edges int, seed uint64) *network {
 	return n
 }
 
-// add lets somebody new be followed by so many people, spread over all; it returns the number of the new one.
+// add adds a person with the given number of followers, chosen evenly among all, and returns the
+// person's number.
 func (n *network) add(followers int) int {
 	star := n.people
 	for i := range followers {

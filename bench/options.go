@@ -17,13 +17,13 @@ import (
 type Options struct {
 	URI       string   // of MongoDB; see [OpenArena]
 	Overwrite bool     // drop the databases of earlier runs
-	Layouts   []string // that are compared; none: all
+	Layouts   []string // the compared layouts; none: all
 	Rounds    int
 	Turn      time.Duration
-	Scale     float64 // of what is loaded, and of how many: 1 is the usual size
+	Scale     float64 // of the data and the numbers of people: 1 is the usual size
 	Seed      uint64
-	Only      string // a part of the names of the calls that are measured; empty: all
-	Command   string // that the report names
+	Only      string // a part of the names of the calls to measure; empty: all
+	Command   string // the command line that the report shows
 	// Serve returns Plaza's HTTP handler over a store.
 	Serve func(storage.Store) http.Handler
 	// Progress is called with each step. Default: none.
@@ -36,7 +36,7 @@ func (o *Options) progress(stage string, done, total int) {
 	}
 }
 
-// scaled is n in the run's size, but at least some.
+// scaled returns n times the run's scale, but at least a minimum.
 func (o *Options) scaled(n, least int) int { return max(least, int(float64(n)*o.Scale)) }
 
 func (o *Options) contest(meter *Meter, stage string) *Contest {
@@ -52,7 +52,8 @@ type contender struct {
 	options mongodb.Options
 }
 
-// contenders are the layouts of something, each with the first of everything else, and then the other layouts of what else matters.
+// contenders are the layouts of one kind, each with the default layouts of the other kinds, and
+// then other layouts of those kinds that matter.
 func contenders(of string, others ...string) []contender {
 	var all []contender
 	for _, layout := range mongodb.Layouts(of) {
@@ -73,7 +74,7 @@ func contenders(of string, others ...string) []contender {
 	return all
 }
 
-// chosen are those of the contenders that the options name.
+// chosen returns the contenders that the options name.
 func (o *Options) chosen(all []contender) ([]contender, error) {
 	if len(o.Layouts) == 0 {
 		return all, nil

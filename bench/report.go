@@ -15,7 +15,7 @@ import (
 type Report struct {
 	Name     string // of its file
 	Title    string
-	Command  string // that made it
+	Command  string // that produced it
 	Machine  string
 	Notes    string
 	Sections []*Section
@@ -47,14 +47,15 @@ func (s *Section) remarkf(format string, args ...any) {
 	s.Remarks = append(s.Remarks, fmt.Sprintf(format, args...))
 }
 
-// comparef remarks how many times as much one result is as another, if both were measured: %.2f is filled in first.
+// comparef adds a remark on the ratio of two results, if both were measured; %.2f is replaced with
+// the ratio.
 func (s *Section) comparef(one, other *Result, of func(Sample) float64, format string, args ...any) {
 	if len(one.Samples) > 0 && other.Median(of) > 0 {
 		s.remarkf(format, append([]any{one.Median(of) / other.Median(of)}, args...)...)
 	}
 }
 
-// Write writes the report as Markdown into a folder, and its pictures beside it.
+// Write writes the report as Markdown into a folder, with its pictures.
 func (r *Report) Write(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -123,7 +124,7 @@ func (s *Section) table() string {
 	return t.markdown()
 }
 
-// rate returns how often an operation that takes that many ms can be done in a second.
+// rate returns how many operations of this many ms fit into a second.
 func rate(ms float64) string {
 	if ms <= 0 {
 		return "–"
@@ -166,7 +167,7 @@ func (t *table) markdown() string {
 	return out.String()
 }
 
-// significant writes a number that is not negative with at least two digits that mean something.
+// significant formats a number that is not negative with at least two significant digits.
 func significant(x float64) string {
 	switch {
 	case x == 0:
@@ -184,7 +185,7 @@ func significant(x float64) string {
 	}
 }
 
-// grouped writes a number with commas between its thousands.
+// grouped formats a number with commas between thousands.
 func grouped(n int) string {
 	text := strconv.Itoa(n)
 	for at := len(text) - 3; at > 0; at -= 3 {
@@ -193,7 +194,7 @@ func grouped(n int) string {
 	return text
 }
 
-// fileName is a name as files have it.
+// fileName converts a name to the name of a file.
 func fileName(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r == ' ' || r == '+' || r == ',' {

@@ -16,7 +16,8 @@ type Stored struct {
 // eventLog is the collection that is the same in each layout.
 const eventLog = "events"
 
-// Stored measures all that the rival's database has, but for the log of events. Everything is written to the disk before.
+// Stored measures everything in the rival's database except the event log. It makes mongod write
+// everything to disk first.
 func (r *Rival) Stored(ctx context.Context) (all Stored, err error) {
 	if err := r.database.Client().Database("admin").RunCommand(ctx, bson.D{{Key: "fsync", Value: 1}}).Err(); err != nil {
 		return all, err

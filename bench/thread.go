@@ -8,13 +8,13 @@ import (
 	"plaza/social"
 )
 
-// talk is how long a thread goes on: half of its comments come in the first quarter of that.
+// talk is how long a thread is active: half of its comments come in the first quarter of that.
 const talk = 3 * 24 * time.Hour
 
-// thread creates n comments by some people from a start time, not stored: every fifth replies to
-// the post, the others to one of the last twenty.
+// thread creates n comments by some people from a start time, without storing them. Every fifth
+// replies to the post, the others to one of the last twenty comments.
 func thread(post social.PostID, name string, from time.Time, people []social.UserID, n int, w *writer) []*social.Comment {
-	dice := rand.New(rand.NewPCG(uint64(n), 4)) //nolint:gosec // a benchmark's choices are no secret
+	dice := rand.New(rand.NewPCG(uint64(n), 4)) //nolint:gosec // a benchmark's choices need no secrecy
 	all := make([]*social.Comment, n)
 	for i := range all {
 		var parent *social.Comment

@@ -12,8 +12,8 @@ type Wire struct {
 	commands, answered atomic.Int64
 }
 
-// Monitor tells the wire of a driver's commands, once they are answered: for who wants to know of their start the driver copies each,
-// and that would be measured, too.
+// Monitor counts a driver's commands when they are answered. It does not watch their start, because
+// the driver would then copy each command, and the copying would be measured too.
 func (w *Wire) Monitor() *event.CommandMonitor {
 	return &event.CommandMonitor{
 		Succeeded: func(_ context.Context, e *event.CommandSucceededEvent) {

@@ -8,8 +8,9 @@ import (
 	"plaza/demo"
 )
 
-// writer writes texts that are as long, and compress as well, as those of people: runs of words from the demo's posts and comments,
-// of which hardly two texts share the same. It is seeded, so that all rivals get the same.
+// writer writes texts that are as long as people's, and compress as well: runs of words from the
+// demo's posts and comments, hardly ever the same run twice. It is seeded, so that all rivals get
+// the same texts.
 type writer struct {
 	dice  *rand.Rand
 	words []string
@@ -17,7 +18,7 @@ type writer struct {
 
 func newWriter(seed uint64) *writer {
 	return &writer{
-		dice:  rand.New(rand.NewPCG(seed, 1)), //nolint:gosec // made-up texts are no secret
+		dice:  rand.New(rand.NewPCG(seed, 1)), //nolint:gosec // made-up texts need no secrecy
 		words: strings.Fields(strings.Join(demo.Texts(), " ")),
 	}
 }
@@ -45,7 +46,7 @@ func (w *writer) text() string {
 	return text.String()
 }
 
-// logNormal is a size, of which most are small and a few very large: 1 to most.
+// logNormal returns a random size between 1 and most: usually small, rarely very large.
 func logNormal(dice *rand.Rand, median, sigma float64, most int) int {
 	return max(1, min(most, int(median*math.Exp(sigma*dice.NormFloat64()))))
 }

@@ -30,8 +30,8 @@ var circles = []circle{
 
 // follows are those that need no circle but the built-in one.
 var follows = []struct {
-	who  string
-	whom []string
+	who      string
+	followed []string
 }{
 	{"ada", []string{"omar", "grace", "linus", "ines", "bruno", "vic", "mei"}},
 	{"omar", []string{"nadia", "mei", "rosa", "theo", "bruno"}},
@@ -86,7 +86,7 @@ func (s *stage) memberships() (all []social.Membership, edges []social.EdgeID) {
 		add(s.circle(c.owner, c.name), c.owner, c.members)
 	}
 	for _, f := range follows {
-		add(s.builtInCircle(f.who), f.who, f.whom)
+		add(s.builtInCircle(f.who), f.who, f.followed)
 	}
 	return all, edges
 }

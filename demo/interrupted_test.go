@@ -15,7 +15,8 @@ import (
 
 var errKilled = errors.New("killed")
 
-// mortal is a store whose process dies at the first write that was not tried before: by turns before the write and after it.
+// mortal is a store whose process dies at the first write that was not tried before: by turns
+// before the write and after it.
 type mortal struct {
 	storage.Store
 	tried map[any]bool // survives

@@ -14,7 +14,8 @@ import (
 const (
 	// pace is the time between two acts of the life.
 	pace = 3 * time.Second
-	// mostKept is how many posts of one scene, and comments of one line of the talk, stay because visitors have joined in.
+	// mostKept is how many posts of one scene, and comments of one line of the talk, stay because
+	// visitors have joined in.
 	mostKept = 5
 )
 
@@ -182,7 +183,8 @@ func greet(who string) act {
 	}
 }
 
-// thread is the post that the talk is about; zero where visitors have deleted all that it could be about.
+// thread is the post that the talk is about; zero where visitors have deleted all that it could be
+// about.
 func (l *Life) thread(ctx context.Context) (social.PostID, error) {
 	all := l.stage.threads()
 	there, err := l.stage.store.Posts(ctx, all)

@@ -55,7 +55,8 @@ func lifeDoesNotGrow(t *testing.T, st storage.Store) {
 	}
 }
 
-// TestLifeKeepsWhatVisitorsJoined: posts and comments that visitors have joined in on stay, up to a limit.
+// TestLifeKeepsWhatVisitorsJoined: posts and comments that visitors have joined in on stay, up to a
+// limit.
 func TestLifeKeepsWhatVisitorsJoined(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
@@ -88,7 +89,8 @@ func TestLifeKeepsWhatVisitorsJoined(t *testing.T) {
 		joined = append(joined, l.post)
 	}
 	stored := must(st.Posts(ctx, joined))(t)
-	// A reaction on top of those that the scene has is one too many; one instead of them is not told apart, and goes.
+	// One reaction more than the scene's own counts as a visitor's. A visitor's reaction in place
+	// of one of the scene's cannot be distinguished, so the post is deleted.
 	for i, id := range joined {
 		if i%2 == 0 && stored[id] == nil {
 			t.Errorf("post %d is gone, which a visitor had commented on", i)

@@ -75,7 +75,8 @@ var cast = []person{
 	},
 }
 
-// id is that of the ith person. The first is as old as the community, and the others joined within the hour.
+// id is that of the ith person. The first is as old as the community, and the others joined within
+// the hour.
 func (p person) id(began time.Time, i int) social.UserID {
 	return social.UserID{ID: derive(began.Add(joinedAfter(i)), "user/"+p.handle, 0)}
 }

@@ -17,8 +17,8 @@ const PicturesPath = "/demo/pictures/"
 // Pictures load and run nothing, even if they are opened as a page.
 const picturePolicy = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
-// Pictures serves the avatars and photos of the community at PicturesPath: SVG that is drawn here, for pages of any origin.
-// It answers 404 to names that the community does not use.
+// Pictures serves the avatars and photos of the community at PicturesPath: SVG that is drawn here,
+// for pages of any origin. It answers 404 to names that the community does not use.
 func Pictures() http.Handler {
 	drawn := map[string]picture{}
 	for name, drawing := range drawings() {
@@ -70,7 +70,8 @@ func address(publicURL, name string) string {
 	return strings.TrimSuffix(publicURL, "/") + PicturesPath + name
 }
 
-// rehung is the address of one of our pictures at the public URL, whatever server it was stored for. False: it is no picture of ours.
+// rehung is the address of one of our pictures at the public URL, whatever server it was stored
+// for. False: it is no picture of ours.
 func rehung(publicURL, stored string) (string, bool) {
 	at, err := url.Parse(stored)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"plaza/storage"
 )
 
-// pictured are the addresses of all pictures that are stored, with the width and height that are said of them; 0: nothing is.
+// pictured are the addresses of all pictures that are stored, with the width and height that are
+// said of them; 0: nothing is.
 func pictured(t *testing.T, st storage.Store) map[string][2]int {
 	t.Helper()
 	all := map[string][2]int{}
@@ -33,7 +34,8 @@ func pictured(t *testing.T, st storage.Store) map[string][2]int {
 	return all
 }
 
-// TestPicturesLoad asks for every picture that the community has stored, as a page of another origin does.
+// TestPicturesLoad asks for every picture that the community has stored, as a page of another
+// origin does.
 func TestPicturesLoad(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
@@ -66,7 +68,8 @@ func TestPicturesLoad(t *testing.T) {
 	}
 }
 
-// checkDrawing checks that a picture is well-formed, shows something, and has the size that is said of it.
+// checkDrawing checks that a picture is well-formed, shows something, and has the size that is said
+// of it.
 func checkDrawing(t *testing.T, path string, svg []byte, size [2]int) {
 	t.Helper()
 	var drawing struct {
@@ -94,7 +97,7 @@ func TestPicturesRefuse(t *testing.T) {
 	t.Parallel()
 	for target, want := range map[string]int{
 		"GET " + PicturesPath:                               http.StatusNotFound,
-		"GET " + PicturesPath + "avatars/nobody.svg":        http.StatusNotFound,
+		"GET " + PicturesPath + "avatars/unknown.svg":       http.StatusNotFound,
 		"POST " + PicturesPath + "avatars/ada.svg":          http.StatusMethodNotAllowed,
 		"HEAD " + PicturesPath + "avatars/ada.svg":          http.StatusOK,
 		"GET " + PicturesPath + "photos/../avatars/ada.svg": http.StatusNotFound,

@@ -56,7 +56,8 @@ func (s *stage) rehangPhotos(ctx context.Context) error {
 	return nil
 }
 
-// rehangPhoto corrects the address without a version in the post's history: its author has edited nothing.
+// rehangPhoto corrects the address without a version in the post's history: its author has edited
+// nothing.
 func (s *stage) rehangPhoto(ctx context.Context, p *social.Post) error {
 	if p.Content.Photo == nil {
 		return nil

@@ -175,7 +175,8 @@ func againLeavesWhatBecameOfIt(t *testing.T, st storage.Store) {
 	}
 }
 
-// TestSeedAcceptsItsOwnWithoutAda: the account whose password is shown is the first that a visitor deletes.
+// TestSeedAcceptsItsOwnWithoutAda: the account whose password is shown is the first that a visitor
+// deletes.
 func TestSeedAcceptsItsOwnWithoutAda(t *testing.T) {
 	t.Parallel()
 	st := openSeeded(t)
@@ -190,10 +191,10 @@ func TestSeedAcceptsItsOwnWithoutAda(t *testing.T) {
 // accounts.
 func TestSeedRefusesOccupiedDatabases(t *testing.T) {
 	for engine, open := range engines {
-		for _, handle := range []string{"ada", "nadia", "somebody"} {
+		for _, handle := range []string{"ada", "nadia", "visitor"} {
 			t.Run(engine+"/"+handle, func(t *testing.T) {
 				st := open(t)
-				in := social.SignUpInput{Handle: handle, Name: "Somebody", Password: "another one"}
+				in := social.SignUpInput{Handle: handle, Name: "Visitor", Password: "another one"}
 				if _, _, err := social.New(st, social.Options{}).SignUp(t.Context(), in); err != nil {
 					t.Fatal(err)
 				}

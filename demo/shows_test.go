@@ -122,7 +122,7 @@ func whatAdaSees(t *testing.T, st storage.Store) {
 	followed := must(l.viewer.OwnWall(ctx, social.ViewFollowed, page))(t).Items
 	l.atLeast(15, len(all), "posts on the own wall")
 	if len(followed) != len(all)-1 || slices.Contains(l.authors(all), "bruno") || slices.Contains(l.authors(all), "vic") {
-		t.Errorf("own wall: %d posts by %v, of which %d by %v whom ada follows",
+		t.Errorf("own wall: %d posts by %v, of which %d by %v that ada follows",
 			len(all), l.authors(all), len(followed), l.authors(followed))
 	}
 	if hidden := len(newLook(t, st, "rosa").wall("ada")); hidden == len(all) {

@@ -16,7 +16,8 @@ import (
 // opening is the time of day (UTC) at which the community began.
 const opening = 6 * time.Hour
 
-// stage is where the script is played: the services, with the clock and the ids of the step that is on.
+// stage is where the script is played: the services, with the clock and the ids of the step that is
+// on.
 type stage struct {
 	store     storage.Store
 	social    *social.Service
@@ -71,10 +72,11 @@ func (s *stage) user(handle string) social.UserID {
 			return p.id(s.began, i)
 		}
 	}
-	panic("nobody in the cast is called " + handle) // the script is part of the program, and its tests run all of it
+	panic("the cast has no person with the handle " + handle) // the script is part of the program, and its tests run all of it
 }
 
-// gather brings the people together, in their circles. Each part is one transaction that may be run again.
+// gather brings the people together, in their circles. Each part is one transaction that may be run
+// again.
 func (s *stage) gather(ctx context.Context) error {
 	if there, err := s.store.Users(ctx, []social.UserID{s.user(handle)}); err != nil {
 		return err

@@ -20,7 +20,7 @@ func (f Friendship) compare(other Friendship) int {
 	return cmp.Or(cmp.Compare(f.Low, other.Low), cmp.Compare(f.High, other.High))
 }
 
-var errOwnFriend = errors.New("nobody is their own friend")
+var errOwnFriend = errors.New("a person cannot be their own friend")
 
 // parseFriendship reads "a b".
 func parseFriendship(text []byte) (Friendship, error) {

@@ -28,7 +28,8 @@ func builtInID(p Person) social.CircleID {
 	return social.CircleID{ID: id.Derive(collected, fmt.Sprintf("%suser/%d/following", namespace, p))}
 }
 
-// circleID is that of a circle made by hand. Circles are listed by their ids: after the built-in one, and circle2 before circle10.
+// circleID is that of a circle made by hand. Circles are listed by their ids: after the built-in
+// one, and circle2 before circle10.
 func circleID(c Circle) social.CircleID {
 	made := collected.Add(time.Second + time.Duration(number(c.Name))*time.Millisecond)
 	return social.CircleID{ID: id.Derive(made, fmt.Sprintf("%suser/%d/circle/%s", namespace, c.Owner, c.key()))}

@@ -144,7 +144,7 @@ func (l *loading) handleFault(ctx context.Context, people []Person, err error) e
 	}
 	for _, p := range people {
 		if user := users[Handle(p)]; user != nil && user.ID != UserID(p) {
-			return fmt.Errorf("the handle %s belongs to somebody who is not of these networks: import into another database", Handle(p))
+			return fmt.Errorf("the handle %s belongs to a user outside these networks: import into another database", Handle(p))
 		}
 	}
 	return err

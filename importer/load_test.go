@@ -275,7 +275,7 @@ func TestLoadLeavesBlocksAlone(t *testing.T) {
 				t.Errorf("after a block: %+v", again)
 			}
 			if followers := look(t, st, n.People)["fb1"].Followers; slices.Contains(followers, "fb2") {
-				t.Errorf("somebody follows whom they block: %v", followers)
+				t.Errorf("a person follows someone they block: %v", followers)
 			}
 		})
 	}
@@ -291,7 +291,7 @@ func TestLoadSaysWhoseNameIsTaken(t *testing.T) {
 				t.Fatal(err)
 			}
 			_, err := importer.Load(t.Context(), st, n, importer.Options{})
-			if want := "the handle fb3 belongs to somebody who is not of these networks"; err == nil || !strings.Contains(err.Error(), want) {
+			if want := "the handle fb3 belongs to a user outside these networks"; err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("error %v, want one with %q", err, want)
 			}
 		})

@@ -17,7 +17,7 @@ type Networks struct {
 	Count       int          // how many networks there are
 	People      []Person     // ascending
 	Friendships []Friendship // ascending
-	Circles     []Circle     // by owner, then as they stand in the files
+	Circles     []Circle     // by owner, then in the order of the files
 }
 
 // The endings of the files that belong to a network.
@@ -157,7 +157,7 @@ func (r *reader) circle(ego Person, text []byte) error {
 		return fmt.Errorf("%d has a circle %s already", ego, brief([]byte(c.Name)))
 	}
 	if len(named) >= social.MaxCircles-1 { // the built-in one is one of them
-		return fmt.Errorf("nobody can have more than %d circles", social.MaxCircles)
+		return fmt.Errorf("a person can have at most %d circles", social.MaxCircles)
 	}
 	named[c.key()] = true
 	r.circles = append(r.circles, c)

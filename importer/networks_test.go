@@ -72,7 +72,7 @@ func TestReadFolder(t *testing.T) {
 	}
 	want := []string{
 		`1.circles:3: "x" is not a number`,
-		`1.edges:5: nobody is their own friend`,
+		`1.edges:5: a person cannot be their own friend`,
 		`5.edges:3: a friendship has 2 fields; here are 1`,
 	}
 	if diff := cmp.Diff(want, faults); diff != "" {
@@ -99,7 +99,7 @@ func TestBrokenLines(t *testing.T) {
 		{name: "negative", edges: "2 -3", want: `1.edges:1: "-3" is negative`},
 		{name: "too large", edges: "2 2147483649", want: `1.edges:1: "2147483649" is larger than 2147483648`},
 		{name: "far too large", edges: "2 99999999999999999999999999", want: `1.edges:1: "999999999999999999999999"… is larger than 2147483648`},
-		{name: "oneself", edges: "2 02", want: "1.edges:1: nobody is their own friend"},
+		{name: "oneself", edges: "2 02", want: "1.edges:1: a person cannot be their own friend"},
 		{name: "no UTF-8", edges: "2 \xff", want: "1.edges:1: the line is not valid UTF-8"},
 		{name: "NUL", edges: "2 3\x00", want: `1.edges:1: "3\x00" is not a number`},
 		{name: "too long", edges: "2 3\n" + long + " 3\n2 4", want: "1.edges:2: the line is longer than 1048576 bytes"},
@@ -113,7 +113,7 @@ func TestBrokenLines(t *testing.T) {
 		{name: "the built-in name", circles: "FOLLOWING\t2", want: `1.circles:1: "Following" is the name of everybody's built-in circle`},
 		{name: "a name twice", circles: "c\t2\nC\t3", want: `1.circles:2: 1 has a circle "C" already`},
 		{name: "the owner", circles: "c\t2\t1", want: "1.circles:1: 1 owns the circle and cannot be in it"},
-		{name: "too many circles", circles: strings.Join(circles, "\n"), want: "1.circles:200: nobody can have more than 200 circles"},
+		{name: "too many circles", circles: strings.Join(circles, "\n"), want: "1.circles:200: a person can have at most 200 circles"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, faults := readFolder(t, folder(t, map[string]string{"1.edges": c.edges, "1.circles": c.circles}))

@@ -7,17 +7,17 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// Cost is what an operation may have to compute at most, known before it runs. Every answer to an operation
-// that could be costed carries it as extensions.cost:
+// Cost is what an operation may have to compute at most, known before it runs. Every answer to an
+// operation that could be costed carries it as extensions.cost:
 //
 //	{"requestedQueryCost": 1242, "maximumQueryCost": 50000}
 //
-// Each selected field costs 1, and the fields inside a list count once for each item. How many items a list
-// has comes from its first, last or count argument (the larger, if there are several) or from the length of
-// ids; on a field that is not itself a list, such as a connection, they size the lists right under it (edges,
-// nodes). Nested lists multiply. __typename and fields that @skip or @include leave out are free; __schema
-// costs 2,500 and __type 250, whatever is selected in them. Fields that several fragments repeat are counted
-// each time.
+// Each selected field costs 1, and the fields inside a list count once for each item. How many
+// items a list has comes from its first, last or count argument (the larger, if there are several)
+// or from the length of ids; on a field that is not itself a list, such as a connection, they size
+// the lists right under it (edges, nodes). Nested lists multiply. __typename and fields that @skip
+// or @include leave out are free; __schema costs 2,500 and __type 250, whatever is selected in
+// them. Fields that several fragments repeat are counted each time.
 type Cost struct {
 	// Requested is the operation's cost, at most 2,147,483,647: what costs more is given as that.
 	Requested int `json:"requestedQueryCost"`
@@ -49,8 +49,8 @@ type pagedFragment struct {
 	page int64
 }
 
-// selections prices a selection set. page is the size that the parent's arguments give to lists right in
-// it, 0 when they give none.
+// selections prices a selection set. page is the size that the parent's arguments give to lists
+// right in it, 0 when they give none.
 func (c *coster) selections(set ast.SelectionSet, page int64) int64 {
 	var total int64
 	for _, selection := range set {

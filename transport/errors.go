@@ -6,20 +6,22 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// The codes that this package puts into an error's extensions.code, or acts on where [Options.ErrorPresenter] does. They are
-// stable.
+// The codes that this package puts into an error's extensions.code, or acts on where
+// [Options.ErrorPresenter] does. They are stable.
 const (
-	// CodeUnauthenticated: the bearer token is unknown, expired or revoked. HTTP status 401, socket close 4403.
+	// CodeUnauthenticated: the bearer token is unknown, expired or revoked. HTTP status 401, socket
+	// close 4403.
 	CodeUnauthenticated = "UNAUTHENTICATED"
 	// CodeForbidden: a websocket from an origin that is not allowed. HTTP status 403.
 	CodeForbidden = "FORBIDDEN"
-	// CodeBadUserInput: malformed JSON, a bad parameter, invalid UTF-8, or a variable of the wrong type;
-	// extensions.variable names the variable, as in "variables.input.text".
+	// CodeBadUserInput: malformed JSON, a bad parameter, invalid UTF-8, or a variable of the wrong
+	// type; extensions.variable names the variable, as in "variables.input.text".
 	CodeBadUserInput = "BAD_USER_INPUT"
 	// CodeParseFailed: the document is not GraphQL.
 	CodeParseFailed = "GRAPHQL_PARSE_FAILED"
-	// CodeValidationFailed: the document does not fit the schema, or the named operation is not in it. Of a @oneOf input without
-	// exactly one field, extensions.argument names the place, as in "input.content".
+	// CodeValidationFailed: the document does not fit the schema, or the named operation is not in
+	// it. Of a @oneOf input without exactly one field, extensions.argument names the place, as in
+	// "input.content".
 	CodeValidationFailed = "GRAPHQL_VALIDATION_FAILED"
 	// CodeQueryTooComplex: one of [Limits] is exceeded; extensions.limit names it.
 	CodeQueryTooComplex = "QUERY_TOO_COMPLEX"
@@ -27,7 +29,8 @@ const (
 	CodePayloadTooLarge = "PAYLOAD_TOO_LARGE"
 	// CodeMethodNotAllowed: HTTP status 405.
 	CodeMethodNotAllowed = "METHOD_NOT_ALLOWED"
-	// CodeNotAcceptable: the Accept header names nothing that a GraphQL server can answer with. HTTP status 406.
+	// CodeNotAcceptable: the Accept header names nothing that a GraphQL server can answer with.
+	// HTTP status 406.
 	CodeNotAcceptable = "NOT_ACCEPTABLE"
 	// CodeUnsupportedMediaType: the request body is not application/json. HTTP status 415.
 	CodeUnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"

@@ -475,7 +475,8 @@ func TestShutdownCancelsWhenOutOfTime(t *testing.T) {
 	receive(t, answered)
 }
 
-// TestAuthenticationErrorKeepsItsCode: the presenter may say more than UNAUTHENTICATED; the status stays 401.
+// TestAuthenticationErrorKeepsItsCode: the presenter may say more than UNAUTHENTICATED; the status
+// stays 401.
 func TestAuthenticationErrorKeepsItsCode(t *testing.T) {
 	for code, want := range map[string]struct {
 		status int

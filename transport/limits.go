@@ -33,12 +33,13 @@ type Limits struct {
 	// MaxPageSize is the largest page that is counted: resolvers must reject larger ones
 	// themselves, with an error that names the argument. Default 100.
 	MaxPageSize int
-	// DefaultListSize is the assumed length of a list of objects that has no size argument. Default 10.
+	// DefaultListSize is the assumed length of a list of objects that has no size argument. Default
+	// 10.
 	DefaultListSize int
 }
 
-// introspectionDepth is enough for every GraphiQL's introspection query; the validator bounds how often it
-// may go through lists.
+// introspectionDepth is enough for every GraphiQL's introspection query; the validator bounds how
+// often it may go through lists.
 const introspectionDepth = 20
 
 func (l Limits) withDefaults() Limits {
@@ -94,7 +95,8 @@ func tooComplex(limit string, actual, maximum int) *gqlerror.Error {
 // extent is the size of a selection set once its fragments are expanded.
 type extent struct{ depth, fields, aliases, directives int }
 
-// add puts another selection beside this one. Counts saturate: n fragments can stand for 2^n fields.
+// add puts another selection beside this one. Counts saturate: n fragments can expand to 2^n
+// fields.
 func (e *extent) add(other extent) {
 	e.depth = max(e.depth, other.depth)
 	e.fields = saturatingAdd(e.fields, other.fields)
@@ -124,7 +126,8 @@ const (
 	visited
 )
 
-// measure adds up all operations, and the fragments that no operation uses: validation walks those too.
+// measure adds up all operations, and the fragments that no operation uses: validation walks those
+// too.
 func measure(doc *ast.QueryDocument) (extent, *gqlerror.Error) {
 	m := measurer{fragments: make(map[string]*fragmentExtent, len(doc.Fragments))}
 	for _, fragment := range doc.Fragments {

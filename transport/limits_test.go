@@ -243,8 +243,8 @@ func TestCost(t *testing.T) {
 	}
 }
 
-// FuzzLimits: whatever parses is measured without panic and counts as the naive walk counts, validates
-// without panic within the limits, and costs something in range.
+// FuzzLimits: whatever parses is measured without panic and counts as the naive walk counts,
+// validates without panic within the limits, and costs something in range.
 func FuzzLimits(f *testing.F) {
 	for _, seed := range []string{
 		introspectionQuery,

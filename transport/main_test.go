@@ -116,7 +116,8 @@ func (s *testServer) authenticate(ctx context.Context, authorization string) (co
 
 var errUnauthenticated = errors.New("unauthenticated")
 
-// present sends errors that were made for clients; it logs every other one, and sends it as INTERNAL without its text.
+// present sends errors that were made for clients; it logs every other one, and sends it as
+// INTERNAL without its text.
 func (s *testServer) present(ctx context.Context, err error) *gqlerror.Error {
 	var public *gqlerror.Error
 	switch {

@@ -42,8 +42,8 @@ type message struct {
 	badText *textError      // why a subscribe message that is otherwise well formed cannot run
 }
 
-// parseMessage reads one message of a client. The error's text is a close reason for 4400; it quotes at most
-// the message's type.
+// parseMessage reads one message of a client. The error's text is a close reason for 4400; it
+// quotes at most the message's type.
 func parseMessage(data []byte) (*message, error) {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(data, &members); err != nil || members == nil {
@@ -105,8 +105,8 @@ func (m *message) parseSubscribe() error {
 	return err
 }
 
-// authorization gives the Authorization of a connection_init payload, "" when there is none. Header names are
-// case-insensitive, and clients rely on it here too.
+// authorization gives the Authorization of a connection_init payload, "" when there is none. Header
+// names are case-insensitive, and clients rely on it here too.
 func (m *message) authorization() (string, error) {
 	if m.payload == nil {
 		return "", nil

@@ -7,15 +7,16 @@ import (
 )
 
 const (
-	// mediaJSON is answered to */*, to a missing Accept header, and to clients from before the specification:
-	// its status says only whether the request was well formed.
+	// mediaJSON is answered to */*, to a missing Accept header, and to clients from before the
+	// specification: its status says only whether the request was well formed.
 	mediaJSON = "application/json"
-	// mediaGraphQL is the specification's own: its status also tells a request that failed before execution.
+	// mediaGraphQL is the specification's own: its status also tells a request that failed before
+	// execution.
 	mediaGraphQL = "application/graphql-response+json"
 )
 
-// negotiate picks the media type of the answer from the Accept headers: the highest q wins, then the one
-// that is named first. ok is false when neither type is acceptable.
+// negotiate picks the media type of the answer from the Accept headers: the highest q wins, then
+// the one that is named first. ok is false when neither type is acceptable.
 func negotiate(accept []string) (media string, ok bool) {
 	header := strings.Join(accept, ",")
 	if strings.TrimSpace(header) == "" {

@@ -14,7 +14,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator"
 )
 
-// maxCachedQuery is the longest query, in bytes, whose document is kept: it bounds the cache's memory.
+// maxCachedQuery is the longest query, in bytes, whose document is kept: it bounds the cache's
+// memory.
 const maxCachedQuery = 16 << 10
 
 // operation is a request that may run: parsed, within the limits, valid, costed.
@@ -92,8 +93,8 @@ func selectOperation(doc *ast.QueryDocument, name string) (*ast.OperationDefinit
 	return operation, nil
 }
 
-// checkStreams: a subscription has one root field. The validator misses one that is selected twice under
-// different aliases, and cannot know of @skip and @include.
+// checkStreams: a subscription has one root field. The validator misses one that is selected twice
+// under different aliases, and cannot know of @skip and @include.
 func checkStreams(opCtx *graphql.OperationContext, schema *ast.Schema) *gqlerror.Error {
 	if opCtx.Operation.Operation != ast.Subscription {
 		return nil
@@ -174,7 +175,8 @@ func checkSurrogates(query string) *gqlerror.Error {
 // surrogate matches the escape of a UTF-16 surrogate after an even number of backslashes.
 var surrogate = regexp.MustCompile(`(?i)(?:^|[^\\])(?:\\\\)*\\ud[89a-f][0-9a-f]{2}`)
 
-// dispatch starts an operation: each call of the handler gives one response, and nil after the last.
+// dispatch starts an operation: each call of the handler gives one response, and nil after the
+// last.
 func (s *Server) dispatch(ctx context.Context, op *operation) (graphql.ResponseHandler, context.Context) {
 	return s.executor.DispatchOperation(ctx, op.context)
 }
@@ -192,8 +194,8 @@ func (s *Server) present(ctx context.Context, err error) *gqlerror.Error {
 	return newError(CodeInternal, "internal server error")
 }
 
-// authenticate runs the hook. On failure it gives the error to send, UNAUTHENTICATED unless the presenter
-// finds that the server itself failed (INTERNAL) or names another code.
+// authenticate runs the hook. On failure it gives the error to send, UNAUTHENTICATED unless the
+// presenter finds that the server itself failed (INTERNAL) or names another code.
 func (s *Server) authenticate(ctx context.Context, authorization string) (context.Context, *gqlerror.Error) {
 	if s.options.Authenticate == nil {
 		return ctx, nil

@@ -7,7 +7,8 @@ import (
 	"github.com/99designs/gqlgen/graphql"
 )
 
-// Options configure a [Server]. ErrorPresenter and Recover are required; every other zero field means its default.
+// Options configure a [Server]. ErrorPresenter and Recover are required; every other zero field
+// means its default.
 type Options struct {
 	// Limits bound what a document may request.
 	Limits Limits
@@ -24,12 +25,12 @@ type Options struct {
 	// ErrorPresenter turns it into INTERNAL (an unavailable database), it is 500 over HTTP, 1011 in
 	// connection_init, and an error message for an operation.
 	Authenticate func(ctx context.Context, authorization string) (context.Context, error)
-	// SessionKey names the session that an authenticated context belongs to, for [Server.CloseSession]; ""
-	// for none. A token's hash serves well.
+	// SessionKey names the session that an authenticated context belongs to, for
+	// [Server.CloseSession]; "" for none. A token's hash serves well.
 	SessionKey func(ctx context.Context) string
 
-	// AroundOperations wrap each operation, the first outermost: this is where loaders are installed for
-	// queries and mutations.
+	// AroundOperations wrap each operation, the first outermost: this is where loaders are
+	// installed for queries and mutations.
 	AroundOperations []graphql.OperationMiddleware
 	// AroundResponses wrap each response: one of a query or mutation, and each that is executed for
 	// an event of a subscription.
@@ -45,8 +46,8 @@ type Options struct {
 	// It may be called from many goroutines. Default: none.
 	Refused func(code string)
 
-	// CachedDocuments is how many parsed and validated documents are kept, least recently used out first.
-	// Default 500. Queries over 16 KiB are not kept.
+	// CachedDocuments is how many parsed and validated documents are kept, least recently used out
+	// first. Default 500. Queries over 16 KiB are not kept.
 	CachedDocuments int
 	// OperationTimeout ends queries and mutations, not subscriptions. Default 30 s.
 	OperationTimeout time.Duration
@@ -56,28 +57,32 @@ type Options struct {
 	// BodyTimeout is how long a client may take to send its body. Default 30 s.
 	BodyTimeout time.Duration
 
-	// AllowedOrigins are the web origins ("https://plaza.example") whose pages may open a websocket, besides
-	// the server's own; "*" allows all. Programs that send no Origin are always allowed.
+	// AllowedOrigins are the web origins ("https://plaza.example") whose pages may open a
+	// websocket, besides the server's own; "*" allows all. Programs that send no Origin are always
+	// allowed.
 	AllowedOrigins []string
-	// MaxMessageBytes bounds one websocket message from a client; more closes with 1009. Default 1 MiB.
+	// MaxMessageBytes bounds one websocket message from a client; more closes with 1009. Default 1
+	// MiB.
 	MaxMessageBytes int64
 	// MaxSocketOperations limits the concurrent operations on one socket. Default 100.
 	MaxSocketOperations int
 	// InitTimeout is how long a client may take to send connection_init; then 4408. Default 10 s.
 	InitTimeout time.Duration
-	// WriteTimeout is how long one message or ping to a client may take; a client that does not read is cut off then.
-	// Default PingInterval + PongTimeout: a client that is slow for a shorter time is not lost, and reads in the end
-	// why its subscriptions ended.
+	// WriteTimeout is how long one message or ping to a client may take; a client that does not
+	// read is cut off then. Default PingInterval + PongTimeout: a client that is slow for a shorter
+	// time is not lost, and reads in the end why its subscriptions ended.
 	WriteTimeout time.Duration
-	// PingInterval is the time between the server's keep-alive pings (websocket frames). Default 25 s.
+	// PingInterval is the time between the server's keep-alive pings (websocket frames). Default 25
+	// s.
 	PingInterval time.Duration
-	// PongTimeout is how long after a ping was due a client may stay silent; then it is cut off. Default 20 s.
+	// PongTimeout is how long after a ping was due a client may stay silent; then it is cut off.
+	// Default 20 s.
 	PongTimeout time.Duration
-	// FinishTimeout is how long a socket's queries and mutations may go on when the server shuts down or the
-	// session ends, before the socket is closed. Default 5 s.
+	// FinishTimeout is how long a socket's queries and mutations may go on when the server shuts
+	// down or the session ends, before the socket is closed. Default 5 s.
 	FinishTimeout time.Duration
-	// CloseTimeout is how long the server tries to send a close frame, and then waits for the client's answer to
-	// it. Default 2 s.
+	// CloseTimeout is how long the server tries to send a close frame, and then waits for the
+	// client's answer to it. Default 2 s.
 	CloseTimeout time.Duration
 }
 

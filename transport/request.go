@@ -25,8 +25,9 @@ func (e *shapeError) Error() string { return e.message }
 
 var errNotJSON = &shapeError{"the request is not valid JSON"}
 
-// parseRequest reads {query, operationName, variables, extensions}. Keys are case-sensitive, null counts as
-// absent, unknown keys are ignored, numbers stay json.Number. The error is a *textError or a *shapeError.
+// parseRequest reads {query, operationName, variables, extensions}. Keys are case-sensitive, null
+// counts as absent, unknown keys are ignored, numbers stay json.Number. The error is a *textError
+// or a *shapeError.
 func parseRequest(data []byte) (*request, error) {
 	members, err := parseObject(data)
 	if err != nil {
@@ -56,7 +57,8 @@ func newRequest(members map[string]json.RawMessage) (*request, error) {
 	return &req, nil
 }
 
-// parseQueryString reads the parameters of a GET request; "variables" and "extensions" are JSON texts.
+// parseQueryString reads the parameters of a GET request; "variables" and "extensions" are JSON
+// texts.
 func parseQueryString(raw string) (*request, error) {
 	values, err := url.ParseQuery(raw)
 	if err != nil {
@@ -104,8 +106,8 @@ func parseObject(data []byte) (map[string]json.RawMessage, error) {
 	return members, nil
 }
 
-// locateBadText names the part of a JSON text that is not Unicode, or says that the whole is not JSON.
-// root is the name of the whole: "" for a request, whose members are then named without it.
+// locateBadText names the part of a JSON text that is not Unicode, or says that the whole is not
+// JSON. root is the name of the whole: "" for a request, whose members are then named without it.
 func locateBadText(data []byte, root string) error {
 	marked, mark, ok := markBadText(data)
 	if !ok {

@@ -7,8 +7,8 @@ import (
 
 type requestIDKey struct{}
 
-// RequestID gives the id of the request that ctx belongs to: one for each HTTP request (also sent as the
-// X-Request-Id header) and one for each operation on a socket. It is "" outside a request.
+// RequestID gives the id of the request that ctx belongs to: one for each HTTP request (also sent
+// as the X-Request-Id header) and one for each operation on a socket. It is "" outside a request.
 func RequestID(ctx context.Context) string {
 	id, _ := ctx.Value(requestIDKey{}).(string)
 	return id

@@ -26,8 +26,8 @@ func newAnswer(resp *graphql.Response, cost *Cost) *answer {
 // requestFailed tells that there are errors and nothing was executed.
 func (a *answer) requestFailed() bool { return a.data == nil && len(a.errors) > 0 }
 
-// frame gives the JSON before and after the data, which gqlgen has marshalled already: it is written between
-// them as it is, without another pass over it.
+// frame gives the JSON before and after the data, which gqlgen has marshalled already: it is
+// written between them as it is, without another pass over it.
 func (a *answer) frame() (head, tail []byte, err error) {
 	var before, after bytes.Buffer
 	before.WriteByte('{')

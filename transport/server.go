@@ -1,8 +1,9 @@
 // Package transport serves an executable GraphQL schema over HTTP and over websockets, on one path.
 //
-// HTTP follows the GraphQL-over-HTTP specification: POST with a JSON body, GET for queries, and the answer as
-// application/json or application/graphql-response+json. Websockets speak graphql-transport-ws. A request is
-// parsed, held to [Limits], validated and costed before anything of it runs.
+// HTTP follows the GraphQL-over-HTTP specification: POST with a JSON body, GET for queries, and the
+// answer as application/json or application/graphql-response+json. Websockets speak
+// graphql-transport-ws. A request is parsed, held to [Limits], validated and costed before anything
+// of it runs.
 //
 // gqlgen executes; its own transports are not used, because they break these documents.
 package transport
@@ -64,7 +65,8 @@ func New(es graphql.ExecutableSchema, options Options) *Server {
 	return s
 }
 
-// newExecutor sets gqlgen's executor up for dispatching only: documents are prepared in this package.
+// newExecutor sets gqlgen's executor up for dispatching only: documents are prepared in this
+// package.
 func newExecutor(es graphql.ExecutableSchema, options Options, aroundOperations []graphql.OperationMiddleware) *executor.Executor {
 	exec := executor.New(es)
 	exec.SetErrorPresenter(options.ErrorPresenter)

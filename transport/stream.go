@@ -9,10 +9,10 @@ import (
 type streamKey struct{}
 
 // Stream is a running subscription, for the resolver of its field. The resolver is called once when
-// the subscription begins: it takes the stream with [StreamOf], keeps it, and returns a channel that
-// is closed. For each event somebody then calls Execute, which calls the resolver again, with the
-// event in its context: now it returns a channel with the event. A stream needs no goroutine while
-// nothing happens.
+// the subscription begins: it takes the stream with [StreamOf], keeps it, and returns a channel
+// that is closed. For each event its caller then calls Execute, which calls the resolver again,
+// with the event in its context: now it returns a channel with the event. A stream needs no
+// goroutine while nothing happens.
 type Stream struct {
 	socket   *socket
 	op       *socketOperation

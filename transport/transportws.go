@@ -104,7 +104,7 @@ func (k *socket) subscribe(m *message) {
 		k.close(closeSubscriberExists, fmt.Sprintf("Subscriber for %s already exists", truncate(m.id, 80)))
 	case socketClosing:
 	case tooManyOperations:
-		err := newError(CodeRateLimited, "more than %d operations at once on this socket", k.server.options.MaxSocketOperations)
+		err := newError(CodeRateLimited, "more than %d concurrent operations on this socket", k.server.options.MaxSocketOperations)
 		k.server.options.Refused(CodeRateLimited)
 		k.send(nil, false, encodeErrors(id, gqlerror.List{err}))
 	}

@@ -11,10 +11,11 @@ import (
 	"unicode/utf8"
 )
 
-// wholeRequest stands in for a path when there is none.
+// wholeRequest is used instead of a path if there is none.
 const wholeRequest = "the request"
 
-// textError says which part of a request is not valid Unicode: encoding/json would replace it silently.
+// textError says which part of a request is not valid Unicode: encoding/json would replace it
+// silently.
 type textError struct{ path string }
 
 func (e *textError) Error() string { return e.path + " is not valid Unicode text" }

@@ -16,8 +16,8 @@ import (
 	"github.com/vektah/gqlparser/v2/validator/rules"
 )
 
-// coerceVariables checks the variables against the operation and applies its defaults. The error names the
-// variable in its message and in extensions.variable, as in "variables.input.text".
+// coerceVariables checks the variables against the operation and applies its defaults. The error
+// names the variable in its message and in extensions.variable, as in "variables.input.text".
 func coerceVariables(schema *ast.Schema, operation *ast.OperationDefinition, raw map[string]any) (map[string]any, *gqlerror.Error) {
 	checker := variableChecker{schema}
 	for _, definition := range operation.VariableDefinitions {

@@ -56,7 +56,8 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 }
 
 // serveWebSocket upgrades the connection, and leaves it to a goroutine of its own: that of the
-// request has a deep stack, and holds the request's buffers. An idle socket uses only that goroutine.
+// request has a deep stack, and holds the request's buffers. An idle socket uses only that
+// goroutine.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
 	conn := s.upgrade(w, r)
 	if conn == nil {
@@ -149,7 +150,8 @@ func (k *socket) serve() {
 	k.read()
 }
 
-// read handles message after message until the connection fails or the client answers our close frame.
+// read handles message after message until the connection fails or the client answers our close
+// frame.
 func (k *socket) read() {
 	stopHurry := context.AfterFunc(k.server.hurry, k.cut)
 	defer stopHurry()
@@ -203,7 +205,8 @@ func (k *socket) linger(err error) {
 	_, _ = io.Copy(io.Discard, io.LimitReader(conn, 16*k.server.options.MaxMessageBytes))
 }
 
-// control writes a ping or pong. It may take as long as a message, because a write that fails ends the connection.
+// control writes a ping or pong. It may take as long as a message, because a write that fails ends
+// the connection.
 func (k *socket) control(kind int, data []byte) error {
 	return k.conn.WriteControl(kind, data, time.Now().Add(k.server.options.WriteTimeout))
 }
@@ -218,8 +221,8 @@ func (k *socket) ping() {
 	}
 }
 
-// close starts the closing handshake: operations end, the client gets the code, and then has CloseTimeout to
-// answer. Only the first call counts.
+// close starts the closing handshake: operations end, the client gets the code, and then has
+// CloseTimeout to answer. Only the first call counts.
 func (k *socket) close(code int, reason string) {
 	k.mu.Lock()
 	if k.closing {

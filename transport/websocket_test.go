@@ -149,8 +149,8 @@ func TestSocketSubscription(t *testing.T) {
 	c.want(`{"id":"2","type":"complete"}`)
 }
 
-// TestSocketErrors: an error message is an operation's last; the next operation's message proves that no
-// complete came after it.
+// TestSocketErrors: an error message is an operation's last; the next operation's message proves
+// that no complete came after it.
 func TestSocketErrors(t *testing.T) {
 	s := newTestServer(t, func(o *Options) { o.Limits.MaxCost = 50 })
 	c := s.open(t)
@@ -178,7 +178,8 @@ func TestSocketErrors(t *testing.T) {
 	c.want(`{"id":"internal","type":"complete"}`)
 }
 
-// TestResponseMiddlewareEndsSubscription: a last response of errors without data is an error message too.
+// TestResponseMiddlewareEndsSubscription: a last response of errors without data is an error
+// message too.
 func TestResponseMiddlewareEndsSubscription(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
 		o.AroundResponses = []graphql.ResponseMiddleware{
@@ -370,7 +371,7 @@ func TestCloseSession(t *testing.T) {
 		return c
 	}
 	ada, other, bob := open("ada"), open("ada"), open("bob")
-	s.transport.CloseSession("nobody")
+	s.transport.CloseSession("unknown")
 	s.transport.CloseSession("ada")
 	ada.wantClose(4403, "Forbidden")
 	other.wantClose(4403, "Forbidden")
@@ -494,7 +495,8 @@ func TestClientThatDoesNotPongIsCutOff(t *testing.T) {
 	c.wantClose(websocket.CloseGoingAway, "No sign of life")
 }
 
-// TestPingsMayTakeAsLongAsMessages: a write that times out ends the connection, so none may have less time than another.
+// TestPingsMayTakeAsLongAsMessages: a write that times out ends the connection, so none may have
+// less time than another.
 func TestPingsMayTakeAsLongAsMessages(t *testing.T) {
 	s := newTestServer(t, func(o *Options) {
 		o.PingInterval, o.PongTimeout, o.WriteTimeout = time.Millisecond, time.Hour, time.Hour

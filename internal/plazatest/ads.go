@@ -8,7 +8,8 @@ import (
 	"plaza/storage"
 )
 
-// SeedAds places two ads in the zone "sidebar" of example.org, of which "Engines" has the higher bid.
+// SeedAds places two ads in the zone "sidebar" of example.org, of which "Engines" has the higher
+// bid.
 func SeedAds(t *testing.T, st storage.Store) {
 	t.Helper()
 	advertiser := ads.Advertiser{ID: ads.AdvertiserID{ID: id.New()}, Name: "Babbage & Sons"}

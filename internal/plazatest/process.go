@@ -19,7 +19,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// Main runs the tests of a package. When Command starts the test binary again, Main calls plaza instead, which is cli.Run.
+// Main runs the tests of a package. When Command starts the test binary again, Main calls plaza
+// instead, which is cli.Run.
 func Main(m *testing.M, plaza func() (exitCode int)) {
 	if os.Getenv(AsPlaza) != "" {
 		os.Exit(plaza())
@@ -94,7 +95,8 @@ type Process struct {
 	Log     *Words
 }
 
-// StartProcess starts plaza serve with more arguments, on a new embedded database unless they name another.
+// StartProcess starts plaza serve with more arguments, on a new embedded database unless they name
+// another.
 func StartProcess(t *testing.T, args ...string) *Process {
 	t.Helper()
 	s := &Process{Log: &Words{}}

@@ -19,7 +19,7 @@ type Meter struct {
 	terminal bool
 	now      func() time.Time
 	doing    string // the first word of a log's lines
-	from     int // how much was done when the clock started
+	from     int    // how much was done when the clock started
 	began    time.Time
 	shown    time.Time
 	drawn    bool // the terminal's current line shows a bar

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// EnvSlowness names the environment variable that says how many times slower than usual the machine is: a number from 1 to 100.
+// EnvSlowness names the environment variable that says how many times slower than usual the machine
+// is: a number from 1 to 100.
 const EnvSlowness = "PLAZA_TEST_SLOWNESS"
 
 const (

@@ -27,7 +27,7 @@ const eraseBatch = 200
 // toErase is a row of comment_erasures.
 type toErase struct {
 	user    social.UserID
-	by      social.UserID // the user whom events name; zero: none
+	by      social.UserID // the user that events name; zero: none
 	upTo    social.CommentID
 	started time.Time
 }

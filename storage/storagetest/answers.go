@@ -97,7 +97,8 @@ func (a *answers) textOfComment(c *social.Comment) string {
 		c.Replies, c.Path)
 }
 
-// comparePosts reads all posts that there ever were by their ids, and returns those that the viewer sees.
+// comparePosts reads all posts that there ever were by their ids, and returns those that the viewer
+// sees.
 func (a *answers) comparePosts() []*social.Post {
 	a.t.Helper()
 	var ids []social.PostID
@@ -200,7 +201,8 @@ func texts[K comparable, T any](things map[K]T, text func(T) string) map[K]strin
 	return described
 }
 
-// compareThreads reads the threads of all posts that the viewer sees, in all orders, and some replies and discussions.
+// compareThreads reads the threads of all posts that the viewer sees, in all orders, and some
+// replies and discussions.
 func (a *answers) compareThreads() {
 	a.t.Helper()
 	want := map[social.Thread][]entry{}
@@ -283,7 +285,8 @@ func (a *answers) commentEntries(comments []*modelComment, tree bool) []entry {
 	return entries
 }
 
-// postEntries lists all posts that there ever were, newest first, with those seen that belong to a list.
+// postEntries lists all posts that there ever were, newest first, with those seen that belong to a
+// list.
 func (a *answers) postEntries(in func(p *modelPost) bool) []entry {
 	var entries []entry
 	for i, p := range slices.Backward(a.m.posts) {

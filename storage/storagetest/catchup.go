@@ -19,9 +19,10 @@ const (
 	catchUpPage    = 5
 )
 
-// RunCatchUp lets people write through several servers on one database, whose clocks are five minutes apart, while clients page
-// forward through news, a wall, incoming and a thread. Each client gets everything that was acknowledged, once. Feeds are not
-// filled until half of it is written. open opens the stores on a fresh database.
+// RunCatchUp lets people write through several servers on one database, whose clocks are five
+// minutes apart, while clients page forward through news, a wall, incoming and a thread. Each
+// client gets everything that was acknowledged, once. Feeds are not filled until half of it is
+// written. open opens the stores on a fresh database.
 func RunCatchUp(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	c := newCatchUp(t, open(t))

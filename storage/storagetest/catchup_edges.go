@@ -11,8 +11,9 @@ import (
 	"plaza/storage"
 )
 
-// RunCatchUpEdges is [RunCatchUp] for lists of circles, followers, follows, blocks and mutes: while people come into them through several
-// servers, each client that pages forward gets everybody, once.
+// RunCatchUpEdges is [RunCatchUp] for lists of circles, followers, follows, blocks and mutes: while
+// people come into them through several servers, each client that pages forward gets everybody,
+// once.
 func RunCatchUpEdges(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	c := &catchUpEdges{catchUp: newCatchUp(t, open(t))}
@@ -37,7 +38,8 @@ type catchUpEdges struct {
 	met   atomic.Int64
 }
 
-// meet lets dan create a circle, follow and mute somebody from the crowd, who follows eve, and block somebody else.
+// meet lets dan create a circle, follow and mute a person from the crowd, who follows eve, and
+// block another one.
 func (c *catchUpEdges) meet() {
 	n := int(c.met.Add(1))
 	friend, foe := c.crowd[2*n-2].ID, c.crowd[2*n-1].ID

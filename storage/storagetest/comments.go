@@ -430,7 +430,8 @@ func commentsBySlugReadsByPermalink(w *world) {
 	w.same(lookup(w, w.CommentsBySlug, links), want, "100 comments by slug")
 }
 
-// forest fills a post with a few trees of comments, some of them tombstones, and returns them as a thread reads them.
+// forest fills a post with a few trees of comments, some of them tombstones, and returns them as a
+// thread reads them.
 func (w *world) forest(p *social.Post, author person) []*social.Comment {
 	w.t.Helper()
 	var roots [3]*social.Comment

@@ -310,7 +310,8 @@ func (l *life) threadOf(p *social.Post) []*social.Comment {
 	return slices.DeleteFunc(slices.Clone(l.thread), func(c *social.Comment) bool { return c.Post != p.ID })
 }
 
-// deleteUserTakesTheDeletedAlong: people who follow each other, and write to each other, go at the same time.
+// deleteUserTakesTheDeletedAlong: people who follow each other, and write to each other, go at the
+// same time.
 func deleteUserTakesTheDeletedAlong(w *world) {
 	people := w.users(6)
 	for i, one := range people {

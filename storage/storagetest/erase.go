@@ -67,7 +67,8 @@ func shape(thread []*social.Comment) []string {
 	return shapes
 }
 
-// chatter writes the same threads each time: two people reply to each other and to themselves, on several posts.
+// chatter writes the same threads each time: two people reply to each other and to themselves, on
+// several posts.
 func (w *world) chatter(posts []*social.Post, one, other person) (byOne []*social.Comment) {
 	w.t.Helper()
 	for _, p := range posts {

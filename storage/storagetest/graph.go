@@ -20,7 +20,7 @@ var graphCases = []testCase{
 	{"BlockAndMuteNeedAUser", blockAndMuteNeedAUser},
 }
 
-// follows lists who follows whom, by index.
+// follows lists, by index, the people that each person follows.
 type follows map[person][]person
 
 // graphIs compares the follows, and checks that everything else about these people agrees with
@@ -37,7 +37,7 @@ func (w *world) graphIs(people []person, want follows) {
 		for _, ids := range [][]social.UserID{got, due} {
 			slices.SortFunc(ids, func(a, b social.UserID) int { return a.Compare(b.ID) })
 		}
-		w.same(got, due, "the users whom person %d follows", slices.Index(people, p))
+		w.same(got, due, "the users that person %d follows", slices.Index(people, p))
 	}
 }
 
@@ -61,7 +61,8 @@ func (w *world) checkGraph(people []person) {
 	w.checkFollowLists(people, due)
 }
 
-// collectCircles notes the follows and memberships that an owner's circles mean, and checks their counts.
+// collectCircles notes the follows and memberships that an owner's circles mean, and checks their
+// counts.
 func (w *world) collectCircles(owner person, due map[social.Pair]social.Relation) {
 	w.t.Helper()
 	for _, circle := range whole(w, single(w.CirclesOf), owner.ID) {
@@ -110,7 +111,8 @@ func sorted(r social.Relation) social.Relation {
 	return r
 }
 
-// checkFollowLists compares the follow lists and their counts with the relations, and with each other.
+// checkFollowLists compares the follow lists and their counts with the relations, and with each
+// other.
 func (w *world) checkFollowLists(people []person, due map[social.Pair]social.Relation) {
 	w.t.Helper()
 	edges := map[social.EdgeID]social.Edge{}
@@ -261,8 +263,8 @@ func followersAndFollowingListNewestFirst(w *world) {
 	for _, p := range people {
 		following[p.ID], followers[p.ID] = nil, nil
 	}
-	// 0 follows 13 people, 1 follows 12, and so on. The ids of edges order the lists, whatever is stored first: every
-	// second one is stored at the end.
+	// 0 follows 13 people, 1 follows 12, and so on. The ids of edges order the lists, whatever is
+	// stored first: every second one is stored at the end.
 	var later []func()
 	for i, from := range people {
 		for j, to := range people[i+1:] {

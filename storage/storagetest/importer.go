@@ -41,8 +41,8 @@ func importUsersKeepsExistingUsers(w *world) {
 	w.follow(person{old.User.ID, old.Following.ID}, other)
 
 	changed := old
-	changed.User.Name, changed.User.Bio, changed.PasswordHash = "Somebody", "else", "hash"
-	changed.User.Handle = "somebody_else"
+	changed.User.Name, changed.User.Bio, changed.PasswordHash = "Another", "name", "hash"
+	changed.User.Handle = "another_name"
 	changed.Following.ID = newCircleID() // an id that is not derived: the user has a built-in circle already
 	for i, want := range []int{1, 0} {
 		got := number(w)(w.ImportUsers(w.ctx, []social.NewUser{changed, fresh, fresh}))
@@ -54,7 +54,7 @@ func importUsersKeepsExistingUsers(w *world) {
 	old.Following.MembersCount = 1
 	w.same(circles, []*social.Circle{&old.Following}, "the circles of the user who existed")
 	w.same(w.getUser(fresh.User.ID), &fresh.User, "the new user")
-	absent(w, "user by a handle that was not stored", w.UsersByHandle, "somebody_else")
+	absent(w, "user by a handle that was not stored", w.UsersByHandle, "another_name")
 }
 
 func importUsersRejectsATakenHandle(w *world) {

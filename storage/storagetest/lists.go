@@ -37,8 +37,8 @@ type listing[K comparable, T any] struct {
 	gaps       []social.Key // keys without an entry, to be used as bounds
 }
 
-// check compares the whole lists, walks them in both directions in pages of several sizes, and reads pages with all
-// kinds of bounds, always with pages of several lists in one call.
+// check compares the whole lists, walks them in both directions in pages of several sizes, and
+// reads pages with all kinds of bounds, always with pages of several lists in one call.
 func (l *listing[K, T]) check() {
 	l.w.t.Helper()
 	l.checkWhole()
@@ -120,7 +120,8 @@ func (l *listing[K, T]) next(got []T, size int, backward bool) social.Page {
 	return p
 }
 
-// checkBounds reads every combination of bounds, directions and some limits, of all lists, in calls that mix them.
+// checkBounds reads every combination of bounds, directions and some limits, of all lists, in calls
+// that mix them.
 func (l *listing[K, T]) checkBounds() {
 	l.w.t.Helper()
 	var lists []social.List[K]
@@ -145,7 +146,8 @@ func (l *listing[K, T]) checkBounds() {
 	}
 }
 
-// bounds are the keys that a list's pages are tried with: none, some entries', and some of entries that are not there.
+// bounds are the keys that a list's pages are tried with: none, some entries', and some of entries
+// that are not there.
 func (l *listing[K, T]) bounds(of K) []social.Key {
 	keys := append([]social.Key{""}, l.gaps...)
 	items := l.want[of]

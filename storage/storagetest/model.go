@@ -137,7 +137,8 @@ func everySlugTwice() func() string {
 	}
 }
 
-// newPeople sign up. They do so at the store, because hashing passwords takes longer than everything else.
+// newPeople sign up. They do so at the store, because hashing passwords takes longer than
+// everything else.
 func (h *history) newPeople(n int) {
 	for range n {
 		u := newUser()

@@ -158,8 +158,8 @@ func (l *lists[K, T]) compareBetween() {
 	l.answer(requests)
 }
 
-// bound is the key of entry i (none where the model does not know it, or there is no such entry), with how many seen entries
-// come up to it, and how many before it.
+// bound is the key of entry i (none where the model does not know it, or there is no such entry),
+// with how many seen entries come up to it, and how many before it.
 func (l *lists[K, T]) bound(of K, i int) (key social.Key, upTo, before int) {
 	seen := 0
 	for place, e := range l.all[of] {

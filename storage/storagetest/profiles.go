@@ -177,7 +177,8 @@ func profileValuesAreIndependent(w *world) {
 
 var visibilities = []social.Visibility{social.VisibleToAll, social.VisibleToAll, social.VisibleToCircles, social.VisibleToMe}
 
-// findProfilesFindsMatches fills random profiles in, and compares many searches with what looking at all profiles finds.
+// findProfilesFindsMatches fills random profiles in, and compares many searches with what looking
+// at all profiles finds.
 func findProfilesFindsMatches(w *world) {
 	people := w.users(60)
 	text, number, date := w.property("text", social.PropertyText), w.property("number", social.PropertyInt), w.property("date", social.PropertyDate)
@@ -301,7 +302,8 @@ func findProfilesOrdersAllNumbers(w *world) {
 	w.same(got, numbers, "the numbers in their order")
 }
 
-// otherValuesDoNotAffectSearches changes values that are not public: neither pages nor their order change.
+// otherValuesDoNotAffectSearches changes values that are not public: neither pages nor their order
+// change.
 func otherValuesDoNotAffectSearches(w *world) {
 	people := w.users(12)
 	city := w.property("city", social.PropertyText)

@@ -247,7 +247,7 @@ func (m *model) inIncoming(viewer int, p *modelPost) bool {
 }
 
 // onWall reports whether a viewer sees a post on a wall. Visitors see everything visible, except
-// posts by people whom the owner blocks; the owner sees what is neither blocked nor muted.
+// posts by people that the owner blocks; the owner sees what is neither blocked nor muted.
 func (m *model) onWall(viewer, owner int, p *modelPost) bool {
 	if p.owner != owner || !m.sees(viewer, p) {
 		return false

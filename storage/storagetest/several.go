@@ -13,9 +13,9 @@ import (
 	"plaza/storage"
 )
 
-// RunOnSeveral runs the cases about imports, events and concurrency on several stores over one database, as several
-// servers have them: each call goes to the next store. open opens the stores on a fresh database, and
-// registers with t what closes and removes them.
+// RunOnSeveral runs the cases about imports, events and concurrency on several stores over one
+// database, as several servers have them: each call goes to the next store. open opens the stores
+// on a fresh database, and registers with t what closes and removes them.
 func RunOnSeveral(t *testing.T, open func(t *testing.T) []storage.Store) {
 	t.Helper()
 	RunSome(t, func(t *testing.T) storage.Store {

@@ -15,8 +15,9 @@ import (
 	"plaza/social"
 )
 
-// step is one operation of a history, in plain values: which one, who does it, and numbers that it makes its
-// arguments of. The same steps give the same history, and fewer or smaller numbers a simpler one: rapid can shrink them.
+// step is one operation of a history, in plain values: which one, who does it, and numbers that it
+// makes its arguments of. The same steps give the same history, and fewer or smaller numbers a
+// simpler one: rapid can shrink them.
 type step struct {
 	Do      string
 	Who     int

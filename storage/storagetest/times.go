@@ -20,7 +20,8 @@ type timed[T any] struct {
 	at     func(T) time.Time
 }
 
-// check reads ranges of the list, page by page in both directions. Each holds what was created from its start on and before its end.
+// check reads ranges of the list, page by page in both directions. Each holds what was created from
+// its start on and before its end.
 func (l *timed[T]) check() {
 	l.w.t.Helper()
 	whole, err := l.read(l.w.ctx, social.Page{Limit: 100})
@@ -42,7 +43,8 @@ func (l *timed[T]) check() {
 	}
 }
 
-// ranges begin and end at entries, and a millisecond beside them; some are open, and some are before or behind everything.
+// ranges begin and end at entries, and a millisecond beside them; some are open, and some are
+// before or behind everything.
 func (l *timed[T]) ranges(items []T) []social.TimeRange {
 	moment := func() *time.Time {
 		at := l.at(items[l.w.dice.IntN(len(items))]).Add(time.Duration(l.w.dice.IntN(3)-1) * time.Millisecond)
@@ -99,7 +101,8 @@ func (w *world) later(at time.Time) time.Time {
 	return at.Add(time.Duration(w.dice.IntN(4)) * time.Millisecond)
 }
 
-// longAgo is when the entries of these tests begin: all of them are imported, at the end of a month.
+// longAgo is when the entries of these tests begin: all of them are imported, at the end of a
+// month.
 var longAgo = time.Date(2024, 2, 29, 23, 59, 59, 960e6, time.UTC)
 
 func feedsHaveRangesOfTime(w *world) {

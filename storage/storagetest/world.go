@@ -107,7 +107,8 @@ var readableIDs = cmp.Transformer("text", func(i id.ID) string {
 	return i.String()
 })
 
-// same reports what differs. Empty and nil slices and maps are the same; times are compared as instants.
+// same reports what differs. Empty and nil slices and maps are the same; times are compared as
+// instants.
 func (w *world) same(got, want any, what string, args ...any) {
 	w.t.Helper()
 	if diff := cmp.Diff(want, got, cmpopts.EquateEmpty(), readableIDs); diff != "" {
@@ -416,7 +417,8 @@ func together(n int, run func(i int) error) []error {
 	return errs
 }
 
-// tally sorts errors: how many are nil, and how many are one of the sentinels. Any other ends the test.
+// tally sorts errors: how many are nil, and how many are one of the sentinels. Any other ends the
+// test.
 func (w *world) tally(errs []error, allowed ...error) (succeeded int) {
 	w.t.Helper()
 	for _, err := range errs {

@@ -1,5 +1,6 @@
-// Command schemadoc writes the generated parts of docs/schema.md, an overview by noun, and all of docs/schema-reference.md from the
-// GraphQL schema. It is run by go generate, in the repository's root:
+// Command schemadoc writes the generated parts of docs/schema.md, an overview by noun, and all of
+// docs/schema-reference.md from the GraphQL schema. It is run by go generate, in the repository's
+// root:
 //
 //	go run ./internal/cmd/schemadoc graph/schema docs
 //
@@ -115,7 +116,8 @@ func (s *schema) isRoot(d *ast.Definition) bool {
 	return d == s.Query || d == s.Mutation || d == s.Subscription
 }
 
-// entryOf is the type of a connection's entries; nil where d is none, or more than a connection always is.
+// entryOf is the type of a connection's entries; nil where d is none, or more than a connection
+// always is.
 func (s *schema) entryOf(d *ast.Definition) *ast.Definition {
 	if d == nil || !strings.HasSuffix(d.Name, "Connection") || len(d.Fields) != 3 {
 		return nil

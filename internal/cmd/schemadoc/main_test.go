@@ -30,8 +30,8 @@ func TestPagesAreCurrent(t *testing.T) {
 	}
 }
 
-// TestEverythingIsThere: each type has a section in the reference or is said where it is used, each field has a row, and
-// every link leads somewhere.
+// TestEverythingIsThere: each type has a section in the reference or is said where it is used, each
+// field has a row, and every link leads somewhere.
 func TestEverythingIsThere(t *testing.T) {
 	s, err := load(schemaDir)
 	if err != nil {
@@ -116,7 +116,8 @@ func anchorOf(heading string) string {
 	return strings.ReplaceAll(regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 }
 
-// TestStalePagesAreFound: a field that is new in the schema changes the reference, and a file that is new needs a place in the overview.
+// TestStalePagesAreFound: a field that is new in the schema changes the reference, and a file that
+// is new needs a place in the overview.
 func TestStalePagesAreFound(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) {

@@ -28,7 +28,8 @@ func (s *schema) overview(page string) (string, error) {
 	return page, nil
 }
 
-// summary says of a noun's types what they are and where they lead, and how to read and change them.
+// summary says of a noun's types what they are and where they lead, and how to read and change
+// them.
 func (s *schema) summary(noun string) string {
 	var out strings.Builder
 	var rows []string

@@ -110,14 +110,16 @@ func byDefault(v *ast.Value) string {
 	return " = " + v.String()
 }
 
-// hasPages says whether a field takes the arguments of connections: users(where:), which is read forwards only, has two of them.
+// hasPages says whether a field takes the arguments of connections: users(where:), which is read
+// forwards only, has two of them.
 func hasPages(f *ast.FieldDefinition) bool { return f.Arguments.ForName("after") != nil }
 
 func isPaging(f *ast.FieldDefinition, argument string) bool {
 	return hasPages(f) && slices.Contains([]string{"first", "after", "last", "before"}, argument)
 }
 
-// answer is a field's type: what a mutation's payload has is said in its place, and a connection is a list.
+// answer is a field's type: what a mutation's payload has is said in its place, and a connection is
+// a list.
 func (s *schema) answer(f *ast.FieldDefinition) string {
 	d := s.Types[f.Type.Name()]
 	if entry := s.entryOf(d); entry != nil {

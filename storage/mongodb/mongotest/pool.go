@@ -27,13 +27,15 @@ var pool struct {
 
 type pooled struct{ kind, name string }
 
-// mostFree bounds the unused databases. Each has more than a hundred open files, which cost the server time.
+// mostFree bounds the unused databases. Each has more than a hundred open files, which cost the
+// server time.
 const mostFree = 8
 
-// Reused is [Database], but the database may come from an earlier test of this process that asked for the same
-// kind. It then has that test's collections and indexes, without documents: MongoDB takes longer to create and
-// drop the collections of one database than most tests run. Stores that create different collections or indexes
-// need different kinds. The package's TestMain has to run its tests with [Tests].
+// Reused is [Database], but the database may come from an earlier test of this process that asked
+// for the same kind. It then has that test's collections and indexes, without documents: MongoDB
+// takes longer to create and drop the collections of one database than most tests run. Stores that
+// create different collections or indexes need different kinds. The package's TestMain has to run
+// its tests with [Tests].
 func Reused(tb testing.TB, kind string) (uri, name string) {
 	tb.Helper()
 
@@ -77,8 +79,8 @@ func takeFree(kind, test string) string {
 	return databaseName(test)
 }
 
-// release empties a database and keeps it for a later test. It drops the one that has been unused for longest when
-// there are too many.
+// release empties a database and keeps it for a later test. It drops the one that has been unused
+// for longest when there are too many.
 func release(uri, kind, name string) error {
 	client, err := poolClient(uri)
 	if err != nil {
@@ -99,7 +101,8 @@ func release(uri, kind, name string) error {
 	return nil
 }
 
-// keep adds a database to the unused ones, and takes the oldest one out if there are too many: "" for none.
+// keep adds a database to the unused ones, and takes the oldest one out if there are too many: ""
+// for none.
 func keep(db pooled) (oldest string) {
 	pool.mu.Lock()
 	defer pool.mu.Unlock()

@@ -74,19 +74,21 @@ func Standalone() Option {
 	return func(c *config) { c.standalone = true }
 }
 
-// WithParentFolder puts the temporary data folder under this one, instead of into memory or under [os.TempDir].
+// WithParentFolder puts the temporary data folder under this one, instead of into memory or under
+// [os.TempDir].
 func WithParentFolder(folder string) Option {
 	return func(c *config) { c.folder = folder }
 }
 
 // Start finds a mongod (see [Find]), starts it on a free port of 127.0.0.1, and returns when it
 // takes writes: as the primary of a replica set of one, unless [Standalone] is given. ctx bounds
-// the start ([testtime.Patience] at most), not the life of the server: that ends with [Server.Stop], or with
-// this process, however it ends. The error wraps [ErrUnavailable] where there is no mongod.
+// the start ([testtime.Patience] at most), not the life of the server: that ends with
+// [Server.Stop], or with this process, however it ends. The error wraps [ErrUnavailable] where
+// there is no mongod.
 //
-// Majority writes do not wait for the disk: what they promise holds as long as the machine and
-// the process live. For tests of a crash, put {"writeConcernMajorityJournalDefault": true} into
-// the replica set's configuration, or write with j: true.
+// Majority writes do not wait for the disk: what they promise holds as long as the machine and the
+// process live. For tests of a crash, put {"writeConcernMajorityJournalDefault": true} into the
+// replica set's configuration, or write with j: true.
 func Start(ctx context.Context, opts ...Option) (*Server, error) {
 	var cfg config
 	for _, opt := range opts {
