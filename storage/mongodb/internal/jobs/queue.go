@@ -164,7 +164,9 @@ func (q *Queue) Wake() {
 	}
 }
 
-// Claim leases the job of a known kind that has been due for longest: nil where none is.
+// Claim leases the job of a known kind that has been due for longest, or returns nil if there is none. It reads past every due job
+// of an unknown kind. Only a server of an older version meets those, until it is replaced; an index on the kind as well would
+// cost a write with each change of a job.
 func (q *Queue) Claim(ctx context.Context, now time.Time) (*Job, error) {
 	var j Job
 	err := q.Collection.FindOneAndUpdate(ctx, mdb.Doc("due", mdb.Doc("$lte", now), "kind", mdb.Doc("$in", q.Kinds)),
