@@ -102,7 +102,7 @@ type adRun struct {
 
 const (
 	impressionPrice = 1_000 // micros
-	fundedTimes     = 1_000
+	fundedTimes     = 600
 	cappedTimes     = 5
 	askers          = 64
 	onLease         = fundedTimes / 200 // at once
