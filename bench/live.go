@@ -65,7 +65,7 @@ const (
 const liveNotes = `A *call* is the delivery of one event to one of its subscribers: every figure is an event's cost, that of the mutation included, divided by the number of subscribers. Each subscriber is another
 user on a websocket of their own, and selects the same fields as the others of the row: *plain* fields look the same to all; *viewer's rights* depend on the relation between subscriber and author; *viewer's own data* is
 read for each subscriber. The subscribers are a process of their own, which is not measured. *Server* is the CPU time of Plaza's process, *mongod* that of the database: the medians of the rounds, in which all take
-turns, ± half the distance of the quartiles. *p99* is by the clock, from the mutation's beginning until the last subscriber has received the event. Memory is resident memory of Plaza's process.`
+turns, ± half the distance of the quartiles. *p99* is by the clock, from the mutation's beginning until the last subscriber has received the event. Memory is resident memory of Plaza's process, with the garbage that it has not collected yet.`
 
 // Live measures what live updates cost for each subscriber: CPU time for each delivery, and memory.
 func Live(ctx context.Context, o LiveOptions) (*Report, error) {
@@ -176,7 +176,9 @@ func (s *liveScene) measure(ctx context.Context, store storage.Store) (_ *Sectio
 		}
 	}
 	section.Results, err = s.o.contest(s.meter, "measuring").Run(ctx, calls)
-	section.remarkf("From the mutation until the last subscriber had a plain comment: a median of %s ms.", significant(l.median(0)))
+	if len(l.took[0]) > 0 {
+		section.remarkf("From the mutation until the last subscriber had a plain comment: a median of %s ms.", significant(l.median(0)))
+	}
 	return section, err
 }
 
@@ -209,6 +211,7 @@ func (s *liveScene) aPost(ctx context.Context, selection int) error {
 // measureIdle remarks how much memory each subscriber takes: before anything happens, and after an
 // event.
 func (s *liveScene) measureIdle(ctx context.Context, section *Section) error {
+	debug.FreeOSMemory() // what was used for loading
 	before, known := residentMemory()
 	if !known {
 		return nil
@@ -226,10 +229,8 @@ func (s *liveScene) measureIdle(ctx context.Context, section *Section) error {
 	return errors.Join(err, l.end())
 }
 
-// residentMemory is how many bytes of memory this process has, without what it can give back at
-// once.
+// residentMemory is how many bytes of memory this process has, garbage included.
 func residentMemory() (bytes int64, known bool) {
-	debug.FreeOSMemory()
 	text, err := os.ReadFile("/proc/self/statm") // in pages: the whole, and what is resident
 	fields := strings.Fields(string(text))
 	if err != nil || len(fields) < 2 {

@@ -4,6 +4,7 @@ package loaders
 
 import (
 	"context"
+	"sync"
 	"time"
 
 	"github.com/graph-gophers/dataloader/v7"
@@ -17,38 +18,47 @@ const (
 )
 
 // Loader batches look-ups by key, and caches the results.
-type Loader[K comparable, V any] struct {
-	one  *dataloader.Loader[K, V]
-	many *dataloader.Loader[*[]K, []V]
-	now  func(context.Context, []K) ([]V, error)
+type Loader[K comparable, V any] struct{ *loader[K, V] }
+
+// loader makes its parts when it is first used: most operations use few loaders.
+type loader[K comparable, V any] struct {
+	wait time.Duration
+	read func(context.Context, []K) (map[K]V, error)
+
+	made  sync.Once
+	known dataloader.Cache[K, V]
+	one   *dataloader.Loader[K, V]
+	many  *dataloader.Loader[*[]K, []V]
 }
 
 // newLoader creates a loader from a batch read that returns a map: results can't be misaligned, and
 // a missing key is the zero value.
 func newLoader[K comparable, V any](wait time.Duration, read func(context.Context, []K) (map[K]V, error)) Loader[K, V] {
-	known := dataloader.NewCache[K, V]()
-	one := dataloader.NewBatchedLoader(aligned(read),
-		dataloader.WithWait[K, V](wait), dataloader.WithBatchCapacity[K, V](capacity), dataloader.WithCache[K, V](known))
-	readAll := func(ctx context.Context, groups []*[]K) []*dataloader.Result[[]V] {
-		err := learn(ctx, unknown(ctx, groups, known), read, one)
-		results := make([]*dataloader.Result[[]V], len(groups))
-		for i, keys := range groups {
-			results[i] = &dataloader.Result[[]V]{Error: err}
-			if err == nil {
-				results[i].Data, results[i].Error = collected(ctx, *keys, one)
-			}
+	return Loader[K, V]{&loader[K, V]{wait: wait, read: read}}
+}
+
+// parts returns the loader with its parts.
+func (l *loader[K, V]) parts() *loader[K, V] {
+	l.made.Do(func() {
+		l.known = dataloader.NewCache[K, V]()
+		l.one = dataloader.NewBatchedLoader(aligned(l.read),
+			dataloader.WithWait[K, V](l.wait), dataloader.WithBatchCapacity[K, V](capacity), dataloader.WithCache[K, V](l.known))
+		l.many = dataloader.NewBatchedLoader(l.readAll,
+			dataloader.WithWait[*[]K, []V](l.wait), dataloader.WithCache[*[]K, []V](&dataloader.NoCache[*[]K, []V]{}))
+	})
+	return l
+}
+
+func (l *loader[K, V]) readAll(ctx context.Context, groups []*[]K) []*dataloader.Result[[]V] {
+	err := learn(ctx, unknown(ctx, groups, l.known), l.read, l.one)
+	results := make([]*dataloader.Result[[]V], len(groups))
+	for i, keys := range groups {
+		results[i] = &dataloader.Result[[]V]{Error: err}
+		if err == nil {
+			results[i].Data, results[i].Error = collected(ctx, *keys, l.one)
 		}
-		return results
 	}
-	many := dataloader.NewBatchedLoader(readAll,
-		dataloader.WithWait[*[]K, []V](wait), dataloader.WithCache[*[]K, []V](&dataloader.NoCache[*[]K, []V]{}))
-	now := func(ctx context.Context, keys []K) ([]V, error) {
-		if err := learn(ctx, unknown(ctx, []*[]K{&keys}, known), read, one); err != nil {
-			return nil, err
-		}
-		return collected(ctx, keys, one)
-	}
-	return Loader[K, V]{one, many, now}
+	return results
 }
 
 func aligned[K comparable, V any](read func(context.Context, []K) (map[K]V, error)) dataloader.BatchFunc[K, V] {
@@ -105,7 +115,9 @@ func collected[K comparable, V any](ctx context.Context, keys []K, one *dataload
 }
 
 // Load looks one key up: the zero value if there is nothing that the viewer may see.
-func (l Loader[K, V]) Load(ctx context.Context, key K) (V, error) { return l.one.Load(ctx, key)() }
+func (l Loader[K, V]) Load(ctx context.Context, key K) (V, error) {
+	return l.parts().one.Load(ctx, key)()
+}
 
 // LoadAll looks keys up, in their order. It counts as one look-up, whatever the number of keys, so
 // that a list's size does not determine the number of batches; concurrent look-ups of lists share a
@@ -114,7 +126,7 @@ func (l Loader[K, V]) LoadAll(ctx context.Context, keys []K) ([]V, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	return l.many.Load(ctx, &keys)()
+	return l.parts().many.Load(ctx, &keys)()
 }
 
 // LoadNow is LoadAll for a list without siblings: it does not wait for others.
@@ -122,8 +134,14 @@ func (l Loader[K, V]) LoadNow(ctx context.Context, keys []K) ([]V, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
-	return l.now(ctx, keys)
+	with := l.parts()
+	if err := learn(ctx, unknown(ctx, []*[]K{&keys}, with.known), with.read, with.one); err != nil {
+		return nil, err
+	}
+	return collected(ctx, keys, with.one)
 }
 
 // Prime caches a value that was read elsewhere.
-func (l Loader[K, V]) Prime(ctx context.Context, key K, value V) { l.one.Prime(ctx, key, value) }
+func (l Loader[K, V]) Prime(ctx context.Context, key K, value V) {
+	l.parts().one.Prime(ctx, key, value)
+}

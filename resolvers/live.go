@@ -13,6 +13,8 @@ import (
 
 // Stream is a subscription that has begun, as the transport has it.
 type Stream interface {
+	// Context is the subscription's: it ends with it, and has its session.
+	Context() context.Context
 	// Execute resolves the subscription for one event, which its field's resolver finds in ctx, and
 	// returns the response.
 	Execute(ctx context.Context) []byte
@@ -31,7 +33,7 @@ func (r subscriptionResolver) NewsItemAdded(ctx context.Context) (<-chan *live.I
 		return nil, err
 	}
 	s := r.newSubscriber(ctx)
-	r.Hub.News(ctx, s.who, s)
+	r.Hub.News(s.stream.Context(), s.who, s)
 	return nothing(), nil
 }
 
@@ -52,7 +54,7 @@ func (r subscriptionResolver) CommentAdded(ctx context.Context, text string) (<-
 		return nil, fault.NotFound("postId", "post")
 	}
 	s := r.newSubscriber(ctx)
-	r.Hub.Comments(ctx, s.who, id, s)
+	r.Hub.Comments(s.stream.Context(), s.who, id, s)
 	return nothing(), nil
 }
 
@@ -93,35 +95,37 @@ const eventTimeout = 30 * time.Second
 
 // subscriber is the receiver of a subscription.
 type subscriber struct {
-	r         *Resolver
-	ctx       context.Context //nolint:containedctx // the subscription outlives the call
-	who       live.Subscriber
-	stream    Stream
-	selection sameSelection // zero: what it shows differs from viewer to viewer
+	r           *Resolver
+	who         live.Subscriber
+	stream      Stream
+	selection   sameSelection // zero: what it shows differs from viewer to viewer
+	showsPeople bool
 }
 
 func (r *Resolver) newSubscriber(ctx context.Context) *subscriber {
 	session := sessionOf(ctx)
 	return &subscriber{
-		r: r, ctx: ctx, who: live.Subscriber{Viewer: session.User, Session: session.TokenHash},
-		stream: r.StreamOf(ctx), selection: sharedSelection(ctx),
+		r: r, who: live.Subscriber{Viewer: session.User, Session: session.TokenHash},
+		stream: r.StreamOf(ctx), selection: sharedSelection(ctx), showsPeople: showsPeople(ctx),
 	}
 }
 
 // Encode implements live.Receiver.
 func (s *subscriber) Encode(item *live.Item) []byte {
 	if s.selection == (sameSelection{}) {
-		return s.execute(s.ctx, item)
+		return s.execute(s.stream.Context(), item)
 	}
 	return item.Shared(s.selection, func() []byte {
-		return s.execute(context.WithoutCancel(s.ctx), item) // others wait for it, too
+		return s.execute(context.WithoutCancel(s.stream.Context()), item) // others wait for it, too
 	})
 }
 
 func (s *subscriber) execute(ctx context.Context, item *live.Item) []byte {
 	ctx, cancel := context.WithTimeout(ctx, eventTimeout)
 	defer cancel()
-	load := s.r.newLoaders(ctx, s.who.Viewer)
+	viewer := s.r.Social.Viewer(s.who.Viewer)
+	viewer.ShowsPeople = s.showsPeople
+	load := loaders.New(viewer, s.r.LoaderWait)
 	prime(ctx, load, item)
 	return s.stream.Execute(context.WithValue(loaders.Install(ctx, load), itemKey{}, item))
 }

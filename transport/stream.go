@@ -16,8 +16,13 @@ type streamKey struct{}
 type Stream struct {
 	socket   *socket
 	op       *socketOperation
+	ctx      context.Context // the subscription outlives the call that began it
 	prepared *operation
 }
+
+// Context is the subscription's context, authenticated: it ends with the subscription. It holds
+// nothing that was made for its beginning.
+func (s *Stream) Context() context.Context { return s.ctx }
 
 // StreamOf returns the stream of a subscription's context; nil in other operations.
 func StreamOf(ctx context.Context) *Stream {
@@ -29,7 +34,7 @@ func StreamOf(ctx context.Context) *Stream {
 }
 
 // Execute runs the subscription for one event, and returns the response as JSON. ctx derives from
-// the context that the resolver was called with.
+// Context, of this stream or of another one that selects the same.
 func (s *Stream) Execute(ctx context.Context) (response []byte) {
 	server := s.socket.server
 	defer func() {

@@ -230,7 +230,7 @@ func (k *socket) execute(ctx context.Context, op *socketOperation, prepared *ope
 	streaming := prepared.kind() == ast.Subscription
 	if streaming {
 		k.markStreaming(op)
-		ctx = context.WithValue(ctx, streamKey{}, &Stream{k, op, prepared})
+		ctx = context.WithValue(ctx, streamKey{}, &Stream{k, op, ctx, &operation{prepared.again(), prepared.cost}})
 	} else {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, k.server.options.OperationTimeout)

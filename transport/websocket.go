@@ -174,9 +174,20 @@ func (k *socket) read() {
 		case !utf8.Valid(data):
 			k.close(websocket.CloseInvalidFramePayloadData, "Invalid UTF-8")
 		default:
-			k.handle(data)
+			k.handleApart(data)
 		}
 	}
+}
+
+// handleApart lets another goroutine handle a message, and waits for it: the reader's stack remains
+// small, which an idle socket keeps.
+func (k *socket) handleApart(data []byte) {
+	handled := make(chan struct{})
+	go func() {
+		defer close(handled)
+		k.handle(data)
+	}()
+	<-handled
 }
 
 // stayAlive extends the deadline for the client's next sign of life. Once the socket is closing,

@@ -2,15 +2,21 @@ package cli
 
 import (
 	"os"
+	"runtime"
 	"runtime/debug"
+	"runtime/metrics"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 )
 
 const (
-	// gcPercent makes Go collect garbage less often than by default: a request leaves much garbage,
-	// and little data lives long.
-	gcPercent = 400
+	// mostPercent is GOGC while little memory is in use. Go collects garbage less often than by
+	// default: a request leaves much garbage, and little data lives long.
+	mostPercent = 400
+	// leastPercent is GOGC while much memory is in use, as with many subscribers. It is Go's default.
+	leastPercent = 100
+	// garbageRoom is how many bytes of garbage may gather, within these percentages.
+	garbageRoom = 100 << 20
 	// memoryShare is the part of the machine's (or container's) memory that may be used before Go
 	// collects garbage as often as necessary.
 	memoryShare = 0.5
@@ -23,6 +29,29 @@ func tuneMemory() {
 		memlimit.WithProvider(memlimit.ApplyFallback(memlimit.FromCgroup, memlimit.FromSystem)),
 	)
 	if os.Getenv("GOGC") == "" && err == nil {
-		debug.SetGCPercent(gcPercent)
+		debug.SetGCPercent(mostPercent)
+		afterEachCollection(func() { debug.SetGCPercent(gcPercent(liveBytes())) })
 	}
+}
+
+// gcPercent leaves garbageRoom for garbage beside what lives, within the bounds.
+func gcPercent(live uint64) int {
+	return int(min(max(garbageRoom*100/max(live, 1), leastPercent), mostPercent))
+}
+
+// liveBytes is how much memory the last collection found in use.
+func liveBytes() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/live:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
+// afterEachCollection calls do after each collection of garbage: something that nothing refers to is
+// cleaned up then, and made again.
+func afterEachCollection(do func()) {
+	unused := new([16]byte)
+	runtime.AddCleanup(unused, func(int) {
+		do()
+		afterEachCollection(do)
+	}, 0)
 }
