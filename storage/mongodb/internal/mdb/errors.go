@@ -27,7 +27,7 @@ func Translate(ctx context.Context, op string, err error) error {
 	switch {
 	case err == nil:
 		return nil
-	case fault.IsRefusal(err):
+	case fault.IsRefusal(err), errors.Is(err, social.ErrAccountGone):
 		return err
 	case ctx.Err() != nil:
 		return fmt.Errorf("mongodb: %s: %w", op, ctx.Err())
