@@ -47,13 +47,13 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 	}
 	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo)
 	if err != nil && ctx.Err() == nil {
-		s.member.logger.WarnContext(ctx, "comments will be erased later", "error", err)
+		s.member.Logger.WarnContext(ctx, "comments will be erased later", "error", err)
 	}
 	if !more {
 		return 0, s.endErasure(ctx, user, upTo)
 	}
 	if err := s.hastenErasure(context.WithoutCancel(ctx), user); err != nil {
-		s.member.logger.WarnContext(ctx, "comments will be erased a little later", "error", err)
+		s.member.Logger.WarnContext(ctx, "comments will be erased a little later", "error", err)
 	}
 	return s.leftToErase(ctx, user, upTo)
 }

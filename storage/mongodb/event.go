@@ -64,7 +64,7 @@ func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
 	return s.db.Read(ctx, "keep events", func(ctx context.Context) error {
 		diff, err := ensure(ctx, s.events, []mongo.IndexModel{mdb.ExpiringIndex("at", retention)})
 		for _, model := range diff.expires {
-			s.member.logger.InfoContext(ctx, "events are kept for another time", "retention", retention.String())
+			s.member.Logger.InfoContext(ctx, "events are kept for another time", "retention", retention.String())
 			err = errors.Join(err, s.setExpiry(ctx, s.events, model))
 		}
 		return err

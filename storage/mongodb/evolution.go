@@ -1,11 +1,11 @@
 package mongodb
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 
 	"plaza/storage/mongodb/internal/adstore"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -27,8 +27,8 @@ const (
 )
 
 // newestVersions are the newest versions that this package reads and writes, of collections that have had several.
-func newestVersions() versions {
-	newest := versions{
+func newestVersions() cluster.Versions {
+	newest := cluster.Versions{
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
 		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
 	}
@@ -38,22 +38,24 @@ func newestVersions() versions {
 
 // previousVersions are those that the release before wrote, and that this one writes until the upgrade is finished. A step since then
 // is named here with the version before it; when a release is made, the list is emptied.
-func previousVersions() versions {
+func previousVersions() cluster.Versions {
 	previous := newestVersions()
-	maps.Copy(previous, versions{"adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion})
+	maps.Copy(previous, cluster.Versions{"adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion})
 	return previous
 }
 
-// errTooNew says that a newer Plaza has written a document: to read it without what is new would lose that.
-var errTooNew = errors.New("was written by a newer Plaza: run that one, or a newer one")
+// thisEdition is what this version of Plaza can do with documents.
+func thisEdition() cluster.Edition {
+	return cluster.Edition{Newest: newestVersions(), Previous: previousVersions()}
+}
 
 // readable are the versions that are read.
 var readable = newestVersions()
 
 // known refuses a document of a version that this Plaza does not know.
 func known(collection string, version int) error {
-	if newest := readable.of(collection); version > newest {
-		return fmt.Errorf("a document of %s of version %d (this Plaza knows %d) %w", collection, version, newest, errTooNew)
+	if newest := readable.Of(collection); version > newest {
+		return fmt.Errorf("a document of %s of version %d (this Plaza knows %d) %w", collection, version, newest, cluster.ErrTooNew)
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/adstore"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/mdbtest"
@@ -30,7 +31,7 @@ var readers = map[string]func() any{
 	"threads": func() any { return &bucketDoc{} }, "commentAuthors": func() any { return &authorDoc{} },
 	"newsLists": func() any { return &newsListDoc{} }, "mergedAuthors": func() any { return &mergedAuthorDoc{} },
 	"newsBuckets": func() any { return &openPart{} }, "monthNews": func() any { return &openPart{} }, "monthWalls": func() any { return &openPart{} },
-	"events": func() any { return &eventDoc{} }, "jobs": func() any { return &jobs.Job{} }, "settings": func() any { return &settingDoc{} }, "servers": func() any { return &serverDoc{} },
+	"events": func() any { return &eventDoc{} }, "jobs": func() any { return &jobs.Job{} }, "settings": func() any { return &cluster.Setting{} }, "servers": func() any { return &cluster.Server{} },
 	"sequences": func() any { return &serialDoc{} },
 }
 
@@ -109,7 +110,7 @@ func TestNewerDocumentsAreRefused(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := mdbtest.Read(raw, d); !errors.Is(err, errTooNew) {
+		if err := mdbtest.Read(raw, d); !errors.Is(err, cluster.ErrTooNew) {
 			t.Errorf("%s: a newer document is read: %v", collection, err)
 		}
 	}
@@ -133,10 +134,10 @@ func NewestVersion(collection string) int { return max(newestVersions()[collecti
 // NextRelease makes a store one of the next release, whose posts have one more version, for this test. No other test may run.
 func NextRelease(t *testing.T, o Options) Options {
 	t.Helper()
-	next := edition{newest: newestVersions(), previous: newestVersions()}
-	next.newest["posts"]++
-	next.newest["postVersions"]++
-	readable = next.newest
+	next := cluster.Edition{Newest: newestVersions(), Previous: newestVersions()}
+	next.Newest["posts"]++
+	next.Newest["postVersions"]++
+	readable = next.Newest
 	t.Cleanup(func() { readable = newestVersions() })
 	o.edition = &next
 	return o
@@ -144,6 +145,6 @@ func NextRelease(t *testing.T, o Options) Options {
 
 // Recorded are the versions that a database has, as an older server sees them.
 func (s *Store) Recorded(ctx context.Context) (map[string]int, error) {
-	d, err := s.readVersions(ctx)
+	d, err := s.member.ReadVersions(ctx)
 	return d.Newest, err
 }

@@ -20,7 +20,7 @@ import (
 )
 
 // feedsOf is the layout that a store reads.
-func feedsOf(s *Store) feeds { return s.member.now().feeds.read }
+func feedsOf(s *Store) feeds { return s.member.Now().InUse.feeds.read }
 
 // keptNews is the news that a store's layout keeps for everybody.
 func keptNews(t *testing.T, s *Store) *keptFeed {

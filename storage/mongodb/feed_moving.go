@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/jobs"
 )
 
@@ -20,11 +21,11 @@ type feedsInUse struct {
 	kept []feeds // all that are kept in step; the first is read
 }
 
-func (s *Store) newFeedsInUse(d *settingDoc) feedsInUse {
+func (s *Store) newFeedsInUse(d *cluster.Setting) feedsInUse {
 	read := s.feedLayouts[d.Value]
 	all := feedsInUse{read: read, kept: []feeds{read}}
-	if m := d.Move; m != nil && m.keepsBoth() {
-		for _, layout := range d.layouts() {
+	if m := d.Move; m != nil && m.KeepsBoth() {
+		for _, layout := range d.Layouts() {
 			if layout != d.Value {
 				all.kept = append(all.kept, s.feedLayouts[layout])
 			}
@@ -33,7 +34,7 @@ func (s *Store) newFeedsInUse(d *settingDoc) feedsInUse {
 	return all
 }
 
-func (f movingFeeds) inUse(ctx context.Context) feedsInUse { return f.s.era(ctx).feeds }
+func (f movingFeeds) inUse(ctx context.Context) feedsInUse { return f.s.inUse(ctx).feeds }
 
 func (f movingFeeds) news(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
 	return f.inUse(ctx).read.news(ctx, viewer, p)
@@ -46,7 +47,7 @@ func (f movingFeeds) walls(ctx context.Context, lists []social.List[social.UserI
 // indexes are those that the layouts need on collections that all have.
 func (f movingFeeds) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := map[*mongo.Collection][]mongo.IndexModel{}
-	for _, layout := range f.s.member.now().feeds.kept {
+	for _, layout := range f.s.member.Now().InUse.feeds.kept {
 		maps.Copy(all, layout.indexes())
 	}
 	return all

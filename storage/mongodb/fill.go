@@ -44,7 +44,7 @@ func (s *Store) FillAll(ctx context.Context, threads map[social.PostID][]*social
 	if err := insertMany(ctx, to, mdb.Map(all, func(f *filling) any { return f.doc }), filledTogether); err != nil {
 		return err
 	}
-	if t, ok := s.era(ctx).threads.read.(bucketThreads); ok {
+	if t, ok := s.inUse(ctx).threads.read.(bucketThreads); ok {
 		if err := insertMany(ctx, t.authors, authors, filledTogether); err != nil {
 			return err
 		}
@@ -78,7 +78,7 @@ func countReplies(docs []commentDoc) {
 
 // filled are the documents of one thread, and where they go.
 func (s *Store) filled(ctx context.Context, post social.PostID, docs []commentDoc) (*mongo.Collection, []filling, error) {
-	switch t := s.era(ctx).threads.read.(type) {
+	switch t := s.inUse(ctx).threads.read.(type) {
 	case documentThreads:
 		return t.comments, mdb.Map(docs, func(d *commentDoc) filling {
 			d.Seq = d.ID
@@ -90,7 +90,7 @@ func (s *Store) filled(ctx context.Context, post social.PostID, docs []commentDo
 		buckets, err := t.bucketsOf(post, docs, partly)
 		return t.buckets, mdb.Map(buckets, func(b *bucketDoc) filling { return filling{b.Comments[0].ID, *b} }), err
 	}
-	return nil, nil, fmt.Errorf("no layout is known as %T", s.era(ctx).threads.read)
+	return nil, nil, fmt.Errorf("no layout is known as %T", s.inUse(ctx).threads.read)
 }
 
 // insertMany stores documents, so many of them at once.

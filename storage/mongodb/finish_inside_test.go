@@ -9,41 +9,43 @@ import (
 	"plaza/ads"
 	"plaza/id"
 	"plaza/internal/testtime"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/mdbtest"
 )
 
 // TestWritesUnderWayWhileTheUpgradeIsFinished: a write that began before the upgrade was finished stores a document of the old
 // version. The upgrade of documents waits for it, and so upgrades that document too.
 func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
 	t.Parallel()
-	h := holder{name: "insert", collection: "adConversions", released: make(chan struct{})}
-	s := openInside(t, Options{Heartbeat: time.Millisecond, Monitor: &event.CommandMonitor{Started: h.started}})
-	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", versionsSetting), mdb.Doc("$set", mdb.Doc("newest", s.edition.previous)))
+	h := mdbtest.NewHolder("insert", "adConversions")
+	s := openInside(t, Options{Heartbeat: time.Millisecond, Monitor: &event.CommandMonitor{Started: h.Started}})
+	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", cluster.VersionsSetting), mdb.Doc("$set", mdb.Doc("newest", s.member.Edition.Previous)))
 	ok(t, err)
-	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes(h.collection) == mdb.FirstVersion })
-	h.hold(1)
+	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes(h.Collection) == mdb.FirstVersion })
+	h.Hold(1)
 	recorded := make(chan error, 1)
 	go func() {
 		now := time.Now()
 		_, err := s.Ads().Record(t.Context(), ads.Recording{Kind: ads.Conversion, Choice: ads.ChoiceID{ID: id.New()}, At: now, KeepUntil: now.Add(time.Hour), Days: 1})
 		recorded <- err
 	}()
-	testtime.Eventually(t, "a write is under way", func() bool { return h.held.Load() == 1 })
+	testtime.Eventually(t, "a write is under way", func() bool { return h.Held() == 1 })
 	finished := make(chan error, 1)
 	go func() { finished <- s.FinishUpgrade(t.Context(), nil) }()
-	testtime.Eventually(t, "new calls write the newest versions", func() bool { return s.written().reach(s.edition.newest) })
-	ok(t, s.member.renew(t.Context()))
-	if older := must(s.serversBefore(t.Context(), s.edition.newest, writes))(t); len(older) != 1 {
+	testtime.Eventually(t, "new calls write the newest versions", func() bool { return s.written().Reach(s.member.Edition.Newest) })
+	ok(t, s.member.Renew(t.Context()))
+	if older := must(s.member.ServersBefore(t.Context(), s.member.Edition.Newest, cluster.Writes))(t); len(older) != 1 {
 		t.Errorf("%d servers may store old documents while one is being written, want 1", len(older))
 	}
 	var upgrade documentUpgrade
 	upgrade.s = s
 	ok(t, upgrade.step(t.Context()))
-	close(h.released)
+	h.Release()
 	ok(t, <-recorded)
 	ok(t, <-finished)
 	ok(t, upgrade.step(t.Context()))
-	conversions := s.users.Database().Collection(h.collection)
+	conversions := s.users.Database().Collection(h.Collection)
 	if n := must(conversions.CountDocuments(t.Context(), mdb.Doc("v", mdb.FirstVersion)))(t); n != 0 {
 		t.Errorf("%d documents of the old version are left", n)
 	}

@@ -5,6 +5,8 @@ import (
 	"maps"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/storage/mongodb/internal/cluster"
 )
 
 // movingGraph reads followers from the layout of the call's era, and keeps a second one in step while the graph is moved.
@@ -16,11 +18,11 @@ type graphInUse struct {
 	kept []followerGraph // all that are kept in step; the first is read
 }
 
-func (s *Store) newGraphInUse(d *settingDoc) graphInUse {
+func (s *Store) newGraphInUse(d *cluster.Setting) graphInUse {
 	read := s.graphLayouts[d.Value]
 	all := graphInUse{read: read, kept: []followerGraph{read}}
-	if m := d.Move; m != nil && m.keepsBoth() {
-		for _, layout := range d.layouts() {
+	if m := d.Move; m != nil && m.KeepsBoth() {
+		for _, layout := range d.Layouts() {
 			if layout != d.Value {
 				all.kept = append(all.kept, s.graphLayouts[layout].filling())
 			}
@@ -32,18 +34,18 @@ func (s *Store) newGraphInUse(d *settingDoc) graphInUse {
 // indexes are those that lead to followers, in all layouts that are kept in step.
 func (g movingGraph) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := map[*mongo.Collection][]mongo.IndexModel{}
-	for _, layout := range g.s.member.now().graph.kept {
+	for _, layout := range g.s.member.Now().InUse.graph.kept {
 		maps.Copy(all, layout.indexes())
 	}
 	return all
 }
 
 func (g movingGraph) followers(ctx context.Context) *mongo.Collection {
-	return g.s.era(ctx).graph.read.followers()
+	return g.s.inUse(ctx).graph.read.followers()
 }
 
 func (g movingGraph) followsChanged(ctx context.Context, edges ...edgeDoc) error {
-	for _, layout := range g.s.era(ctx).graph.kept {
+	for _, layout := range g.s.inUse(ctx).graph.kept {
 		if err := layout.followsChanged(ctx, edges...); err != nil {
 			return err
 		}

@@ -170,18 +170,18 @@ const indexSetting = "indexes" // the document of settings whose driver replaces
 func (s *Store) replaceIndexes(ctx context.Context, c *mongo.Collection, models []mongo.IndexModel) (err error) {
 	name := fmt.Sprintf("%s.%s", indexSetting, c.Name())
 	for {
-		holder, err := s.takeTurn(ctx, name, nil)
+		holder, err := s.member.TakeTurn(ctx, name, nil)
 		if err != nil {
 			return err
 		}
 		if holder == nil {
 			break
 		}
-		if err := s.pause(ctx); err != nil {
+		if err := s.member.Pause(ctx); err != nil {
 			return err
 		}
 	}
-	defer func() { err = errors.Join(err, s.endTurn(ctx, name)) }()
+	defer func() { err = errors.Join(err, s.member.EndTurn(ctx, name)) }()
 	diff, err := compareIndexes(ctx, c, models) // another server may have done it
 	for _, model := range diff.changed {
 		if err == nil {
@@ -196,7 +196,7 @@ func (s *Store) replaceIndex(ctx context.Context, c *mongo.Collection, model mon
 	if err != nil {
 		return err
 	}
-	s.member.logger.WarnContext(ctx, "an index has another definition and is replaced", "collection", c.Name(), "index", name)
+	s.member.Logger.WarnContext(ctx, "an index has another definition and is replaced", "collection", c.Name(), "index", name)
 	if err := c.Indexes().DropOne(ctx, name); err != nil {
 		return err
 	}

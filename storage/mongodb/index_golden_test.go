@@ -10,6 +10,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/storage/mongodb/internal/connect"
 )
 
 var update = flag.Bool("update", false, "add new indexes to testdata/indexes.json")
@@ -59,8 +61,8 @@ func declaredIndexes(t *testing.T) map[string]string {
 		t.Fatal(err)
 	}
 	defer func() { _ = client.Disconnect(t.Context()) }()
-	s := newStore(client, "", "plaza", Options{})
-	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.ads.Indexes()}
+	s := newStore(client, connect.Address{}, false, "plaza", Options{})
+	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.ads.Indexes(), s.member.Indexes()}
 	for _, layout := range s.threadLayouts {
 		groups = append(groups, layout.indexes())
 	}

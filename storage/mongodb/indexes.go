@@ -85,14 +85,13 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.newsBuckets:     partIndexes(),
 		s.monthNews:       partIndexes(),
 		s.monthWalls:      partIndexes(),
-
-		s.member.servers: {mdb.ExpiringIndex("at", silentLife)},
 	}
 }
 
 // allIndexes are those of both domains, and of the layouts.
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.indexes()
+	maps.Copy(all, s.member.Indexes())
 	maps.Copy(all, s.threads.indexes())
 	maps.Copy(all, s.ads.Indexes())
 	for c, models := range s.graph.indexes() {

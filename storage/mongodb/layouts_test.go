@@ -80,9 +80,9 @@ func followsIn(ctx context.Context, c *mongo.Collection) (map[string]string, err
 // CheckBuckets reads a post's buckets, and says what is wrong with them: runs must be tiled, buckets sorted, within their bounds
 // and their limit, and exactly counted, and the two runs of a paged thread must hold the same.
 func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets int, faults []string, err error) {
-	t, ok := s.era(ctx).threads.read.(bucketThreads)
+	t, ok := s.inUse(ctx).threads.read.(bucketThreads)
 	if !ok {
-		return 0, nil, fmt.Errorf("%T has no buckets", s.era(ctx).threads.read)
+		return 0, nil, fmt.Errorf("%T has no buckets", s.inUse(ctx).threads.read)
 	}
 	own := mdb.Doc("_id", mdb.Doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
 	docs, err := mdb.FindAll[bucketDoc](ctx, t.buckets, own, mdb.InBatch, options.Find().SetSort(mdb.Doc("_id", 1)))
@@ -152,9 +152,9 @@ func (s *Store) EraseSlowly() { s.erasing = eraseTimes{} }
 
 // SparseNeighbours counts the buckets of a post that could be joined with the next.
 func (s *Store) SparseNeighbours(ctx context.Context, post social.PostID) (n int, err error) {
-	t, ok := s.era(ctx).threads.read.(bucketThreads)
+	t, ok := s.inUse(ctx).threads.read.(bucketThreads)
 	if !ok {
-		return 0, fmt.Errorf("%T has no buckets", s.era(ctx).threads.read)
+		return 0, fmt.Errorf("%T has no buckets", s.inUse(ctx).threads.read)
 	}
 	own := mdb.Doc("_id", mdb.Doc("$gt", post.ID.String(), "$lt", post.ID.String()+behind))
 	docs, err := mdb.FindAll[bucketDoc](ctx, t.buckets, own, mdb.InBatch, options.Find().SetSort(mdb.Doc("_id", 1)))

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"sync/atomic"
 	"time"
 
@@ -15,8 +14,8 @@ import (
 	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
-	"plaza/storage/mongodb/internal/wait"
 )
 
 // Subject is what can be moved from one layout to another while servers run.
@@ -86,9 +85,9 @@ type mover interface {
 type migration struct {
 	Migration
 	s       *Store
-	setting setting
+	setting cluster.Layouts
 	mover   mover
-	d       *settingDoc // as this process has last read or written it
+	d       *cluster.Setting // as this process has last read or written it
 	pace    pace
 	noted   time.Time
 	fixed   atomic.Int64 // copies that were made again since the last note
@@ -123,11 +122,11 @@ func (s *Store) newMigration(what Migration) (*migration, error) {
 	default:
 		return nil, fmt.Errorf("%q cannot be moved", what.Subject)
 	}
-	return m, m.setting.check(what.To)
+	return m, m.setting.Check(what.To)
 }
 
 // refusal is why a setting cannot go where it is wanted.
-func (m *migration) refusal(d *settingDoc) error {
+func (m *migration) refusal(d *cluster.Setting) error {
 	name, move := d.Name, d.Move
 	switch {
 	case move == nil && m.To == "":
@@ -140,20 +139,20 @@ func (m *migration) refusal(d *settingDoc) error {
 		return nil
 	case m.To != "" && m.To != move.To:
 		return m.blocked(move, MigrationUnderWay)
-	case m.Goal == GoalBackOut && move.Phase == phaseFinishing:
+	case m.Goal == GoalBackOut && move.Phase == cluster.PhaseFinishing:
 		return m.blocked(move, MigrationPastReturn)
-	case m.Goal == GoalSwitch && move.Phase == phaseFinishing:
+	case m.Goal == GoalSwitch && move.Phase == cluster.PhaseFinishing:
 		return m.blocked(move, MigrationFinishing)
-	case m.Goal != GoalBackOut && (move.Phase == phaseReturning || move.Phase == phaseUndoing):
+	case m.Goal != GoalBackOut && (move.Phase == cluster.PhaseReturning || move.Phase == cluster.PhaseUndoing):
 		return m.blocked(move, MigrationBackingOut)
-	case m.Goal == GoalFinish && m.To == "" && move.Phase != phaseSwitched && move.Phase != phaseFinishing:
+	case m.Goal == GoalFinish && m.To == "" && move.Phase != cluster.PhaseSwitched && move.Phase != cluster.PhaseFinishing:
 		return m.blocked(move, MigrationNotSwitched)
 	}
 	return nil
 }
 
 // blocked is a refusal because of the migration that is under way.
-func (m *migration) blocked(move *moveDoc, reason MigrationReason) error {
+func (m *migration) blocked(move *cluster.Move, reason MigrationReason) error {
 	return &MigrationError{Subject: m.Subject, From: move.From, To: move.To, Wanted: m.To, Reason: reason}
 }
 
@@ -167,7 +166,7 @@ func (m *migration) claim(ctx context.Context) error {
 		if err := m.refusal(d); err != nil {
 			return err
 		}
-		alive, err := m.s.isAlive(ctx, d.Driver, nil)
+		alive, err := m.s.member.IsAlive(ctx, d.Driver, nil)
 		if err != nil {
 			return err
 		}
@@ -175,36 +174,9 @@ func (m *migration) claim(ctx context.Context) error {
 			return fmt.Errorf("another process is moving %s just now (%s)", d.Name, alive.Process)
 		}
 		taken := mdb.Doc("_id", d.Name, "driver", mdb.Doc("$in", bson.A{d.Driver, nil}), "generation", mdb.Doc("$in", bson.A{d.Generation, nil}))
-		err = m.update(ctx, taken, mdb.Doc("$set", mdb.Doc("driver", m.s.member.id)))
+		err = m.update(ctx, taken, mdb.Doc("$set", mdb.Doc("driver", m.s.member.ID)))
 		if !errors.Is(err, errOvertaken) {
 			return err
-		}
-	}
-}
-
-// isAlive waits until it is certain whether another server still has a lease: nil where it has not. It tells waiting of it meanwhile.
-func (s *Store) isAlive(ctx context.Context, server string, waiting func(process string)) (*serverDoc, error) {
-	if server == "" || server == s.member.id {
-		return nil, nil
-	}
-	first := time.Time{}
-	for {
-		all, err := s.servers(ctx)
-		if err != nil {
-			return nil, err
-		}
-		i := slices.IndexFunc(all, func(d serverDoc) bool { return d.ID == server })
-		switch {
-		case i < 0 || all[i].Silence > all[i].Lease:
-			return nil, nil
-		case !first.IsZero() && all[i].At.After(first):
-			return &all[i], nil
-		}
-		if first = all[i].At; waiting != nil {
-			waiting(all[i].Process)
-		}
-		if err := s.pause(ctx); err != nil {
-			return nil, err
 		}
 	}
 }
@@ -213,15 +185,15 @@ func (s *Store) isAlive(ctx context.Context, server string, waiting func(process
 func (m *migration) release(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.s.timeout)
 	defer cancel()
-	_, err := m.s.settings.UpdateOne(ctx, mdb.Doc("_id", m.setting.name, "driver", m.s.member.id), mdb.Doc("$unset", mdb.Doc("driver", 1)))
+	_, err := m.s.settings.UpdateOne(ctx, mdb.Doc("_id", m.setting.Name, "driver", m.s.member.ID), mdb.Doc("$unset", mdb.Doc("driver", 1)))
 	return mdb.Translate(ctx, "release the migration", err)
 }
 
 // read reads the setting.
-func (m *migration) read(ctx context.Context) (d *settingDoc, err error) {
+func (m *migration) read(ctx context.Context) (d *cluster.Setting, err error) {
 	err = m.s.db.Read(ctx, "settings", func(ctx context.Context) error {
-		all, err := m.s.readSettings(ctx)
-		d = all[m.setting.name]
+		all, err := m.s.member.ReadSettings(ctx)
+		d = all[m.setting.Name]
 		return err
 	})
 	return d, err
@@ -230,7 +202,7 @@ func (m *migration) read(ctx context.Context) (d *settingDoc, err error) {
 // update changes the setting where it is as the filter says. errOvertaken: it is not.
 func (m *migration) update(ctx context.Context, filter, update bson.D) error {
 	return m.s.db.Read(ctx, "change a setting", func(ctx context.Context) error {
-		var d settingDoc
+		var d cluster.Setting
 		err := m.s.settings.FindOneAndUpdate(ctx, filter, update, options.FindOneAndUpdate().SetReturnDocument(options.After)).Decode(&d)
 		if errors.Is(err, mongo.ErrNoDocuments) {
 			return errOvertaken
@@ -244,25 +216,25 @@ func (m *migration) update(ctx context.Context, filter, update bson.D) error {
 
 // mine matches the setting as long as nobody else has changed it.
 func (m *migration) mine() bson.D {
-	return mdb.Doc("_id", m.setting.name, "driver", m.s.member.id, "generation", mdb.Doc("$in", bson.A{m.d.Generation, nil}))
+	return mdb.Doc("_id", m.setting.Name, "driver", m.s.member.ID, "generation", mdb.Doc("$in", bson.A{m.d.Generation, nil}))
 }
 
 // enter begins a phase. Where servers have something else to do then, it is a new generation.
-func (m *migration) enter(ctx context.Context, p phase) error {
+func (m *migration) enter(ctx context.Context, p cluster.Phase) error {
 	total, err := m.mover.count(ctx)
 	if err != nil {
 		return err
 	}
-	move := moveDoc{From: m.d.Value, To: m.To}
+	move := cluster.Move{From: m.d.Value, To: m.To}
 	if m.d.Move != nil {
 		move = *m.d.Move
 	}
 	move.Phase, move.At, move.Done, move.Total, move.Since = p, "", 0, total, time.Now()
 	generation := m.d.Generation + 1
-	if p == phaseComparing {
+	if p == cluster.PhaseComparing {
 		generation = m.d.Generation
 	}
-	return m.set(ctx, mdb.Doc("$set", mdb.Doc("value", move.value(p), "generation", generation, "move", move)))
+	return m.set(ctx, mdb.Doc("$set", mdb.Doc("value", move.Value(p), "generation", generation, "move", move)))
 }
 
 // end is the end of the migration.
@@ -273,7 +245,7 @@ func (m *migration) end(ctx context.Context) error {
 // set changes the setting, and lets this process find out at once.
 func (m *migration) set(ctx context.Context, update bson.D) error {
 	m.noted = time.Now()
-	defer m.s.member.hurry()
+	defer m.s.member.Hurry()
 	return m.update(ctx, m.mine(), update)
 }
 
@@ -300,44 +272,44 @@ func (m *migration) step(ctx context.Context) (done bool, err error) {
 		if err := m.mover.prepare(ctx, m, m.To); err != nil {
 			return false, err
 		}
-		return false, m.enter(ctx, phaseAnnounced)
+		return false, m.enter(ctx, cluster.PhaseAnnounced)
 	case m.Goal == GoalBackOut:
 		return false, m.stepBack(ctx)
 	}
 	switch move.Phase {
-	case phaseAnnounced:
-		return false, m.enter(ctx, phaseCopying)
-	case phaseCopying:
-		return false, m.then(ctx, m.mover.copy(ctx, m), phaseComparing)
-	case phaseComparing:
-		return false, m.then(ctx, m.mover.compare(ctx, m), phaseSwitched)
-	case phaseSwitched:
+	case cluster.PhaseAnnounced:
+		return false, m.enter(ctx, cluster.PhaseCopying)
+	case cluster.PhaseCopying:
+		return false, m.then(ctx, m.mover.copy(ctx, m), cluster.PhaseComparing)
+	case cluster.PhaseComparing:
+		return false, m.then(ctx, m.mover.compare(ctx, m), cluster.PhaseSwitched)
+	case cluster.PhaseSwitched:
 		if m.Goal == GoalSwitch {
 			return true, nil
 		}
-		return false, m.enter(ctx, phaseFinishing)
-	case phaseFinishing:
+		return false, m.enter(ctx, cluster.PhaseFinishing)
+	case cluster.PhaseFinishing:
 		return false, m.remove(ctx, move.From)
-	case phaseReturning, phaseUndoing:
+	case cluster.PhaseReturning, cluster.PhaseUndoing:
 	}
 	return false, fmt.Errorf("a migration in the phase %q goes nowhere", move.Phase)
 }
 
 func (m *migration) stepBack(ctx context.Context) error {
 	switch m.d.Move.Phase {
-	case phaseSwitched:
-		return m.enter(ctx, phaseReturning)
-	case phaseAnnounced, phaseCopying, phaseComparing, phaseReturning:
-		return m.enter(ctx, phaseUndoing)
-	case phaseUndoing:
+	case cluster.PhaseSwitched:
+		return m.enter(ctx, cluster.PhaseReturning)
+	case cluster.PhaseAnnounced, cluster.PhaseCopying, cluster.PhaseComparing, cluster.PhaseReturning:
+		return m.enter(ctx, cluster.PhaseUndoing)
+	case cluster.PhaseUndoing:
 		return m.remove(ctx, m.d.Move.To)
-	case phaseFinishing:
+	case cluster.PhaseFinishing:
 	}
 	return fmt.Errorf("a migration in the phase %q cannot go back", m.d.Move.Phase)
 }
 
 // then enters a phase if the one before has ended well.
-func (m *migration) then(ctx context.Context, err error, next phase) error {
+func (m *migration) then(ctx context.Context, err error, next cluster.Phase) error {
 	if err != nil {
 		return err
 	}
@@ -355,20 +327,20 @@ func (m *migration) remove(ctx context.Context, layout string) error {
 // agree waits until all servers have the current generation, and have ended what they had begun by an older one.
 func (m *migration) agree(ctx context.Context) error {
 	for {
-		all, err := m.s.servers(ctx)
+		all, err := m.s.member.Servers(ctx)
 		if err != nil {
 			return err
 		}
 		var waiting []string
 		for _, d := range all {
 			switch {
-			case d.Adopted[m.setting.name] >= m.d.Generation && len(d.Adopted) > 0:
-			case m.s.isGone(ctx, &d):
-				if err := m.s.forget(ctx, d); err != nil {
+			case d.Adopted[m.setting.Name] >= m.d.Generation && len(d.Adopted) > 0:
+			case m.s.member.IsGone(ctx, &d):
+				if err := m.s.member.Forget(ctx, d); err != nil {
 					return err
 				}
 			default:
-				waiting = append(waiting, d.describe())
+				waiting = append(waiting, d.Describe())
 			}
 		}
 		if len(waiting) == 0 {
@@ -377,46 +349,16 @@ func (m *migration) agree(ctx context.Context) error {
 		if m.Waiting != nil {
 			m.Waiting(waiting)
 		}
-		if err := m.s.pause(ctx); err != nil {
+		if err := m.s.member.Pause(ctx); err != nil {
 			return err
 		}
 	}
 }
 
-// pause is the time between two looks at the servers.
-func (s *Store) pause(ctx context.Context) error {
-	wait.For(ctx, s.member.heartbeat/4, nil)
-	return ctx.Err()
-}
-
-// servers reads all servers.
-func (s *Store) servers(ctx context.Context) (all []serverDoc, err error) {
-	err = s.db.Read(ctx, "servers", func(ctx context.Context) error {
-		cursor, err := s.member.servers.Aggregate(ctx, bson.A{
-			mdb.Doc("$match", mdb.Doc("_id", mdb.Doc("$gt", ""))),
-			mdb.Doc("$set", mdb.Doc("silence", mdb.Doc("$subtract", bson.A{"$$NOW", "$at"}))),
-		}, options.Aggregate().SetHint(mdb.Doc("_id", 1)))
-		if err != nil {
-			return err
-		}
-		all, err = mdb.ReadAll[serverDoc](ctx, cursor, 0)
-		return err
-	})
-	return all, err
-}
-
-// forget removes a server that can do nothing any more; one that is heard just now is not meant.
-func (s *Store) forget(ctx context.Context, d serverDoc) error {
-	return s.db.Read(ctx, "forget server", func(ctx context.Context) error {
-		_, err := s.member.servers.DeleteOne(ctx, mdb.Doc("_id", d.ID, "at", d.At))
-		return err
-	})
-}
-
 // transaction runs fn as write does, as long as the phase is that which this process knows.
 func (m *migration) transaction(ctx context.Context, op string, post social.PostID, fn func(context.Context) error) error {
 	return m.s.db.WriteWithin(ctx, m.copyTime(), op, hotPost(post), func(ctx context.Context) error {
-		if m.s.era(ctx).generations[m.setting.name] != m.d.Generation {
+		if m.s.member.Era(ctx).Generations[m.setting.Name] != m.d.Generation {
 			return errOvertaken
 		}
 		return fn(ctx)
@@ -426,11 +368,11 @@ func (m *migration) transaction(ctx context.Context, op string, post social.Post
 // still is an error where this process may have been paused for so long that others have gone on: what no transaction guards asks
 // right before.
 func (m *migration) still(ctx context.Context) error {
-	e := m.s.era(ctx)
-	if e.generations[m.setting.name] != m.d.Generation {
+	e := m.s.member.Era(ctx)
+	if e.Generations[m.setting.Name] != m.d.Generation {
 		return errOvertaken
 	}
-	return m.s.member.mayWrite(e)
+	return m.s.member.MayWrite(e)
 }
 
 // note keeps how far the phase is, and holds the pace.
@@ -439,7 +381,7 @@ func (m *migration) note(ctx context.Context, at id.ID, n int) error {
 	m.d.Move.Done += n
 	m.d.Move.Fixed += int(m.fixed.Swap(0))
 	if m.Progress != nil {
-		m.Progress(m.d.state())
+		m.Progress(stateOf(m.d))
 	}
 	if time.Since(m.noted) >= noteEvery {
 		m.noted = time.Now()
@@ -465,7 +407,7 @@ func (m *migration) together() int {
 	return most
 }
 
-func (d *settingDoc) state() MigrationState {
+func stateOf(d *cluster.Setting) MigrationState {
 	state := MigrationState{Subject: Subject(d.Name), Layout: d.Value}
 	if m := d.Move; m != nil {
 		state.From, state.To, state.Phase, state.Since = m.From, m.To, string(m.Phase), mdb.UTC(m.Since)
@@ -476,22 +418,22 @@ func (d *settingDoc) state() MigrationState {
 
 // Migrations says where each subject lies, and how far its migration is.
 func (s *Store) Migrations(ctx context.Context) (all []MigrationState, err error) {
-	servers, err := s.servers(ctx)
+	servers, err := s.member.Servers(ctx)
 	if err != nil {
 		return nil, err
 	}
 	err = s.db.Read(ctx, "settings", func(ctx context.Context) error {
-		settings, err := s.readSettings(ctx)
+		settings, err := s.member.ReadSettings(ctx)
 		if err != nil {
 			return err
 		}
 		all = nil
 		for _, subject := range []Subject{MigrateComments, MigrateFeeds, MigrateGraph} {
 			d := settings[string(subject)]
-			state := d.state()
+			state := stateOf(d)
 			for _, server := range servers {
 				if server.ID == d.Driver {
-					state.Driver, state.Silent = server.Process, server.silent()
+					state.Driver, state.Silent = server.Process, server.Silent()
 				}
 			}
 			all = append(all, state)

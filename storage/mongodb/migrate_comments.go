@@ -16,6 +16,7 @@ import (
 	"plaza/fault"
 	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -93,7 +94,7 @@ func (v threadMover) walk(ctx context.Context, m *migration, do func(context.Con
 }
 
 // positionOf is the id behind which a phase goes on.
-func positionOf(move *moveDoc) (any, error) {
+func positionOf(move *cluster.Move) (any, error) {
 	if move.At == "" {
 		return mdb.ZeroKey, nil
 	}
@@ -321,7 +322,7 @@ func (v threadMover) compare(ctx context.Context, m *migration) error {
 
 // repair copies a thread again, and refuses to go on where that does not help.
 func (v threadMover) repair(ctx context.Context, m *migration, head threadHead, why string) error {
-	v.s.member.logger.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
+	v.s.member.Logger.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
 	if err := v.copyThread(ctx, m, head, true); err != nil {
 		return err
 	}
@@ -361,7 +362,7 @@ func (v threadMover) difference(ctx context.Context, m *migration, post social.P
 	return why, err
 }
 
-func (v threadMover) compareHomes(ctx context.Context, move *moveDoc, head threadHead) (why string, err error) {
+func (v threadMover) compareHomes(ctx context.Context, move *cluster.Move, head threadHead) (why string, err error) {
 	for _, order := range []social.CommentOrder{social.OrderOldest, social.OrderThreaded} {
 		from, err := digestOf(ctx, v.s.threadLayouts[move.From], head.ID, order)
 		if err != nil {

@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/storage/mongodb/internal/adstore"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -57,7 +58,7 @@ type documentMigrationDoc struct {
 	Driver   string                 `bson:"driver"`   // the server that is at it; "": none
 	Walks    map[string]positionDoc `bson:"walks"`    // by collection; nil: none is under way
 	Finished time.Time              `bson:"finished"` // the last one
-	Newest   versions               `bson:"newest"`   // the versions that it reached
+	Newest   cluster.Versions       `bson:"newest"`   // the versions that it reached
 }
 
 // positionDoc says how far a collection is on the way to a version.
@@ -140,11 +141,11 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err 
 		if err := s.claimDocuments(ctx, &recorded, m.Waiting); err != nil {
 			return err
 		}
-		defer func() { err = errors.Join(err, s.endTurn(ctx, documentMigrationSetting)) }()
+		defer func() { err = errors.Join(err, s.member.EndTurn(ctx, documentMigrationSetting)) }()
 	}
 	pace, to := newPace(m.Rate, m.Batch), s.written()
 	for _, name := range upgradeOrder() {
-		walk := evolution{s: s, m: m, c: s.users.Database().Collection(name), to: to.of(name), pace: pace}
+		walk := evolution{s: s, m: m, c: s.users.Database().Collection(name), to: to.Of(name), pace: pace}
 		walk.Collection = name
 		if position := recorded.Walks[name]; position.Version == walk.to {
 			walk.after, walk.Done = position.After, position.Done
@@ -170,7 +171,7 @@ var errDocumentsBusy = errors.New("documents are being upgraded by another proce
 
 // claimDocuments makes this process the one that migrates documents.
 func (s *Store) claimDocuments(ctx context.Context, recorded *documentMigrationDoc, waiting func(process string)) error {
-	holder, err := s.takeTurn(ctx, documentMigrationSetting, waiting)
+	holder, err := s.member.TakeTurn(ctx, documentMigrationSetting, waiting)
 	if err != nil {
 		return err
 	}
@@ -183,7 +184,7 @@ func (s *Store) claimDocuments(ctx context.Context, recorded *documentMigrationD
 // changeDocumentMigration changes what is recorded. errOvertaken: this process was silent for so long that another one goes on.
 func (s *Store) changeDocumentMigration(ctx context.Context, update bson.D) error {
 	return s.db.Read(ctx, "settings", func(ctx context.Context) error {
-		result, err := s.settings.UpdateOne(ctx, mdb.Doc("_id", documentMigrationSetting, "driver", s.member.id), update)
+		result, err := s.settings.UpdateOne(ctx, mdb.Doc("_id", documentMigrationSetting, "driver", s.member.ID), update)
 		if err == nil && result.MatchedCount == 0 {
 			return errOvertaken
 		}
@@ -205,14 +206,14 @@ func (s *Store) readDocumentMigration(ctx context.Context, to *documentMigration
 // DocumentMigration says how far the migration of documents is.
 func (s *Store) DocumentMigration(ctx context.Context) (DocumentMigrationState, error) {
 	var d documentMigrationDoc
-	servers, err := s.servers(ctx)
+	servers, err := s.member.Servers(ctx)
 	if err == nil {
 		err = s.readDocumentMigration(ctx, &d)
 	}
 	written := s.written()
-	state := DocumentMigrationState{UnderWay: d.Driver != "" || d.Walks != nil, Finished: mdb.UTC(d.Finished), Newest: d.Newest.reach(written)}
+	state := DocumentMigrationState{UnderWay: d.Driver != "" || d.Walks != nil, Finished: mdb.UTC(d.Finished), Newest: d.Newest.Reach(written)}
 	for _, name := range slices.Sorted(maps.Keys(d.Walks)) {
-		if p := d.Walks[name]; p.Version == written.of(name) {
+		if p := d.Walks[name]; p.Version == written.Of(name) {
 			state.Collections = append(state.Collections, DocumentProgress{Collection: name, Done: p.Done, Total: p.Total})
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/wait"
 )
@@ -107,7 +108,7 @@ func (v feedMover) catchUp(ctx context.Context) error {
 		if did, err := v.s.workers.Once(ctx); err != nil {
 			return err
 		} else if !did {
-			wait.For(ctx, v.s.member.heartbeat/4, nil)
+			wait.For(ctx, v.s.member.Heartbeat/4, nil)
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -116,7 +117,7 @@ func (v feedMover) catchUp(ctx context.Context) error {
 }
 
 // compareUser compares a user's news and wall in both layouts.
-func (v feedMover) compareUser(ctx context.Context, move *moveDoc, user social.UserID) error {
+func (v feedMover) compareUser(ctx context.Context, move *cluster.Move, user social.UserID) error {
 	page := social.Page{Limit: readPosts}
 	news := func(ctx context.Context, layout feeds) ([]*social.Post, error) {
 		posts, err := layout.news(ctx, user, page)
@@ -151,7 +152,7 @@ func (v feedMover) seen(ctx context.Context, user social.UserID, posts []*social
 }
 
 // compareFeed compares what is read of a user in both layouts. That changes meanwhile, and the new layout may be late.
-func (v feedMover) compareFeed(ctx context.Context, move *moveDoc, what string, user social.UserID,
+func (v feedMover) compareFeed(ctx context.Context, move *cluster.Move, what string, user social.UserID,
 	read func(context.Context, feeds) ([]*social.Post, error),
 ) error {
 	from, to := v.s.feedLayouts[move.From], v.s.feedLayouts[move.To]
@@ -178,7 +179,7 @@ func (v feedMover) compareFeed(ctx context.Context, move *moveDoc, what string, 
 				Detail: fmt.Sprintf("the %s of user %s differ: %d posts in %q, %d in %q, and not the same", what, user.ID, len(after), move.From, len(got), move.To),
 			}
 		}
-		wait.For(ctx, v.s.member.heartbeat/4, nil)
+		wait.For(ctx, v.s.member.Heartbeat/4, nil)
 		if err := v.catchUp(ctx); err != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/cluster"
 )
 
 // TestFeedsThatWereBuiltTooEarlyAreBuiltAgain: one server keeps the new layout already, and has built somebody's feed in it, while
@@ -28,9 +29,9 @@ func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
 				ok(t, s.InsertPost(ctx, newStatus(user), anEvent(social.EventPostCreated)))
 			}
 			workOff(t, s, 1)
-			settings := must(s.readSettings(ctx))(t)
-			settings[m.setting.name].Move.Phase = phaseAnnounced
-			missed, before := newStatus(author), inEra(ctx, must(s.newEra(settings, s.written()))(t))
+			settings := must(s.member.ReadSettings(ctx))(t)
+			settings[m.setting.Name].Move.Phase = cluster.PhaseAnnounced
+			missed, before := newStatus(author), must(s.member.NewEra(settings, s.written()))(t).Context(ctx)
 			must(s.posts.InsertOne(ctx, newPostDoc(missed, postsVersion)))(t)
 			ok(t, s.feeds.postsAdded(before, []*social.Post{missed}))
 			ok(t, m.drive(ctx))

@@ -77,7 +77,7 @@ func (v graphMover) eachPage(ctx context.Context, m *migration, followed social.
 			return err
 		}
 		if fixed > 0 {
-			v.s.member.logger.WarnContext(ctx, "copies of follows differed, and were copied again", "user", followed.ID, "copies", fixed)
+			v.s.member.Logger.WarnContext(ctx, "copies of follows differed, and were copied again", "user", followed.ID, "copies", fixed)
 			m.fixed.Add(int64(fixed))
 		}
 		if len(read) < followersTogether {

@@ -184,7 +184,7 @@ func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) err
 		posts := mdb.Map(batch, func(p **newPost) *social.Post { return (*p).stored })
 		docs := mdb.Map(posts, func(p **social.Post) postDoc { return newPostDoc(*p, s.writes("posts")) })
 		for i := range docs {
-			docs[i].Homes = s.era(ctx).threads.marks
+			docs[i].Homes = s.inUse(ctx).threads.marks
 		}
 		if _, err := s.posts.InsertMany(ctx, docs); err != nil {
 			return err

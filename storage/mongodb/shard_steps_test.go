@@ -68,7 +68,7 @@ func TestUsersAreFoundThroughHandles(t *testing.T) {
 	}
 	handles = append(handles, "nobody")
 	plain := must(s.UsersByHandle(t.Context(), handles))(t)
-	s.routed = true
+	s.member.Routed = true
 	if routed := must(s.UsersByHandle(t.Context(), handles))(t); len(routed) != 21 || !reflect.DeepEqual(plain, routed) {
 		t.Errorf("%d users through handles, and %d by the index", len(routed), len(plain))
 	}

@@ -112,7 +112,7 @@ func shellKey(key bson.D) string {
 // Shard does what ShardCommands say, and tells done of each collection. It refuses what is no sharded cluster, and a collection
 // that is sharded in another way. Where it was stopped, it can go on: what is done stays as it is.
 func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
-	if !s.routed {
+	if !s.member.Routed {
 		return ErrNotSharded
 	}
 	return s.shardBy(ctx, func(command bson.D) error {

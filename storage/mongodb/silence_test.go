@@ -15,6 +15,7 @@ import (
 	"plaza/id"
 	"plaza/internal/testtime"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/wait"
 	"plaza/storage/mongodb/mongotest"
@@ -87,8 +88,7 @@ func (q *square) comment(s *Store) error {
 
 // die stops all that a killed server would do no more, and leaves its connections and transactions open.
 func (s *Store) die() {
-	s.member.stop()
-	<-s.member.stopped
+	s.member.Stop()
 }
 
 // TestADeadServerBlocksNobody: a server dies in the middle of a transaction on a replica set that would keep it open for an hour. The other server
@@ -128,14 +128,14 @@ func TestALivingServerLosesNothing(t *testing.T) {
 	uri := mongotest.OwnServer(t).URI()
 	living, other := openOn(t, uri, Options{}), openOn(t, uri, Options{})
 	q := newSquare(t, living)
-	all := must(other.servers(t.Context()))(t)
-	d := all[slices.IndexFunc(all, func(d serverDoc) bool { return d.ID == living.member.id })]
+	all := must(other.member.Servers(t.Context()))(t)
+	d := all[slices.IndexFunc(all, func(d cluster.Server) bool { return d.ID == living.member.ID })]
 	ctx, stop := context.WithCancel(t.Context())
 	var ending, writing sync.WaitGroup
 	ended := 0
 	ending.Go(func() {
 		for ctx.Err() == nil {
-			n, err := other.endTransactions(ctx, &d)
+			n, err := other.member.EndTransactions(ctx, &d)
 			if ended += n; err != nil && ctx.Err() == nil {
 				t.Error(err)
 			}
@@ -168,46 +168,12 @@ func TestInterruptedTransactionsRunAgain(t *testing.T) {
 	q := newSquare(t, s)
 	for n, command := range []string{"find", "update", "insert", "findAndModify", "commitTransaction"} {
 		point := mdb.Doc("configureFailPoint", "failCommand", "mode", mdb.Doc("times", 1),
-			"data", mdb.Doc("failCommands", bson.A{command}, "errorCode", mdb.Interrupted, "appName", appName(s.member.id)))
+			"data", mdb.Doc("failCommands", bson.A{command}, "errorCode", mdb.Interrupted, "appName", cluster.AppName(s.member.ID)))
 		ok(t, s.client.Database("admin").RunCommand(t.Context(), point).Err())
 		if err := q.comment(s); err != nil {
 			t.Errorf("%s %d: %v", command, n, err)
 		}
 		ok(t, s.client.Database("admin").RunCommand(t.Context(), mdb.Doc("configureFailPoint", "failCommand", "mode", "off")).Err())
-	}
-}
-
-// TestSilenceIsMeasuredByOwnHeartbeats: who is heard is not silent, and who is not is silent only while this server's own heartbeats go on.
-func TestSilenceIsMeasuredByOwnHeartbeats(t *testing.T) {
-	t.Parallel()
-	const beat = time.Second
-	start := time.Unix(1_000_000, 0)
-	var w watches
-	at := func(beats int) time.Time { return start.Add(time.Duration(beats) * beat) }
-	look := func(own, other int) int {
-		w.look([]serverDoc{{ID: "own", At: at(own)}, {ID: "other", At: at(other)}}, "own", 2*beat)
-		return int(w.others["other"].quiet / beat)
-	}
-	for _, step := range []struct{ own, other, want int }{
-		{0, 0, 0},
-		{1, 1, 0},
-		{2, 1, 1}, // the other one is silent …
-		{3, 1, 2},
-		{4, 4, 0},  // … and is heard
-		{4, 4, 0},  // the database stalls for both
-		{40, 4, 2}, // this server is heard first
-		{41, 41, 0},
-		{42, 41, 1},
-		{42, 41, 1}, // this server is silent, too
-		{90, 41, 3},
-	} {
-		if got := look(step.own, step.other); got != step.want {
-			t.Errorf("at %d, heard at %d: silent for %d beats, want %d", step.own, step.other, got, step.want)
-		}
-	}
-	w.look([]serverDoc{{ID: "own", At: at(100)}}, "own", 2*beat)
-	if len(w.others) != 1 {
-		t.Errorf("%d servers are watched, want 1", len(w.others))
 	}
 }
 

@@ -24,6 +24,7 @@ import (
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb/internal/adstore"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -33,11 +34,13 @@ const (
 	defaultTimeout        = 10 * time.Second
 	defaultConnectTimeout = 7 * time.Second
 	closeTimeout          = 5 * time.Second
-	// lostTimeout bounds what a closing store tries on a database that does not answer.
-	lostTimeout = 500 * time.Millisecond
-	// electionTime is how long a call waits for a primary, or for the next heartbeat. With the
-	// abortTimeout of a transaction that was under way, a call without a primary fails within 5 s.
-	electionTime = 4 * time.Second
+	// defaultHeartbeat is how often a server says that it lives, and looks for changed settings.
+	defaultHeartbeat = time.Second
+	// defaultLease is how long it may act without a heartbeat. After a crash the others wait that long where
+	// they have to be sure that the server does nothing more.
+	defaultLease = 8 * time.Second
+	// defaultTransactionLife is the database's transactionLifetimeLimitSeconds.
+	defaultTransactionLife = time.Minute
 )
 
 // Options changes how Open connects. The zero value is good.
@@ -84,7 +87,7 @@ type Options struct {
 	// MustExist lets Open refuse a database that no server has opened yet, and leave it as it is.
 	MustExist bool
 
-	edition *edition // of tests
+	edition *cluster.Edition // of tests
 }
 
 // Store is a storage.Store on MongoDB.
@@ -92,7 +95,6 @@ type Store struct {
 	client  *mongo.Client
 	timeout time.Duration
 	address connect.Address
-	routed  bool // through a mongos, to shards
 	db      *mdb.DB
 	feeds   movingFeeds
 	graph   movingGraph
@@ -103,9 +105,8 @@ type Store struct {
 
 	newPosts    *mdb.WriteQueue[string, *newPost] // of one key: all posts are in one sequence
 	newComments *mdb.WriteQueue[social.PostID, *newComment]
-	member      *member
+	member      *cluster.Member[inUse]
 	ads         *adstore.Store
-	edition     edition
 
 	threadLayouts   map[string]threads
 	feedLayouts     map[string]feeds
@@ -162,9 +163,7 @@ func Open(ctx context.Context, uri string, o Options) (*Store, error) {
 	if err != nil {
 		return nil, errors.Join(err, connect.Disconnect(client))
 	}
-	s := newStore(client, address.Database, self, o)
-	s.address = address
-	s.routed = server.IsRouter()
+	s := newStore(client, address, server.IsRouter(), self, o)
 	if err := s.prepare(ctx, o); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -178,7 +177,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	if err := s.claimVersions(ctx); err != nil {
+	if err := s.member.ClaimVersions(ctx, s.users); err != nil {
 		return err
 	}
 	if err := s.settle(ctx, commentsSetting(), o.Comments); err != nil {
@@ -193,7 +192,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.renameThreads(ctx); err != nil {
 		return err
 	}
-	if err := s.member.join(ctx); err != nil {
+	if err := s.member.Join(ctx); err != nil {
 		return err
 	}
 	if err := s.createIndexes(ctx); err != nil {
@@ -202,7 +201,7 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.startSequence(ctx); err != nil {
 		return err
 	}
-	if o.Unfinished != nil && !s.written().reach(s.edition.newest) {
+	if o.Unfinished != nil && !s.written().Reach(s.member.Edition.Newest) {
 		o.Unfinished()
 	}
 	return nil
@@ -228,14 +227,11 @@ func orDefault(d, fallback time.Duration) time.Duration {
 	return d
 }
 
-// appName is what the connections of a store are called, in MongoDB's log too: they tell whose a transaction is.
-func appName(self string) string { return "plaza " + self }
-
 // clientOptions are the URI's, except for what the contract depends on.
 func clientOptions(uri, self string, o Options) *options.ClientOptions {
 	journaled := true
 	client := options.Client().ApplyURI(uri).
-		SetAppName(appName(self)).
+		SetAppName(cluster.AppName(self)).
 		SetRegistry(mdb.Registry).
 		SetDialer(&connect.Dialer{}).
 		SetReadPreference(readpref.Primary()).
@@ -243,7 +239,7 @@ func clientOptions(uri, self string, o Options) *options.ClientOptions {
 		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journaled}).
 		SetRetryReads(true).
 		SetRetryWrites(true).
-		SetServerSelectionTimeout(min(o.Timeout, electionTime))
+		SetServerSelectionTimeout(min(o.Timeout, cluster.ElectionTime))
 	client.Timeout = nil // each call sets its own deadline; event streams have none
 	if o.Monitor != nil {
 		client.SetMonitor(o.Monitor)
@@ -251,10 +247,10 @@ func clientOptions(uri, self string, o Options) *options.ClientOptions {
 	return client
 }
 
-func newStore(client *mongo.Client, database, self string, o Options) *Store {
-	db := client.Database(database)
+func newStore(client *mongo.Client, address connect.Address, routed bool, self string, o Options) *Store {
+	db := client.Database(address.Database)
 	s := &Store{
-		client: client, timeout: o.Timeout, transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
+		client: client, address: address, timeout: o.Timeout, transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
 		users: db.Collection("users"), profiles: db.Collection("profiles"), properties: db.Collection("properties"),
 		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
 		circles: db.Collection("circles"), edges: db.Collection("edges"),
@@ -263,7 +259,7 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 		threadMutes: db.Collection("threadMutes"),
 		events:      db.Collection("events"), settings: db.Collection("settings"),
 		jobs: jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
-		erasing: defaultEraseTimes, edition: thisEdition(),
+		erasing: defaultEraseTimes,
 
 		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
 		newsBuckets: db.Collection("newsBuckets"),
@@ -271,14 +267,11 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 
 		threadLayouts: map[string]threads{}, feedLayouts: map[string]feeds{}, graphLayouts: map[string]followerGraph{},
 	}
-	if o.edition != nil {
-		s.edition = *o.edition
-	}
 	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
-	s.member = newMember(s, db.Collection("servers"), self, o)
-	s.db = mdb.NewDB(client, o.Timeout, s.member, s.jobs)
+	s.member = s.newMember(self, routed, o)
+	s.db = s.member.DB
 	s.ads = adstore.New(db, s.db, s.writes)
-	s.workers = jobs.NewWorkers(s.jobs, s.db, s.member.logger, s.doJob)
+	s.workers = jobs.NewWorkers(s.jobs, s.db, s.member.Logger, s.doJob)
 	for name, layout := range commentLayouts {
 		s.threadLayouts[name] = layout(db)
 	}
@@ -293,10 +286,24 @@ func newStore(client *mongo.Client, database, self string, o Options) *Store {
 	return s
 }
 
+// cluster.New makes the store one of the servers of its database.
+func (s *Store) newMember(self string, routed bool, o Options) *cluster.Member[inUse] {
+	c := cluster.Config[inUse]{
+		Client: s.client, Database: s.address.Database, Self: self, Routed: routed, Jobs: s.jobs, Edition: thisEdition(),
+		Settings: []string{commentsSetting().Name, feedsSetting().Name, graphSetting().Name}, Use: s.use,
+		Timeout: o.Timeout, Heartbeat: orDefault(o.Heartbeat, defaultHeartbeat), Lease: orDefault(o.Lease, defaultLease),
+		TransactionLife: s.transactionLife, Logger: o.Logger, Outdated: o.Outdated,
+	}
+	if o.edition != nil {
+		c.Edition = *o.edition
+	}
+	return cluster.New(c)
+}
+
 // Description implements storage.Store: the layouts are those that are read now.
 func (s *Store) Description() storage.Description {
 	return storage.Description{
-		Engine: "MongoDB", Database: strings.Join(s.address.Hosts, ",") + "/" + s.address.Database, Layouts: maps.Clone(s.member.now().layouts),
+		Engine: "MongoDB", Database: strings.Join(s.address.Hosts, ",") + "/" + s.address.Database, Layouts: maps.Clone(s.member.Now().Layouts),
 	}
 }
 
@@ -305,7 +312,7 @@ func (s *Store) Ping(ctx context.Context) error {
 	err := s.db.Read(ctx, "ping", func(ctx context.Context) error {
 		return s.client.Ping(ctx, readpref.Primary())
 	})
-	if err == nil && s.member.full.Load() {
+	if err == nil && s.member.IsFull() {
 		return social.ErrNoRoom
 	}
 	return err
@@ -313,6 +320,6 @@ func (s *Store) Ping(ctx context.Context) error {
 
 // Close waits up to 5 s for calls under way, and closes all connections.
 func (s *Store) Close() error {
-	s.member.leave()
+	s.member.Leave()
 	return connect.Disconnect(s.client)
 }

@@ -124,11 +124,11 @@ func (s *Store) renameThreads(ctx context.Context) error {
 	if err != nil || len(names) == 0 {
 		return mdb.Translate(ctx, "rename threads", err)
 	}
-	settings, err := s.readSettings(ctx)
+	settings, err := s.member.ReadSettings(ctx)
 	if err != nil {
 		return mdb.Translate(ctx, "rename threads", err)
 	}
-	t, ok := s.threadLayouts[settings[commentsSetting().name].Value].(bucketThreads)
+	t, ok := s.threadLayouts[settings[commentsSetting().Name].Value].(bucketThreads)
 	if !ok {
 		return nil // a migration has left it; nobody reads it
 	}

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -26,11 +27,11 @@ type threadsInUse struct {
 	marks  []string           // what new posts say
 }
 
-func (s *Store) newThreadsInUse(d *settingDoc) threadsInUse {
+func (s *Store) newThreadsInUse(d *cluster.Setting) threadsInUse {
 	all := threadsInUse{read: s.threadLayouts[d.Value]}
 	if m := d.Move; m != nil {
 		all.moving = map[string]threads{m.From: s.threadLayouts[m.From], m.To: s.threadLayouts[m.To]}
-		if m.keepsBoth() {
+		if m.KeepsBoth() {
 			all.marks = []string{m.From, m.To}
 		}
 	}
@@ -47,10 +48,10 @@ func (t threadsInUse) indexes() map[*mongo.Collection][]mongo.IndexModel {
 }
 
 func (t movingThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
-	return t.s.member.now().threads.indexes()
+	return t.s.member.Now().InUse.threads.indexes()
 }
 
-func (t movingThreads) read(ctx context.Context) threads { return t.s.era(ctx).threads.read }
+func (t movingThreads) read(ctx context.Context) threads { return t.s.inUse(ctx).threads.read }
 
 // homesDoc is a post's word on where its thread lies.
 type homesDoc struct {
@@ -68,7 +69,7 @@ type copyingDoc struct {
 // of are the layouts in which a post's thread lies; the first is that which is read. The transaction has written the post, so
 // that nobody changes them before it ends.
 func (t movingThreads) of(ctx context.Context, post social.PostID) ([]threads, error) {
-	h := t.s.era(ctx).threads
+	h := t.s.inUse(ctx).threads
 	if h.moving == nil {
 		return []threads{h.read}, nil
 	}
@@ -128,7 +129,7 @@ func (t movingThreads) remove(ctx context.Context, post social.PostID, comment s
 
 // removeThread looks everywhere: the post has gone already.
 func (t movingThreads) removeThread(ctx context.Context, post social.PostID) error {
-	h := t.s.era(ctx).threads
+	h := t.s.inUse(ctx).threads
 	if h.moving == nil {
 		return h.read.removeThread(ctx, post)
 	}
@@ -141,7 +142,7 @@ func (t movingThreads) removeThread(ctx context.Context, post social.PostID) err
 }
 
 func (t movingThreads) removePart(ctx context.Context, post social.PostID, most int) (did bool, err error) {
-	h := t.s.era(ctx).threads
+	h := t.s.inUse(ctx).threads
 	if h.moving == nil {
 		return h.read.removePart(ctx, post, most)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 
+	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/wait"
 )
 
@@ -19,33 +20,33 @@ func (s *Store) UpgradeDocuments(ctx context.Context) {
 	for ctx.Err() == nil {
 		if err := u.step(ctx); err != nil && ctx.Err() == nil {
 			if u.isNew("failed") {
-				s.member.logger.WarnContext(ctx, "documents of older versions could not be upgraded; trying again", "error", err)
+				s.member.Logger.WarnContext(ctx, "documents of older versions could not be upgraded; trying again", "error", err)
 			}
 		}
-		wait.For(ctx, 2*s.member.heartbeat, nil)
+		wait.For(ctx, 2*s.member.Heartbeat, nil)
 	}
 }
 
 // documentUpgrade is what a server knows of the upgrading of documents.
 type documentUpgrade struct {
 	s    *Store
-	done versions // to which all documents were upgraded; nil: it is not known
-	said string   // what the log was told last
+	done cluster.Versions // to which all documents were upgraded; nil: it is not known
+	said string           // what the log was told last
 }
 
 // step upgrades all documents, unless that is done already, or is for later, or another server is at it.
 func (u *documentUpgrade) step(ctx context.Context) error {
 	written := u.s.written()
-	if u.done != nil && u.done.reach(written) {
+	if u.done != nil && u.done.Reach(written) {
 		return nil
 	}
-	older, err := u.s.serversBefore(ctx, written, writes)
+	older, err := u.s.member.ServersBefore(ctx, written, cluster.Writes)
 	if err != nil {
 		return err
 	}
 	if len(older) > 0 { // what they write after the upgrade has passed would be missed
 		if u.isNew("waiting") {
-			u.s.member.logger.WarnContext(ctx, "documents of older versions are upgraded when servers of the older version have stopped", "servers", strings.Join(older, "; "))
+			u.s.member.Logger.WarnContext(ctx, "documents of older versions are upgraded when servers of the older version have stopped", "servers", strings.Join(older, "; "))
 		}
 		return nil
 	}
@@ -54,13 +55,13 @@ func (u *documentUpgrade) step(ctx context.Context) error {
 		return err
 	}
 	if len(old) > 0 && u.isNew("upgrading") {
-		u.s.member.logger.WarnContext(ctx, "documents of older versions are being upgraded: until that is done, usersByName does not find everyone", "collections", strings.Join(old, ", "))
+		u.s.member.Logger.WarnContext(ctx, "documents of older versions are being upgraded: until that is done, usersByName does not find everyone", "collections", strings.Join(old, ", "))
 	}
 	if err := u.all(ctx); err != nil {
 		return err
 	}
 	if len(old) > 0 && u.done != nil {
-		u.s.member.logger.InfoContext(ctx, "all documents are upgraded")
+		u.s.member.Logger.InfoContext(ctx, "all documents are upgraded")
 	}
 	return nil
 }

@@ -207,7 +207,7 @@ func (s *Store) UsersByHandle(ctx context.Context, handles []string) (map[string
 // usersNamed reads users by an index, or, on a sharded cluster, where a handle does not tell on which shard its user lies, through
 // their handles' documents: that costs a single server more than twice as much.
 func (s *Store) usersNamed(ctx context.Context, handles []string) ([]userDoc, error) {
-	if !s.routed {
+	if !s.member.Routed {
 		return mdb.FindAll[userDoc](ctx, s.users, mdb.Doc("handle", mdb.Doc("$in", handles)), len(handles), options.Find().SetHint(byHandle))
 	}
 	return mdb.AggregateAll[userDoc](ctx, s.handles, bson.A{

@@ -1,0 +1,50 @@
+package cluster
+
+import (
+	"cmp"
+	"fmt"
+	"log/slog"
+	"os"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Config says what a server is, and what it works with.
+type Config[L any] struct {
+	Client   *mongo.Client
+	Database string
+	Self     string // the server's id
+	Routed   bool   // the client is connected to a mongos
+	Jobs     mdb.Jobs
+	Edition  Edition
+	Settings []string // what servers have to agree on, by name
+	// Use is what settings mean to calls. Errors: of settings that this server does not know.
+	Use func(settings map[string]*Setting) (L, error)
+
+	Timeout         time.Duration // of a call
+	Heartbeat       time.Duration
+	Lease           time.Duration // how long the server works without a heartbeat
+	TransactionLife time.Duration // the database's transactionLifetimeLimitSeconds
+	Logger          *slog.Logger  // optional
+	Outdated        func(error)   // is told when the server knows too little to go on; optional
+}
+
+// New makes a server that has not joined the others yet. It sends nothing.
+func New[L any](c Config[L]) *Member[L] {
+	host, _ := os.Hostname() // for people alone
+	db := c.Client.Database(c.Database)
+	m := &Member[L]{
+		roster: &roster{
+			client: c.Client, collection: db.Collection("servers"), settings: db.Collection("settings"), names: c.Settings, Edition: c.Edition,
+			ID: c.Self, process: fmt.Sprintf("%s, process %d", host, os.Getpid()),
+			Heartbeat: c.Heartbeat, lease: c.Lease, timeout: c.Timeout, transactionLife: c.TransactionLife, Routed: c.Routed,
+			changed: make(chan struct{}, 1),
+		},
+		use: c.Use, renewed: make(chan struct{}), Logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), outdated: c.Outdated,
+	}
+	m.DB = mdb.NewDB(c.Client, c.Timeout, m, c.Jobs)
+	return m
+}

@@ -1,0 +1,174 @@
+package cluster
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"sync"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/wait"
+)
+
+// errStaleBeat: another heartbeat has counted since this one began.
+var errStaleBeat = errors.New("a later heartbeat has overtaken this one")
+
+// run renews the lease until ctx ends. A heartbeat that hangs, on a dead connection for example, does not delay the next ones: each
+// takes another connection.
+func (m *Member[L]) run(ctx context.Context) {
+	var beats sync.WaitGroup
+	defer beats.Wait()
+	for ctx.Err() == nil {
+		wait.For(ctx, m.Heartbeat, m.changed)
+		ended := make(chan struct{})
+		beats.Go(func() {
+			defer close(ended)
+			m.tryBeat(ctx)
+		})
+		wait.For(ctx, m.lease/8, ended) // a beat has half a lease, so at most five run at once
+	}
+}
+
+func (m *Member[L]) tryBeat(ctx context.Context) {
+	err := m.beat(ctx, m.lease/2) // so that there is time for another
+	switch {
+	case errors.Is(err, ErrTooNew):
+		m.retire(ctx, err)
+		m.stop()
+	case errors.Is(err, errStaleBeat) || ctx.Err() != nil:
+	default:
+		m.noteRoom(ctx, err)
+		m.noteFailure(ctx, err)
+	}
+}
+
+// noteFailure logs when heartbeats begin to fail, and when they succeed again. A full disk has its own message.
+func (m *Member[L]) noteFailure(ctx context.Context, err error) {
+	switch {
+	case mdb.IsNoRoom(err):
+	case err != nil && !m.failing.Swap(true):
+		m.Logger.WarnContext(ctx, "the server's heartbeat fails", "error", err)
+	case err == nil && m.failing.Swap(false):
+		m.Logger.InfoContext(ctx, "the server's heartbeat is back")
+	}
+}
+
+// noteRoom takes notice of whether the database had room for a heartbeat.
+func (m *Member[L]) noteRoom(ctx context.Context, err error) {
+	switch full := mdb.IsNoRoom(err); {
+	case full && !m.full.Swap(true):
+		m.Logger.ErrorContext(ctx, "the database's disk is full: nothing can be stored until there is room, reads go on", "error", err)
+	case err == nil && m.full.Swap(false):
+		m.Logger.InfoContext(ctx, "the database's disk has room again")
+	}
+}
+
+// findings are what one heartbeat has read.
+type findings[L any] struct {
+	settings map[string]*Setting
+	era      *Era[L] // that the settings stand for
+}
+
+// beat renews the leases and adopts what has changed. The server stores its heartbeat before it reads the settings: a change
+// that comes after that waits for it. errStaleBeat: a later heartbeat has counted.
+func (m *Member[L]) beat(ctx context.Context, within time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	began := time.Now()
+	notRenewed := m.Renew(ctx)
+	found, err := m.find(ctx)
+	switch {
+	case errors.Is(err, ErrTooNew):
+		return err
+	case m.isStale(began):
+		return errStaleBeat
+	case err != nil:
+		return cmp.Or(notRenewed, err)
+	}
+	if !m.adopt(ctx, found, began, notRenewed == nil) {
+		return errStaleBeat
+	}
+	return notRenewed
+}
+
+// find reads what servers agree on.
+func (m *Member[L]) find(ctx context.Context) (found findings[L], err error) {
+	recorded, err := m.ReadVersions(ctx)
+	if err != nil {
+		return found, err
+	}
+	if err := m.Edition.admits(recorded); err != nil {
+		return found, err
+	}
+	if found.settings, err = m.ReadSettings(ctx); err != nil {
+		return found, err
+	}
+	found.era, err = m.NewEra(found.settings, recorded.Newest)
+	return found, err
+}
+
+// isStale says whether another heartbeat has counted since this one began.
+func (m *Member[L]) isStale(began time.Time) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return !began.After(m.counted)
+}
+
+// Renew stores a heartbeat: what the server is, and the oldest generations and versions that its calls still work by.
+func (m *Member[L]) Renew(ctx context.Context) error {
+	oldest := m.oldest()
+	d := mdb.Doc("v", mdb.FirstVersion, "process", m.process, "app", AppName(m.ID), "user", m.user,
+		"adopted", oldest.Generations, "knows", m.Edition.Newest, "writes", oldest.written, "lease", m.lease.Milliseconds())
+	update := mdb.Doc("$set", d, "$currentDate", mdb.Doc("at", true))
+	renewed, err := m.collection.UpdateOne(ctx, mdb.Doc("_id", m.ID), update)
+	if err == nil && renewed.MatchedCount == 0 {
+		// Only now an upsert: a heartbeat that leave has cancelled may still arrive, after the document was removed.
+		_, err = m.collection.UpdateOne(ctx, mdb.Doc("_id", m.ID), update, options.UpdateOne().SetUpsert(true))
+	}
+	return err
+}
+
+// tell logs what changed settings mean.
+func (m *Member[L]) tell(ctx context.Context, before, now map[string]*Setting) {
+	for name, d := range before {
+		m.tellChange(ctx, d, now[name])
+	}
+}
+
+// tellChange logs what a changed setting means to the operator. The server may have missed phases.
+func (m *Member[L]) tellChange(ctx context.Context, before, now *Setting) {
+	logger := m.Logger.With("of", now.Name, "layout", now.Value)
+	if before.Value != now.Value {
+		logger.InfoContext(ctx, "another layout is read now", "before", before.Value)
+	}
+	switch {
+	case before.Move == nil || now.Move != nil:
+	case now.Value == before.Move.To:
+		logger.InfoContext(ctx, "the migration is finished", "removed", before.Move.From)
+	default:
+		logger.InfoContext(ctx, "the migration was backed out of", "removed", before.Move.To)
+	}
+}
+
+// retire ends the server's part for good: it knows too little of what the others write. Calls under way do not write any more.
+func (m *Member[L]) retire(ctx context.Context, why error) {
+	m.mu.Lock()
+	if m.left {
+		m.mu.Unlock()
+		return
+	}
+	for _, e := range m.eras {
+		e.ended = true
+	}
+	m.left, m.readsUntil, m.writesUntil = true, time.Time{}, time.Time{}
+	close(m.renewed)
+	m.renewed = make(chan struct{})
+	m.mu.Unlock()
+	m.Logger.ErrorContext(ctx, "the upgrade to a newer Plaza is finished: this server has stopped", "error", why)
+	if m.outdated != nil {
+		m.outdated(why)
+	}
+}

@@ -1,0 +1,40 @@
+package cluster
+
+import (
+	"testing"
+	"time"
+)
+
+// TestSilenceIsMeasuredByOwnHeartbeats: who is heard is not silent, and who is not is silent only while this server's own heartbeats go on.
+func TestSilenceIsMeasuredByOwnHeartbeats(t *testing.T) {
+	t.Parallel()
+	const beat = time.Second
+	start := time.Unix(1_000_000, 0)
+	var w watches
+	at := func(beats int) time.Time { return start.Add(time.Duration(beats) * beat) }
+	look := func(own, other int) int {
+		w.look([]Server{{ID: "own", At: at(own)}, {ID: "other", At: at(other)}}, "own", 2*beat)
+		return int(w.others["other"].quiet / beat)
+	}
+	for _, step := range []struct{ own, other, want int }{
+		{0, 0, 0},
+		{1, 1, 0},
+		{2, 1, 1}, // the other one is silent …
+		{3, 1, 2},
+		{4, 4, 0},  // … and is heard
+		{4, 4, 0},  // the database stalls for both
+		{40, 4, 2}, // this server is heard first
+		{41, 41, 0},
+		{42, 41, 1},
+		{42, 41, 1}, // this server is silent, too
+		{90, 41, 3},
+	} {
+		if got := look(step.own, step.other); got != step.want {
+			t.Errorf("at %d, heard at %d: silent for %d beats, want %d", step.own, step.other, got, step.want)
+		}
+	}
+	w.look([]Server{{ID: "own", At: at(100)}}, "own", 2*beat)
+	if len(w.others) != 1 {
+		t.Errorf("%d servers are watched, want 1", len(w.others))
+	}
+}
