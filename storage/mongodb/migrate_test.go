@@ -31,10 +31,15 @@ func twoTowns(t *testing.T, o mongodb.Options) (one, two *town) {
 	t.Helper()
 	uri, database := mongotest.Database(t)
 	uri = inDatabase(t, uri, database)
-	open := func() *town {
-		return &town{Store: openAt(t, uri, brisk(o)), uri: uri, layout: o.Comments, t: t, ctx: t.Context()}
-	}
-	return open(), open()
+	return newTownAt(t, nil, uri, brisk(o)), newTownAt(t, nil, uri, brisk(o))
+}
+
+// withoutTransactionLimit starts a server on which a transaction may take an hour, and returns a database's URI and the matching
+// options: a long thread is compared in one transaction, which takes minutes on a slow machine.
+func withoutTransactionLimit(t *testing.T, comments string) (uri string, o mongodb.Options) {
+	t.Helper()
+	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600"))
+	return inDatabase(t, server.URI(), "plaza"), brisk(mongodb.Options{Comments: comments, TransactionLife: time.Hour})
 }
 
 // migrate moves comments. No copy may differ.
@@ -451,10 +456,8 @@ func TestAVeryLongThreadMoves(t *testing.T) {
 	if testing.Short() {
 		size /= 8
 	}
-	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600"))
-	w := newTownAt(t, nil, inDatabase(t, server.URI(), "plaza"), brisk(mongodb.Options{
-		Comments: mongodb.CommentsDocuments, TransactionLife: time.Hour,
-	}))
+	uri, options := withoutTransactionLimit(t, mongodb.CommentsDocuments)
+	w := newTownAt(t, nil, uri, options)
 	ada := w.people(1)[0].User.ID
 	p := w.post(status(ada, ada, public))
 	w.ok(w.Fill(w.ctx, p.ID, forest(p, ada, size)))
@@ -480,7 +483,8 @@ func TestAVeryLongThreadMoves(t *testing.T) {
 func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
 	t.Parallel()
 	const size, writers = 11_000, 4
-	one, two := twoTowns(t, mongodb.Options{Comments: mongodb.CommentsDocuments})
+	uri, options := withoutTransactionLimit(t, mongodb.CommentsDocuments)
+	one, two := newTownAt(t, nil, uri, options), newTownAt(t, nil, uri, options)
 	ada := one.people(1)[0].User.ID
 	p := one.post(status(ada, ada, public))
 	old := forest(p, ada, size)
