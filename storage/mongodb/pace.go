@@ -2,6 +2,7 @@ package mongodb
 
 import (
 	"context"
+	"time"
 
 	"golang.org/x/time/rate"
 )
@@ -14,7 +15,9 @@ func newPace(perSecond, step int) pace {
 	if perSecond <= 0 {
 		return pace{rate.NewLimiter(rate.Inf, step)}
 	}
-	return pace{rate.NewLimiter(rate.Limit(perSecond), step)}
+	p := pace{rate.NewLimiter(rate.Limit(perSecond), step)}
+	p.AllowN(time.Now(), step) // even the first step takes its time
+	return p
 }
 
 // wait returns when the next step may begin, after one of n entries. Error: ctx's, as soon as it is known that ctx ends before that.

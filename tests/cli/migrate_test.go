@@ -139,7 +139,7 @@ func (f *forum) stateOf(subject mongodb.Subject) mongodb.MigrationState {
 // killIn starts a migration, does something until it is in the middle of a phase, and kills it (SIGKILL).
 func (f *forum) killIn(uri string, subject mongodb.Subject, phase string, meanwhile func(), args ...string) {
 	f.t.Helper()
-	command, _, said := migrateProcess(f.t, uri, append([]string{string(subject), "--rate=400"}, args...)...)
+	command, _, said := migrateProcess(f.t, uri, append([]string{string(subject), "--rate=100"}, args...)...)
 	f.ok(command.Start())
 	in := func() bool {
 		s := f.stateOf(subject)
