@@ -10,8 +10,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/id"
+	"plaza/internal/testtime"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/mongotest"
 )
 
 // FollowersTogether is for tests of what is copied page by page.
@@ -67,6 +69,39 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	if m.d.Move.Fixed != 0 {
 		t.Errorf("%d copies differed", m.d.Move.Fixed)
 	}
+}
+
+// TestAFollowThatEndsBeforeTheCopy: while copying is announced, one server already keeps both layouts and copies a new
+// follow. Another one, which does not know yet, ends that follow. Copying must remove the copy.
+func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
+	t.Parallel()
+	uri, database := mongotest.Database(t)
+	first := openIn(t, uri, database, Options{Heartbeat: 10 * time.Millisecond})
+	second, ctx := openIn(t, uri, database, Options{Heartbeat: time.Hour}), t.Context()
+	author, followers := fans(t, first, 2)
+	stays, leaves := followers[0], followers[1]
+	m := must(first.newMigration(Migration{Subject: MigrateGraph, To: GraphTwo, Goal: GoalSwitch}))(t)
+	ok(t, m.claim(ctx))
+	must(m.step(ctx))(t) // announced
+	second.member.Hurry()
+	ok(t, m.agree(ctx))
+	must(m.step(ctx))(t) // copying
+	testtime.Eventually(t, "the first server keeps both layouts", func() bool { return len(first.member.Now().InUse.graph.kept) == 2 })
+
+	friends := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: leaves, Name: "Friends"}
+	ok(t, first.InsertCircle(ctx, friends, anEvent(social.EventCircleCreated)))
+	added := social.Membership{Circle: friends.ID, Owner: leaves, Member: author}
+	must(first.AddToCircle(ctx, added, social.EdgeID{ID: id.New()}, anEvent(social.EventMemberAdded)))(t)
+	must(second.Unfollow(ctx, leaves, author, anEvent(social.EventUnfollowed)))(t)
+
+	second.member.Hurry()
+	ok(t, m.agree(ctx))
+	ok(t, m.mover.copy(ctx, m))
+	copies := must(mdb.FindAll[edgeDoc](ctx, first.graphLayouts[GraphTwo].followers(), mdb.Doc("other", author), 2))(t)
+	if len(copies) != 1 || copies[0].Owner != stays {
+		t.Errorf("%d followers were copied, want one: %+v", len(copies), copies)
+	}
+	ok(t, m.release(ctx))
 }
 
 // TestRepairsAreCountedOnce: the transaction that repairs copies meets another change, and runs again.

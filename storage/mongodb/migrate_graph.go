@@ -40,15 +40,26 @@ func (v graphMover) copy(ctx context.Context, m *migration) error {
 	if m.d.Move.To != GraphTwo {
 		return nil
 	}
-	to := v.s.graphLayouts[GraphTwo]
 	return v.s.eachUser(ctx, m, func(ctx context.Context, followed social.UserID) error {
-		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) (read []edgeDoc, fixed int, err error) {
-			if read, err = page.read(ctx, v.s.graphLayouts[GraphReverse], followersTogether); err != nil {
-				return nil, 0, err
-			}
-			return read, 0, to.followsChanged(ctx, read...)
+		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]edgeDoc, int, error) {
+			read, err := v.copyPage(ctx, m, page)
+			return read, 0, err
 		})
 	})
+}
+
+// copyPage copies a page of follows. It also removes copies of follows that have ended: before all servers kept both layouts
+// in step, one may have copied a follow that another one then ended.
+func (v graphMover) copyPage(ctx context.Context, m *migration, page followerRange) ([]edgeDoc, error) {
+	read, there, err := v.readBoth(ctx, m, page)
+	if err != nil {
+		return nil, err
+	}
+	changed := slices.Clone(read)
+	for _, follower := range onlyIn(there, read) {
+		changed = append(changed, edgeDoc{Owner: follower, Other: page.followed})
+	}
+	return read, v.s.graphLayouts[GraphTwo].filling().followsChanged(ctx, changed...)
 }
 
 // compare makes both layouts name the same followers with the same circles.
@@ -87,15 +98,21 @@ func (v graphMover) eachPage(ctx context.Context, m *migration, followed social.
 	}
 }
 
-// comparePage compares a page of the layout that is read with the same range of the other one.
-func (v graphMover) comparePage(ctx context.Context, m *migration, page followerRange) (read []edgeDoc, fixed int, err error) {
+// readBoth reads a page of the layout that is read, and the same range of the other one.
+func (v graphMover) readBoth(ctx context.Context, m *migration, page followerRange) (read, other []edgeDoc, err error) {
 	if read, err = page.read(ctx, v.s.graphLayouts[m.d.Move.From], followersTogether); err != nil {
-		return nil, 0, err
+		return nil, nil, err
 	}
 	if len(read) == followersTogether {
 		page.from = read[len(read)-1].Follow
 	}
-	other, err := page.read(ctx, v.s.graphLayouts[m.d.Move.To], 0) // all: it may have too many
+	other, err = page.read(ctx, v.s.graphLayouts[m.d.Move.To], 0) // all: it may have too many
+	return read, other, err
+}
+
+// comparePage repairs the copies that differ in a page of the layout that is read and in the same range of the other one.
+func (v graphMover) comparePage(ctx context.Context, m *migration, page followerRange) (read []edgeDoc, fixed int, err error) {
+	read, other, err := v.readBoth(ctx, m, page)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -129,26 +146,34 @@ func (v graphMover) repair(ctx context.Context, followed social.UserID, follower
 
 // differentFollowers are those that only one of the lists has, or that follow differently in them.
 func differentFollowers(a, b []edgeDoc) []social.UserID {
-	in := func(list []edgeDoc) map[social.UserID]string {
-		follows := make(map[social.UserID]string, len(list))
-		for i := range list {
-			follows[list[i].Owner] = list[i].followText()
-		}
-		return follows
-	}
-	all, others := in(a), in(b)
-	var different []social.UserID
-	for user, there := range others {
+	all := followTexts(a)
+	different := onlyIn(a, b)
+	for user, there := range followTexts(b) {
 		if all[user] != there {
 			different = append(different, user)
 		}
 	}
-	for user := range all {
-		if _, ok := others[user]; !ok {
-			different = append(different, user)
+	return different
+}
+
+// onlyIn are the followers that the first list has and the second one has not.
+func onlyIn(list, others []edgeDoc) (users []social.UserID) {
+	there := followTexts(others)
+	for i := range list {
+		if _, ok := there[list[i].Owner]; !ok {
+			users = append(users, list[i].Owner)
 		}
 	}
-	return different
+	return users
+}
+
+// followTexts are the follows of a list by their followers.
+func followTexts(list []edgeDoc) map[social.UserID]string {
+	follows := make(map[social.UserID]string, len(list))
+	for i := range list {
+		follows[list[i].Owner] = list[i].followText()
+	}
+	return follows
 }
 
 // followText is the same for edges whose follow and circles, in any order, are the same.
