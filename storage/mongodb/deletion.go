@@ -294,7 +294,7 @@ func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, 
 			return did, err
 		}
 	}
-	some, err := d.threads.removePart(ctx, post, emptiedTogether)
+	some, err := d.threads.RemovePart(ctx, post, emptiedTogether)
 	return did || some, err
 }
 

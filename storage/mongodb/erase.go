@@ -152,37 +152,21 @@ func byThread(comments []*social.Comment) [][]*social.Comment {
 func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments []*social.Comment) error {
 	post := comments[0].Post
 	err := s.db.Write(ctx, "erase comments", []id.ID{post.ID}, func(ctx context.Context) error {
-		// The post first, as in DeleteComment.
-		if err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", post), mdb.Doc("$inc", mdb.Doc("changes", 1, "threadRevision", 1))); err != nil {
+		deleted, err := s.threads.DeleteAll(ctx, post, mdb.Map(comments, func(c **social.Comment) social.CommentID { return (*c).ID }))
+		if err != nil {
 			return err
 		}
-		var events []any
-		for _, c := range comments {
-			err := s.threads.remove(ctx, post, c.ID)
-			if errors.Is(err, social.ErrNotFound) {
-				continue
-			}
-			if err != nil {
-				return err
-			}
-			events = append(events, newEventDoc(&social.Event{
-				ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: user, Target: user, Post: post, Comment: c.ID,
-			}))
-		}
-		if len(events) == 0 {
+		if len(deleted) == 0 {
 			return social.ErrNotFound // nor has the post changed: no copy of it is old
-		}
-		if err := mdb.UpdateOne(ctx, s.posts, mdb.Doc("_id", post), mdb.Doc("$inc", mdb.Doc("commentCount", -len(events)))); err != nil {
-			return err
-		}
-		if err := s.refreshLatest(ctx, post); err != nil {
-			return err
 		}
 		if err := s.feeds.postChanged(ctx, post); err != nil {
 			return err
 		}
-		_, err := s.events.InsertMany(ctx, events)
-		return err
+		return s.append(ctx, mdb.Map(deleted, func(comment *social.CommentID) social.Event {
+			return social.Event{
+				ID: social.EventID{ID: id.New()}, Kind: social.EventCommentDeleted, Actor: user, Target: user, Post: post, Comment: *comment,
+			}
+		})...)
 	})
 	if errors.Is(err, social.ErrNotFound) {
 		return nil
@@ -206,7 +190,7 @@ func (s *Store) CommentErasure(ctx context.Context, user social.UserID) (e socia
 
 func (s *Store) leftToErase(ctx context.Context, user social.UserID, upTo social.CommentID) (n int, err error) {
 	err = s.db.Read(ctx, "comments left to erase", func(ctx context.Context) error {
-		n, err = s.threads.countBy(ctx, user, upTo)
+		n, err = s.threads.CountBy(ctx, user, upTo)
 		return err
 	})
 	return n, err

@@ -1,7 +1,6 @@
 package mongodb
 
 import (
-	"fmt"
 	"maps"
 
 	"plaza/storage/mongodb/internal/adstore"
@@ -54,8 +53,5 @@ var readable = newestVersions()
 
 // known refuses a document of a version that this Plaza does not know.
 func known(collection string, version int) error {
-	if newest := readable.Of(collection); version > newest {
-		return fmt.Errorf("a document of %s of version %d (this Plaza knows %d) %w", collection, version, newest, cluster.ErrTooNew)
-	}
-	return nil
+	return readable.Known(collection, version)
 }

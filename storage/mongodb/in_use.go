@@ -6,11 +6,12 @@ import (
 	"fmt"
 
 	"plaza/storage/mongodb/internal/cluster"
+	"plaza/storage/mongodb/internal/threads"
 )
 
 // inUse are the layouts that calls of one era work with.
 type inUse struct {
-	threads threadsInUse
+	threads threads.InUse
 	feeds   feedsInUse
 	graph   graphInUse
 }
@@ -25,7 +26,7 @@ func (s *Store) use(settings map[string]*cluster.Setting) (inUse, error) {
 	if err != nil {
 		return inUse{}, err
 	}
-	return inUse{s.newThreadsInUse(comments), s.newFeedsInUse(feeds), s.newGraphInUse(graph)}, nil
+	return inUse{threads.NewInUse(s.threadLayouts, comments), s.newFeedsInUse(feeds), s.newGraphInUse(graph)}, nil
 }
 
 // checkKnown says whether there are all layouts that a setting names.

@@ -64,7 +64,7 @@ func declaredIndexes(t *testing.T) map[string]string {
 	s := newStore(client, connect.Address{}, false, "plaza", Options{})
 	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.ads.Indexes(), s.member.Indexes()}
 	for _, layout := range s.threadLayouts {
-		groups = append(groups, layout.indexes())
+		groups = append(groups, layout.Indexes())
 	}
 	for _, layout := range s.feedLayouts {
 		groups = append(groups, layout.indexes())

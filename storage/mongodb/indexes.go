@@ -28,10 +28,6 @@ const (
 	byWall       = "wallOwner_seq"
 	byAuthor     = "author_seq"
 	byInbox      = "inbox_seq"
-	byPost       = "post_seq"
-	byPostTree   = "post_treePath"
-	byPostSlug   = "post_slug"
-	byPostParent = "post_parent_seq"
 	byPostNumber = "post_number"
 	byDue        = "due"
 	byProperty   = "properties"
@@ -92,7 +88,7 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.indexes()
 	maps.Copy(all, s.member.Indexes())
-	maps.Copy(all, s.threads.indexes())
+	maps.Copy(all, s.member.Now().InUse.threads.Indexes())
 	maps.Copy(all, s.ads.Indexes())
 	for c, models := range s.graph.indexes() {
 		all[c] = append(all[c], models...)

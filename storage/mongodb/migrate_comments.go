@@ -18,6 +18,7 @@ import (
 	"plaza/social"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/threads"
 )
 
 // threadMover moves comment threads. Each post's thread is copied in one transaction, which also writes on the post where its
@@ -43,12 +44,12 @@ func (v threadMover) prepare(ctx context.Context, m *migration, layout string) e
 	if err := v.drop(ctx, m, layout); err != nil {
 		return err
 	}
-	return v.s.prepareIndexes(ctx, v.s.threadLayouts[layout].indexes())
+	return v.s.prepareIndexes(ctx, v.s.threadLayouts[layout].Indexes())
 }
 
 func (v threadMover) drop(ctx context.Context, m *migration, layout string) error {
 	return v.s.db.Read(ctx, "drop a layout", func(ctx context.Context) error {
-		for c := range v.s.threadLayouts[layout].indexes() {
+		for c := range v.s.threadLayouts[layout].Indexes() {
 			if err := m.still(ctx); err != nil {
 				return err
 			}
@@ -62,11 +63,11 @@ func (v threadMover) drop(ctx context.Context, m *migration, layout string) erro
 
 // threadHead is what a post says of its thread.
 type threadHead struct {
-	ID       social.PostID `bson:"_id"`
-	Author   social.UserID `bson:"author"`
-	Comments int           `bson:"commentCount"`
-	Homes    []string      `bson:"homes"`
-	Copying  *copyingDoc   `bson:"copying"`
+	ID       social.PostID    `bson:"_id"`
+	Author   social.UserID    `bson:"author"`
+	Comments int              `bson:"commentCount"`
+	Homes    []string         `bson:"homes"`
+	Copying  *threads.Copying `bson:"copying"`
 }
 
 // walk goes through the posts that are there when it begins, from where the phase was: those that come later are right from birth.
@@ -165,9 +166,6 @@ func hotPost(post social.PostID) []id.ID {
 }
 
 const (
-	// longThread is from how many comments on a thread is copied in several transactions: one that is too large for the
-	// database's cache fails.
-	longThread = 5000
 	// copyLease is how long nobody else changes a long thread, after the last part of it.
 	copyLease = 30 * time.Second
 	// copyAttempts is how often copying a long thread is begun again because somebody came in between.
@@ -180,7 +178,7 @@ func (v threadMover) copyThread(ctx context.Context, m *migration, head threadHe
 	if !again {
 		filter = append(filter, bson.E{Key: "homes", Value: mdb.Doc("$exists", false)})
 	}
-	if head.Comments < longThread {
+	if head.Comments < threads.LongThread {
 		err = v.copyAtOnce(ctx, m, filter, head.ID)
 	} else {
 		err = v.copyInParts(ctx, m, filter, head.ID)
@@ -203,19 +201,19 @@ func (v threadMover) copyAtOnce(ctx context.Context, m *migration, filter bson.D
 		if err := mdb.UpdateOne(ctx, v.s.posts, filter, v.isCopied(m)); err != nil {
 			return err
 		}
-		thread, err := from.thread(ctx, post)
+		thread, err := from.Thread(ctx, post)
 		if err != nil {
 			return err
 		}
-		parts, err := to.parts(post, thread)
+		parts, err := to.Parts(post, thread)
 		if err != nil {
 			return err
 		}
-		if err := to.removeThread(ctx, post); err != nil {
+		if err := to.RemoveThread(ctx, post); err != nil {
 			return err
 		}
 		for _, part := range parts {
-			if err := part.store(ctx); err != nil {
+			if err := part.Store(ctx); err != nil {
 				return err
 			}
 		}
@@ -256,13 +254,13 @@ func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D,
 		return err
 	}
 	still := mdb.Doc("_id", post, "copying.by", attempt, "threadRevision", revision)
-	var parts []threadPart
+	var parts []threads.Part
 	err = v.s.db.Read(ctx, "read a thread", func(ctx context.Context) error {
-		thread, err := from.thread(ctx, post)
+		thread, err := from.Thread(ctx, post)
 		if err != nil {
 			return err
 		}
-		parts, err = to.parts(post, thread)
+		parts, err = to.Parts(post, thread)
 		return err
 	})
 	if err != nil {
@@ -270,13 +268,13 @@ func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D,
 	}
 	// What an earlier attempt has left. Who was paused since it began must not remove what another process has copied.
 	err = v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt))), func(ctx context.Context) error {
-		return to.removeThread(ctx, post)
+		return to.RemoveThread(ctx, post)
 	})
 	if err != nil {
 		return err
 	}
 	for _, part := range parts {
-		err := v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt))), part.store)
+		err := v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt))), part.Store)
 		if err != nil {
 			return err
 		}
@@ -284,8 +282,8 @@ func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D,
 	return v.changeCopying(ctx, m, still, v.isCopied(m), func(context.Context) error { return nil })
 }
 
-func newCopying(attempt string) copyingDoc {
-	return copyingDoc{By: attempt, Until: time.Now().Add(copyLease)}
+func newCopying(attempt string) threads.Copying {
+	return threads.Copying{By: attempt, Until: time.Now().Add(copyLease)}
 }
 
 // giveUp lets people change a thread again that is not copied.
@@ -388,11 +386,11 @@ type threadDigest struct {
 }
 
 // digestOf reads a thread as people do, page by page.
-func digestOf(ctx context.Context, layout threads, post social.PostID, order social.CommentOrder) (d threadDigest, err error) {
+func digestOf(ctx context.Context, layout threads.Layout, post social.PostID, order social.CommentOrder) (d threadDigest, err error) {
 	list := social.List[social.Thread]{Of: social.Thread{Post: post, Order: order}, Page: social.Page{Limit: comparedTogether}}
 	sum := sha256.New()
 	for {
-		pages, err := layout.pages(ctx, []social.List[social.Thread]{list})
+		pages, err := layout.Pages(ctx, []social.List[social.Thread]{list})
 		if err != nil {
 			return d, err
 		}

@@ -14,6 +14,7 @@ import (
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/threads"
 )
 
 func newPostDoc(p *social.Post, v int) postDoc {
@@ -21,7 +22,7 @@ func newPostDoc(p *social.Post, v int) postDoc {
 		ID: p.ID, Version: v, Seq: p.ID, Author: p.Author, WallOwner: p.WallOwner,
 		Audience: audienceDoc(p.Audience), Inbox: inboxOf(p),
 		EditedAt: p.EditedAt, Revision: p.Revision,
-		CommentCount: p.CommentCount, Latest: newCommentDocs(p.Latest), Reactions: p.Reactions, Votes: p.Votes,
+		CommentCount: p.CommentCount, Latest: threads.NewDocuments(p.Latest), Reactions: p.Reactions, Votes: p.Votes,
 	}
 	d.Type, d.Detail = newDetail(p.Content)
 	if p.Replies.Kind != social.RepliesEveryone {
@@ -48,7 +49,7 @@ func (d *postDoc) post() *social.Post {
 	return &social.Post{
 		ID: d.ID, Author: d.Author, WallOwner: d.WallOwner, Audience: social.Audience(d.Audience),
 		Content: d.Detail.content(d.Type), EditedAt: mdb.UTC(d.EditedAt), Edits: d.Edits, Revision: d.Revision,
-		CommentCount: d.CommentCount, Latest: mdb.Map(d.Latest, (*commentDoc).comment),
+		CommentCount: d.CommentCount, Latest: mdb.Map(d.Latest, (*threads.Document).Comment),
 		Reactions: d.Reactions, Votes: d.Votes, Muters: d.Muters,
 		Replies: social.ReplyPolicy{Kind: cmp.Or(d.ReplyKind, social.RepliesEveryone), Circles: d.ReplyCircles},
 		Order:   cmp.Or(d.CommentOrder, social.OrderOldest),
@@ -184,7 +185,7 @@ func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) err
 		posts := mdb.Map(batch, func(p **newPost) *social.Post { return (*p).stored })
 		docs := mdb.Map(posts, func(p **social.Post) postDoc { return newPostDoc(*p, s.writes("posts")) })
 		for i := range docs {
-			docs[i].Homes = s.inUse(ctx).threads.marks
+			docs[i].Homes = s.inUse(ctx).threads.Marks()
 		}
 		if _, err := s.posts.InsertMany(ctx, docs); err != nil {
 			return err
@@ -327,7 +328,7 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 
 // deleteWithPost removes what hangs on a post.
 func (s *Store) deleteWithPost(ctx context.Context, post social.PostID) error {
-	if err := s.threads.removeThread(ctx, post); err != nil {
+	if err := s.threads.RemoveThread(ctx, post); err != nil {
 		return err
 	}
 	if _, err := s.versions.DeleteMany(ctx, mdb.Doc("post", post), options.DeleteMany().SetHint(byPostNumber)); err != nil {

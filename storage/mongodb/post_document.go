@@ -8,6 +8,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/threads"
 )
 
 // postDoc is a document of posts. It holds everything that a feed shows of a post, its newest comments included.
@@ -25,18 +26,18 @@ type postDoc struct {
 	CommentOrder social.CommentOrder `bson:"commentOrder,omitempty"` // absent: oldest first
 	Muters       int                 `bson:"muters,omitempty"`       // how many threadMutes there are
 
-	Type           social.PostType `bson:"type"`
-	Detail         detailDoc       `bson:"detail"`
-	EditedAt       time.Time       `bson:"editedAt,omitempty"`
-	Edits          int             `bson:"edits,omitempty"` // how many postVersions there are
-	Revision       int             `bson:"revision"`
-	Changes        int             `bson:"changes"`         // every change that an answer shows is counted
-	ThreadRevision int             `bson:"threadRevision"`  // every change of the thread is counted
-	Homes          []string        `bson:"homes,omitempty"` // the layouts in which the thread lies, if not in the settled one alone
-	CommentCount   int             `bson:"commentCount"`
-	Latest         []commentDoc    `bson:"latest"`
-	Reactions      reactionCounts  `bson:"reactions"`
-	Votes          []int           `bson:"votes,omitempty"`
+	Type           social.PostType    `bson:"type"`
+	Detail         detailDoc          `bson:"detail"`
+	EditedAt       time.Time          `bson:"editedAt,omitempty"`
+	Edits          int                `bson:"edits,omitempty"` // how many postVersions there are
+	Revision       int                `bson:"revision"`
+	Changes        int                `bson:"changes"`         // every change that an answer shows is counted
+	ThreadRevision int                `bson:"threadRevision"`  // every change of the thread is counted
+	Homes          []string           `bson:"homes,omitempty"` // the layouts in which the thread lies, if not in the settled one alone
+	CommentCount   int                `bson:"commentCount"`
+	Latest         []threads.Document `bson:"latest"`
+	Reactions      reactionCounts     `bson:"reactions"`
+	Votes          []int              `bson:"votes,omitempty"`
 }
 
 func (d *postDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {

@@ -13,6 +13,7 @@ import (
 
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/threads"
 )
 
 // ShardKeys are the declared shard keys of all collections of all layouts, by their names. A collection without one is not
@@ -35,7 +36,6 @@ func ShardKeys() map[string]bson.D {
 		"reactions":     own, // post and user
 		"votes":         own, // post and user
 		"threadMutes":   own, // post and user
-		"comments":      mdb.Doc("post", "hashed", "slug", 1),
 		"events":        own,
 		"newsLists":     own, // the user
 		"mergedAuthors": own, // the user
@@ -52,8 +52,7 @@ func ShardKeys() map[string]bson.D {
 	}
 	maps.Copy(keys, adstore.ShardKeys())
 	for layout := range commentLayouts {
-		keys[sharedBuckets+"."+layout] = mdb.Doc("post", "hashed", "_id", 1)
-		keys[allAuthors+"."+layout] = mdb.Doc("author", "hashed", "seq", 1)
+		maps.Copy(keys, threads.ShardKeys(layout))
 	}
 	return keys
 }

@@ -28,6 +28,7 @@ import (
 	"plaza/storage/mongodb/internal/connect"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/threads"
 )
 
 const (
@@ -100,7 +101,7 @@ type Store struct {
 	graph   movingGraph
 	jobs    *jobs.Queue
 	workers *jobs.Workers
-	threads movingThreads
+	threads *threads.Threads
 	erasing eraseTimes
 
 	newPosts    *mdb.WriteQueue[string, *newPost] // of one key: all posts are in one sequence
@@ -108,7 +109,7 @@ type Store struct {
 	member      *cluster.Member[inUse]
 	ads         *adstore.Store
 
-	threadLayouts   map[string]threads
+	threadLayouts   map[string]threads.Layout
 	feedLayouts     map[string]feeds
 	graphLayouts    map[string]followerGraph
 	transactionLife time.Duration
@@ -265,7 +266,7 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 		newsBuckets: db.Collection("newsBuckets"),
 		monthNews:   db.Collection("monthNews"), monthWalls: db.Collection("monthWalls"),
 
-		threadLayouts: map[string]threads{}, feedLayouts: map[string]feeds{}, graphLayouts: map[string]followerGraph{},
+		threadLayouts: map[string]threads.Layout{}, feedLayouts: map[string]feeds{}, graphLayouts: map[string]followerGraph{},
 	}
 	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
 	s.member = s.newMember(self, routed, o)
@@ -282,7 +283,8 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	for name, layout := range graphLayouts {
 		s.graphLayouts[name] = layout(s.edges)
 	}
-	s.threads, s.feeds, s.graph = movingThreads{s}, movingFeeds{s}, movingGraph{s}
+	s.threads = threads.New(s.posts, func(ctx context.Context) *threads.InUse { return &s.inUse(ctx).threads })
+	s.feeds, s.graph = movingFeeds{s}, movingGraph{s}
 	return s
 }
 

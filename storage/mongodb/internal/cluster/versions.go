@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 
 	"plaza/storage/mongodb/internal/mdb"
 )
@@ -32,4 +33,12 @@ type Edition struct {
 	// Previous are those that the release before wrote. It writes them until the upgrade is finished, so that the operator can go
 	// back to that release.
 	Previous Versions
+}
+
+// Known is ErrTooNew for a document of a collection whose version is newer than these.
+func (v Versions) Known(collection string, version int) error {
+	if newest := v.Of(collection); version > newest {
+		return fmt.Errorf("a document of %s of version %d (this Plaza knows %d) %w", collection, version, newest, ErrTooNew)
+	}
+	return nil
 }

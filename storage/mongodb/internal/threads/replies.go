@@ -1,4 +1,4 @@
-package mongodb
+package threads
 
 import (
 	"fmt"
@@ -10,14 +10,14 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// replyCount is how many of some new comments reply to one.
+// replyCount is the number of new comments that reply to a parent.
 type replyCount struct {
 	parent social.CommentID
 	n      int
 }
 
 // repliesOf counts the replies among new comments by their parents.
-func repliesOf(comments []commentDoc) []replyCount {
+func repliesOf(comments []Document) []replyCount {
 	var counts []replyCount
 	at := map[social.CommentID]int{}
 	for i := range comments {
@@ -34,7 +34,8 @@ func repliesOf(comments []commentDoc) []replyCount {
 	return counts
 }
 
-// addReplies adds to the counts of all parents that are in an array of comments, with one update of what match finds.
+// addReplies adds to the counts of all parents in an array of comments, with one update of the
+// document that match finds.
 func addReplies(match bson.D, array string, counts []replyCount) *mongo.UpdateOneModel {
 	add, filters := bson.D{}, make([]any, len(counts))
 	for i, c := range counts {

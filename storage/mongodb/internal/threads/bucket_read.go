@@ -1,4 +1,4 @@
-package mongodb
+package threads
 
 import (
 	"cmp"
@@ -20,7 +20,7 @@ type runQuery struct {
 	post      social.PostID
 	kind      byte             // runInTime or runInTree
 	from, to  social.Key       // only keys between these; "" for no bound
-	including bool             // from itself as well
+	including bool             // the key from is included
 	desc      bool             // the thread is listed with its greatest key first
 	parent    social.CommentID // not zero: only its replies
 	live      bool             // no tombstones
@@ -50,10 +50,10 @@ func newRunQuery(list social.List[social.Thread]) runQuery {
 	return q
 }
 
-// upwards says whether buckets are read with the least keys first.
+// upwards says whether buckets are read with the smallest keys first.
 func (q runQuery) upwards() bool { return q.desc == q.last }
 
-// bound is where a key of the list lies among the buckets of a run.
+// bound is the position of a key of the list among the buckets of a run.
 func (q runQuery) bound(r run, key social.Key) string {
 	if q.kind == runInTree || key == "" {
 		return r.at(string(key))
@@ -63,8 +63,8 @@ func (q runQuery) bound(r run, key social.Key) string {
 	return r.at(raw.String())
 }
 
-// match finds the buckets of a run that the page may have something in: by uppers on the way up, by _ids on the way down,
-// and by the other of the two only where the page is bounded there.
+// match finds the buckets of a run that may have something of the page: by uppers on the way up, by
+// _ids on the way down, and also by the other one if the page has a bound there.
 func (q runQuery) match(r run) bson.D {
 	lower, upper := mdb.Doc("$gte", string(r), "$lt", r.end()), mdb.Doc("$gt", q.bound(r, q.from), "$lte", r.end())
 	if q.to != "" {
@@ -79,7 +79,7 @@ func (q runQuery) match(r run) bson.D {
 	return mdb.Doc("post", q.post, "upper", upper, "_id", lower)
 }
 
-// matchWhole finds the one bucket of a thread that has one, by the same index.
+// matchWhole finds the bucket of a thread that is stored in one, by the same index.
 func (q runQuery) matchWhole() bson.D {
 	r := newRun(q.post, runWhole)
 	if q.upwards() {
@@ -88,8 +88,8 @@ func (q runQuery) matchWhole() bson.D {
 	return mdb.Doc("post", q.post, "_id", string(r))
 }
 
-// branches find the buckets in a layout: those of one branch alone will be there.
-func (q runQuery) branches(t bucketThreads) []bson.D {
+// branches find the buckets in a layout. Only one of them finds any.
+func (q runQuery) branches(t inBuckets) []bson.D {
 	if !q.parent.IsZero() {
 		return []bson.D{q.whereReplies()}
 	}
@@ -97,7 +97,7 @@ func (q runQuery) branches(t bucketThreads) []bson.D {
 	if t.paged {
 		branches = append(branches, q.match(newRun(q.post, q.kind)))
 	}
-	if t.whole.comments > 0 {
+	if t.whole.Comments > 0 {
 		branches = append(branches, q.matchWhole())
 	}
 	return branches
@@ -108,14 +108,14 @@ func (q runQuery) whereReplies() bson.D {
 	r := newRun(q.post, runInTime)
 	upper := mdb.Doc("$gt", q.bound(r, q.from), "$lte", newRun(q.post, runWhole).end())
 	filter := mdb.Doc("post", q.post, "main", true, "comments.parent", q.parent, "upper", upper)
-	if q.to != "" { // the bucket of a whole thread is behind the run
+	if q.to != "" { // the bucket of a whole thread is after the run
 		beyond := mdb.Doc("$gte", q.bound(r, q.to), "$lt", r.end())
 		filter = append(filter, bson.E{Key: "_id", Value: mdb.Doc("$not", beyond)})
 	}
 	return filter
 }
 
-// sort reads buckets by the index that their bound is tight in.
+// sort reads buckets by the index in which their bound is tight.
 func (q runQuery) sort() bson.D {
 	switch {
 	case !q.parent.IsZero() && q.upwards():
@@ -165,10 +165,11 @@ func (q runQuery) keep() bson.A {
 	return all
 }
 
-// literal keeps what people wrote from being read as an expression.
+// literal prevents that a text by a user is read as an expression.
 func literal(v any) bson.D { return mdb.Doc("$literal", v) }
 
-// comments picks what the page may need out of a bucket with a whole thread, where the tree's order has to be made.
+// comments selects what the page may need from a bucket with a whole thread, which must be sorted
+// for the tree's order.
 func (q runQuery) comments() any {
 	var from any = "$comments"
 	if keep := q.keep(); len(keep) > 0 {
@@ -183,9 +184,9 @@ func (q runQuery) comments() any {
 	return mdb.Doc("$slice", bson.A{from, -q.limit})
 }
 
-// project reads of a bucket what the page may need. Small buckets are read as they are: to pick comments out of them costs the
-// server more than to send them all.
-func (q runQuery) project(t bucketThreads) bson.D {
+// project selects what the page may need from a bucket. Small buckets are read as they are:
+// selecting comments costs the database more than sending them all.
+func (q runQuery) project(t inBuckets) bson.D {
 	if t.paged {
 		return nil
 	}
@@ -206,12 +207,12 @@ func (b *rawBucket) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 		r.Text(v, &b.upper)
 	case "comments":
 		r.Check(v.Type == bsoncore.TypeArray, v)
-		b.comments = slices.Clone(v.Data) // the driver uses the memory again
+		b.comments = slices.Clone(v.Data) // the driver reuses the memory
 	}
 }
 
-// pick takes out of a bucket what the page may need, in the order of reading.
-func (q runQuery) pick(b *rawBucket) ([]commentDoc, error) {
+// pick returns what the page may need from a bucket, in the order of reading.
+func (q runQuery) pick(b *rawBucket) ([]Document, error) {
 	values, err := b.comments.Values()
 	if err != nil {
 		return nil, fmt.Errorf("bucket %s is malformed: %w", b.id, err)
@@ -221,9 +222,9 @@ func (q runQuery) pick(b *rawBucket) ([]commentDoc, error) {
 	if all := q.parent.IsZero() && !q.live && sorted; all {
 		values = firstOf(values, q.limit, q.upwards())
 	}
-	kept := make([]commentDoc, 0, len(values))
+	kept := make([]Document, 0, len(values))
 	for _, v := range values {
-		var c commentDoc
+		var c Document
 		if err := mdb.ReadDocument(v.Data, &c); err != nil {
 			return nil, err
 		}
@@ -233,7 +234,7 @@ func (q runQuery) pick(b *rawBucket) ([]commentDoc, error) {
 		}
 	}
 	if !sorted {
-		slices.SortFunc(kept, func(a, b commentDoc) int { return cmp.Compare(a.TreePath, b.TreePath) })
+		slices.SortFunc(kept, func(a, b Document) int { return cmp.Compare(a.TreePath, b.TreePath) })
 	}
 	kept = firstOf(kept, q.limit, q.upwards())
 	if !q.upwards() {
@@ -256,8 +257,8 @@ func (q runQuery) between(v bsoncore.Value) bool {
 	return (key > q.from || q.including && key == q.from) && (q.to == "" || key < q.to)
 }
 
-// wants is for the conditions that are not on the key.
-func (q runQuery) wants(c *commentDoc) bool {
+// wants checks the conditions that are not about the key.
+func (q runQuery) wants(c *Document) bool {
 	return (q.parent.IsZero() || c.Parent == q.parent) && (!q.live || !c.Deleted) && !slices.Contains(q.without, c.Author)
 }
 
@@ -269,8 +270,8 @@ func firstOf[T any](list []T, n int, upwards bool) []T {
 	return list[max(0, len(list)-n):]
 }
 
-// filter is all branches.
-func (q runQuery) filter(t bucketThreads) bson.D {
+// filter joins all branches.
+func (q runQuery) filter(t inBuckets) bson.D {
 	branches := q.branches(t)
 	if len(branches) == 1 {
 		return branches[0]
@@ -278,28 +279,28 @@ func (q runQuery) filter(t bucketThreads) bson.D {
 	return mdb.Doc("$or", branches)
 }
 
-// partialRun is a page on its way to being full.
+// partialRun is a page that is being filled.
 type partialRun struct {
 	query   runQuery
-	buckets int          // to be read next
-	read    []commentDoc // in the order of reading
+	buckets int        // to be read next
+	read    []Document // in the order of reading
 	done    bool
 }
 
-func (t bucketThreads) begin(q runQuery) *partialRun {
-	const scattered = 8 // replies lie anywhere
+func (t inBuckets) begin(q runQuery) *partialRun {
+	const scattered = 8 // replies may be anywhere
 	if !q.parent.IsZero() {
 		return &partialRun{query: q, buckets: scattered}
 	}
-	// At a bound the first bucket has only some of the page.
-	buckets := 1 + q.limit/max(1, t.page.comments)
+	// At a bound the first bucket has only a part of the page.
+	buckets := 1 + q.limit/max(1, t.page.Comments)
 	if q.from != "" || !q.upwards() {
 		buckets++
 	}
 	return &partialRun{query: q, buckets: buckets}
 }
 
-// add takes what was read, and says where to go on.
+// add takes what was read, and notes where to go on.
 func (p *partialRun) add(buckets []rawBucket) error {
 	for i := range buckets {
 		comments, err := p.query.pick(&buckets[i])
@@ -317,7 +318,7 @@ func (p *partialRun) add(buckets []rawBucket) error {
 	return nil
 }
 
-// goOn continues behind a bucket, if anything can be there.
+// goOn continues after a bucket, if anything can be there.
 func (q *runQuery) goOn(b *rawBucket) bool {
 	bound := b.id
 	if q.upwards() {
@@ -343,8 +344,8 @@ func (q *runQuery) goOn(b *rawBucket) bool {
 	return true
 }
 
-// page is what was read, in the list's order.
-func (p *partialRun) page() []commentDoc {
+// page returns what was read, in the list's order.
+func (p *partialRun) page() []Document {
 	page := p.read[:min(len(p.read), p.query.limit)]
 	if p.query.last {
 		slices.Reverse(page)
@@ -352,9 +353,9 @@ func (p *partialRun) page() []commentDoc {
 	return page
 }
 
-// read reads a page of each list. All lists advance together: mostly they take one command, or one more where many
-// comments were deleted or are left out.
-func (t bucketThreads) read(ctx context.Context, queries []runQuery) ([][]commentDoc, error) {
+// read reads a page of each list. All lists advance together: usually they take one command, or one
+// more if many comments were deleted or are left out.
+func (t inBuckets) read(ctx context.Context, queries []runQuery) ([][]Document, error) {
 	runs := make([]*partialRun, len(queries))
 	for i, q := range queries {
 		runs[i] = t.begin(q)
@@ -368,7 +369,7 @@ func (t bucketThreads) read(ctx context.Context, queries []runQuery) ([][]commen
 		}
 		open = slices.DeleteFunc(open, func(p *partialRun) bool { return p.done })
 	}
-	pages := make([][]commentDoc, len(runs))
+	pages := make([][]Document, len(runs))
 	for i, p := range runs {
 		pages[i] = p.page()
 	}
@@ -376,7 +377,7 @@ func (t bucketThreads) read(ctx context.Context, queries []runQuery) ([][]commen
 }
 
 // advance reads the next buckets of all runs in one command.
-func (t bucketThreads) advance(ctx context.Context, runs []*partialRun) error {
+func (t inBuckets) advance(ctx context.Context, runs []*partialRun) error {
 	if len(runs) == 1 {
 		p := runs[0]
 		find := options.Find().SetSort(p.query.sort()).SetHint(p.query.hint()).SetLimit(int64(p.buckets))
@@ -393,7 +394,7 @@ func (t bucketThreads) advance(ctx context.Context, runs []*partialRun) error {
 	var pipelines []bson.A
 	for i, p := range runs {
 		total += p.buckets
-		for _, branch := range p.query.branches(t) { // one by one, because a pipeline inside another takes no hint
+		for _, branch := range p.query.branches(t) { // one by one: a pipeline inside another takes no hint
 			pipelines = append(pipelines, p.stages(t, branch, i))
 		}
 	}
@@ -414,7 +415,7 @@ func (t bucketThreads) advance(ctx context.Context, runs []*partialRun) error {
 }
 
 // stages reads the next buckets in an aggregation, each with the list's number.
-func (p *partialRun) stages(t bucketThreads, branch bson.D, number int) bson.A {
+func (p *partialRun) stages(t inBuckets, branch bson.D, number int) bson.A {
 	stages := bson.A{mdb.Doc("$match", branch), mdb.Doc("$sort", p.query.sort()), mdb.Doc("$limit", p.buckets)}
 	if project := p.query.project(t); project != nil {
 		stages = append(stages, mdb.Doc("$project", project))
@@ -422,7 +423,7 @@ func (p *partialRun) stages(t bucketThreads, branch bson.D, number int) bson.A {
 	return append(stages, mdb.Doc("$addFields", mdb.Doc("list", literal(number))))
 }
 
-func (t bucketThreads) pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
+func (t inBuckets) Pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
 	queries := make([]runQuery, len(lists))
 	for i, list := range lists {
 		queries[i] = newRunQuery(list)
@@ -433,12 +434,12 @@ func (t bucketThreads) pages(ctx context.Context, lists []social.List[social.Thr
 	}
 	answer := make(map[social.List[social.Thread]][]*social.Comment, len(lists))
 	for i, list := range lists {
-		answer[list] = mdb.Map(pages[i], (*commentDoc).comment)
+		answer[list] = mdb.Map(pages[i], (*Document).Comment)
 	}
 	return answer, nil
 }
 
-func (t bucketThreads) newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error) {
+func (t inBuckets) Newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]Document, error) {
 	queries := make([]runQuery, len(posts))
 	for i, post := range posts {
 		queries[i] = runQuery{post: post, kind: runInTime, desc: true, live: true, without: without, limit: n}
@@ -446,15 +447,15 @@ func (t bucketThreads) newest(ctx context.Context, posts []social.PostID, withou
 	return t.read(ctx, queries)
 }
 
-func (t bucketThreads) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
+func (t inBuckets) PostOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
 	var d bucketDoc
 	only := options.FindOne().SetProjection(mdb.Doc("post", 1)).SetHint(byComment)
 	err := mdb.OrNotFound(t.buckets.FindOne(ctx, mdb.Doc("main", true, "comments._id", comment), only).Decode(&d))
 	return d.Post, err
 }
 
-func (t bucketThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
-	var all []commentDoc
+func (t inBuckets) ByID(ctx context.Context, ids []social.CommentID) ([]Document, error) {
+	var all []Document
 	for batch := range slices.Chunk(ids, mdb.InBatch) {
 		some, err := t.pick(ctx, mdb.Doc("main", true, "comments._id", mdb.Doc("$in", mdb.Values(batch))), "_id", mdb.Values(batch), byComment)
 		if err != nil {
@@ -465,8 +466,8 @@ func (t bucketThreads) byID(ctx context.Context, ids []social.CommentID) ([]comm
 	return all, nil
 }
 
-func (t bucketThreads) bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error) {
-	var all []commentDoc
+func (t inBuckets) BySlug(ctx context.Context, links []social.Permalink) ([]Document, error) {
+	var all []Document
 	for batch := range slices.Chunk(links, mdb.ListsInBatch) {
 		one := func(l social.Permalink) bson.D { return mdb.Doc("main", true, "post", l.Post, "comments.slug", l.Slug) }
 		var filters bson.A
@@ -488,15 +489,15 @@ func (t bucketThreads) bySlug(ctx context.Context, links []social.Permalink) ([]
 }
 
 // pick reads from the buckets that match those comments whose field has one of the values.
-func (t bucketThreads) pick(ctx context.Context, filter bson.D, field string, values any, hint string) ([]bucketDoc, error) {
+func (t inBuckets) pick(ctx context.Context, filter bson.D, field string, values any, hint string) ([]bucketDoc, error) {
 	cond := mdb.Doc("$in", bson.A{"$$this." + field, literal(values)})
 	project := mdb.Doc("post", 1, "comments", mdb.Doc("$filter", mdb.Doc("input", "$comments", "cond", cond)))
 	return mdb.FindAll[bucketDoc](ctx, t.buckets, filter, mdb.InBatch, options.Find().SetProjection(project).SetHint(hint))
 }
 
-// commentsOf are the comments in buckets, each with its post.
-func commentsOf(buckets []bucketDoc) []commentDoc {
-	var all []commentDoc
+// commentsOf returns the comments in buckets, each with its post.
+func commentsOf(buckets []bucketDoc) []Document {
+	var all []Document
 	for _, b := range buckets {
 		for _, c := range b.Comments {
 			c.Post = b.Post

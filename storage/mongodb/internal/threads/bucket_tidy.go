@@ -1,4 +1,4 @@
-package mongodb
+package threads
 
 import (
 	"cmp"
@@ -13,10 +13,10 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// tidy joins the buckets that comments have gone from with a neighbour, where the two together take at most half of a bucket; one that
-// is empty is joined with whatever stands before it. So there are never two sparse buckets next to each other, and a bucket that was
-// joined is far from being cut again.
-func (t bucketThreads) tidy(ctx context.Context, post social.PostID, gone []commentDoc) error {
+// tidy joins each bucket that has lost comments with a neighbour, if the two together fill at most
+// half of a bucket. It joins an empty one with the one before it in any case. So there are never
+// two sparse buckets next to each other, and a joined bucket is far from being cut again.
+func (t inBuckets) tidy(ctx context.Context, post social.PostID, gone []Document) error {
 	sparse, err := t.sparse(ctx, gone)
 	if err != nil || len(sparse) == 0 {
 		return err
@@ -33,11 +33,12 @@ func (t bucketThreads) tidy(ctx context.Context, post social.PostID, gone []comm
 	return nil
 }
 
-// headOf reads of a bucket what it says of itself.
+// headOf reads a bucket without its comments.
 var headOf = mdb.Doc("upper", 1, "count", 1, "bytes", 1)
 
-// sparse reads the heads of those buckets that comments have gone from, and that half of a bucket would hold.
-func (t bucketThreads) sparse(ctx context.Context, gone []commentDoc) ([]bucketDoc, error) {
+// sparse reads the heads of those buckets that have lost comments, and fill at most half of a
+// bucket.
+func (t inBuckets) sparse(ctx context.Context, gone []Document) ([]bucketDoc, error) {
 	var branches bson.A
 	for i := range gone {
 		for _, kind := range []byte{runInTime, runInTree} {
@@ -49,13 +50,13 @@ func (t bucketThreads) sparse(ctx context.Context, gone []commentDoc) ([]bucketD
 	return slices.DeleteFunc(heads, func(b bucketDoc) bool { return !t.fitTogether(b, bucketDoc{}) }), err
 }
 
-// fitTogether says whether half of a bucket holds both.
-func (t bucketThreads) fitTogether(a, b bucketDoc) bool {
-	return a.Count+b.Count <= t.page.comments/2 && a.Bytes+b.Bytes <= t.page.bytes/2
+// fitTogether says whether the two fill at most half of a bucket.
+func (t inBuckets) fitTogether(a, b bucketDoc) bool {
+	return a.Count+b.Count <= t.page.Comments/2 && a.Bytes+b.Bytes <= t.page.Bytes/2
 }
 
-// neighbours reads the heads of buckets with those before and behind them, in order.
-func (t bucketThreads) neighbours(ctx context.Context, post social.PostID, heads []bucketDoc) ([]bucketDoc, error) {
+// neighbours reads the heads of buckets, and of those before and after them, in order.
+func (t inBuckets) neighbours(ctx context.Context, post social.PostID, heads []bucketDoc) ([]bucketDoc, error) {
 	var ids, uppers []string
 	for i := range heads {
 		ids, uppers = append(ids, heads[i].ID, heads[i].Upper), append(uppers, heads[i].ID)
@@ -66,8 +67,8 @@ func (t bucketThreads) neighbours(ctx context.Context, post social.PostID, heads
 	return found, err
 }
 
-// joinable finds groups of buckets that stand next to each other and are to become one.
-func (t bucketThreads) joinable(heads []bucketDoc) [][]bucketDoc {
+// joinable finds groups of adjacent buckets that should become one.
+func (t inBuckets) joinable(heads []bucketDoc) [][]bucketDoc {
 	var groups [][]bucketDoc
 	for start := 0; start < len(heads); {
 		sum, end := heads[start], start+1
@@ -83,8 +84,8 @@ func (t bucketThreads) joinable(heads []bucketDoc) [][]bucketDoc {
 	return groups
 }
 
-// join makes one bucket of a group.
-func (t bucketThreads) join(ctx context.Context, post social.PostID, group []bucketDoc) error {
+// join replaces a group with one bucket.
+func (t inBuckets) join(ctx context.Context, post social.PostID, group []bucketDoc) error {
 	var others []string
 	for i := range group[1:] {
 		others = append(others, group[1+i].ID)
@@ -107,9 +108,9 @@ func (t bucketThreads) join(ctx context.Context, post social.PostID, group []buc
 	return err
 }
 
-// joined appends the comments of buckets that stand behind.
+// joined is the update that appends the comments of the buckets that follow.
 func joined(buckets []bucketDoc, set bson.D) bson.D {
-	var comments []commentDoc
+	var comments []Document
 	bytes, last := 0, ""
 	for _, b := range buckets {
 		comments = append(comments, b.Comments...)

@@ -1,4 +1,4 @@
-package mongodb
+package threads
 
 import (
 	"context"
@@ -13,12 +13,12 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// documentThreads keeps one document a comment. Every list of comments is a range of one index.
-type documentThreads struct {
+// inDocuments stores a document for each comment. Every list of comments is a range of one index.
+type inDocuments struct {
 	comments *mongo.Collection
 }
 
-func (t documentThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
+func (t inDocuments) Indexes() map[*mongo.Collection][]mongo.IndexModel {
 	return map[*mongo.Collection][]mongo.IndexModel{t.comments: {
 		mdb.Index(byPost, mdb.Doc("post", 1, "seq", 1)),
 		mdb.Index(byPostTree, mdb.Doc("post", 1, "treePath", 1)),
@@ -28,15 +28,15 @@ func (t documentThreads) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	}}
 }
 
-func (t documentThreads) postOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
-	var d commentDoc
+func (t inDocuments) PostOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
+	var d Document
 	only := options.FindOne().SetProjection(mdb.Doc("post", 1))
 	err := mdb.OrNotFound(t.comments.FindOne(ctx, mdb.Doc("_id", comment), only).Decode(&d))
 	return d.Post, err
 }
 
-func (t documentThreads) insert(ctx context.Context, comments []*social.Comment) error {
-	docs := newCommentDocs(comments)
+func (t inDocuments) Insert(ctx context.Context, comments []*social.Comment) error {
+	docs := NewDocuments(comments)
 	if err := t.addReplies(ctx, docs[0].Post, repliesOf(docs)); err != nil {
 		return err
 	}
@@ -47,8 +47,9 @@ func (t documentThreads) insert(ctx context.Context, comments []*social.Comment)
 	return mdb.OrTaken(err)
 }
 
-// addReplies counts new replies at their parents. ErrNotFound: one of them is missing, or a tombstone.
-func (t documentThreads) addReplies(ctx context.Context, post social.PostID, counts []replyCount) error {
+// addReplies counts new replies at their parents. ErrNotFound: a parent is missing, or is a
+// tombstone.
+func (t inDocuments) addReplies(ctx context.Context, post social.PostID, counts []replyCount) error {
 	if len(counts) == 0 {
 		return nil
 	}
@@ -63,13 +64,12 @@ func (t documentThreads) addReplies(ctx context.Context, post social.PostID, cou
 	return err
 }
 
-func (t documentThreads) edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
+func (t inDocuments) Edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
 	edit := mdb.Doc("$set", mdb.Doc("text", text, "editedAt", at))
 	return mdb.UpdateOne(ctx, t.comments, live(mdb.Doc("_id", comment, "post", post)), edit)
 }
 
-// remove makes a tombstone of the comment, or removes it with the tombstones above it that it was the last reply of.
-func (t documentThreads) remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
+func (t inDocuments) Remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
 	branch, err := t.branch(ctx, comment, post)
 	if err != nil {
 		return err
@@ -83,66 +83,66 @@ func (t documentThreads) remove(ctx context.Context, post social.PostID, comment
 	for gone < len(branch) && branch[gone].Deleted && branch[gone].Replies == 1 {
 		gone++
 	}
-	ids := mdb.Map(branch[:gone], func(d *commentDoc) social.CommentID { return d.ID })
+	ids := mdb.Map(branch[:gone], func(d *Document) social.CommentID { return d.ID })
 	if _, err := t.comments.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", ids), "post", post)); err != nil || gone == len(branch) {
 		return err
 	}
 	return mdb.UpdateOne(ctx, t.comments, mdb.Doc("_id", branch[gone].ID, "post", post), mdb.Doc("$inc", mdb.Doc("replies", -1)))
 }
 
-// branch reads a live comment and its ancestors, upwards.
-func (t documentThreads) branch(ctx context.Context, comment social.CommentID, post social.PostID) ([]commentDoc, error) {
-	var own commentDoc
+// branch reads a live comment and its ancestors, upwards. ErrNotFound.
+func (t inDocuments) branch(ctx context.Context, comment social.CommentID, post social.PostID) ([]Document, error) {
+	var own Document
 	if err := mdb.OrNotFound(t.comments.FindOne(ctx, live(mdb.Doc("_id", comment, "post", post))).Decode(&own)); err != nil {
 		return nil, err
 	}
-	ancestors := own.comment().AncestorIDs()
+	ancestors := own.Comment().AncestorIDs()
 	if len(ancestors) == 0 {
-		return []commentDoc{own}, nil
+		return []Document{own}, nil
 	}
-	docs, err := mdb.FindAll[commentDoc](ctx, t.comments, mdb.Doc("_id", mdb.Doc("$in", ancestors), "post", post), len(ancestors),
+	docs, err := mdb.FindAll[Document](ctx, t.comments, mdb.Doc("_id", mdb.Doc("$in", ancestors), "post", post), len(ancestors),
 		options.Find().SetHint(mdb.Doc("_id", 1)))
-	slices.SortFunc(docs, func(a, b commentDoc) int { return len(b.TreePath) - len(a.TreePath) })
-	return append([]commentDoc{own}, docs...), err
+	slices.SortFunc(docs, func(a, b Document) int { return len(b.TreePath) - len(a.TreePath) })
+	return append([]Document{own}, docs...), err
 }
 
-func (t documentThreads) removeThread(ctx context.Context, post social.PostID) error {
+func (t inDocuments) RemoveThread(ctx context.Context, post social.PostID) error {
 	_, err := t.comments.DeleteMany(ctx, mdb.Doc("post", post), options.DeleteMany().SetHint(byPost))
 	return err
 }
 
-func (t documentThreads) removePart(ctx context.Context, post social.PostID, most int) (bool, error) {
-	docs, err := mdb.FindAll[commentDoc](ctx, t.comments, mdb.Doc("post", post), most,
+func (t inDocuments) RemovePart(ctx context.Context, post social.PostID, most int) (bool, error) {
+	docs, err := mdb.FindAll[Document](ctx, t.comments, mdb.Doc("post", post), most,
 		options.Find().SetLimit(int64(most)).SetHint(byPost).SetProjection(mdb.Doc("_id", 1)))
 	if err != nil || len(docs) == 0 {
 		return false, err
 	}
-	ids := mdb.Map(docs, func(d *commentDoc) social.CommentID { return d.ID })
+	ids := mdb.Map(docs, func(d *Document) social.CommentID { return d.ID })
 	_, err = t.comments.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(ids)), "post", post))
 	return true, err
 }
 
-func (t documentThreads) thread(ctx context.Context, post social.PostID) ([]commentDoc, error) {
+func (t inDocuments) Thread(ctx context.Context, post social.PostID) ([]Document, error) {
 	inTime := options.Find().SetSort(mdb.Doc("seq", 1)).SetHint(byPost)
-	return mdb.FindAll[commentDoc](ctx, t.comments, mdb.Doc("post", post), mdb.InBatch, inTime)
+	return mdb.FindAll[Document](ctx, t.comments, mdb.Doc("post", post), mdb.InBatch, inTime)
 }
 
-func (t documentThreads) parts(post social.PostID, comments []commentDoc) ([]threadPart, error) {
+func (t inDocuments) Parts(post social.PostID, comments []Document) ([]Part, error) {
 	docs := slices.Clone(comments)
 	for i := range docs {
 		docs[i].Seq, docs[i].Post = docs[i].ID, post
 	}
-	return partsOf(t.comments, docs, longThread), nil
+	return partsOf(t.comments, docs, LongThread), nil
 }
 
-func (t documentThreads) byID(ctx context.Context, ids []social.CommentID) ([]commentDoc, error) {
-	return mdb.FindIn[commentDoc](ctx, t.comments, "_id", ids)
+func (t inDocuments) ByID(ctx context.Context, ids []social.CommentID) ([]Document, error) {
+	return mdb.FindIn[Document](ctx, t.comments, "_id", ids)
 }
 
-func (t documentThreads) bySlug(ctx context.Context, links []social.Permalink) ([]commentDoc, error) {
-	var all []commentDoc
+func (t inDocuments) BySlug(ctx context.Context, links []social.Permalink) ([]Document, error) {
+	var all []Document
 	for batch := range slices.Chunk(links, mdb.ListsInBatch) {
-		docs, err := mdb.FindAll[commentDoc](ctx, t.comments, slugFilter(batch), len(batch))
+		docs, err := mdb.FindAll[Document](ctx, t.comments, slugFilter(batch), len(batch))
 		if err != nil {
 			return nil, err
 		}
@@ -164,9 +164,9 @@ func slugFilter(links []social.Permalink) bson.D {
 	return mdb.Doc("$or", pairs)
 }
 
-func (t documentThreads) pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
+func (t inDocuments) Pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
 	query := func(list social.List[social.Thread]) mdb.ListQuery { return threadQuery(list.Of) }
-	return mdb.Pages(ctx, t.comments, lists, query, (*commentDoc).comment)
+	return mdb.Pages(ctx, t.comments, lists, query, (*Document).Comment)
 }
 
 func threadQuery(t social.Thread) mdb.ListQuery {
@@ -187,7 +187,8 @@ func threadQuery(t social.Thread) mdb.ListQuery {
 func treeQuery(t social.Thread) mdb.ListQuery {
 	q := mdb.ListQuery{Filter: mdb.Doc("post", t.Post), Key: "treePath", Value: textKey, Hint: byPostTree}
 	if t.Under != "" {
-		// Ids' texts have no character behind "z", so "~" is behind everything under the comment.
+		// The texts of ids have no character after "z", so "~" is after everything under the
+		// comment.
 		q.Bounds = mdb.Doc("$gte", textKey(t.Under))
 		q.Page.Before = t.Under + "~"
 	}
@@ -197,12 +198,12 @@ func treeQuery(t social.Thread) mdb.ListQuery {
 // textKey is the stored form of a list key that is a text.
 func textKey(k social.Key) any { return string(k) }
 
-func (t documentThreads) newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]commentDoc, error) {
+func (t inDocuments) Newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]Document, error) {
 	queries := make([]mdb.ListQuery, len(posts))
 	for i, post := range posts {
 		queries[i] = newest(post, without, n)
 	}
-	return mdb.ReadLists[commentDoc](ctx, t.comments, queries)
+	return mdb.ReadLists[Document](ctx, t.comments, queries)
 }
 
 // newest lists a post's newest live comments, newest first.
@@ -212,4 +213,22 @@ func newest(post social.PostID, without []social.UserID, n int) mdb.ListQuery {
 		filter = append(filter, bson.E{Key: "author", Value: mdb.Doc("$nin", without)})
 	}
 	return mdb.ListQuery{Filter: filter, Key: "seq", Value: mdb.IDKey, Desc: true, Hint: byPost, Page: social.Page{Limit: n}}
+}
+
+func (t inDocuments) By(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error) {
+	query := func(list social.List[social.UserID]) mdb.ListQuery {
+		return writtenBy(mdb.Doc("author", list.Of), list.Page)
+	}
+	return mdb.Pages(ctx, t.comments, lists, query, (*Document).Comment)
+}
+
+func (t inDocuments) CountBy(ctx context.Context, author social.UserID, upTo social.CommentID) (int, error) {
+	return countUpTo(ctx, t.comments, author, upTo)
+}
+
+func (t inDocuments) fill(_ social.PostID, docs []Document) (filling, error) {
+	return filling{threads: t.comments, filled: mdb.Map(docs, func(d *Document) filled {
+		d.Seq = d.ID
+		return filled{d.ID, *d}
+	})}, nil
 }

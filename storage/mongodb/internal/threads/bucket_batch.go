@@ -1,4 +1,4 @@
-package mongodb
+package threads
 
 import (
 	"cmp"
@@ -13,14 +13,15 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// insertTogether stores several comments in a thread's one bucket by as many updates as one comment takes, for each of them writes the
-// whole bucket. It says whether it did: where there is no such bucket, or no room for all, each comment has to find its own place.
-func (t bucketThreads) insertTogether(ctx context.Context, comments []commentDoc) (bool, error) {
-	if len(comments) < 2 || t.whole.comments == 0 {
+// insertTogether stores several comments in a thread's one bucket with as few updates as one
+// comment takes, because each update writes the whole bucket. It returns false if there is no such
+// bucket, or no room for all: then each comment is stored by itself.
+func (t inBuckets) insertTogether(ctx context.Context, comments []Document) (bool, error) {
+	if len(comments) < 2 || t.whole.Comments == 0 {
 		return false, nil
 	}
 	comments = slices.Clone(comments)
-	slices.SortFunc(comments, func(a, b commentDoc) int { return cmp.Compare(a.ID.ID.String(), b.ID.ID.String()) })
+	slices.SortFunc(comments, func(a, b Document) int { return cmp.Compare(a.ID.ID.String(), b.ID.ID.String()) })
 	slugs, bytes := make(bson.A, len(comments)), 0
 	for i := range comments {
 		slugs[i] = comments[i].Slug
@@ -39,9 +40,9 @@ func (t bucketThreads) insertTogether(ctx context.Context, comments []commentDoc
 	return true, t.change(ctx, whole.pushAll(own, comments, heads[0].Last, bytes))
 }
 
-// pushAll stores comments, in the order of their keys, in the bucket that own matches, and counts them at their parents, which have to
-// be there.
-func (r run) pushAll(own bson.D, comments []commentDoc, last string, bytes int) []mongo.WriteModel {
+// pushAll stores comments, in the order of their keys, in the bucket that own matches, and counts
+// them at their parents, which must be live comments in the bucket.
+func (r run) pushAll(own bson.D, comments []Document, last string, bytes int) []mongo.WriteModel {
 	var models []mongo.WriteModel
 	if counts := repliesOf(comments); len(counts) > 0 {
 		all := make(bson.A, len(counts))
@@ -52,7 +53,7 @@ func (r run) pushAll(own bson.D, comments []commentDoc, last string, bytes int) 
 	}
 	elements := make(bson.A, len(comments))
 	for i, c := range comments {
-		c.Post = social.PostID{} // it is the bucket's
+		c.Post = social.PostID{} // the bucket has it
 		elements[i] = c
 	}
 	push := mdb.Doc("$each", elements)

@@ -1,0 +1,55 @@
+package threads
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Fill stores whole threads as their layout would have them after as many single comments, in the
+// order of time: documents that were written at about the same time are next to each other,
+// whichever thread they belong to. The posts must exist, and have no comments yet. Fill counts the
+// replies. It is for load generators and tests. ErrThreadFull.
+func (t *Threads) Fill(ctx context.Context, threads map[social.PostID][]*social.Comment) error {
+	var all filling
+	var updates []mongo.WriteModel
+	for post, comments := range threads {
+		if len(comments) == 0 {
+			continue
+		}
+		docs := NewDocuments(comments)
+		countReplies(docs)
+		latest := slices.Clone(docs[max(0, len(docs)-social.PreviewSize):])
+		updates = append(updates, mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", post)).
+			SetUpdate(mdb.Doc("$set", mdb.Doc("commentCount", len(docs), "latest", latest), "$inc", mdb.Doc("changes", 1))))
+		some, err := t.read(ctx).fill(post, docs)
+		if err != nil {
+			return err
+		}
+		all.add(some)
+	}
+	if err := all.store(ctx); err != nil {
+		return err
+	}
+	for some := range slices.Chunk(updates, mdb.InBatch) {
+		if _, err := t.posts.BulkWrite(ctx, some, options.BulkWrite().SetOrdered(false)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func countReplies(docs []Document) {
+	replies := map[social.CommentID]int{}
+	for i := range docs {
+		replies[docs[i].Parent]++
+	}
+	for i := range docs {
+		docs[i].Replies = replies[docs[i].ID]
+	}
+}

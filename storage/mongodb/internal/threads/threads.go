@@ -1,0 +1,158 @@
+package threads
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Insert stores one or more comments on one post. ErrNotFound: the post or a parent. ErrTaken: a
+// slug. ErrThreadFull.
+func (t *Threads) Insert(ctx context.Context, comments []*social.Comment) error {
+	if err := t.count(ctx, comments); err != nil {
+		return err
+	}
+	return t.change(ctx, comments[0].Post, func(home Layout) error { return home.Insert(ctx, comments) })
+}
+
+// count adds comments to their post: to the number, to the newest ones (which stay in the order of
+// their ids, whatever the order of the commits), and to the replies of those parents that are among
+// these.
+func (t *Threads) count(ctx context.Context, comments []*social.Comment) error {
+	docs := NewDocuments(comments)
+	own := mdb.Doc("_id", docs[0].Post)
+	var models []mongo.WriteModel
+	if counts := repliesOf(docs); len(counts) > 0 {
+		parents := mdb.Map(counts, func(c *replyCount) social.CommentID { return c.parent })
+		models = append(models, addReplies(mdb.Doc("_id", docs[0].Post, "latest._id", mdb.Doc("$in", parents)), "latest", counts))
+	}
+	push := mdb.Doc("$each", docs, "$sort", mdb.Doc("_id", 1), "$slice", -social.PreviewSize)
+	models = append(models, mongo.NewUpdateOneModel().SetFilter(own).SetUpdate(mdb.Doc(
+		"$inc", mdb.Doc("commentCount", len(docs), "changes", 1, "threadRevision", 1), "$push", mdb.Doc("latest", push))))
+	result, err := t.posts.BulkWrite(ctx, models)
+	if err == nil && result.MatchedCount == 0 {
+		return social.ErrNotFound
+	}
+	return err
+}
+
+// Edit changes a live comment. ErrNotFound. ErrThreadFull.
+func (t *Threads) Edit(ctx context.Context, post social.PostID, comment social.CommentID, text string, at time.Time) error {
+	copies := options.UpdateOne().SetArrayFilters([]any{mdb.Doc("c._id", comment)})
+	result, err := t.posts.UpdateOne(ctx, mdb.Doc("_id", post), mdb.Doc(
+		"$inc", mdb.Doc("changes", 1, "threadRevision", 1),
+		"$set", mdb.Doc("latest.$[c].text", text, "latest.$[c].editedAt", at)), copies)
+	if err != nil {
+		return err
+	}
+	if result.MatchedCount == 0 {
+		return social.ErrNotFound
+	}
+	return t.change(ctx, post, func(home Layout) error { return home.Edit(ctx, post, comment, text, at) })
+}
+
+// Delete deletes a live comment, or replaces it with a tombstone. ErrNotFound.
+func (t *Threads) Delete(ctx context.Context, post social.PostID, comment social.CommentID) error {
+	if err := t.touch(ctx, post, -1); err != nil {
+		return err
+	}
+	if err := t.remove(ctx, post, comment); err != nil {
+		return err
+	}
+	return t.refreshLatest(ctx, post)
+}
+
+// DeleteAll does the same with several comments on a post, and returns those that were there. If it
+// returns none, the caller gives the transaction up. ErrNotFound: the post is gone.
+func (t *Threads) DeleteAll(ctx context.Context, post social.PostID, comments []social.CommentID) (deleted []social.CommentID, err error) {
+	if err := t.touch(ctx, post, 0); err != nil {
+		return nil, err
+	}
+	for _, comment := range comments {
+		err := t.remove(ctx, post, comment)
+		if errors.Is(err, social.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		deleted = append(deleted, comment)
+	}
+	if len(deleted) == 0 {
+		return nil, nil
+	}
+	if err := mdb.UpdateOne(ctx, t.posts, mdb.Doc("_id", post), mdb.Doc("$inc", mdb.Doc("commentCount", -len(deleted)))); err != nil {
+		return nil, err
+	}
+	return deleted, t.refreshLatest(ctx, post)
+}
+
+// touch writes the post first: from here on, other changes of the thread wait or run again.
+func (t *Threads) touch(ctx context.Context, post social.PostID, comments int) error {
+	count := mdb.Doc("changes", 1, "threadRevision", 1)
+	if comments != 0 {
+		count = append(mdb.Doc("commentCount", comments), count...)
+	}
+	return mdb.UpdateOne(ctx, t.posts, mdb.Doc("_id", post), mdb.Doc("$inc", count))
+}
+
+func (t *Threads) remove(ctx context.Context, post social.PostID, comment social.CommentID) error {
+	return t.change(ctx, post, func(home Layout) error { return home.Remove(ctx, post, comment) })
+}
+
+// refreshLatest reads a post's newest comments again.
+func (t *Threads) refreshLatest(ctx context.Context, post social.PostID) error {
+	newest, err := t.Newest(ctx, []social.PostID{post}, nil, social.PreviewSize)
+	if err != nil {
+		return err
+	}
+	latest := make([]Document, len(newest[0])) // an array also if it is empty
+	for i, d := range newest[0] {
+		d.Seq = social.CommentID{}
+		latest[len(latest)-1-i] = d
+	}
+	return mdb.UpdateOne(ctx, t.posts, mdb.Doc("_id", post), mdb.Doc("$set", mdb.Doc("latest", latest)))
+}
+
+// The reads are those of the layout that is read; see [Layout].
+
+// PostOf reads which post a comment belongs to.
+func (t *Threads) PostOf(ctx context.Context, comment social.CommentID) (social.PostID, error) {
+	return t.read(ctx).PostOf(ctx, comment)
+}
+
+// ByID reads comments.
+func (t *Threads) ByID(ctx context.Context, ids []social.CommentID) ([]Document, error) {
+	return t.read(ctx).ByID(ctx, ids)
+}
+
+// BySlug reads comments by their permalinks.
+func (t *Threads) BySlug(ctx context.Context, links []social.Permalink) ([]Document, error) {
+	return t.read(ctx).BySlug(ctx, links)
+}
+
+// Pages reads one page of each of the lists.
+func (t *Threads) Pages(ctx context.Context, lists []social.List[social.Thread]) (map[social.List[social.Thread]][]*social.Comment, error) {
+	return t.read(ctx).Pages(ctx, lists)
+}
+
+// By reads one page of the live comments of each author.
+func (t *Threads) By(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Comment, error) {
+	return t.read(ctx).By(ctx, lists)
+}
+
+// CountBy counts the live comments of an author.
+func (t *Threads) CountBy(ctx context.Context, author social.UserID, upTo social.CommentID) (int, error) {
+	return t.read(ctx).CountBy(ctx, author, upTo)
+}
+
+// Newest reads the newest live comments of each post.
+func (t *Threads) Newest(ctx context.Context, posts []social.PostID, without []social.UserID, n int) ([][]Document, error) {
+	return t.read(ctx).Newest(ctx, posts, without, n)
+}
