@@ -157,7 +157,7 @@ func (s *Store) endFollows(ctx context.Context, owner social.UserID, others []so
 	if _, err := s.users.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", others)), mdb.Doc("$inc", mdb.Doc("followers", -1))); err != nil {
 		return err
 	}
-	return s.feeds.followsChanged(ctx, owner)
+	return s.feeds.FollowsChanged(ctx, owner)
 }
 
 // Circles implements social.Circles.
@@ -246,7 +246,7 @@ func (s *Store) countFollow(ctx context.Context, owner, other social.UserID, n i
 	if err != nil {
 		return err
 	}
-	return s.feeds.followsChanged(ctx, owner)
+	return s.feeds.FollowsChanged(ctx, owner)
 }
 
 // RemoveFromCircle implements social.Circles.

@@ -44,7 +44,7 @@ func (s *Store) insertComments(ctx context.Context, post social.PostID, batch []
 		if err := s.append(ctx, events...); err != nil {
 			return err
 		}
-		return s.feeds.postChanged(ctx, post)
+		return s.feeds.PostChanged(ctx, post)
 	})
 }
 
@@ -85,7 +85,7 @@ func (s *Store) EditComment(ctx context.Context, comment social.CommentID, text 
 		if err := s.threads.Edit(ctx, post, comment, text, at); err != nil {
 			return err
 		}
-		if err := s.feeds.postChanged(ctx, post); err != nil {
+		if err := s.feeds.PostChanged(ctx, post); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -111,7 +111,7 @@ func (s *Store) DeleteComment(ctx context.Context, comment social.CommentID, e s
 		if err := s.threads.Delete(ctx, post, comment); err != nil {
 			return err
 		}
-		if err := s.feeds.postChanged(ctx, post); err != nil {
+		if err := s.feeds.PostChanged(ctx, post); err != nil {
 			return err
 		}
 		return s.append(ctx, e)

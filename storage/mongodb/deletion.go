@@ -193,7 +193,7 @@ func (d deletion) cutEdgesTo(ctx context.Context) (did bool, err error) {
 		if err := d.uncountMembers(ctx, circles, owners...); err != nil {
 			return err
 		}
-		return d.feeds.followsChanged(ctx, owners...)
+		return d.feeds.FollowsChanged(ctx, owners...)
 	})
 }
 
@@ -315,7 +315,7 @@ func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
 			return err
 		}
 		for i := range posts {
-			if err := d.feeds.postMoved(ctx, posts[i].ID); err != nil {
+			if err := d.feeds.PostMoved(ctx, posts[i].ID); err != nil {
 				return err
 			}
 		}
@@ -379,7 +379,7 @@ func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks [
 		return err
 	}
 	for i := range marks {
-		if err := d.feeds.postChanged(ctx, marks[i].post()); err != nil {
+		if err := d.feeds.PostChanged(ctx, marks[i].post()); err != nil {
 			return err
 		}
 	}
@@ -418,6 +418,6 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 		if _, err := d.jobs.Collection.DeleteOne(ctx, mdb.Doc("_id", eraseID(d.user))); err != nil {
 			return err
 		}
-		return d.feeds.forget(ctx, d.user)
+		return d.feeds.Forget(ctx, d.user)
 	})
 }

@@ -159,7 +159,7 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 		if len(deleted) == 0 {
 			return social.ErrNotFound // nor has the post changed: no copy of it is old
 		}
-		if err := s.feeds.postChanged(ctx, post); err != nil {
+		if err := s.feeds.PostChanged(ctx, post); err != nil {
 			return err
 		}
 		return s.append(ctx, mdb.Map(deleted, func(comment *social.CommentID) social.Event {

@@ -6,11 +6,14 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 
+	"plaza/id"
 	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -53,7 +56,7 @@ func newReading(t *testing.T) (m *meeting, builders [2]*builder) {
 	return m, builders
 }
 
-// mdb.ReadAll lets readers on each of the stores read the news at the same time.
+// readAll lets readers on each of the stores read the news at the same time.
 func (m *meeting) readAll(readers int, stores ...*Store) {
 	m.t.Helper()
 	var all sync.WaitGroup
@@ -72,7 +75,8 @@ func (m *meeting) readAll(readers int, stores ...*Store) {
 	all.Wait()
 }
 
-// TestReadersBuildOneList: readers come together to a list that is not there. Each of them built one, and took away those of the others.
+// TestReadersBuildOneList: readers come together to a list that is not there. Each of them built
+// one, and took away those of the others.
 func TestReadersBuildOneList(t *testing.T) {
 	t.Parallel()
 	m, builders := newReading(t)
@@ -114,13 +118,14 @@ func countsOf(builders [2]*builder) (all counts) {
 // dieBuilding begins a list, and does no more.
 func (m *meeting) dieBuilding() {
 	m.t.Helper()
-	must(feedsOf(m.other).(*hybridFeeds).beginList(m.t.Context(), m.reader))(m.t)
+	begun := mdb.Doc("_id", m.reader, "v", mdb.FirstVersion, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", jobs.ID{ID: id.New()}, "usedAt", time.Now())
+	must(newsListsOf(m.other).InsertOne(m.t.Context(), begun))(m.t)
 }
 
 // fallAsleep leaves what is left of a list that nobody has read for many pushes.
 func (m *meeting) fallAsleep() {
 	m.t.Helper()
-	must(m.other.newsLists.InsertOne(m.t.Context(), mdb.Doc("_id", m.reader, "v", mdb.FirstVersion)))(m.t)
+	must(newsListsOf(m.other).InsertOne(m.t.Context(), mdb.Doc("_id", m.reader, "v", mdb.FirstVersion)))(m.t)
 }
 
 // posted are the posts that every page must have.
@@ -169,8 +174,9 @@ func (c *crowd) read(s *Store) {
 	}
 }
 
-// TestReadersMeetFollowsAndPosts: many readers of one list on two servers, while its owner follows and unfollows an author, and another
-// one posts. No page lacks anything, or has anything by an author who was not followed all the while.
+// TestReadersMeetFollowsAndPosts: many readers of one list on two servers, while its owner follows
+// and unfollows an author, and another one posts. No page lacks anything, or has anything by an
+// author who was not followed all the while.
 func TestReadersMeetFollowsAndPosts(t *testing.T) {
 	t.Parallel()
 	const rounds, readers = 12, 3
@@ -203,7 +209,7 @@ func TestReadersMeetFollowsAndPosts(t *testing.T) {
 	reading.Wait()
 	workers.Wait()
 	m.check("at the end")
-	if l := must(mdb.FindAll[newsListDoc](t.Context(), m.one.newsLists, mdb.Doc("_id", m.reader), 1))(t); len(l) != 1 || !l[0].Ready {
+	if l := must(mdb.FindAll[newsListDoc](t.Context(), newsListsOf(m.one), mdb.Doc("_id", m.reader), 1))(t); len(l) != 1 || !l[0].Ready {
 		t.Errorf("the list is not ready: %+v", l)
 	}
 }

@@ -43,7 +43,8 @@ func (w *town) settleWithin(limit time.Duration) {
 	w.ok(social.Settle(ctx, w))
 }
 
-// posts stores n statuses by each of the authors in turn, many at the same time, and returns their ids, newest first.
+// posts stores n statuses by each of the authors in turn, many at the same time, and returns their
+// ids, newest first.
 func (w *town) posts(authors []social.NewUser, n int) []social.PostID {
 	w.t.Helper()
 	ids := make([]social.PostID, n)
@@ -111,8 +112,8 @@ func (w *town) same(got, want []social.PostID, what string, args ...any) {
 	}
 }
 
-// TestNewsBeyondTheList pages through more than a layout keeps, while that is new, after pushes, and after it was cut; with and
-// without authors who are merged at read.
+// TestNewsBeyondTheList pages through more than a layout keeps, while that is new, after pushes,
+// and after it was cut; with and without authors who are merged at read.
 func TestNewsBeyondTheList(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -160,7 +161,8 @@ func TestNewsBeyondTheList(t *testing.T) {
 	}
 }
 
-// TestAListThatNobodyReads is filled until it becomes dormant, and is complete when the reader comes back.
+// TestAListThatNobodyReads is filled until it becomes dormant, and is complete when the reader
+// comes back.
 func TestAListThatNobodyReads(t *testing.T) {
 	t.Parallel()
 	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid})
@@ -175,8 +177,8 @@ func TestAListThatNobodyReads(t *testing.T) {
 	w.same(w.walk(users[0], 100, false), want, "the second visit")
 }
 
-// TestBuildingMeetsPushes is about Socialite's cache, whose building races with fan-out: readers build lists all the time,
-// because their follows change, while people post.
+// TestBuildingMeetsPushes is about Socialite's cache, whose building races with fan-out: readers
+// build lists all the time, because their follows change, while people post.
 func TestBuildingMeetsPushes(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth} {
@@ -238,7 +240,8 @@ func buildingMeetsPushes(t *testing.T, layout string) {
 	}
 }
 
-// TestNewsCommandCounts: what a page costs on each layout, whatever its size; and how the server finds it.
+// TestNewsCommandCounts: what a page costs on each layout, whatever its size; and how the server
+// finds it.
 func TestNewsCommandCounts(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -336,7 +339,8 @@ func feedQueriesUseIndexes(t *testing.T, layout string) {
 	explainAll(t, r.take(), 30)
 }
 
-// TestKeptFeedsMergeIndexRanges is TestNewsMergesIndexRanges for the building of feeds, and for what lies deeper than they do.
+// TestKeptFeedsMergeIndexRanges is TestNewsMergesIndexRanges for the building of feeds, and for
+// what lies deeper than they do.
 func TestKeptFeedsMergeIndexRanges(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)

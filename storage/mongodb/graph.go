@@ -289,27 +289,6 @@ func edgesAmong(edges []social.Pair, owners []social.UserID) bson.D {
 	return mdb.Doc("_id", mdb.Doc("$in", keys), "owner", mdb.Doc("$in", mdb.Values(owners)))
 }
 
-// notFollowing are those of the users who do not follow the author, who is none of them.
-func (s *Store) notFollowing(ctx context.Context, author social.UserID, users []social.UserID) ([]social.UserID, error) {
-	others := without(users, []social.UserID{author})
-	if len(others) == 0 {
-		return nil, nil
-	}
-	edges := mdb.Map(others, func(user *social.UserID) social.Pair { return social.Pair{Viewer: *user, Other: author} })
-	docs, err := mdb.FindAll[edgeDoc](ctx, s.edges, append(edgesAmong(edges, others), bson.E{Key: "follow", Value: mdb.Doc("$gt", mdb.ZeroKey)}), len(others),
-		options.Find().SetProjection(mdb.Doc("_id", 0, "owner", 1)).SetHint(mdb.Doc("_id", 1)))
-	return without(others, mdb.Map(docs, func(d *edgeDoc) social.UserID { return d.Owner })), err
-}
-
-// without are those users that are none of some others.
-func without(users, others []social.UserID) []social.UserID {
-	left := make(map[social.UserID]bool, len(others))
-	for _, user := range others {
-		left[user] = true
-	}
-	return slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return left[user] })
-}
-
 func keysOf[K comparable, V any](set map[K]V) []K {
 	keys := make([]K, 0, len(set))
 	for k := range set {
@@ -445,7 +424,7 @@ func (s *Store) endBoth(ctx context.Context, block social.Edge, there, back edge
 	if err != nil {
 		return err
 	}
-	return s.feeds.followsChanged(ctx, block.From, block.To)
+	return s.feeds.FollowsChanged(ctx, block.From, block.To)
 }
 
 func (s *Store) userExists(ctx context.Context, user social.UserID) error {

@@ -290,7 +290,7 @@ func (b *edgeImport) count(ctx context.Context, s *Store) error {
 	if err := mdb.Increment(ctx, s.users, users); err != nil {
 		return err
 	}
-	if err := s.feeds.followsChanged(ctx, owners...); err != nil {
+	if err := s.feeds.FollowsChanged(ctx, owners...); err != nil {
 		return err
 	}
 	return b.countMembers(ctx, s)

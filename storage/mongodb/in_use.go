@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"plaza/storage/mongodb/internal/cluster"
+	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/threads"
 )
 
 // inUse are the layouts that calls of one era work with.
 type inUse struct {
 	threads threads.InUse
-	feeds   feedsInUse
+	feeds   feeds.InUse
 	graph   graphInUse
 }
 
@@ -21,12 +22,12 @@ func (s *Store) inUse(ctx context.Context) *inUse { return &s.member.Era(ctx).In
 
 // use is what settings mean to calls. It refuses layouts that this Plaza does not know.
 func (s *Store) use(settings map[string]*cluster.Setting) (inUse, error) {
-	comments, feeds, graph := settings[commentsSetting().Name], settings[feedsSetting().Name], settings[graphSetting().Name]
-	err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feedLayouts, feeds), checkKnown(s.graphLayouts, graph))
+	comments, fed, graph := settings[commentsSetting().Name], settings[feedsSetting().Name], settings[graphSetting().Name]
+	err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feeds.Layouts(), fed), checkKnown(s.graphLayouts, graph))
 	if err != nil {
 		return inUse{}, err
 	}
-	return inUse{threads.NewInUse(s.threadLayouts, comments), s.newFeedsInUse(feeds), s.newGraphInUse(graph)}, nil
+	return inUse{threads.NewInUse(s.threadLayouts, comments), feeds.NewInUse(s.feeds.Layouts(), fed), s.newGraphInUse(graph)}, nil
 }
 
 // checkKnown says whether there are all layouts that a setting names.

@@ -62,12 +62,12 @@ func declaredIndexes(t *testing.T) map[string]string {
 	}
 	defer func() { _ = client.Disconnect(t.Context()) }()
 	s := newStore(client, connect.Address{}, false, "plaza", Options{})
-	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.ads.Indexes(), s.member.Indexes()}
+	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.ads.Indexes(), s.member.Indexes(), s.feeds.Indexes()}
 	for _, layout := range s.threadLayouts {
 		groups = append(groups, layout.Indexes())
 	}
-	for _, layout := range s.feedLayouts {
-		groups = append(groups, layout.indexes())
+	for _, layout := range s.feeds.Layouts() {
+		groups = append(groups, layout.Indexes())
 	}
 	for _, layout := range graphLayouts {
 		groups = append(groups, layout(s.edges).indexes())

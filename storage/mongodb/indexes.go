@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"plaza/social"
+	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
@@ -25,9 +26,9 @@ const (
 	byMember     = "circles_other"
 	byMute       = "muted"
 	byBlock      = "blocked"
-	byWall       = "wallOwner_seq"
-	byAuthor     = "author_seq"
-	byInbox      = "inbox_seq"
+	byWall       = feeds.ByWall
+	byAuthor     = feeds.ByAuthor
+	byInbox      = feeds.ByInbox
 	byPostNumber = "post_number"
 	byDue        = "due"
 	byProperty   = "properties"
@@ -76,24 +77,20 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.settings:        nil, // _id is the name
 		s.sequences:       nil, // the same
 		s.jobs.Collection: s.jobs.Indexes(),
-		s.newsLists:       {mdb.ExpiringIndex("usedAt", listLife)},
-		s.mergedAuthors:   nil, // _id is the author
-		s.newsBuckets:     partIndexes(),
-		s.monthNews:       partIndexes(),
-		s.monthWalls:      partIndexes(),
 	}
 }
 
 // allIndexes are those of both domains, and of the layouts.
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.indexes()
+	maps.Copy(all, s.feeds.Indexes())
 	maps.Copy(all, s.member.Indexes())
 	maps.Copy(all, s.member.Now().InUse.threads.Indexes())
 	maps.Copy(all, s.ads.Indexes())
 	for c, models := range s.graph.indexes() {
 		all[c] = append(all[c], models...)
 	}
-	for c, models := range s.feeds.indexes() {
+	for c, models := range s.member.Now().InUse.feeds.Indexes() {
 		all[c] = append(all[c], models...)
 	}
 	return all

@@ -70,10 +70,27 @@ func ok(t *testing.T, err error) {
 	}
 }
 
+// pushJob is a kind of job that this server does.
+const pushJob jobs.Kind = "push"
+
+// followersInJob is how many followers one such job is about.
+const followersInJob = 500
+
+// newsListDoc is a document of newsLists, as package feeds describes it.
+type newsListDoc struct {
+	User    social.UserID   `bson:"_id"`
+	Version int             `bson:"v"`
+	IDs     []social.PostID `bson:"ids"`
+	Merged  []social.UserID `bson:"merged"`
+	Pushed  int             `bson:"pushed"`
+	Ready   bool            `bson:"ready"`
+	UsedAt  time.Time       `bson:"usedAt"`
+}
+
 func TestAJobIsLeasedToOneAtATime(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
-	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: jobPush}))
+	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: pushJob}))
 	now := time.Now().Add(time.Minute)
 	first := must(s.jobs.Claim(ctx, now))(t)
 	if first == nil || first.Attempts != 1 {
@@ -136,7 +153,7 @@ func TestAJobOfANewerServerIsLeftToIt(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
 	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: "of a newer server"}))
-	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: jobPush}))
+	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: pushJob}))
 	if did := must(s.workers.Once(ctx))(t); !did {
 		t.Error("a known job is not done because one that is not known is due")
 	}
@@ -206,8 +223,8 @@ func fans(t *testing.T, s *Store, n int) (author social.UserID, followers []soci
 			})
 		}
 		must(s.ImportMemberships(t.Context(), all, edges))(t)
-		must(s.newsLists.DeleteMany(t.Context(), mdb.Doc("_id", mdb.Doc("$in", followers[len(followers)-len(batch):]))))(t)
-		must(s.newsLists.InsertMany(t.Context(), lists))(t)
+		must(newsListsOf(s).DeleteMany(t.Context(), mdb.Doc("_id", mdb.Doc("$in", followers[len(followers)-len(batch):]))))(t)
+		must(newsListsOf(s).InsertMany(t.Context(), lists))(t)
 	}
 	return author, followers
 }
@@ -233,7 +250,7 @@ func workOff(t *testing.T, s *Store, times int) (jobs int) {
 			return jobs
 		}
 		for range times {
-			ok(t, s.feeds.do(t.Context(), j))
+			ok(t, s.feeds.Do(t.Context(), j))
 		}
 		ok(t, s.jobs.Finish(t.Context(), j))
 	}
@@ -242,7 +259,7 @@ func workOff(t *testing.T, s *Store, times int) (jobs int) {
 // copies counts the lists that have the post so many times.
 func copies(t *testing.T, s *Store, post social.PostID, followers []social.UserID) map[int]int {
 	t.Helper()
-	docs := must(mdb.FindIn[newsListDoc](t.Context(), s.newsLists, "_id", followers))(t)
+	docs := must(mdb.FindIn[newsListDoc](t.Context(), newsListsOf(s), "_id", followers))(t)
 	counts := map[int]int{}
 	for _, d := range docs {
 		n := 0
@@ -259,7 +276,7 @@ func copies(t *testing.T, s *Store, post social.PostID, followers []social.UserI
 // TestJobsThatAreRepeatedAddNothing is about Socialite's replayed tasks, and about its limit that cut followers off.
 func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
 	t.Parallel()
-	const n = 2*jobSize + 7
+	const n = 2*followersInJob + 7
 	s := openInside(t, Options{Feeds: FeedsHybrid})
 	author, followers := fans(t, s, n)
 	p := newStatus(author)
@@ -280,7 +297,7 @@ func TestJobsThatAreRepeatedAddNothing(t *testing.T) {
 // TestManyFollowersAreMergedAtRead: once their lists name the author, nothing is pushed any more.
 func TestManyFollowersAreMergedAtRead(t *testing.T) {
 	t.Parallel()
-	const n = jobSize + 20
+	const n = followersInJob + 20
 	s := openInside(t, Options{Feeds: FeedsHybrid, MergeAbove: n - 1})
 	author, followers := fans(t, s, n)
 	var posts []social.PostID
@@ -290,7 +307,7 @@ func TestManyFollowersAreMergedAtRead(t *testing.T) {
 		must(s.News(t.Context(), author, social.Page{Limit: 1}))(t)
 		ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
 		// As if the author's own list had been built meanwhile.
-		must(s.newsLists.UpdateOne(t.Context(), mdb.Doc("_id", author), mdb.Doc("$pull", mdb.Doc("ids", p.ID))))(t)
+		must(newsListsOf(s).UpdateOne(t.Context(), mdb.Doc("_id", author), mdb.Doc("$pull", mdb.Doc("ids", p.ID))))(t)
 		workOff(t, s, 2)
 		if got := copies(t, s, p.ID, followers); got[want] != n {
 			t.Errorf("post %d: lists by the number of copies: %v, want %d in each of %d", i, got, want, n)
@@ -312,7 +329,7 @@ func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 	ok(t, session.StartTransaction())
 	ctx := mongo.NewSessionContext(t.Context(), session)
 	for _, user := range users {
-		must(s.newsLists.UpdateOne(ctx, mdb.Doc("_id", user), mdb.Doc("$set", mdb.Doc("stamp", jobs.ID{ID: id.New()}))))(t)
+		must(newsListsOf(s).UpdateOne(ctx, mdb.Doc("_id", user), mdb.Doc("$set", mdb.Doc("stamp", jobs.ID{ID: id.New()}))))(t)
 	}
 	return func() {
 		ok(t, session.AbortTransaction(ctx))
@@ -329,7 +346,7 @@ func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), limit)
 	defer cancel()
-	err := s.feeds.do(ctx, j)
+	err := s.feeds.Do(ctx, j)
 	if err != nil {
 		ok(t, s.jobs.Postpone(t.Context(), j, err))
 	} else {

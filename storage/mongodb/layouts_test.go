@@ -6,6 +6,7 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/threads"
 )
@@ -25,16 +26,8 @@ const (
 )
 
 func init() { //nolint:gochecknoinits // only in tests
-	feedLayouts[TinyBucket] = func(s *Store, _ Options) feeds {
-		f := newBucketFeeds(s, 3)
-		f.kept.kept = 4
-		return f
-	}
-	feedLayouts[TinyMonth] = func(s *Store, _ Options) feeds {
-		f := newMonthFeeds(s, 3)
-		f.newsOf.kept, f.wallOf.kept = 4, 4
-		return f
-	}
+	feedLayouts[TinyBucket] = feeds.InBuckets(3, 4)
+	feedLayouts[TinyMonth] = feeds.InMonths(3, 4)
 	for name, l := range bucketLimits {
 		if commentLayouts[name] == nil {
 			commentLayouts[name] = threads.InBuckets(name, l.whole, l.page)

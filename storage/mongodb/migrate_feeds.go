@@ -11,6 +11,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/cluster"
+	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/wait"
 )
@@ -32,7 +33,7 @@ func (v feedMover) prepare(ctx context.Context, m *migration, layout string) err
 	if err := v.empty(ctx, m, layout); err != nil {
 		return err
 	}
-	return v.s.prepareIndexes(ctx, v.s.feedLayouts[layout].indexes())
+	return v.s.prepareIndexes(ctx, v.s.feeds.Layouts()[layout].Indexes())
 }
 
 func (v feedMover) remove(ctx context.Context, m *migration, layout string) error {
@@ -45,8 +46,8 @@ func (v feedMover) empty(ctx context.Context, m *migration, layout string) error
 	if err := v.forgetJobs(ctx, m, layout); err != nil {
 		return err
 	}
-	indexes := v.s.indexes()
-	for _, c := range v.s.feedLayouts[layout].collections() {
+	indexes := v.s.feeds.Indexes()
+	for _, c := range v.s.feeds.Layouts()[layout].Collections() {
 		err := v.s.db.Read(ctx, "empty "+c.Name(), func(ctx context.Context) error {
 			if err := m.still(ctx); err != nil {
 				return err
@@ -64,7 +65,7 @@ func (v feedMover) empty(ctx context.Context, m *migration, layout string) error
 }
 
 func (v feedMover) forgetJobs(ctx context.Context, m *migration, layout string) error {
-	kinds := v.s.feedLayouts[layout].jobKinds()
+	kinds := v.s.feeds.Layouts()[layout].JobKinds()
 	if len(kinds) == 0 {
 		return nil
 	}
@@ -79,13 +80,13 @@ func (v feedMover) forgetJobs(ctx context.Context, m *migration, layout string) 
 }
 
 func (v feedMover) copy(ctx context.Context, m *migration) error {
-	layout := v.s.feedLayouts[m.d.Move.To]
+	layout := v.s.feeds.Layouts()[m.d.Move.To]
 	return v.s.eachUser(ctx, m, func(ctx context.Context, user social.UserID) error {
 		return v.s.db.Read(ctx, "build a feed", func(ctx context.Context) error {
 			if err := m.still(ctx); err != nil {
 				return err
 			}
-			return layout.build(ctx, user)
+			return layout.Build(ctx, user)
 		})
 	})
 }
@@ -119,8 +120,8 @@ func (v feedMover) catchUp(ctx context.Context) error {
 // compareUser compares a user's news and wall in both layouts.
 func (v feedMover) compareUser(ctx context.Context, move *cluster.Move, user social.UserID) error {
 	page := social.Page{Limit: readPosts}
-	news := func(ctx context.Context, layout feeds) ([]*social.Post, error) {
-		posts, err := layout.news(ctx, user, page)
+	news := func(ctx context.Context, layout feeds.Layout) ([]*social.Post, error) {
+		posts, err := layout.News(ctx, user, page)
 		if err != nil {
 			return nil, err
 		}
@@ -130,8 +131,8 @@ func (v feedMover) compareUser(ctx context.Context, move *cluster.Move, user soc
 		return err
 	}
 	list := social.List[social.UserID]{Of: user, Page: page}
-	return v.compareFeed(ctx, move, "wall", user, func(ctx context.Context, layout feeds) ([]*social.Post, error) {
-		walls, err := layout.walls(ctx, []social.List[social.UserID]{list})
+	return v.compareFeed(ctx, move, "wall", user, func(ctx context.Context, layout feeds.Layout) ([]*social.Post, error) {
+		walls, err := layout.Walls(ctx, []social.List[social.UserID]{list})
 		return walls[list], err
 	})
 }
@@ -139,7 +140,7 @@ func (v feedMover) compareUser(ctx context.Context, move *cluster.Move, user soc
 // seen are those of a user's news that they see: whom they do not follow any more may be left in what is kept, where a server died in the wrong
 // moment, and takes the place of an older post at a page's end.
 func (v feedMover) seen(ctx context.Context, user social.UserID, posts []*social.Post) ([]*social.Post, error) {
-	authors, err := v.s.followed(ctx, user)
+	authors, err := followReader(v).Followed(ctx, user)
 	if err != nil {
 		return nil, err
 	}
@@ -153,9 +154,9 @@ func (v feedMover) seen(ctx context.Context, user social.UserID, posts []*social
 
 // compareFeed compares what is read of a user in both layouts. That changes meanwhile, and the new layout may be late.
 func (v feedMover) compareFeed(ctx context.Context, move *cluster.Move, what string, user social.UserID,
-	read func(context.Context, feeds) ([]*social.Post, error),
+	read func(context.Context, feeds.Layout) ([]*social.Post, error),
 ) error {
-	from, to := v.s.feedLayouts[move.From], v.s.feedLayouts[move.To]
+	from, to := v.s.feeds.Layouts()[move.From], v.s.feeds.Layouts()[move.To]
 	for deadline := time.Now().Add(comparePatience); ; {
 		var before, got, after []*social.Post
 		err := v.s.db.Read(ctx, "compare feeds", func(ctx context.Context) (err error) {

@@ -33,7 +33,7 @@ func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
 			settings[m.setting.Name].Move.Phase = cluster.PhaseAnnounced
 			missed, before := newStatus(author), must(s.member.NewEra(settings, s.written()))(t).Context(ctx)
 			must(s.posts.InsertOne(ctx, newPostDoc(missed, postsVersion)))(t)
-			ok(t, s.feeds.postsAdded(before, []*social.Post{missed}))
+			ok(t, s.feeds.PostsAdded(before, []*social.Post{missed}))
 			ok(t, m.drive(ctx))
 			ok(t, m.release(ctx))
 			news := must(s.News(ctx, reader, social.Page{Limit: 10}))(t)

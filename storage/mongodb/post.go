@@ -169,7 +169,7 @@ func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) 
 	}
 	p.ID = own.stored.ID
 	_ = s.db.Read(ctx, "own news", func(ctx context.Context) error { // the post is there, whatever becomes of this
-		s.feeds.postStored(ctx, p)
+		s.feeds.PostStored(ctx, p)
 		return nil
 	})
 	return nil
@@ -190,7 +190,7 @@ func (s *Store) insertPosts(ctx context.Context, _ string, batch []*newPost) err
 		if _, err := s.posts.InsertMany(ctx, docs); err != nil {
 			return err
 		}
-		if err := s.feeds.postsAdded(ctx, posts); err != nil {
+		if err := s.feeds.PostsAdded(ctx, posts); err != nil {
 			return err
 		}
 		return s.append(ctx, events...)
@@ -239,7 +239,7 @@ func (s *Store) UpdatePost(ctx context.Context, p *social.Post, replaced *social
 				return err
 			}
 		}
-		if err := s.feeds.postChanged(ctx, p.ID); err != nil {
+		if err := s.feeds.PostChanged(ctx, p.ID); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -319,7 +319,7 @@ func (s *Store) DeletePost(ctx context.Context, post social.PostID, e social.Eve
 		if err := s.deleteWithPost(ctx, post); err != nil {
 			return err
 		}
-		if err := s.feeds.postDeleted(ctx, post, d.Author, d.WallOwner); err != nil {
+		if err := s.feeds.PostDeleted(ctx, post, d.Author, d.WallOwner); err != nil {
 			return err
 		}
 		return s.append(ctx, e)
@@ -409,7 +409,7 @@ func (s *Store) countMark(ctx context.Context, post social.PostID, only, change 
 	if err := mdb.UpdateOne(ctx, s.posts, filter, mdb.Doc("$inc", append(change, bson.E{Key: "changes", Value: 1}))); err != nil {
 		return err
 	}
-	if err := s.feeds.postChanged(ctx, post); err != nil {
+	if err := s.feeds.PostChanged(ctx, post); err != nil {
 		return err
 	}
 	return s.append(ctx, e)
@@ -498,6 +498,3 @@ func (s *Store) marks(ctx context.Context, op string, c *mongo.Collection, user 
 		return err
 	})
 }
-
-// newestFirst orders posts as every list of posts is.
-func newestFirst(a, b *social.Post) int { return b.ID.Compare(a.ID.ID) }

@@ -108,7 +108,9 @@ func (s *Store) startSequence(ctx context.Context) error {
 	if !errors.Is(err, mongo.ErrNoDocuments) {
 		return mdb.Translate(ctx, "sequences", err)
 	}
-	var last seqDoc
+	var last struct {
+		Seq social.PostID `bson:"seq"`
+	}
 	err = s.posts.FindOne(ctx, bson.D{}, options.FindOne().SetSort(mdb.Doc("_id", -1)).SetHint("_id_").
 		SetProjection(mdb.Doc("seq", 1))).Decode(&last)
 	if err != nil && !errors.Is(err, mongo.ErrNoDocuments) {

@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
 	"plaza/storage/mongodb/internal/adstore"
+	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/threads"
 )
@@ -25,23 +26,18 @@ import (
 func ShardKeys() map[string]bson.D {
 	own := mdb.Doc("_id", "hashed")
 	keys := map[string]bson.D{
-		"users":         own,
-		"handles":       own, // the handle
-		"sessions":      own,
-		"circles":       mdb.Doc("owner", "hashed"),
-		"edges":         mdb.Doc("owner", "hashed", "other", 1),
-		"followers":     mdb.Doc("other", "hashed", "owner", 1),
-		"posts":         own,
-		"postVersions":  mdb.Doc("post", "hashed"),
-		"reactions":     own, // post and user
-		"votes":         own, // post and user
-		"threadMutes":   own, // post and user
-		"events":        own,
-		"newsLists":     own, // the user
-		"mergedAuthors": own, // the user
-		"newsBuckets":   mdb.Doc("user", "hashed"),
-		"monthNews":     mdb.Doc("user", "hashed"),
-		"monthWalls":    mdb.Doc("user", "hashed"),
+		"users":        own,
+		"handles":      own, // the handle
+		"sessions":     own,
+		"circles":      mdb.Doc("owner", "hashed"),
+		"edges":        mdb.Doc("owner", "hashed", "other", 1),
+		"followers":    mdb.Doc("other", "hashed", "owner", 1),
+		"posts":        own,
+		"postVersions": mdb.Doc("post", "hashed"),
+		"reactions":    own, // post and user
+		"votes":        own, // post and user
+		"threadMutes":  own, // post and user
+		"events":       own,
 
 		"profiles":   nil, // a search reads them in the order of one index
 		"properties": nil, // at most a hundred
@@ -51,6 +47,7 @@ func ShardKeys() map[string]bson.D {
 		"jobs":       nil, // empty most of the time, and taken by the time that they are due
 	}
 	maps.Copy(keys, adstore.ShardKeys())
+	maps.Copy(keys, feeds.ShardKeys())
 	for layout := range commentLayouts {
 		maps.Copy(keys, threads.ShardKeys(layout))
 	}

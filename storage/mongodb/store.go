@@ -26,6 +26,7 @@ import (
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/connect"
+	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/threads"
@@ -97,7 +98,7 @@ type Store struct {
 	timeout time.Duration
 	address connect.Address
 	db      *mdb.DB
-	feeds   movingFeeds
+	feeds   *feeds.Feeds
 	graph   movingGraph
 	jobs    *jobs.Queue
 	workers *jobs.Workers
@@ -110,7 +111,6 @@ type Store struct {
 	ads         *adstore.Store
 
 	threadLayouts   map[string]threads.Layout
-	feedLayouts     map[string]feeds
 	graphLayouts    map[string]followerGraph
 	transactionLife time.Duration
 
@@ -132,12 +132,6 @@ type Store struct {
 	settings *mongo.Collection
 
 	sequences *mongo.Collection
-
-	newsLists     *mongo.Collection
-	mergedAuthors *mongo.Collection
-	newsBuckets   *mongo.Collection
-	monthNews     *mongo.Collection
-	monthWalls    *mongo.Collection
 }
 
 var _ storage.Store = (*Store)(nil)
@@ -262,11 +256,7 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 		jobs: jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
 		erasing: defaultEraseTimes,
 
-		newsLists: db.Collection("newsLists"), mergedAuthors: db.Collection("mergedAuthors"),
-		newsBuckets: db.Collection("newsBuckets"),
-		monthNews:   db.Collection("monthNews"), monthWalls: db.Collection("monthWalls"),
-
-		threadLayouts: map[string]threads.Layout{}, feedLayouts: map[string]feeds{}, graphLayouts: map[string]followerGraph{},
+		threadLayouts: map[string]threads.Layout{}, graphLayouts: map[string]followerGraph{},
 	}
 	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
 	s.member = s.newMember(self, routed, o)
@@ -276,15 +266,16 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	for name, layout := range commentLayouts {
 		s.threadLayouts[name] = layout(db)
 	}
-	for name, layout := range feedLayouts {
-		s.feedLayouts[name] = layout(s, o)
-	}
+	s.feeds = feeds.New(feeds.Config{
+		Database: db, DB: s.db, Posts: postReader{s.posts, s.writes}, Follows: followReader{s}, Jobs: s.jobs, MergeAbove: o.MergeAbove,
+		InUse: func(ctx context.Context) *feeds.InUse { return &s.inUse(ctx).feeds },
+	}, feedLayouts)
 	s.jobs.Kinds = s.jobKinds()
 	for name, layout := range graphLayouts {
 		s.graphLayouts[name] = layout(s.edges)
 	}
 	s.threads = threads.New(s.posts, func(ctx context.Context) *threads.InUse { return &s.inUse(ctx).threads })
-	s.feeds, s.graph = movingFeeds{s}, movingGraph{s}
+	s.graph = movingGraph{s}
 	return s
 }
 

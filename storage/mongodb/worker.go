@@ -21,16 +21,14 @@ func (s *Store) doJob(ctx context.Context, j *jobs.Job) error {
 	case jobDelete, jobSweep:
 		return s.deleteLeft(ctx, j)
 	default:
-		return s.feeds.do(ctx, j)
+		return s.feeds.Do(ctx, j)
 	}
 }
 
 // jobKinds are the kinds of jobs that doJob can do, in any layout.
 func (s *Store) jobKinds() []jobs.Kind {
 	kinds := []jobs.Kind{jobErase, jobForget, jobDelete, jobSweep}
-	for _, layout := range s.feedLayouts {
-		kinds = append(kinds, layout.jobKinds()...)
-	}
+	kinds = append(kinds, s.feeds.JobKinds()...)
 	slices.Sort(kinds)
 	return slices.Compact(kinds)
 }

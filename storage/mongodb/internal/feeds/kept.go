@@ -1,4 +1,4 @@
-package mongodb
+package feeds
 
 import (
 	"context"
@@ -15,30 +15,34 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// keptFeed keeps the newest posts of a feed that everybody has: their ids, and copies of them where that is wanted. It is a
-// cache; the truth stays in posts and edges.
+// keptFeed keeps the newest posts of a feed that all users have: their ids, and, if wanted, copies
+// of them. It is a cache; the truth is in posts and edges.
 //
 // A feed is one open part, and closed ones before it. Posts are pushed to the open part. When it is
-// full, its oldest posts go into a new closed part; from then on the open part has all posts from From on, and
-// the closed ones tile what lies before that, down to the floor. Posts that come late are pushed to the closed part where they belong; those
-// that are older than the floor are not kept.
+// full, its oldest posts go into a new closed part; from then on the open part has all posts from
+// From on, and the closed ones have those before, without gaps, down to the floor. Posts that come
+// late are pushed to the closed part where they belong; those that are older than the floor are not
+// kept.
 //
-// A feed that does not fit its user's follows any more is stale: its open part has no ids, and posts are not pushed to it. Building it anew is
+// A feed that no longer fits its user's follows is stale: its open part has no ids, and posts are
+// not pushed to it. Building it again takes three steps:
 //
-//  1. an open part without posts, of a new generation; from then on pushes reach it;
-//  2. reading what belongs into the feed: all that was committed before the first push could come;
-//  3. storing closed parts, and then joining the rest with what was pushed, if the open part is still that of step 1.
+//  1. Store an open part without posts, of a new generation. From then on pushes reach it.
+//  2. Read what belongs into the feed: everything that was committed before the first push could
+//     come.
+//  3. Store closed parts, and then join the rest with what was pushed, if the open part is still
+//     that of step 1.
 //
-// A change of follows makes the feed stale in its own transaction, so that 3 finds another generation. Closed parts of
-// other generations than the open part's are not there for readers.
+// A change of follows makes the feed stale in its own transaction, so that step 3 finds another
+// generation. Readers ignore closed parts of other generations than the open part's.
 type keptFeed struct {
-	*Store
+	*base
 
 	docs   *mongo.Collection
-	size   int  // how many posts a part has: the open one up to twice as many
+	size   int  // how many posts a part has; the open one has up to twice as many
 	built  int  // how many posts are read when the feed is built
 	kept   int  // how many closed parts are kept
-	copies bool // copies of posts are kept, too, and parts end with months
+	copies bool // copies of posts are kept as well, and parts end with months
 	// truth reads the ids of a feed's newest posts, newest first.
 	truth func(ctx context.Context, user social.UserID, limit int) ([]social.PostID, error)
 }
@@ -60,12 +64,12 @@ type openPart struct {
 	Parts   int             `bson:"parts"`           // how many closed ones there are
 	Ready   bool            `bson:"ready,omitempty"` // step 3 is done
 
-	found []postDoc // of a read alone: some of the posts as they are now
+	found []postCopy // set only by a read: some of the posts as they are now
 }
 
-// closedPart is another document of a feed: its posts from Lower on, up to but not at Upper.
+// closedPart is another document of a feed: its posts from Lower on, up to but not including Upper.
 type closedPart struct {
-	ID      bson.Binary     `bson:"_id"` // partKey: two that close the same posts at the same time make the same part
+	ID      bson.Binary     `bson:"_id"` // partKey: two servers that close the same posts at the same time make the same part
 	Version int             `bson:"v"`
 	User    social.UserID   `bson:"user"`
 	Gen     stamp           `bson:"gen"`
@@ -80,11 +84,12 @@ func partKey(user social.UserID, gen stamp, lower social.PostID) bson.Binary {
 	return bson.Binary{Data: slices.Concat(user.Bytes(), gen.Bytes(), lower.Bytes())}
 }
 
-// postCopy is a document of posts as it was once. It says nothing that may be shown unless the post still has as many changes.
+// postCopy is a document of posts as it was at some time. It may be shown only if the post still
+// has the same number of changes.
 type postCopy bson.Raw
 
-// maxCopy is the length of the longest copy in bytes. Longer posts are read themselves. So a part is far below the 16 MB that a
-// document may have.
+// maxCopy is the length of the longest copy, in bytes. Longer posts are read themselves, so a part
+// is far below the 16 MB that a document may have.
 const maxCopy = 16 << 10
 
 func (c postCopy) id() (post social.PostID) {
@@ -99,14 +104,6 @@ func (c postCopy) changes() int {
 	return int(n)
 }
 
-func (c postCopy) post() (*social.Post, error) {
-	var d postDoc
-	if err := mdb.ReadDocument(c, &d); err != nil {
-		return nil, err
-	}
-	return d.post(), nil
-}
-
 // MarshalBSON implements bson.Marshaler.
 func (c postCopy) MarshalBSON() ([]byte, error) { return c, nil }
 
@@ -119,26 +116,27 @@ func (c *postCopy) UnmarshalBSON(raw []byte) error {
 // notCopied are the fields of a post that only queries need.
 var notCopied = mdb.Doc("seq", 0, "inbox", 0)
 
-// copiesOf copies posts as they are now. Those that are gone are missing.
+// copiesOf copies posts as they are now. Those that are gone are left out.
 func (f *keptFeed) copiesOf(ctx context.Context, posts []social.PostID) ([]postCopy, error) {
-	return mdb.FindIn[postCopy](ctx, f.posts, "_id", posts, options.Find().SetProjection(notCopied))
+	return mdb.FindIn[postCopy](ctx, f.posts.Collection(), "_id", posts, options.Find().SetProjection(notCopied))
 }
 
-// small are the copies that may be kept.
+// small returns the copies that may be kept.
 func small(copies []postCopy) []postCopy {
 	return slices.DeleteFunc(slices.Clone(copies), func(c postCopy) bool { return len(c) > maxCopy })
 }
 
-// monthOf is the month in which a post was made, as in "2026-11", in UTC.
+// monthOf returns the month in which a post was made, as in "2026-11", in UTC.
 func monthOf(post social.PostID) string { return post.Time().Format("2006-01") }
 
-// nextMonth is before all posts of the month after a post's.
+// nextMonth returns an id before all posts of the month after a post's.
 func nextMonth(post social.PostID) social.PostID {
 	made := post.Time()
 	return social.PostID{ID: id.FirstAt(time.Date(made.Year(), made.Month()+1, 1, 0, 0, 0, 0, time.UTC))}
 }
 
-// openOf matches the open part of a user. It has the user twice, since the closed ones are on the same shard by that field.
+// openOf matches the open part of a user. It has the user twice: by the field user, closed parts
+// are on the same shard.
 func openOf(user social.UserID) bson.D { return mdb.Doc("_id", user, "user", user) }
 
 // openOfAll matches the open parts of users.
@@ -150,7 +148,7 @@ func openOfAll(users []social.UserID) bson.D {
 // byPart finds the closed parts of users.
 const byPart = "user_upper_lower"
 
-// partIndexes are those of a kept feed's collection.
+// partIndexes returns the indexes of a kept feed's collection.
 func partIndexes() []mongo.IndexModel {
 	return []mongo.IndexModel{mdb.IndexHaving("upper", byPart, mdb.Doc("user", 1, "upper", 1, "lower", 1))}
 }
@@ -180,7 +178,7 @@ func (d *openPart) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	case "ready":
 		r.Bool(v, &d.Ready)
 	case "found":
-		mdb.ReadDocuments(r, v, &d.found)
+		readCopies(r, v, &d.found)
 	}
 }
 
@@ -207,9 +205,9 @@ func (d *closedPart) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-// readCopies keeps the documents as they are: most are never looked at.
+// readCopies keeps the documents as they are, because most are never decoded.
 func readCopies(r *mdb.Reader, v bsoncore.Value, to *[]postCopy) {
-	v.Data = slices.Clone(v.Data) // the cursor's memory is used again
+	v.Data = slices.Clone(v.Data) // the cursor reuses the memory
 	mdb.ReadArray(r, v, to, func(r *mdb.Reader, v bsoncore.Value, c *postCopy) {
 		raw, ok := v.DocumentOK()
 		if r.Check(ok, v) {

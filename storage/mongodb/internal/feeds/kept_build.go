@@ -1,4 +1,4 @@
-package mongodb
+package feeds
 
 import (
 	"context"
@@ -14,8 +14,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// stale makes feeds stale, inside a transaction: the new generation makes it a change in any case, so that it is in conflict with whoever builds a
-// feed at the same time.
+// stale makes feeds stale, inside a transaction. The new generation changes the document in any
+// case, so that it conflicts with a job that builds the feed at the same time.
 func (f *keptFeed) stale(ctx context.Context, users []social.UserID) error {
 	models := make([]mongo.WriteModel, len(users))
 	for i, user := range users {
@@ -36,7 +36,7 @@ func (f *keptFeed) forget(ctx context.Context, user social.UserID) error {
 	return err
 }
 
-// build makes a user's feed, unless it is there.
+// build makes a user's feed, unless it is ready.
 func (f *keptFeed) build(ctx context.Context, user social.UserID) error {
 	ready, err := f.isReady(ctx, user)
 	if err != nil || ready {
@@ -53,10 +53,10 @@ func (f *keptFeed) isReady(ctx context.Context, user social.UserID) (bool, error
 	return err == nil, err
 }
 
-// rebuild makes a user's feed anew. Where the user's follows change meanwhile, it stays stale; whoever has changed them has added
-// a job that builds it. Whoever has deleted their account gets none.
+// rebuild makes a user's feed again. If the user's follows change meanwhile, it stays stale: that
+// change has added another job that builds it. A user who has deleted their account gets none.
 func (f *keptFeed) rebuild(ctx context.Context, user social.UserID) error {
-	err := f.userExists(ctx, user)
+	err := f.follows.Exists(ctx, user)
 	if errors.Is(err, social.ErrNotFound) {
 		return nil
 	}
@@ -95,7 +95,7 @@ func (f *keptFeed) rebuild(ctx context.Context, user social.UserID) error {
 	return f.refreshStale(ctx, user, copies)
 }
 
-// beginGeneration is step 1. It returns the generation that was there before.
+// beginGeneration is step 1. It returns the generation before.
 func (f *keptFeed) beginGeneration(ctx context.Context, user social.UserID, gen stamp) (stamp, error) {
 	var before openPart
 	update := mdb.Doc(
@@ -112,7 +112,7 @@ func (f *keptFeed) beginGeneration(ctx context.Context, user social.UserID, gen 
 	return before.Gen, err
 }
 
-// arrange makes parts of ids that are newest first.
+// arrange returns the parts for ids, which are newest first.
 func (f *keptFeed) arrange(user social.UserID, gen stamp, ids []social.PostID) (*openPart, []closedPart) {
 	open := &openPart{User: user, Gen: gen, Ready: true}
 	if len(ids) == f.built {
@@ -145,7 +145,7 @@ func (f *keptFeed) arrange(user social.UserID, gen stamp, ids []social.PostID) (
 	return open, closed
 }
 
-// run is how many of the first ids go into one part.
+// run returns how many of the first ids go into one part.
 func (f *keptFeed) run(ids []social.PostID) int {
 	n := min(len(ids), f.size)
 	for i := 1; i < n && f.copies; i++ {
@@ -177,7 +177,7 @@ func (f *keptFeed) addCopies(ctx context.Context, ids []social.PostID, open *ope
 	return nil
 }
 
-// endGeneration is step 3. It says whether the feed is the one that was begun.
+// endGeneration is step 3. It returns whether the feed was still the one that was begun.
 func (f *keptFeed) endGeneration(ctx context.Context, open *openPart, closed []closedPart) (done bool, err error) {
 	known := slices.Clone(open.IDs)
 	for i := range closed {
@@ -202,8 +202,9 @@ func (f *keptFeed) endGeneration(ctx context.Context, open *openPart, closed []c
 	return err == nil && result.MatchedCount > 0, err
 }
 
-// sweep removes closed parts that nobody reads any more: those of the generation before and of older ones, and this one's where it was
-// not done. What two that build at the same time may leave behind goes with a later generation.
+// sweep removes closed parts that are no longer read: those of the generation before and of older
+// ones, and those of this one if it was not ended. If two build at the same time, some may be left;
+// they go with a later generation.
 func (f *keptFeed) sweep(ctx context.Context, user social.UserID, gen, before stamp, done bool) error {
 	gone := bson.A{mdb.Doc("gen", mdb.Doc("$lt", gen)), mdb.Doc("gen", before)}
 	if !done {

@@ -1,4 +1,4 @@
-package mongodb
+package feeds
 
 import (
 	"context"
@@ -14,7 +14,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// push puts a post into the feeds of users, once, except into stale ones. There is a copy where copies are kept and the post is not gone.
+// push puts a post into the feeds of users once, except for stale ones. It has a copy if copies are
+// kept and the post still exists.
 func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID) error {
 	if err := f.tidy(ctx, post, users); err != nil {
 		return err
@@ -23,7 +24,7 @@ func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCo
 	if _, err := f.docs.UpdateMany(ctx, open, f.pushing(post, copies, true), options.UpdateMany().SetHint(mdb.Doc("_id", 1))); err != nil {
 		return err
 	}
-	// A part that is closed in between has the post, or is there by now.
+	// A part that was closed in between has the post, or exists by now.
 	late, err := f.pushLate(ctx, post, copies, users)
 	if err != nil || late == 0 {
 		return err
@@ -31,7 +32,8 @@ func (f *keptFeed) push(ctx context.Context, post social.PostID, copies []postCo
 	return f.thin(ctx, post, users)
 }
 
-// pushLate puts a post into the closed parts of users where it belongs, and says how many these are.
+// pushLate puts a post into the closed parts of users where it belongs, and returns how many these
+// are.
 func (f *keptFeed) pushLate(ctx context.Context, post social.PostID, copies []postCopy, users []social.UserID) (int, error) {
 	closed := mdb.Doc("user", mdb.Doc("$in", mdb.Values(users)), "upper", mdb.Doc("$gt", post), "lower", mdb.Doc("$lte", post), "ids", mdb.Doc("$ne", post))
 	result, err := f.docs.UpdateMany(ctx, closed, f.pushing(post, copies, false), options.UpdateMany().SetHint(byPart))
@@ -41,7 +43,8 @@ func (f *keptFeed) pushLate(ctx context.Context, post social.PostID, copies []po
 	return int(result.ModifiedCount), nil
 }
 
-// pushNow puts a post into the feed of one user, without tidying up, unless the open part is very long.
+// pushNow puts a post into the feed of one user without closing parts, unless the open part is very
+// long.
 func (f *keptFeed) pushNow(ctx context.Context, post social.PostID, copies []postCopy, user social.UserID) error {
 	open := slices.Concat(openOf(user), mdb.Doc("count", mdb.Doc("$gte", 0, "$lt", 4*f.size), "from", mdb.Doc("$lte", post), "ids", mdb.Doc("$ne", post)))
 	result, err := f.docs.UpdateOne(ctx, open, f.pushing(post, copies, true), options.UpdateOne().SetHint(mdb.Doc("_id", 1)))
@@ -51,7 +54,7 @@ func (f *keptFeed) pushNow(ctx context.Context, post social.PostID, copies []pos
 	return err
 }
 
-// pushing is the update that puts a post into a part.
+// pushing returns the update that puts a post into a part.
 func (f *keptFeed) pushing(post social.PostID, copies []postCopy, isOpen bool) bson.D {
 	var update bson.D
 	pushed := mdb.Doc("ids", post)
@@ -67,7 +70,7 @@ func (f *keptFeed) pushing(post social.PostID, copies []postCopy, isOpen bool) b
 	return append(update, bson.E{Key: "$push", Value: pushed})
 }
 
-// thin builds those feeds anew where too many posts have come late into a closed part.
+// thin builds those feeds again in which too many posts came late into a closed part.
 func (f *keptFeed) thin(ctx context.Context, post social.PostID, users []social.UserID) error {
 	thick := mdb.Doc("user", mdb.Doc("$in", mdb.Values(users)), "upper", mdb.Doc("$gt", post), "lower", mdb.Doc("$lte", post),
 		fmt.Sprintf("ids.%d", 2*f.size-1), mdb.Doc("$exists", true))
@@ -87,7 +90,7 @@ func (f *keptFeed) pull(ctx context.Context, post social.PostID, users []social.
 	return f.updateParts(ctx, post, users, mdb.Doc("ids", post), mdb.Doc("$pull", pulled), mdb.Doc("$inc", mdb.Doc("count", -1)))
 }
 
-// refresh puts a newer copy in the place of older ones in the feeds of users.
+// refresh replaces older copies in the feeds of users with a newer one.
 func (f *keptFeed) refresh(ctx context.Context, c postCopy, users []social.UserID) error {
 	post := c.id()
 	older := mdb.Doc("posts", mdb.Doc("$elemMatch", mdb.Doc("_id", post, "changes", mdb.Doc("$not", mdb.Doc("$gte", c.changes())))))
@@ -98,7 +101,8 @@ func (f *keptFeed) refresh(ctx context.Context, c postCopy, users []social.UserI
 	return f.updateParts(ctx, post, users, older, update, nil)
 }
 
-// updateParts changes the parts of users that match and in which the post belongs, and the open ones as openAlso says, too.
+// updateParts changes the parts of users that match and in which the post belongs. Open parts are
+// also changed as openAlso says.
 func (f *keptFeed) updateParts(ctx context.Context, post social.PostID, users []social.UserID, match, update, openAlso bson.D) error {
 	open := append(openOfAll(users), match...)
 	closed := append(mdb.Doc("user", mdb.Doc("$in", mdb.Values(users)), "upper", mdb.Doc("$gt", post), "lower", mdb.Doc("$lte", post)), match...)
@@ -109,7 +113,7 @@ func (f *keptFeed) updateParts(ctx context.Context, post social.PostID, users []
 	return err
 }
 
-// refreshStale brings a user's copies up to date that were changed while they were moved.
+// refreshStale updates a user's copies of posts that were changed while the copies were moved.
 func (f *keptFeed) refreshStale(ctx context.Context, user social.UserID, copies []postCopy) error {
 	known := make(map[social.PostID]int, len(copies))
 	for _, c := range copies {
@@ -130,7 +134,8 @@ func (f *keptFeed) refreshStale(ctx context.Context, user social.UserID, copies 
 	return err
 }
 
-// tidy closes parts where open ones are full, or have posts of an earlier month, before another post comes.
+// tidy closes parts where open ones are full, or have posts of an earlier month, before another
+// post comes.
 func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.UserID) error {
 	due := mdb.Doc("count", mdb.Doc("$gte", 2*f.size))
 	if f.copies {
@@ -144,8 +149,8 @@ func (f *keptFeed) tidy(ctx context.Context, post social.PostID, users []social.
 	return err
 }
 
-// closeParts moves the oldest posts of an open part into closed ones, before a post of that month comes. It builds the feed anew where
-// too many posts came while parts were closed over them.
+// closeParts moves the oldest posts of an open part into closed ones, before a post of that month
+// comes. It builds the feed again if too many posts came late.
 func (f *keptFeed) closeParts(ctx context.Context, user social.UserID, month string) error {
 	for {
 		docs, err := mdb.FindAll[openPart](ctx, f.docs, openOf(user), 1, options.Find().SetHint(mdb.Doc("_id", 1)))
@@ -172,7 +177,7 @@ func (f *keptFeed) closeParts(ctx context.Context, user social.UserID, month str
 	}
 }
 
-// label says anew which the oldest month of an open part is; late posts don't count.
+// label records the oldest month of an open part again; late posts don't count.
 func (f *keptFeed) label(ctx context.Context, open *openPart, inOrder []social.PostID) error {
 	if !f.copies || len(inOrder) == 0 || open.Month == monthOf(inOrder[0]) {
 		return nil
@@ -181,7 +186,7 @@ func (f *keptFeed) label(ctx context.Context, open *openPart, inOrder []social.P
 	return err
 }
 
-// sorted are the posts that belong into closed parts, and the others, oldest first.
+// sorted returns the posts that belong into closed parts, and the others, oldest first.
 func (d *openPart) sorted() (late, inOrder []social.PostID) {
 	for _, post := range d.IDs {
 		if post.Compare(d.From.ID) < 0 {
@@ -194,7 +199,8 @@ func (d *openPart) sorted() (late, inOrder []social.PostID) {
 	return late, slices.Compact(inOrder)
 }
 
-// due is how many of an open part's posts the next closed part takes, before a post of that month comes.
+// due returns how many of an open part's posts the next closed part takes, before a post of that
+// month comes.
 func (f *keptFeed) due(late int, inOrder []social.PostID, month string) int {
 	n := 0
 	if late+len(inOrder) >= 2*f.size {
@@ -214,8 +220,9 @@ func (f *keptFeed) due(late int, inOrder []social.PostID, month string) int {
 	return min(n, f.size)
 }
 
-// closePart moves the first n posts into a closed part: it is stored first, and readers see it when the open part has gone on. Where somebody
-// else has stored it already, and may have died since, theirs counts.
+// closePart moves the first n posts into a closed part. It stores that first; readers see it when
+// the open part is changed. If another server has already stored it, and may have died since, that
+// one is used.
 func (f *keptFeed) closePart(ctx context.Context, open *openPart, inOrder []social.PostID, n int) error {
 	upper := nextMonth(inOrder[n-1])
 	if n < len(inOrder) {
@@ -233,7 +240,7 @@ func (f *keptFeed) closePart(ctx context.Context, open *openPart, inOrder []soci
 	if mongo.IsDuplicateKeyError(err) {
 		err = f.docs.FindOne(ctx, mdb.Doc("_id", c.ID, "user", c.User)).Decode(&c)
 		if errors.Is(err, mongo.ErrNoDocuments) {
-			return nil // the feed is another by now
+			return nil // the feed was built again
 		}
 	}
 	if err != nil {
@@ -245,14 +252,14 @@ func (f *keptFeed) closePart(ctx context.Context, open *openPart, inOrder []soci
 	return f.refreshStale(ctx, open.User, c.Posts)
 }
 
-// goOn takes what a closed part has out of the open one.
+// goOn removes from the open part what a closed one has.
 func (f *keptFeed) goOn(ctx context.Context, open *openPart, c *closedPart) error {
 	set := mdb.Doc(
 		"ids", ascending(mdb.Doc("$setDifference", bson.A{"$ids", idArray(c.IDs)})),
 		"from", c.Upper, "parts", mdb.Doc("$add", bson.A{"$parts", 1}))
 	if f.copies {
 		set = append(set,
-			bson.E{Key: "month", Value: "$$REMOVE"}, // pushes say it anew
+			bson.E{Key: "month", Value: "$$REMOVE"}, // pushes set it again
 			bson.E{Key: "posts", Value: copiesBut(c.IDs)})
 	}
 	_, err := f.docs.UpdateOne(ctx, append(openOf(open.User), mdb.Doc("gen", open.Gen, "from", open.From)...),
@@ -260,10 +267,7 @@ func (f *keptFeed) goOn(ctx context.Context, open *openPart, c *closedPart) erro
 	return err
 }
 
-// ascending sorts ids. What is pushed afterwards is mostly newer, and keeps the order.
-func ascending(ids any) bson.D { return mdb.Doc("$sortArray", mdb.Doc("input", ids, "sortBy", 1)) }
-
-// copiesBut are a part's copies without those of some posts.
+// copiesBut selects a part's copies without those of some posts.
 func copiesBut(posts []social.PostID) bson.D {
 	others := mdb.Doc("$not", bson.A{mdb.Doc("$in", bson.A{"$$this._id", idArray(posts)})})
 	return mdb.Doc("$filter", mdb.Doc("input", mdb.Doc("$ifNull", bson.A{"$posts", bson.A{}}), "cond", others))

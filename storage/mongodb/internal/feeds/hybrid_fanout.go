@@ -1,11 +1,10 @@
-package mongodb
+package feeds
 
 import (
 	"context"
 	"errors"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
@@ -14,22 +13,19 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// The jobs of hybridFeeds.
+// The jobs of hybridLayout.
 const (
 	jobPush    jobs.Kind = "push"    // put Post into the lists of Author's followers
 	jobPull    jobs.Kind = "pull"    // take Post out of them
 	jobPromote jobs.Kind = "promote" // name Author in them as merged
 )
 
-// jobSize is how many followers one job is about.
-const jobSize = 500
-
-func (*hybridFeeds) jobKinds() []jobs.Kind {
+func (*hybridLayout) JobKinds() []jobs.Kind {
 	return []jobs.Kind{jobPush, jobPull, jobPromote}
 }
 
-// do implements feeds.
-func (f *hybridFeeds) do(ctx context.Context, j *jobs.Job) error {
+// Do implements Layout.
+func (f *hybridLayout) Do(ctx context.Context, j *jobs.Job) error {
 	switch j.Kind {
 	case jobPush, jobPull:
 		return f.spread(ctx, j)
@@ -40,9 +36,9 @@ func (f *hybridFeeds) do(ctx context.Context, j *jobs.Job) error {
 	}
 }
 
-// spread pushes or pulls a post: for the first of the followers, after it has split the others off as a job of their own,
-// which another worker can take meanwhile.
-func (f *hybridFeeds) spread(ctx context.Context, j *jobs.Job) error {
+// spread pushes or pulls a post for the first of the followers. It first leaves the others to a job
+// of their own, which another worker can take meanwhile.
+func (f *hybridLayout) spread(ctx context.Context, j *jobs.Job) error {
 	isFirst := j.After.IsZero()
 	followers, last, err := f.followersOf(ctx, j)
 	if err != nil {
@@ -74,39 +70,9 @@ func (f *hybridFeeds) spread(ctx context.Context, j *jobs.Job) error {
 	return f.unpush(ctx, j, followers, f.pull)
 }
 
-// followersOf reads the job's followers, newest first, and the oldest one's edge. Whoever follows the author while
-// jobs are under way has a feed that is built anew, with all posts that were there.
-func (s *Store) followersOf(ctx context.Context, j *jobs.Job) (followers []social.UserID, last social.EdgeID, err error) {
-	bounds := mdb.Doc("$gt", mdb.ZeroKey)
-	if !j.After.IsZero() {
-		bounds = append(bounds, bson.E{Key: "$lt", Value: j.After})
-	}
-	if !j.Until.IsZero() {
-		bounds = append(bounds, bson.E{Key: "$gte", Value: j.Until})
-	}
-	docs, err := mdb.FindAll[edgeDoc](ctx, s.graph.followers(ctx), mdb.Doc("other", j.Author, "follow", bounds), jobSize,
-		options.Find().SetSort(mdb.Doc("follow", -1)).SetLimit(jobSize).SetHint(byFollowed).
-			SetProjection(mdb.Doc("_id", 0, "owner", 1, "follow", 1)))
-	if len(docs) > 0 {
-		last = docs[len(docs)-1].Follow
-	}
-	return mdb.Map(docs, func(d *edgeDoc) social.UserID { return d.Owner }), last, err
-}
-
-// split leaves the followers up to last to the job, and the others to a new one. Where the server dies in between, the
-// job is split again, and some followers are told twice.
-func (s *Store) split(ctx context.Context, j *jobs.Job, last social.EdgeID) error {
-	err := s.jobs.AddNext(ctx, *j, jobs.Job{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
-	if err != nil {
-		return err
-	}
-	_, err = s.jobs.Collection.UpdateOne(ctx, jobs.Held(j), mdb.Doc("$set", mdb.Doc("until", last)))
-	return err
-}
-
-// push puts a post into the lists of users, except into dormant ones, and once. A list that nobody has read for so long
-// that it is full becomes dormant.
-func (f *hybridFeeds) push(ctx context.Context, post social.PostID, users []social.UserID) error {
+// push puts a post into the lists of users once, except for dormant lists. A list that is full,
+// because it was not read for long, becomes dormant.
+func (f *hybridLayout) push(ctx context.Context, post social.PostID, users []social.UserID) error {
 	some := mdb.Doc("$in", mdb.Values(users))
 	_, err := f.newsLists.BulkWrite(ctx, []mongo.WriteModel{
 		mongo.NewUpdateManyModel().SetFilter(mdb.Doc("_id", some, "pushed", mdb.Doc("$lt", maxPushed), "ids", mdb.Doc("$ne", post))).
@@ -119,43 +85,42 @@ func (f *hybridFeeds) push(ctx context.Context, post social.PostID, users []soci
 }
 
 // pull takes a post out of the lists of users.
-func (f *hybridFeeds) pull(ctx context.Context, post social.PostID, users []social.UserID) error {
+func (f *hybridLayout) pull(ctx context.Context, post social.PostID, users []social.UserID) error {
 	_, err := f.newsLists.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(users)), "ids", post),
 		mdb.Doc("$pull", mdb.Doc("ids", post)), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 	return err
 }
 
-// isMerged says whether the author's posts need not be pushed. An author who has too many followers since the last post
-// begins to be merged: followers' lists are told of it first.
-func (f *hybridFeeds) isMerged(ctx context.Context, j *jobs.Job) (bool, error) {
+// isMerged says whether the author's posts need no pushing. If the author now has too many
+// followers, it adds the job that names the author in their lists.
+func (f *hybridLayout) isMerged(ctx context.Context, j *jobs.Job) (bool, error) {
 	var m mergedAuthorDoc
 	err := f.mergedAuthors.FindOne(ctx, mdb.Doc("_id", j.Author)).Decode(&m)
 	if !errors.Is(err, mongo.ErrNoDocuments) {
 		return m.Complete, err
 	}
-	var u userDoc
-	few := options.FindOne().SetProjection(mdb.Doc("followers", 1))
-	err = mdb.OrNotFound(f.users.FindOne(ctx, mdb.Doc("_id", j.Author), few).Decode(&u))
+	followers, err := f.follows.FollowersCount(ctx, j.Author)
 	if errors.Is(err, social.ErrNotFound) { // the account was deleted
 		return false, nil
 	}
-	if err != nil || u.Followers <= f.mergeAbove {
+	if err != nil || followers <= f.mergeAbove {
 		return false, err
 	}
 	return false, f.jobs.AddNext(ctx, *j, jobs.Job{Kind: jobPromote, Author: j.Author})
 }
 
 // unmerge takes a merged author out of the lists of users.
-func (f *hybridFeeds) unmerge(ctx context.Context, author social.UserID, users []social.UserID) error {
+func (f *hybridLayout) unmerge(ctx context.Context, author social.UserID, users []social.UserID) error {
 	_, err := f.newsLists.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(users)), "merged", author),
 		mdb.Doc("$pull", mdb.Doc("merged", author)), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 	return err
 }
 
-// promote names the author in the lists of the job's followers; lists that are built from its beginning on do so by
-// themselves. The next job begins when this one is done, so that the last one knows that all are.
-func (f *hybridFeeds) promote(ctx context.Context, j *jobs.Job) error {
-	err := f.userExists(ctx, j.Author)
+// promote names the author in the lists of the job's followers. Lists that are built after it has
+// begun name the author anyway. The next job begins when this one is done, so when the last one
+// ends, all lists name the author.
+func (f *hybridLayout) promote(ctx context.Context, j *jobs.Job) error {
+	err := f.follows.Exists(ctx, j.Author)
 	if errors.Is(err, social.ErrNotFound) {
 		return nil
 	}

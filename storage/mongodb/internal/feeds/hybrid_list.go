@@ -1,4 +1,4 @@
-package mongodb
+package feeds
 
 import (
 	"context"
@@ -16,21 +16,24 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// newsListDoc is a document of newsLists: the newest posts in one user's news, by id. It is a cache. A reader who finds none
-// builds it:
+// newsListDoc is a document of newsLists: the newest posts in one user's news, by id. It is a
+// cache. A reader who finds none builds it:
 //
-//  1. The reader begins a list: a document with a new stamp and empty IDs. From then on pushes reach it. Where another reader
-//     has begun one, this step changes nothing, and the next ones use the stamp that is there.
-//  2. The reader reads the follows and the newest posts: everything that was committed before the first push could come.
-//  3. The first reader to come here joins that with what was pushed, if the document still has the stamp of step 1.
+//  1. The reader begins a list: a document with a new stamp and empty IDs. From then on pushes
+//     reach it. If another reader has begun one, this step changes nothing, and the next steps use
+//     the stamp of that.
+//  2. The reader reads the follows and the newest posts: everything that was committed before the
+//     first push could come.
+//  3. The first reader to come here joins these posts with those that were pushed, if the document
+//     still has the stamp of step 1.
 //
-// A change of the user's follows takes the stamp and IDs away in its own transaction, so that step 3 finds another document. A
-// list without IDs is dormant: pushes leave it alone.
+// A change of the user's follows removes the stamp and IDs in its own transaction, so that step 3
+// finds another document. A list without IDs is dormant: pushes do not change it.
 type newsListDoc struct {
 	User    social.UserID   `bson:"_id"`
 	Version int             `bson:"v"`
-	IDs     []social.PostID `bson:"ids,omitempty"`    // in no order, and those of deleted posts too
-	Merged  []social.UserID `bson:"merged,omitempty"` // followed authors whose posts may be missing in IDs: see hybridFeeds
+	IDs     []social.PostID `bson:"ids,omitempty"`    // in no order, including those of deleted posts
+	Merged  []social.UserID `bson:"merged,omitempty"` // followed authors whose posts may be missing in IDs: see hybridLayout
 	Floor   social.PostID   `bson:"floor,omitempty"`  // posts before this one are not in IDs; zero: all are
 	Pushed  int             `bson:"pushed"`           // how many ids were pushed since IDs was cut
 	Ready   bool            `bson:"ready,omitempty"`  // step 3 is done
@@ -56,21 +59,24 @@ func (l *newsListDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 }
 
 const (
-	// listLength is how many ids a list has when it is built or cut, and maxPushed how many are pushed to it in between.
-	// Who does not come back for so many posts has a dormant list.
+	// listLength is how many ids a list has when it is built or cut, and maxPushed is how many are
+	// pushed to it until it becomes dormant.
 	listLength = 300
 	maxPushed  = 300
 	// cutAfter is how many pushed ids make a reader cut the list.
 	cutAfter = 100
-	// listLife is how long a list is kept that nobody reads; a reader says so at most every listUse.
+	// listLife is how long a list is kept that is not read. A read is recorded at most every
+	// listUse.
 	listLife = 30 * 24 * time.Hour
 	listUse  = 24 * time.Hour
-	// buildAttempts is how often a list is built whose user's follows change meanwhile.
+	// buildAttempts bounds how often a list is built again because its user's follows have changed
+	// meanwhile.
 	buildAttempts = 3
 )
 
-// list reads a user's list, and builds it where there is none. It is nil where the user's follows change all the time.
-func (f *hybridFeeds) list(ctx context.Context, user social.UserID) (*newsListDoc, error) {
+// list reads a user's list, and builds it if there is none. It returns nil if the user's follows
+// change all the time.
+func (f *hybridLayout) list(ctx context.Context, user social.UserID) (*newsListDoc, error) {
 	docs, err := mdb.FindAll[newsListDoc](ctx, f.newsLists, mdb.Doc("_id", user), 1, options.Find().SetHint(mdb.Doc("_id", 1)))
 	if err != nil {
 		return nil, err
@@ -82,8 +88,8 @@ func (f *hybridFeeds) list(ctx context.Context, user social.UserID) (*newsListDo
 	return l, f.upkeep(mdb.Outside(ctx), user, l)
 }
 
-// upkeep cuts a long list, and notes that the list is used.
-func (f *hybridFeeds) upkeep(ctx context.Context, user social.UserID, l *newsListDoc) error {
+// upkeep cuts a long list, and records that the list is used.
+func (f *hybridLayout) upkeep(ctx context.Context, user social.UserID, l *newsListDoc) error {
 	now := time.Now()
 	if l.Pushed < cutAfter && now.Sub(l.UsedAt) < listUse {
 		return nil
@@ -101,9 +107,10 @@ func (f *hybridFeeds) upkeep(ctx context.Context, user social.UserID, l *newsLis
 	return err
 }
 
-// buildList makes a list. Readers of one process wait for each other here, and the first one builds for all of them. Readers of
-// several processes build under the same stamp, and the first one stores the list: one that dies delays no other.
-func (f *hybridFeeds) buildList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
+// buildList makes a list. Readers of one process wait for each other here, and the first one builds
+// for all of them. Readers of several processes build with the same stamp, and the first one stores
+// the list, so one that dies delays no other.
+func (f *hybridLayout) buildList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
 	release, err := f.building.Acquire(ctx, []id.ID{user.ID})
 	if err != nil {
 		return nil, err
@@ -126,8 +133,8 @@ func (f *hybridFeeds) buildList(ctx context.Context, user social.UserID) (*newsL
 	return nil, nil
 }
 
-// beginList is step 1. It returns the list that is there afterwards, which may be ready by now.
-func (f *hybridFeeds) beginList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
+// beginList is step 1. It returns the list as it is afterwards; it may already be ready.
+func (f *hybridLayout) beginList(ctx context.Context, user social.UserID) (*newsListDoc, error) {
 	begun := mdb.Doc("_id", user, "v", mdb.FirstVersion, "ids", bson.A{}, "merged", bson.A{}, "pushed", 0, "stamp", jobs.ID{ID: id.New()}, "usedAt", time.Now())
 	update := mdb.Pipeline{mdb.Doc("$replaceWith", mdb.Doc("$cond", bson.A{mdb.Doc("$isArray", "$ids"), "$$ROOT", mdb.Doc("$literal", begun)}))}
 	l := new(newsListDoc)
@@ -139,25 +146,26 @@ func (f *hybridFeeds) beginList(ctx context.Context, user social.UserID) (*newsL
 	return l, err
 }
 
-// readTruth is step 2: a list of the newest posts, as the read layout would find them.
-func (f *hybridFeeds) readTruth(ctx context.Context, user social.UserID) (*newsListDoc, error) {
+// readTruth is step 2: a list of the newest posts, as the layout read would find them.
+func (f *hybridLayout) readTruth(ctx context.Context, user social.UserID) (*newsListDoc, error) {
 	l := &newsListDoc{User: user}
-	authors, err := f.followed(ctx, user)
+	authors, err := f.follows.Followed(ctx, user)
 	if err != nil {
 		return nil, err
 	}
 	if l.Merged, err = f.mergedOf(ctx, authors); err != nil {
 		return nil, err
 	}
-	l.IDs, err = mergeIDs(ctx, f.Store, "author", append(without(authors, l.Merged), user), social.Page{Limit: listLength})
+	l.IDs, err = mergeIDs(ctx, f.base, "author", append(without(authors, l.Merged), user), social.Page{Limit: listLength})
 	if len(l.IDs) == listLength {
 		l.Floor = l.IDs[listLength-1]
 	}
 	return l, err
 }
 
-// storeList is step 3. It returns the list as it is stored: nil where another reader has stored it, or where it was taken away.
-func (f *hybridFeeds) storeList(ctx context.Context, truth *newsListDoc, stamp jobs.ID) (*newsListDoc, error) {
+// storeList is step 3. It returns the list as it is stored: nil if another reader has stored it, or
+// if it was removed.
+func (f *hybridLayout) storeList(ctx context.Context, truth *newsListDoc, stamp jobs.ID) (*newsListDoc, error) {
 	set := mdb.Doc(
 		"ready", true, "ids", mdb.Doc("$setUnion", bson.A{"$ids", idArray(truth.IDs)}),
 		"merged", mdb.Doc("$setUnion", bson.A{"$merged", idArray(truth.Merged)}))
@@ -173,18 +181,16 @@ func (f *hybridFeeds) storeList(ctx context.Context, truth *newsListDoc, stamp j
 	return l, err
 }
 
-// idArray is a list of ids as a literal, which is never null.
-func idArray[V ~struct{ id.ID }](ids []V) bson.D { return mdb.Doc("$literal", mdb.IDs(ids)) }
-
-// dormant takes a user's list away; the next reader builds it again. The new stamp makes it a change in any case, so that it
-// is in conflict with a reader who builds the list at the same time.
+// dormant removes the contents of a user's list; the next reader builds it again. The new stamp
+// changes the document in any case, so that it conflicts with a reader who builds the list at the
+// same time.
 func dormant(user social.UserID) mongo.WriteModel {
 	return mongo.NewUpdateOneModel().SetFilter(mdb.Doc("_id", user)).SetUpsert(true).SetUpdate(mdb.Doc(
 		"$set", mdb.Doc("v", mdb.FirstVersion, "stamp", jobs.ID{ID: id.New()}, "usedAt", time.Now()),
 		"$unset", mdb.Doc("ids", 1, "merged", 1, "floor", 1, "pushed", 1, "ready", 1)))
 }
 
-// reaches says whether the list alone, with the merged authors, knows all posts of the page's bounds.
+// reaches says whether the list, with the merged authors, has all posts within the page's bounds.
 func (l *newsListDoc) reaches(p social.Page) bool {
 	return l.Floor.IsZero() || p.Before >= social.Key(l.Floor.Bytes())
 }
@@ -194,7 +200,7 @@ func (l *newsListDoc) ends(p social.Page) bool {
 	return !l.Floor.IsZero() && p.After != "" && p.After <= social.Key(l.Floor.Bytes())
 }
 
-// within are the list's ids in the page's bounds, down to the floor.
+// within returns the list's ids in the page's bounds, down to the floor.
 func (l *newsListDoc) within(p social.Page) []social.PostID {
 	ids := make([]social.PostID, 0, len(l.IDs))
 	for _, post := range l.IDs {

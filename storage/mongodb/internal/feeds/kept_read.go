@@ -1,4 +1,4 @@
-package mongodb
+package feeds
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
-	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
@@ -23,19 +22,7 @@ type keptView struct {
 	copies map[social.PostID]postCopy
 }
 
-// lastID is behind every id.
-var lastID = social.PostID{ID: id.ID(slices.Repeat([]byte{0xff}, 16))}
-
-// keyID is the post that a key names.
-func keyID(k social.Key, none social.PostID) (post social.PostID) {
-	if k == "" {
-		return none
-	}
-	copy(post.ID[:], k)
-	return post
-}
-
-// news reads a page of a user's news, in which posts are merged that jobs of a kind have still to push.
+// news reads a page of a user's news, and merges the posts that jobs of a kind have yet to push.
 func (f *keptFeed) news(ctx context.Context, push jobs.Kind, user social.UserID, p social.Page, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
 	pending, ok, err := f.pendingNews(ctx, push, user, p)
 	switch {
@@ -47,7 +34,8 @@ func (f *keptFeed) news(ctx context.Context, push jobs.Kind, user social.UserID,
 	return f.page(ctx, user, p, pending, deeper)
 }
 
-// page reads a page of a user's feed, with posts that are on their way to it; deeper reads a page, or the end of one, that is not kept. The first page of ids costs one command, the first one of
+// page reads a page of a user's feed, with posts that are on their way to it. deeper reads a page,
+// or the end of one, that is not kept. The first page of ids costs one command, the first one of
 // copies two, and others one more.
 func (f *keptFeed) page(ctx context.Context, user social.UserID, p social.Page, pending []social.PostID, deeper func(context.Context, social.Page) ([]*social.Post, error)) ([]*social.Post, error) {
 	v, err := f.look(ctx, user, p)
@@ -95,7 +83,8 @@ func (v *keptView) expect(pending []social.PostID) {
 	}
 }
 
-// pages reads pages of many feeds: what open parts have in two commands, or three where some copies are old, and the rest as deeper does.
+// pages reads pages of many feeds: what is in open parts in two commands, or three if some copies
+// are old, and the rest by deeper.
 func (f *keptFeed) pages(ctx context.Context, lists []social.List[social.UserID], pending map[social.UserID][]social.PostID,
 	deeper func(context.Context, []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error),
 ) (map[social.List[social.UserID]][]*social.Post, error) {
@@ -150,7 +139,7 @@ func (v *keptView) openPage(p social.Page) ([]social.PostID, bool) {
 	return ids, len(ids) == p.Limit || v.open.Floor.IsZero()
 }
 
-// has says whether the feed is kept where the page begins.
+// has says whether the feed has the beginning of the page.
 func (v *keptView) has(p social.Page) bool {
 	switch {
 	case v.open == nil || !v.open.Ready:
@@ -163,11 +152,11 @@ func (v *keptView) has(p social.Page) bool {
 	return p.After == "" || p.After > social.Key(v.open.Floor.Bytes())
 }
 
-// partsOf is how many closed parts mostly suffice for a page.
+// partsOf returns how many closed parts are usually enough for a page.
 func (f *keptFeed) partsOf(p social.Page) int { return 2 + p.Limit/f.size }
 
-// look reads, in one command, the open part, and what is likely needed beside it: for the newest page the posts themselves, or
-// copies of them; for others the closed parts where the page begins.
+// look reads, in one command, the open part and what the page probably needs: for the newest page
+// the posts themselves, or copies of them; for others the closed parts where the page begins.
 func (f *keptFeed) look(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
 	switch {
 	case p.After != "" || p.Last:
@@ -179,17 +168,19 @@ func (f *keptFeed) look(ctx context.Context, user social.UserID, p social.Page) 
 	return f.lookUp(ctx, user, p.Limit)
 }
 
-// slack is how many posts more are read than a page has: they were not all pushed in the order of their ids.
+// slack is how many more posts are read than a page has, because not all were pushed in the order
+// of their ids.
 const slack = 8
 
-// inOneDocument is how many posts surely fit into a document, with their comments, however long these are.
+// inOneDocument is how many posts fit into a document in any case, with their comments, however
+// long.
 const inOneDocument = 40
 
 // lookUp reads the open part and its newest posts.
 func (f *keptFeed) lookUp(ctx context.Context, user social.UserID, limit int) (*keptView, error) {
 	own := mdb.Doc("$match", openOf(user))
 	newest := mdb.Doc("$slice", bson.A{mdb.Doc("$ifNull", bson.A{"$ids", bson.A{}}), -limit - slack/2})
-	lookup := mdb.Doc("$lookup", mdb.Doc("from", f.posts.Name(), "localField", "newest", "foreignField", "_id", "as", "found"))
+	lookup := mdb.Doc("$lookup", mdb.Doc("from", f.posts.Collection().Name(), "localField", "newest", "foreignField", "_id", "as", "found"))
 	together := bson.A{own, mdb.Doc("$set", mdb.Doc("newest", newest)), lookup}
 	if limit+slack/2 > inOneDocument {
 		together = mdb.Union(f.docs, []bson.A{
@@ -203,13 +194,18 @@ func (f *keptFeed) lookUp(ctx context.Context, user social.UserID, limit int) (*
 			v.open = &rows[0]
 		}
 		for k := range rows[i].found {
-			v.posts[rows[i].found[k].ID] = rows[i].found[k].post()
+			p, err := f.posts.Decode(rows[i].found[k])
+			if err != nil {
+				return nil, err
+			}
+			v.posts[p.ID] = p
 		}
 	}
 	return v, err
 }
 
-// lookAround reads the open part and the closed ones where the page begins, with copies from there on alone.
+// lookAround reads the open part and the closed ones where the page begins, and only the copies
+// from there on.
 func (f *keptFeed) lookAround(ctx context.Context, user social.UserID, p social.Page) (*keptView, error) {
 	filter, order := closedNear(user, p)
 	open := bson.A{mdb.Doc("$match", openOf(user))}
@@ -229,7 +225,7 @@ func (f *keptFeed) lookAround(ctx context.Context, user social.UserID, p social.
 	return v, err
 }
 
-// copiesNear are a part's copies where a page begins.
+// copiesNear selects a part's copies where a page begins.
 func copiesNear(p social.Page) bson.D {
 	behind, n := mdb.Doc("$lt", bson.A{"$$this._id", keyID(p.After, lastID)}), -p.Limit-slack
 	if p.Last {
@@ -239,7 +235,7 @@ func copiesNear(p social.Page) bson.D {
 	return mdb.Doc("$slice", bson.A{mdb.Doc("$filter", mdb.Doc("input", stored, "cond", behind)), n})
 }
 
-// openViews reads the open parts of users, each with about so many of its newest copies.
+// openViews reads the open parts of users, each with a number of its newest copies.
 func (f *keptFeed) openViews(ctx context.Context, users []social.UserID, newest int) (map[social.UserID]*keptView, error) {
 	views := make(map[social.UserID]*keptView, len(users))
 	for _, user := range users {
@@ -254,7 +250,7 @@ func (f *keptFeed) openViews(ctx context.Context, users []social.UserID, newest 
 	return views, err
 }
 
-// closedNear selects the closed parts where a page begins, and those behind them.
+// closedNear selects the closed parts where a page begins, and those after them.
 func closedNear(user social.UserID, p social.Page) (filter, order bson.D) {
 	if p.Last {
 		return mdb.Doc("user", user, "upper", mdb.Doc("$gt", keyID(p.Before, social.PostID{}))), mdb.Doc("upper", 1)
@@ -299,7 +295,8 @@ func (v *keptView) keep(copies []postCopy) {
 	}
 }
 
-// find selects the page's ids, in list order. Not ok: a part is missing, because the feed has just been built anew.
+// find selects the page's ids, in list order. Not ok: a part is missing, because the feed was just
+// built again.
 func (f *keptFeed) find(ctx context.Context, v *keptView, p social.Page) (ids []social.PostID, ok bool, err error) {
 	s := newSpan(v.open, p)
 	for closed := v.closed; ; {
@@ -335,16 +332,16 @@ func (f *keptFeed) next(ctx context.Context, s *span) ([]closedPart, error) {
 		options.Find().SetSort(order).SetLimit(int64(f.partsOf(p))).SetHint(byPart))
 }
 
-// span is a run of a feed that is known without gaps: from one end of a page's bounds to where it reaches.
+// span is a range of a feed that is known without gaps: from one end of a page's bounds to reach.
 type span struct {
 	open          *openPart
-	ids           []social.PostID // some of them elsewhere
+	ids           []social.PostID // some of them out of bounds
 	reach         social.PostID
 	page          social.Page
 	after, before social.PostID
 }
 
-// newSpan is what the open part alone has.
+// newSpan returns what the open part has.
 func newSpan(open *openPart, p social.Page) *span {
 	s := &span{open: open, ids: open.IDs, page: p, after: keyID(p.After, lastID), before: keyID(p.Before, social.PostID{})}
 	switch {
@@ -365,7 +362,7 @@ func latest(a, b social.PostID) social.PostID {
 	return b
 }
 
-// add goes on with a closed part. It says whether that follows without a gap.
+// add adds a closed part. It returns whether that follows without a gap.
 func (s *span) add(c *closedPart) bool {
 	switch {
 	case s.page.Last && c.Upper.Compare(s.reach.ID) <= 0, !s.page.Last && c.Lower.Compare(s.reach.ID) >= 0:
@@ -381,7 +378,7 @@ func (s *span) add(c *closedPart) bool {
 	return true
 }
 
-// isWhole says whether all that is kept within the bounds is known.
+// isWhole says whether everything that is kept within the bounds is known.
 func (s *span) isWhole() bool {
 	if s.page.Last {
 		return s.reach.Compare(s.open.From.ID) >= 0
@@ -392,7 +389,7 @@ func (s *span) isWhole() bool {
 // done says whether enough is known for the page.
 func (s *span) done() bool { return s.isWhole() || len(s.within()) >= s.page.Limit }
 
-// within are the known ids in the page's bounds, without doubles.
+// within returns the known ids in the page's bounds, each once.
 func (s *span) within() []social.PostID {
 	isWhole := s.isWhole()
 	ids := slices.DeleteFunc(slices.Clone(s.ids), func(post social.PostID) bool {
@@ -409,7 +406,7 @@ func (f *keptFeed) resolve(ctx context.Context, v *keptView, ids []social.PostID
 	return inOrder(ids, found), err
 }
 
-// inOrder are the posts of ids that were found.
+// inOrder returns the posts that were found, in the order of the ids.
 func inOrder(ids []social.PostID, found map[social.PostID]*social.Post) []*social.Post {
 	posts := make([]*social.Post, 0, len(ids))
 	for _, post := range ids {
@@ -420,7 +417,8 @@ func inOrder(ids []social.PostID, found map[social.PostID]*social.Post) []*socia
 	return posts
 }
 
-// current finds posts as they are now: in the views where these have them, and else in posts.
+// current finds posts as they are now: in the views if these have them, otherwise in the
+// collection.
 func (f *keptFeed) current(ctx context.Context, ids []social.PostID, views ...*keptView) (map[social.PostID]*social.Post, error) {
 	found := make(map[social.PostID]*social.Post, len(ids))
 	for _, v := range views {
@@ -436,9 +434,9 @@ func (f *keptFeed) current(ctx context.Context, ids []social.PostID, views ...*k
 	if len(missing) == 0 {
 		return found, nil
 	}
-	docs, err := mdb.FindIn[postDoc](ctx, f.posts, "_id", missing)
-	for i := range docs {
-		found[docs[i].ID] = docs[i].post()
+	posts, err := f.posts.ByID(ctx, missing)
+	for _, p := range posts {
+		found[p.ID] = p
 	}
 	return found, err
 }
@@ -461,12 +459,14 @@ func (d *changesDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 // byChanges is an index from which unchanged looks copies up.
 const byChanges = "id_changes"
 
-// changesOf looks up how often posts were changed. There is no hint: a layout that comes to a database later may lack its index.
+// changesOf looks up how often posts were changed. There is no hint: a layout that comes to a
+// database later may lack its index.
 func (f *keptFeed) changesOf(ctx context.Context, posts []social.PostID) ([]changesDoc, error) {
-	return mdb.FindIn[changesDoc](ctx, f.posts, "_id", posts, options.Find().SetProjection(mdb.Doc("_id", 1, "changes", 1)))
+	return mdb.FindIn[changesDoc](ctx, f.posts.Collection(), "_id", posts, options.Find().SetProjection(mdb.Doc("_id", 1, "changes", 1)))
 }
 
-// unchanged finds the posts whose copies are as the posts are now, and returns those that are there, but have no such copy.
+// unchanged finds the posts whose copies are current, and returns the posts that exist without such
+// a copy.
 func (f *keptFeed) unchanged(ctx context.Context, ids []social.PostID, views []*keptView, found map[social.PostID]*social.Post) (missing []social.PostID, err error) {
 	states, err := f.changesOf(ctx, ids)
 	if err != nil {
@@ -479,7 +479,7 @@ func (f *keptFeed) unchanged(ctx context.Context, ids []social.PostID, views []*
 		})
 		if i < 0 {
 			missing = append(missing, state.ID)
-		} else if found[state.ID], err = views[i].copies[state.ID].post(); err != nil {
+		} else if found[state.ID], err = f.posts.Decode(views[i].copies[state.ID]); err != nil {
 			return nil, err
 		}
 	}

@@ -1,0 +1,46 @@
+package mongodb
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// postReader reads posts for feeds.
+type postReader struct {
+	posts  *mongo.Collection
+	writes func(collection string) int
+}
+
+func (r postReader) Collection() *mongo.Collection { return r.posts }
+
+func (r postReader) ByID(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
+	docs, err := mdb.FindIn[postDoc](ctx, r.posts, "_id", ids)
+	return mdb.Map(docs, (*postDoc).post), err
+}
+
+func (r postReader) List(ctx context.Context, q mdb.ListQuery) ([]*social.Post, error) {
+	docs, err := mdb.ReadList[postDoc](ctx, r.posts, q)
+	return mdb.Map(docs, (*postDoc).post), err
+}
+
+func (r postReader) Pages(ctx context.Context, lists []social.List[social.UserID], query func(social.List[social.UserID]) mdb.ListQuery) (map[social.List[social.UserID]][]*social.Post, error) {
+	return mdb.Pages(ctx, r.posts, lists, query, (*postDoc).post)
+}
+
+func (r postReader) Encode(p *social.Post) ([]byte, error) {
+	d := newPostDoc(p, r.writes("posts"))
+	d.Inbox = nil
+	return mdb.Marshal(d)
+}
+
+func (r postReader) Decode(raw []byte) (*social.Post, error) {
+	var d postDoc
+	if err := mdb.ReadDocument(raw, &d); err != nil {
+		return nil, err
+	}
+	return d.post(), nil
+}

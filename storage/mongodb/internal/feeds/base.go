@@ -1,0 +1,99 @@
+package feeds
+
+import (
+	"context"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Config is what feeds need from the rest of the engine.
+type Config struct {
+	Database *mongo.Database // for the collections of feeds
+	DB       *mdb.DB
+	Posts    Posts
+	Follows  Follows
+	Jobs     *jobs.Queue
+	// MergeAbove is the number of followers above which an author is merged at read, in the layout
+	// hybrid. Default: 10,000.
+	MergeAbove int
+	// InUse returns what a call uses.
+	InUse func(context.Context) *InUse
+}
+
+// Posts reads posts. Feeds know only the fields _id, seq, author, wallOwner, inbox and changes of a
+// post's document.
+type Posts interface {
+	// Collection returns the collection of posts, with the indexes ByAuthor, ByWall and ByInbox.
+	Collection() *mongo.Collection
+	// ByID reads posts, in no order. Those that are missing are left out.
+	ByID(ctx context.Context, ids []social.PostID) ([]*social.Post, error)
+	// List reads a list of posts.
+	List(ctx context.Context, q mdb.ListQuery) ([]*social.Post, error)
+	// Pages reads one page of each of the lists.
+	Pages(ctx context.Context, lists []social.List[social.UserID], query func(social.List[social.UserID]) mdb.ListQuery) (map[social.List[social.UserID]][]*social.Post, error)
+	// Encode returns the document of a new post, without what only queries need.
+	Encode(p *social.Post) ([]byte, error)
+	// Decode reads a document of any version.
+	Decode(raw []byte) (*social.Post, error)
+}
+
+// Follows reads the follower graph.
+type Follows interface {
+	// Followed reads all users that a user follows.
+	Followed(ctx context.Context, user social.UserID) ([]social.UserID, error)
+	// FollowedAmong returns those of some people that a user follows.
+	FollowedAmong(ctx context.Context, user social.UserID, people []social.UserID) ([]social.UserID, error)
+	// Followers reads the followers of an author whose follows are within bounds, newest first, at
+	// most a number of them, and the follow of the last.
+	Followers(ctx context.Context, author social.UserID, bounds bson.D, most int) (users []social.UserID, last social.EdgeID, err error)
+	// NotFollowing returns those of the users who do not follow the author, and are not the author.
+	NotFollowing(ctx context.Context, author social.UserID, users []social.UserID) ([]social.UserID, error)
+	// FollowersCount reads how many followers a user has. ErrNotFound.
+	FollowersCount(ctx context.Context, user social.UserID) (int, error)
+	// Exists returns ErrNotFound for a user who has deleted their account.
+	Exists(ctx context.Context, user social.UserID) error
+}
+
+// The indexes of posts that queries name as hints.
+const (
+	ByAuthor = "author_seq"
+	ByWall   = "wallOwner_seq"
+	ByInbox  = "inbox_seq"
+)
+
+// base is what all layouts have.
+type base struct {
+	db         *mdb.DB
+	posts      Posts
+	follows    Follows
+	jobs       *jobs.Queue
+	mergeAbove int
+
+	newsLists     *mongo.Collection
+	mergedAuthors *mongo.Collection
+	newsBuckets   *mongo.Collection
+	monthNews     *mongo.Collection
+	monthWalls    *mongo.Collection
+}
+
+// defaultMergeAbove: pushing a post costs about as much as it saves a few readers, and most of so
+// many followers do not read it.
+const defaultMergeAbove = 10_000
+
+func newBase(c Config) *base {
+	e := &base{
+		db: c.DB, posts: c.Posts, follows: c.Follows, jobs: c.Jobs, mergeAbove: c.MergeAbove,
+		newsLists: c.Database.Collection("newsLists"), mergedAuthors: c.Database.Collection("mergedAuthors"),
+		newsBuckets: c.Database.Collection("newsBuckets"),
+		monthNews:   c.Database.Collection("monthNews"), monthWalls: c.Database.Collection("monthWalls"),
+	}
+	if e.mergeAbove <= 0 {
+		e.mergeAbove = defaultMergeAbove
+	}
+	return e
+}

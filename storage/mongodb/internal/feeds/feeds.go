@@ -1,0 +1,131 @@
+package feeds
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// Feeds reads feeds from the layout of the call's era, and keeps a second one in step while a
+// migration moves feeds. It does what Layout says, except for what only migrations need.
+type Feeds struct {
+	*base
+
+	layouts map[string]Layout
+	inUse   func(context.Context) *InUse
+}
+
+// New returns the feeds of a database, in layouts.
+func New(c Config, makers map[string]Maker) *Feeds {
+	f := &Feeds{base: newBase(c), layouts: make(map[string]Layout, len(makers)), inUse: c.InUse}
+	for name, makeLayout := range makers {
+		f.layouts[name] = makeLayout(f.base)
+	}
+	return f
+}
+
+// Layouts returns all layouts, by name.
+func (f *Feeds) Layouts() map[string]Layout { return f.layouts }
+
+// Indexes returns the collections of all layouts, which every database has, with their indexes.
+func (f *Feeds) Indexes() map[*mongo.Collection][]mongo.IndexModel { return f.indexes() }
+
+// JobKinds returns the kinds of jobs of all layouts.
+func (f *Feeds) JobKinds() []jobs.Kind {
+	var kinds []jobs.Kind
+	for _, layout := range f.layouts {
+		kinds = append(kinds, layout.JobKinds()...)
+	}
+	return kinds
+}
+
+// PostsBy implements social.Feeds, by ranges of one index.
+func (f *Feeds) PostsBy(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	query := func(list social.List[social.UserID]) mdb.ListQuery { return postList("author", list.Of, ByAuthor) }
+	return f.posts.Pages(ctx, lists, query)
+}
+
+// Incoming reads a page of the posts whose inbox has one of the keys.
+func (f *Feeds) Incoming(ctx context.Context, keys []bson.Binary, p social.Page) ([]*social.Post, error) {
+	return mergePosts(ctx, f.base, "inbox", keys, ByInbox, p)
+}
+
+// News reads a page of the news of a user.
+func (f *Feeds) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	return f.inUse(ctx).read.News(ctx, viewer, p)
+}
+
+// Walls reads a page of each of the walls.
+func (f *Feeds) Walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	return f.inUse(ctx).read.Walls(ctx, lists)
+}
+
+// each does the same in each layout.
+func (f *Feeds) each(ctx context.Context, do func(Layout) error) error {
+	for _, layout := range f.inUse(ctx).kept {
+		if err := do(layout); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// PostsAdded is called with new posts; see [Layout].
+func (f *Feeds) PostsAdded(ctx context.Context, posts []*social.Post) error {
+	return f.each(ctx, func(layout Layout) error { return layout.PostsAdded(ctx, posts) })
+}
+
+// PostChanged is called after a change of a post; see [Layout].
+func (f *Feeds) PostChanged(ctx context.Context, post social.PostID) error {
+	return f.each(ctx, func(layout Layout) error { return layout.PostChanged(ctx, post) })
+}
+
+// PostDeleted is called after a post was deleted; see [Layout].
+func (f *Feeds) PostDeleted(ctx context.Context, post social.PostID, author, wallOwner social.UserID) error {
+	return f.each(ctx, func(layout Layout) error { return layout.PostDeleted(ctx, post, author, wallOwner) })
+}
+
+// PostMoved is called after a post was moved to another wall; see [Layout].
+func (f *Feeds) PostMoved(ctx context.Context, post social.PostID) error {
+	return f.each(ctx, func(layout Layout) error { return layout.PostMoved(ctx, post) })
+}
+
+// Forget removes everything that is kept for a user; see [Layout].
+func (f *Feeds) Forget(ctx context.Context, user social.UserID) error {
+	return f.each(ctx, func(layout Layout) error { return layout.Forget(ctx, user) })
+}
+
+// FollowsChanged is called with the users who begin or end follows; see [Layout].
+func (f *Feeds) FollowsChanged(ctx context.Context, owners ...social.UserID) error {
+	return f.each(ctx, func(layout Layout) error { return layout.FollowsChanged(ctx, owners...) })
+}
+
+// PostStored is called after new posts were committed; see [Layout].
+func (f *Feeds) PostStored(ctx context.Context, p *social.Post) {
+	for _, layout := range f.inUse(ctx).kept {
+		layout.PostStored(ctx, p)
+	}
+}
+
+// Do hands a job to the layout that has added it. If that is no longer in use, nothing is left to
+// do.
+func (f *Feeds) Do(ctx context.Context, j *jobs.Job) error {
+	adds := func(layout Layout) bool { return slices.Contains(layout.JobKinds(), j.Kind) }
+	for _, layout := range f.inUse(ctx).kept {
+		if adds(layout) {
+			return layout.Do(ctx, j)
+		}
+	}
+	for _, layout := range f.layouts {
+		if adds(layout) {
+			return nil
+		}
+	}
+	return jobs.Unknown(j)
+}

@@ -1,0 +1,164 @@
+package feeds
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// hybridLayout is the layout with lists for active users (newsListDoc). A post is pushed to the
+// lists of its author's followers by jobs (hybrid_fanout.go). If an author has very many followers,
+// their lists name the author instead, whose posts are merged in when a list is read.
+type hybridLayout struct {
+	readLayout
+
+	building *mdb.Locks // by user: one reader of this process builds a list
+}
+
+func newHybridLayout(e *base) *hybridLayout {
+	return &hybridLayout{readLayout: readLayout{e}, building: mdb.NewLocks()}
+}
+
+// mergedAuthorDoc is a document of mergedAuthors: an author with very many followers. Until it is
+// Complete, some lists do not name the author yet, so the author's posts are also pushed. It is
+// permanent, however many followers stay.
+type mergedAuthorDoc struct {
+	Author   social.UserID `bson:"_id"`
+	Version  int           `bson:"v"`
+	Since    time.Time     `bson:"since"`
+	Complete bool          `bson:"complete,omitempty"`
+}
+
+// mergedOf returns those of the authors who are merged at read.
+func (f *hybridLayout) mergedOf(ctx context.Context, authors []social.UserID) ([]social.UserID, error) {
+	docs, err := mdb.FindIn[mergedAuthorDoc](ctx, f.mergedAuthors, "_id", authors,
+		options.Find().SetProjection(mdb.Doc("_id", 1)).SetHint(mdb.Doc("_id", 1)))
+	return mdb.Map(docs, func(d *mergedAuthorDoc) social.UserID { return d.Author }), err
+}
+
+// News reads the list, what is on its way to it, the newest posts of merged authors, and then the
+// posts: three or four commands. What is older than the list is read as in the layout read.
+func (f *hybridLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	pending, ok, err := f.pendingNews(ctx, jobPush, viewer, p)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		return f.readLayout.News(ctx, viewer, p)
+	}
+	l, err := f.list(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	if l == nil {
+		return f.readLayout.News(ctx, viewer, p)
+	}
+	l.IDs = append(l.IDs, pending...)
+	if l.ends(p) || p.Last && !l.reaches(p) {
+		return f.readLayout.News(ctx, viewer, p)
+	}
+	posts, err := f.listed(ctx, l, p)
+	if err != nil || p.Last || len(posts) == p.Limit || l.reaches(p) {
+		return posts, err
+	}
+	deeper := social.Page{After: social.Key(l.Floor.Bytes()), Before: p.Before, Limit: p.Limit - len(posts)}
+	rest, err := f.readLayout.News(ctx, viewer, deeper)
+	return append(posts, rest...), err
+}
+
+// listed reads a page of the list, and reads on if posts are gone.
+func (f *hybridLayout) listed(ctx context.Context, l *newsListDoc, p social.Page) (posts []*social.Post, err error) {
+	for rest := p; rest.Limit > 0; rest.Limit = p.Limit - len(posts) {
+		ids, err := f.listedIDs(ctx, l, rest)
+		if err != nil {
+			return nil, err
+		}
+		some, err := f.postsInOrder(ctx, ids)
+		if err != nil {
+			return nil, err
+		}
+		full := len(ids) == rest.Limit
+		if rest.Last {
+			posts = append(some, posts...)
+		} else {
+			posts = append(posts, some...)
+		}
+		if !full {
+			break
+		}
+		if rest.Last {
+			rest.Before = social.Key(ids[0].Bytes())
+		} else {
+			rest.After = social.Key(ids[len(ids)-1].Bytes())
+		}
+	}
+	return posts, nil
+}
+
+// listedIDs returns the page's ids, from the list and of merged authors.
+func (f *hybridLayout) listedIDs(ctx context.Context, l *newsListDoc, p social.Page) ([]social.PostID, error) {
+	ids := l.within(p)
+	if len(l.Merged) > 0 {
+		merged, err := mergeIDs(ctx, f.base, "author", l.Merged, p)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, slices.DeleteFunc(merged, func(post social.PostID) bool { return post.Compare(l.Floor.ID) < 0 })...)
+	}
+	return firstIDs(ids, p), nil
+}
+
+// PostsAdded adds the jobs that push the posts to the lists of their authors and followers.
+func (f *hybridLayout) PostsAdded(ctx context.Context, posts []*social.Post) error {
+	return f.jobs.Add(ctx, pushJobs(jobPush, posts)...)
+}
+
+// PostStored shows authors their own posts immediately. It is not a part of the transaction, which
+// would conflict with all jobs that push to the author. If it fails, the job does it a moment
+// later.
+func (f *hybridLayout) PostStored(ctx context.Context, p *social.Post) {
+	_ = f.push(ctx, p.ID, []social.UserID{p.Author})
+}
+
+// PostDeleted adds the job that takes the post out of lists. Until then, readers find no post with
+// its id.
+func (f *hybridLayout) PostDeleted(ctx context.Context, post social.PostID, author, _ social.UserID) error {
+	return f.jobs.Add(ctx, jobs.Job{Kind: jobPull, Author: author, Post: post})
+}
+
+// Collections implements Layout.
+func (f *hybridLayout) Collections() []*mongo.Collection {
+	return []*mongo.Collection{f.newsLists, f.mergedAuthors}
+}
+
+// Build implements Layout: readers make the lists, so there is nothing to do.
+func (f *hybridLayout) Build(context.Context, social.UserID) error { return nil }
+
+// Forget implements Layout.
+func (f *hybridLayout) Forget(ctx context.Context, user social.UserID) error {
+	if _, err := f.newsLists.DeleteOne(ctx, mdb.Doc("_id", user)); err != nil {
+		return err
+	}
+	_, err := f.mergedAuthors.DeleteOne(ctx, mdb.Doc("_id", user))
+	return err
+}
+
+// FollowsChanged makes the owners' lists dormant.
+func (f *hybridLayout) FollowsChanged(ctx context.Context, owners ...social.UserID) error {
+	if len(owners) == 0 {
+		return nil
+	}
+	models := make([]mongo.WriteModel, len(owners))
+	for i, owner := range owners {
+		models[i] = dormant(owner)
+	}
+	_, err := f.newsLists.BulkWrite(ctx, models, options.BulkWrite().SetOrdered(false))
+	return mdb.OrRetry(err)
+}

@@ -1,0 +1,51 @@
+package feeds
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+
+	"plaza/id"
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// idArray returns a list of ids as a literal, which is never null.
+func idArray[V ~struct{ id.ID }](ids []V) bson.D { return mdb.Doc("$literal", mdb.IDs(ids)) }
+
+// without returns those users that are not among others.
+func without(users, others []social.UserID) []social.UserID {
+	left := make(map[social.UserID]bool, len(others))
+	for _, user := range others {
+		left[user] = true
+	}
+	return slices.DeleteFunc(slices.Clone(users), func(user social.UserID) bool { return left[user] })
+}
+
+// ascending sorts ids. Those that are pushed later are mostly newer, and keep the order.
+func ascending(ids any) bson.D { return mdb.Doc("$sortArray", mdb.Doc("input", ids, "sortBy", 1)) }
+
+// firstIDs sorts ids as the list does, and returns those of the page.
+func firstIDs(ids []social.PostID, p social.Page) []social.PostID {
+	slices.SortFunc(ids, func(a, b social.PostID) int { return b.Compare(a.ID) })
+	ids = slices.Compact(ids)
+	if p.Last {
+		return ids[max(0, len(ids)-p.Limit):]
+	}
+	return ids[:min(len(ids), p.Limit)]
+}
+
+// keyID returns the post that a key names.
+func keyID(k social.Key, none social.PostID) (post social.PostID) {
+	if k == "" {
+		return none
+	}
+	copy(post.ID[:], k)
+	return post
+}
+
+// lastID is after every id.
+var lastID = social.PostID{ID: id.ID(slices.Repeat([]byte{0xff}, 16))}
+
+// newestFirst orders posts as every list of posts is.
+func newestFirst(a, b *social.Post) int { return b.ID.Compare(a.ID.ID) }

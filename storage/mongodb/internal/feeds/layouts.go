@@ -1,0 +1,68 @@
+package feeds
+
+import (
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// The names of the layouts.
+const (
+	// Read keeps no feeds: they are merged when they are read.
+	Read = "read"
+	// Hybrid keeps a capped list of post ids for each user who reads their news now and then.
+	// Authors with very many followers are merged when a list is read.
+	Hybrid = "hybrid"
+	// Bucket keeps the newest posts in the news of all users as ids, in buckets.
+	Bucket = "bucket"
+	// Month keeps the newest posts in the news of all users, and on all walls, as copies, by the
+	// month.
+	Month = "month"
+)
+
+// Maker makes a layout.
+type Maker func(*base) Layout
+
+// Layouts returns what makes each layout, by name.
+func Layouts() map[string]Maker {
+	return map[string]Maker{
+		Read:   func(e *base) Layout { return readLayout{e} },
+		Hybrid: func(e *base) Layout { return newHybridLayout(e) },
+		Bucket: InBuckets(128, 20), // 128 ids take about 3.5 KB; the largest page fits into the open bucket
+		Month:  InMonths(50, 24),   // 50 copies take about 100 KB, and at most maxCopy each
+	}
+}
+
+// InBuckets makes a layout like Bucket, with buckets of a size, of which some closed ones are kept.
+func InBuckets(size, closed int) Maker {
+	return func(e *base) Layout { return newBucketLayout(e, size, closed) }
+}
+
+// InMonths makes a layout like Month, with documents for a number of copies, of which some closed
+// ones are kept.
+func InMonths(size, closed int) Maker {
+	return func(e *base) Layout { return newMonthLayout(e, size, closed) }
+}
+
+// indexes returns the layouts' own collections, which every database has, with their indexes.
+func (e *base) indexes() map[*mongo.Collection][]mongo.IndexModel {
+	return map[*mongo.Collection][]mongo.IndexModel{
+		e.newsLists:     {mdb.ExpiringIndex("usedAt", listLife)},
+		e.mergedAuthors: nil, // _id is the author
+		e.newsBuckets:   partIndexes(),
+		e.monthNews:     partIndexes(),
+		e.monthWalls:    partIndexes(),
+	}
+}
+
+// ShardKeys returns the shard keys of the layouts' own collections, by name.
+func ShardKeys() map[string]bson.D {
+	return map[string]bson.D{
+		"newsLists":     mdb.Doc("_id", "hashed"), // the user
+		"mergedAuthors": mdb.Doc("_id", "hashed"), // the user
+		"newsBuckets":   mdb.Doc("user", "hashed"),
+		"monthNews":     mdb.Doc("user", "hashed"),
+		"monthWalls":    mdb.Doc("user", "hashed"),
+	}
+}

@@ -1,0 +1,91 @@
+package feeds
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// A job pushes a post to feeds some time after its commit. A reader who has seen a newer post
+// meanwhile, and reads on from there, would miss it. So reads merge in what jobs have not pushed
+// yet. They read both in one snapshot, so that each post is in a list or in a job.
+
+// maxPending is how many posts on their way are merged into a page. If there are more, the page is
+// read as in the layout read.
+const maxPending = 200
+
+// pendingPost is a post on its way, read from its job.
+type pendingPost struct {
+	Post   social.PostID `bson:"post"`
+	Author social.UserID `bson:"author"`
+	Wall   social.UserID `bson:"wall"`
+}
+
+func (p *pendingPost) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "post":
+		r.ID(v, &p.Post.ID)
+	case "author":
+		r.ID(v, &p.Author.ID)
+	case "wall":
+		r.ID(v, &p.Wall.ID)
+	}
+}
+
+// pending reads the posts within a page's bounds that jobs of a kind have yet to push. Not ok:
+// there are too many.
+func (e *base) pending(ctx context.Context, kind jobs.Kind, p social.Page) (posts []pendingPost, ok bool, err error) {
+	bounds := mdb.Doc("$gt", mdb.ZeroKey)
+	if p.Before != "" {
+		bounds = mdb.Doc("$gt", mdb.IDKey(p.Before))
+	}
+	if p.After != "" {
+		bounds = append(bounds, bson.E{Key: "$lt", Value: mdb.IDKey(p.After)})
+	}
+	posts, err = mdb.FindAll[pendingPost](ctx, e.jobs.Collection, mdb.Doc("kind", kind, "post", bounds), maxPending,
+		options.Find().SetLimit(maxPending).SetHint(jobs.ByPost).SetProjection(mdb.Doc("_id", 0, "post", 1, "author", 1, "wall", 1)))
+	return posts, len(posts) < maxPending, err
+}
+
+// pendingNews returns those posts by the viewer and by people that the viewer follows.
+func (e *base) pendingNews(ctx context.Context, kind jobs.Kind, viewer social.UserID, p social.Page) (ids []social.PostID, ok bool, err error) {
+	posts, ok, err := e.pending(ctx, kind, p)
+	if err != nil || !ok || len(posts) == 0 {
+		return nil, ok, err
+	}
+	authors := mdb.Map(posts, func(p *pendingPost) social.UserID { return p.Author })
+	followed, err := e.follows.FollowedAmong(ctx, viewer, authors)
+	if err != nil {
+		return nil, false, err
+	}
+	for _, p := range posts {
+		if p.Author == viewer || slices.Contains(followed, p.Author) {
+			ids = append(ids, p.Post)
+		}
+	}
+	return ids, true, nil
+}
+
+// pendingOnWalls returns the posts on their way to walls, by the walls' owners.
+func (e *base) pendingOnWalls(ctx context.Context, kind jobs.Kind, p social.Page) (walls map[social.UserID][]social.PostID, ok bool, err error) {
+	posts, ok, err := e.pending(ctx, kind, p)
+	walls = map[social.UserID][]social.PostID{}
+	for _, p := range posts {
+		walls[p.Wall] = append(walls[p.Wall], p.Post)
+	}
+	return walls, ok, err
+}
+
+// pushJobs returns the jobs that push new posts.
+func pushJobs(kind jobs.Kind, posts []*social.Post) []jobs.Job {
+	return mdb.Map(posts, func(p **social.Post) jobs.Job {
+		return jobs.Job{Kind: kind, Author: (*p).Author, Post: (*p).ID, Wall: (*p).WallOwner}
+	})
+}

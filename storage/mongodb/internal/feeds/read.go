@@ -1,0 +1,141 @@
+package feeds
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/jobs"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+const (
+	// mergeWidth is how many values one $in has: the database merges the index ranges of up to 199
+	// values in the index's order; with more, it reads them all and sorts.
+	mergeWidth = 190
+	// mergesInBatch is how many such merges go into one command.
+	mergesInBatch = 30
+	// mergeAttempts bounds how often a page is read again because posts were deleted meanwhile.
+	mergeAttempts = 3
+)
+
+// postList lists posts by the indexed field, newest first.
+func postList(field string, value any, hint string) mdb.ListQuery {
+	return mdb.ListQuery{Filter: mdb.Doc(field, value), Key: "seq", Value: mdb.IDKey, Desc: true, Hint: hint}
+}
+
+// readLayout is the layout that keeps no feeds.
+type readLayout struct{ *base }
+
+// News reads the ids of the followed people, and then the newest posts by them. That is two
+// commands for up to 189 followed people, three up to about 5,700, and one more for each further
+// 5,700.
+func (f readLayout) News(ctx context.Context, viewer social.UserID, p social.Page) ([]*social.Post, error) {
+	authors, err := f.follows.Followed(ctx, viewer)
+	if err != nil {
+		return nil, err
+	}
+	return mergePosts(ctx, f.base, "author", append(authors, viewer), ByAuthor, p)
+}
+
+// Walls reads ranges of one index.
+func (f readLayout) Walls(ctx context.Context, lists []social.List[social.UserID]) (map[social.List[social.UserID]][]*social.Post, error) {
+	query := func(list social.List[social.UserID]) mdb.ListQuery { return postList("wallOwner", list.Of, ByWall) }
+	return f.posts.Pages(ctx, lists, query)
+}
+
+func (readLayout) PostsAdded(context.Context, []*social.Post) error { return nil }
+
+func (readLayout) PostChanged(context.Context, social.PostID) error { return nil }
+
+func (readLayout) FollowsChanged(context.Context, ...social.UserID) error { return nil }
+
+func (readLayout) PostStored(context.Context, *social.Post) {}
+
+func (readLayout) Collections() []*mongo.Collection { return nil }
+
+func (readLayout) Indexes() map[*mongo.Collection][]mongo.IndexModel { return nil }
+
+func (readLayout) Build(context.Context, social.UserID) error { return nil }
+
+func (readLayout) PostDeleted(context.Context, social.PostID, social.UserID, social.UserID) error {
+	return nil
+}
+
+func (readLayout) PostMoved(context.Context, social.PostID) error { return nil }
+
+func (readLayout) Forget(context.Context, social.UserID) error { return nil }
+
+func (readLayout) JobKinds() []jobs.Kind { return nil }
+
+// Do refuses every job: this layout adds none.
+func (readLayout) Do(_ context.Context, j *jobs.Job) error { return jobs.Unknown(j) }
+
+// mergePosts reads the page of all posts that have one of the values. Up to mergeWidth values it
+// takes one find. With more, it first merges the ids, chunk by chunk, so that it reads only the
+// posts of the page.
+func mergePosts[V any](ctx context.Context, e *base, field string, values []V, hint string, p social.Page) ([]*social.Post, error) {
+	if len(values) <= mergeWidth {
+		q := postList(field, mdb.Doc("$in", mdb.Values(values)), hint)
+		q.Page = p
+		return e.posts.List(ctx, q)
+	}
+	for attempt := 1; ; attempt++ {
+		ids, err := mergeIDs(ctx, e, field, values, p)
+		if err != nil {
+			return nil, err
+		}
+		posts, err := e.postsInOrder(ctx, ids)
+		if err != nil || len(posts) == len(ids) || attempt == mergeAttempts {
+			return posts, err
+		}
+	}
+}
+
+// seqDoc is a post's id, read from an index.
+type seqDoc struct {
+	Seq social.PostID `bson:"seq"`
+}
+
+func (d *seqDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	if string(field) == "seq" {
+		r.ID(v, &d.Seq.ID)
+	}
+}
+
+// mergeIDs merges the chunks' first ids, in list order.
+func mergeIDs[V any](ctx context.Context, e *base, field string, values []V, p social.Page) ([]social.PostID, error) {
+	var ids []social.PostID
+	chunks := slices.Collect(slices.Chunk(values, mergeWidth))
+	for batch := range slices.Chunk(chunks, mergesInBatch) {
+		pipelines := make([]bson.A, len(batch))
+		for i, chunk := range batch {
+			q := postList(field, mdb.Doc("$in", mdb.Values(chunk)), "")
+			q.Page = p
+			pipelines[i] = bson.A{
+				mdb.Doc("$match", q.Match()), mdb.Doc("$sort", q.Sort()), mdb.Doc("$limit", p.Limit),
+				mdb.Doc("$project", mdb.Doc("_id", 0, "seq", 1)),
+			}
+		}
+		docs, err := mdb.AggregateAll[seqDoc](ctx, e.posts.Collection(), mdb.Union(e.posts.Collection(), pipelines), len(batch)*p.Limit)
+		if err != nil {
+			return nil, err
+		}
+		ids = firstIDs(append(ids, mdb.Map(docs, func(d *seqDoc) social.PostID { return d.Seq })...), p)
+	}
+	return ids, nil
+}
+
+// postsInOrder reads posts, newest first.
+func (e *base) postsInOrder(ctx context.Context, ids []social.PostID) ([]*social.Post, error) {
+	if len(ids) == 0 {
+		return nil, nil
+	}
+	posts, err := e.posts.ByID(ctx, ids)
+	slices.SortFunc(posts, newestFirst)
+	return posts, err
+}
