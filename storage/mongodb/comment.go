@@ -11,16 +11,9 @@ import (
 	"plaza/storage/mongodb/internal/threads"
 )
 
-// newComment is a comment on its way into the database.
-type newComment struct {
-	given  social.Comment
-	event  social.Event
-	stored *social.Comment // set by the transaction
-}
-
 // InsertComment implements social.Comments.
 func (s *Store) InsertComment(ctx context.Context, c *social.Comment, e social.Event) error {
-	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	limited, cancel := s.db.Limit(ctx)
 	defer cancel()
 	own := &newComment{given: *c, event: e}
 	if err := s.newComments.Do(limited, c.Post, own); err != nil {
@@ -48,7 +41,8 @@ func (s *Store) insertComments(ctx context.Context, post social.PostID, batch []
 	})
 }
 
-// numberComments gives ids to comments that have none, behind all that the thread has had and behind their parents. ErrNotFound.
+// numberComments gives ids to comments that have none, behind all that the thread has had and
+// behind their parents. ErrNotFound.
 func (s *Store) numberComments(ctx context.Context, post social.PostID, batch []*newComment) ([]social.Event, error) {
 	var floor int64
 	n := 0
@@ -184,9 +178,9 @@ func (s *Store) Fill(ctx context.Context, post social.PostID, comments []*social
 	return s.FillAll(ctx, map[social.PostID][]*social.Comment{post: comments})
 }
 
-// FillAll stores whole threads as their layout would have them after as many single comments, in the order of time. The
-// posts must exist, and have no comments yet. It is for load generators and tests. ErrThreadFull: a thread does not fit
-// into the layout.
+// FillAll stores whole threads as their layout would have them after as many single comments, in
+// the order of time. The posts must exist, and have no comments yet. It is for load generators and
+// tests. ErrThreadFull: a thread does not fit into the layout.
 func (s *Store) FillAll(ctx context.Context, all map[social.PostID][]*social.Comment) error {
 	return s.threads.Fill(ctx, all)
 }

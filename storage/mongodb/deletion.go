@@ -16,25 +16,28 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// The jobs that remove what Author, who has deleted their account, has left behind, some at each attempt.
+// The jobs that remove what Author, who has deleted their account, has left behind, some at each
+// attempt.
 const (
 	jobDelete jobs.Kind = "delete user"
-	// jobSweep is the same once more, when nothing can be under way any more that began before the deletion.
+	// jobSweep is the same once more, when nothing can be under way any more that began before the
+	// deletion.
 	jobSweep jobs.Kind = "sweep user"
 )
 
 const (
-	// cutTogether is how many edges are removed in one transaction, and moveTogether how many posts are moved or marks taken back.
+	// cutTogether is how many edges are removed in one transaction, and moveTogether how many posts
+	// are moved or marks taken back.
 	cutTogether  = 500
 	moveTogether = 50
-	// emptiedTogether is how much of what hangs on a deleted user's post is removed at once, and fullPost from how much on that is
-	// not left to the post's own transaction.
+	// emptiedTogether is how much of what hangs on a deleted user's post is removed at once, and
+	// fullPost from how much on that is not left to the post's own transaction.
 	emptiedTogether = 1_000
 	fullPost        = 500
 )
 
-// goneKey is the edge that says that somebody has deleted their account. It stays for good, and is read with the edges of every
-// relation, in the same command.
+// goneKey matches the edge that says that a user has deleted their account. It is permanent, and is
+// read with the edges of every relation, in the same command.
 func goneKey(user social.UserID) bson.D { return edgeKey(user, user) }
 
 func deletionID(user social.UserID) jobs.ID {
@@ -88,9 +91,9 @@ func (s *Store) endSessions(ctx context.Context, user social.UserID) error {
 // IsDeleting implements social.Users.
 func (s *Store) IsDeleting(ctx context.Context, user social.UserID) (deleting bool, err error) {
 	err = s.db.Read(ctx, "is user being deleted", func(ctx context.Context) error {
-		err := s.jobs.Collection.FindOne(ctx, mdb.Doc("_id", deletionID(user)), options.FindOne().SetProjection(mdb.Doc("_id", 1))).Err()
+		_, err := s.jobs.Find(ctx, deletionID(user))
 		deleting = err == nil
-		if errors.Is(err, mongo.ErrNoDocuments) {
+		if errors.Is(err, social.ErrNotFound) {
 			return nil
 		}
 		return err
@@ -116,8 +119,8 @@ func (s *Store) gone(ctx context.Context, users []social.UserID) (map[social.Use
 	return gone, nil
 }
 
-// deletion is one attempt at removing what a user has left behind. What is left to do is not recorded but read, so that doing anything twice changes
-// nothing.
+// deletion is one attempt at removing what a user has left behind. What is left to do is not
+// recorded but read, so that doing anything twice changes nothing.
 type deletion struct {
 	*Store
 
@@ -125,7 +128,8 @@ type deletion struct {
 	together int // how many edges go in one transaction at most: fewer, where earlier attempts have met too many others
 }
 
-// removals each remove some, and say whether they have found anything. Follows go first: when the posts go, they are in nobody's news any more.
+// removals each remove some, and return whether they have found any. Follows go first, so that the
+// posts are in no one else's news when they go.
 func (d deletion) removals() []func(context.Context) (did bool, err error) {
 	return []func(context.Context) (bool, error){
 		d.cutEdgesTo, d.cutEdgesOf, d.deletePost, d.movePosts, d.eraseComments, d.takeBackMarks,
@@ -136,7 +140,7 @@ func (d deletion) removals() []func(context.Context) (did bool, err error) {
 func (s *Store) deleteLeft(ctx context.Context, j *jobs.Job) error {
 	d := deletion{Store: s, user: j.Author, together: max(1, cutTogether>>max(0, j.Attempts-1))}
 	deadline := time.Now().Add(s.erasing.inJob)
-	for did := true; did; { // until a whole round finds nothing: somebody may write while it goes on
+	for did := true; did; { // until a whole round finds nothing: calls that began earlier may still write
 		did = false
 		for _, remove := range d.removals() {
 			some, err := d.removeUntil(ctx, deadline, remove)
@@ -166,17 +170,13 @@ func (d deletion) removeUntil(ctx context.Context, deadline time.Time, remove fu
 	}
 }
 
-// addSweep stores the job that looks again. Calls end some seconds after they began, and the transactions of killed servers after their life.
+// addSweep stores the job that looks again. Calls end some seconds after they began, and the
+// transactions of killed servers after their life.
 func (s *Store) addSweep(ctx context.Context, from *jobs.Job, after time.Duration) error {
-	j := jobs.Job{
-		ID: jobs.ID{ID: id.Derive(from.ID.Time(), string(jobSweep)+from.Author.ID.String())}, Version: mdb.FirstVersion, Kind: jobSweep, Author: from.Author,
+	return s.jobs.AddOnce(ctx, jobs.Job{
+		ID: jobs.ID{ID: id.Derive(from.ID.Time(), string(jobSweep)+from.Author.ID.String())}, Kind: jobSweep, Author: from.Author,
 		MadeAt: time.Now().Add(after), Due: time.Now().Add(after),
-	}
-	_, err := s.jobs.Collection.InsertOne(ctx, j)
-	if mongo.IsDuplicateKeyError(err) {
-		return nil
-	}
-	return err
+	})
 }
 
 // cutEdgesTo removes some of the edges that lead to the user, follows with all counts.
@@ -234,7 +234,8 @@ func (d deletion) countMany(ctx context.Context, users []social.UserID, field st
 	return err
 }
 
-// deletePost removes one of the user's posts. Nobody sees it any more, so what hangs on it may go in parts, if it is much.
+// deletePost removes one of the user's posts. Nobody sees it any more, so what hangs on it may go
+// in parts, if it is much.
 func (d deletion) deletePost(ctx context.Context) (did bool, err error) {
 	var p postDoc
 	err = d.db.Read(ctx, "post of a deleted user", func(ctx context.Context) error {
@@ -279,7 +280,7 @@ func (d *postDoc) hangingOn() int {
 	return n
 }
 
-// emptyPost removes a part of what hangs on a post that nobody sees any more.
+// emptyPost removes a part of what belongs to a post that no one can see any more.
 func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, err error) {
 	for _, c := range []*mongo.Collection{d.reactions, d.votes, d.threadMutes} {
 		marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("_id", mdb.PairRange(post.ID)), emptiedTogether, options.Find().SetLimit(emptiedTogether).SetHint("_id_"))
@@ -298,7 +299,8 @@ func (d deletion) emptyPost(ctx context.Context, post social.PostID) (did bool, 
 	return did || some, err
 }
 
-// movePosts moves some of the posts by others on the user's wall to their authors' walls. An edit that is under way meets another revision.
+// movePosts moves some of the posts by others on the user's wall to their authors' walls. An edit
+// that is under way meets another revision.
 func (d deletion) movePosts(ctx context.Context) (did bool, err error) {
 	err = d.db.Write(ctx, "move posts", nil, func(ctx context.Context) error {
 		few := min(moveTogether, d.together)
@@ -386,7 +388,8 @@ func (d deletion) uncountMarks(ctx context.Context, c *mongo.Collection, marks [
 	return nil
 }
 
-// nameMarks gives some marks of version 1 their user, by whom they are found, and says whether there were any.
+// nameMarks adds the user to some marks of version 1, which are found by it, and returns whether
+// there were any.
 func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool, err error) {
 	err = d.db.Read(ctx, "name marks", func(ctx context.Context) error {
 		marks, err := mdb.FindAll[markDoc](ctx, c, mdb.Doc("user", nil), cutTogether, options.Find().SetLimit(cutTogether).SetHint(byUser))
@@ -402,7 +405,8 @@ func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool,
 	return did && err == nil, err
 }
 
-// deleteOwn removes what nobody else has a part in. A sign-in may have made a session since, and a socket been opened with it.
+// deleteOwn removes what belongs only to the user. A sign-in may have made a session since, with
+// which a socket was opened.
 func (d deletion) deleteOwn(ctx context.Context) error {
 	err := d.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.endSessions(ctx, d.user) })
 	if err != nil {
@@ -415,7 +419,7 @@ func (d deletion) deleteOwn(ctx context.Context) error {
 		if _, err := d.profiles.DeleteOne(ctx, mdb.Doc("_id", d.user)); err != nil {
 			return err
 		}
-		if _, err := d.jobs.Collection.DeleteOne(ctx, mdb.Doc("_id", eraseID(d.user))); err != nil {
+		if err := d.jobs.Remove(ctx, eraseID(d.user)); err != nil {
 			return err
 		}
 		return d.feeds.Forget(ctx, d.user)

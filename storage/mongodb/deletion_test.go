@@ -26,7 +26,7 @@ func (s *Store) Sweep(ctx context.Context, user social.UserID) error {
 
 // SweepNow makes due what is to be done only in some minutes.
 func (s *Store) SweepNow(ctx context.Context) error {
-	result, err := s.jobs.Collection.UpdateMany(ctx, mdb.Doc("kind", jobSweep), mdb.Doc("$set", mdb.Doc("due", time.Now())))
+	result, err := jobsOf(s).UpdateMany(ctx, mdb.Doc("kind", jobSweep), mdb.Doc("$set", mdb.Doc("due", time.Now())))
 	if err == nil && result.MatchedCount == 0 {
 		err = errors.New("nothing is to be done later")
 	}

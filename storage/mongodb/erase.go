@@ -6,25 +6,19 @@ import (
 	"slices"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
-
 	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// jobErase deletes the comments of Author up to UpTo, some at each attempt. A user has one such job at most.
+// jobErase deletes the comments of Author up to UpTo, some at each attempt. A user has one such job
+// at most.
 const jobErase jobs.Kind = "erase"
 
-// eraseTimes are how long EraseComments deletes by itself, before it leaves the rest to the workers, and how long an attempt of theirs
-// does: well below jobs.AttemptTime.
-type eraseTimes struct{ inCall, inJob time.Duration }
-
-var defaultEraseTimes = eraseTimes{inCall: 4 * time.Second, inJob: 2 * time.Second}
-
 const (
-	// eraseAtOnce is how many comments are read at once, and eraseTogether how many of one thread go in one transaction.
+	// eraseAtOnce is how many comments are read at once, and eraseTogether how many of one thread
+	// go in one transaction.
 	eraseAtOnce   = 200
 	eraseTogether = 20
 )
@@ -42,49 +36,44 @@ func (s *Store) EraseComments(ctx context.Context, user social.UserID, upTo soci
 		return s.append(ctx, e)
 	})
 	if err != nil {
-		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // whoever leaves while it commits may have begun it
+		_ = s.hastenErasure(context.WithoutCancel(ctx), user) // a caller that leaves during the commit may have begun it
 		return 0, err
 	}
 	more, err := s.eraseFor(ctx, s.erasing.inCall, user, upTo)
 	if err != nil && ctx.Err() == nil {
-		s.member.Logger.WarnContext(ctx, "comments will be erased later", "error", err)
+		s.logger.WarnContext(ctx, "comments will be erased later", "error", err)
 	}
 	if !more {
 		return 0, s.endErasure(ctx, user, upTo)
 	}
 	if err := s.hastenErasure(context.WithoutCancel(ctx), user); err != nil {
-		s.member.Logger.WarnContext(ctx, "comments will be erased a little later", "error", err)
+		s.logger.WarnContext(ctx, "comments will be erased a little later", "error", err)
 	}
 	return s.leftToErase(ctx, user, upTo)
 }
 
-// addErasure stores the job, or lets the one that is there go further. A worker takes it when this call should be over.
+// addErasure stores the job, or extends the one that exists. A worker takes it when this call
+// should be over.
 func (s *Store) addErasure(ctx context.Context, user social.UserID, upTo social.CommentID) error {
 	now := time.Now()
-	_, err := s.jobs.Collection.UpdateOne(ctx, mdb.Doc("_id", eraseID(user)), mdb.Doc(
-		"$max", mdb.Doc("upTo", upTo),
-		"$set", mdb.Doc("due", now.Add(s.erasing.inCall+time.Second), "attempts", 0),
-		"$unset", mdb.Doc("lease", 1), // whoever holds it knows of less
-		"$setOnInsert", mdb.Doc("v", mdb.FirstVersion, "kind", jobErase, "author", user, "madeAt", now),
-	), options.UpdateOne().SetUpsert(true))
-	return mdb.OrRetry(err)
+	return s.jobs.Extend(ctx, jobs.Job{
+		ID: eraseID(user), Kind: jobErase, Author: user, UpTo: upTo, MadeAt: now, Due: now.Add(s.erasing.inCall + time.Second),
+	})
 }
 
 // hastenErasure lets a worker take the job now.
 func (s *Store) hastenErasure(ctx context.Context, user social.UserID) error {
 	err := s.db.Read(ctx, "hasten erasing comments", func(ctx context.Context) error {
-		_, err := s.jobs.Collection.UpdateOne(ctx, mdb.Doc("_id", eraseID(user), "lease", mdb.Doc("$exists", false)), mdb.Doc("$set", mdb.Doc("due", time.Now())))
-		return err
+		return s.jobs.Hasten(ctx, eraseID(user))
 	})
 	s.jobs.Wake()
 	return err
 }
 
-// endErasure removes the job, unless it is about more by now.
+// endErasure removes the job, unless it was extended.
 func (s *Store) endErasure(ctx context.Context, user social.UserID, upTo social.CommentID) error {
 	return s.db.Read(ctx, "end erasing comments", func(ctx context.Context) error {
-		_, err := s.jobs.Collection.DeleteOne(ctx, mdb.Doc("_id", eraseID(user), "upTo", mdb.Doc("$lte", upTo)))
-		return err
+		return s.jobs.RemoveUpTo(ctx, eraseID(user), upTo)
 	})
 }
 
@@ -97,7 +86,8 @@ func (s *Store) eraseNext(ctx context.Context, j *jobs.Job) error {
 	return err
 }
 
-// eraseFor deletes comments, those of one thread at least, until none is left or the time is over, and says whether there may be more.
+// eraseFor deletes comments, those of one thread at least, until none is left or the time is over,
+// and says whether there may be more.
 func (s *Store) eraseFor(ctx context.Context, most time.Duration, user social.UserID, upTo social.CommentID) (more bool, err error) {
 	page := social.Page{Limit: eraseAtOnce, After: social.Key(next(upTo.ID).Bytes())}
 	list := social.List[social.UserID]{Of: user, Page: page}
@@ -130,7 +120,8 @@ func next(i id.ID) id.ID {
 	return i
 }
 
-// byThread groups comments by their posts, in the order of the first of each, and cuts the groups for one transaction each.
+// byThread groups comments by their posts, in the order of the first of each, and cuts the groups
+// for one transaction each.
 func byThread(comments []*social.Comment) [][]*social.Comment {
 	var posts []social.PostID
 	of := map[social.PostID][]*social.Comment{}
@@ -147,8 +138,8 @@ func byThread(comments []*social.Comment) [][]*social.Comment {
 	return groups
 }
 
-// eraseInThread deletes comments on one post, as DeleteComment does one by one. Those that are gone are left out; so are all, where the
-// post is gone.
+// eraseInThread deletes comments on one post, as DeleteComment does one by one. Those that are gone
+// are left out; so are all, where the post is gone.
 func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments []*social.Comment) error {
 	post := comments[0].Post
 	err := s.db.Write(ctx, "erase comments", []id.ID{post.ID}, func(ctx context.Context) error {
@@ -176,9 +167,10 @@ func (s *Store) eraseInThread(ctx context.Context, user social.UserID, comments 
 
 // CommentErasure implements social.Comments.
 func (s *Store) CommentErasure(ctx context.Context, user social.UserID) (e social.Erasure, err error) {
-	var j jobs.Job
+	var j *jobs.Job
 	err = s.db.Read(ctx, "comment erasure", func(ctx context.Context) error {
-		return mdb.OrNotFound(s.jobs.Collection.FindOne(ctx, mdb.Doc("_id", eraseID(user))).Decode(&j))
+		j, err = s.jobs.Find(ctx, eraseID(user))
+		return err
 	})
 	if err != nil {
 		return e, err

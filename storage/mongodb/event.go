@@ -64,7 +64,7 @@ func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
 	return s.db.Read(ctx, "keep events", func(ctx context.Context) error {
 		diff, err := ensure(ctx, s.events, []mongo.IndexModel{mdb.ExpiringIndex("at", retention)})
 		for _, model := range diff.expires {
-			s.member.Logger.InfoContext(ctx, "events are kept for another time", "retention", retention.String())
+			s.logger.InfoContext(ctx, "events are kept for another time", "retention", retention.String())
 			err = errors.Join(err, s.setExpiry(ctx, s.events, model))
 		}
 		return err
@@ -95,6 +95,9 @@ type tail struct {
 	err     error
 	close   sync.Once
 }
+
+// closeTimeout bounds the end of a stream.
+const closeTimeout = 5 * time.Second
 
 var errClosed = errors.New("mongodb: event stream: closed")
 
@@ -177,3 +180,5 @@ func (t *tail) Close() error {
 	})
 	return err
 }
+
+func tokenKey(hash [32]byte) bson.Binary { return bson.Binary{Data: hash[:]} }

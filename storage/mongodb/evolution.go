@@ -8,24 +8,29 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Every document has a version, v. This file says what changed from each version to the next, by collection. Readers take
-// all versions, and upgrade what is older (evolve, which mdb.ReadDocument calls); MigrateDocuments upgrades the stored ones. Writers write
-// the version that Store.writes says: the newest, once the operator has finished the upgrade. A collection that is not named here
+// Every document has a version, v. This file says what changed from each version to the next, by
+// collection. Readers take all versions, and upgrade what is older (evolve, which mdb.ReadDocument
+// calls); MigrateDocuments upgrades the stored ones. Writers write the version that Store.writes
+// says: the newest, once the operator has finished the upgrade. A collection that is not named here
 // has only ever had version 1. The collections of ads are in adstore/version.go.
 //
-// An upgrade looks at the fields and not only at v: a server of an older version may change a document of a newer one
-// while both run. What does not write everything that a version adds leaves v as it is.
+// An upgrade looks at the fields and not only at v: a server of an older version may change a
+// document of a newer one while both run. What does not write everything that a version adds leaves
+// v as it is.
 const (
 	// users: version 2 has nameOrder, by which people are found.
 	usersVersion = 2
-	// posts and postVersions: in version 2 a photo's url, width and height are one image, with an alternative text.
-	// A check-in may have an image, too: that is no version, because servers that do not know it show the check-in without it.
+	// posts and postVersions: in version 2 a photo's url, width and height are one image, with an
+	// alternative text. A check-in may have an image, too: that is no version, because servers that
+	// do not know it show the check-in without it.
 	postsVersion = 2
-	// reactions, votes and threadMutes: version 2 has the user, by whom they are found when the account is deleted.
+	// reactions, votes and threadMutes: version 2 has the user; marks are found by it when the
+	// account is deleted.
 	marksVersion = 2
 )
 
-// newestVersions are the newest versions that this package reads and writes, of collections that have had several.
+// newestVersions are the newest versions that this package reads and writes, of collections that
+// have had several.
 func newestVersions() cluster.Versions {
 	newest := cluster.Versions{
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
@@ -35,8 +40,9 @@ func newestVersions() cluster.Versions {
 	return newest
 }
 
-// previousVersions are those that the release before wrote, and that this one writes until the upgrade is finished. A step since then
-// is named here with the version before it; when a release is made, the list is emptied.
+// previousVersions are those that the release before wrote, and that this one writes until the
+// upgrade is finished. A step since then is named here with the version before it; when a release
+// is made, the list is emptied.
 func previousVersions() cluster.Versions {
 	previous := newestVersions()
 	maps.Copy(previous, cluster.Versions{"adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion})

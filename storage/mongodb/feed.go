@@ -11,7 +11,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// The layouts of feeds, for Options.Feeds. The choice is recorded in the database.
+// The layouts of feeds, for Options.Feeds; see [Layouts].
 const (
 	FeedsRead   = feeds.Read   // keeps no feeds: they are merged when they are read
 	FeedsHybrid = feeds.Hybrid // keeps a capped list of post ids for each user who reads their news

@@ -33,6 +33,9 @@ func truthOf(s *Store) feeds.Layout { return s.feeds.Layouts()[FeedsRead] }
 // newsListsOf are the lists of the layout hybrid.
 func newsListsOf(s *Store) *mongo.Collection { return s.posts.Database().Collection("newsLists") }
 
+// jobsOf are the jobs of a store's queue.
+func jobsOf(s *Store) *mongo.Collection { return s.posts.Database().Collection("jobs") }
+
 // keptFeed is where a layout keeps feeds for all users, and how much of them.
 type keptFeed struct {
 	s          *Store
@@ -205,7 +208,7 @@ func sameAsRead(t *testing.T, s *Store, user social.UserID, what string) {
 // readyFeeds gives users feeds that are ready, and empty, as if their jobs had been done.
 func readyFeeds(t *testing.T, s *Store, users []social.UserID) {
 	t.Helper()
-	must(s.jobs.Collection.DeleteMany(t.Context(), mdb.Doc()))(t)
+	must(jobsOf(s).DeleteMany(t.Context(), mdb.Doc()))(t)
 	set := mdb.Doc("ids", bson.A{}, "posts", bson.A{}, "count", 0, "ready", true)
 	must(keptNews(t, s).docs.UpdateMany(t.Context(), mdb.Doc("_id", mdb.Doc("$in", users)), mdb.Doc("$set", set)))(t)
 }

@@ -20,7 +20,7 @@ func TestWritesUnderWayWhileTheUpgradeIsFinished(t *testing.T) {
 	t.Parallel()
 	h := mdbtest.NewHolder("insert", "adConversions")
 	s := openInside(t, Options{Heartbeat: time.Millisecond, Monitor: &event.CommandMonitor{Started: h.Started}})
-	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", cluster.VersionsSetting), mdb.Doc("$set", mdb.Doc("newest", s.member.Edition.Previous)))
+	_, err := s.settings.UpdateOne(t.Context(), mdb.Doc("_id", "documents"), mdb.Doc("$set", mdb.Doc("newest", s.member.Edition.Previous)))
 	ok(t, err)
 	testtime.Eventually(t, "documents of the previous version are written", func() bool { return s.writes(h.Collection) == mdb.FirstVersion })
 	h.Hold(1)

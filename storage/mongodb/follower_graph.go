@@ -10,7 +10,7 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// The layouts of the follower graph, for Options.Graph. The choice is recorded in the database.
+// The layouts of the follower graph, for Options.Graph; see [Layouts].
 const (
 	// GraphReverse keeps each edge once, by its owner; an index leads back from the followed.
 	GraphReverse = "reverse"

@@ -10,7 +10,9 @@ import (
 )
 
 // movingGraph reads followers from the layout of the call's era, and keeps a second one in step while the graph is moved.
-type movingGraph struct{ s *Store }
+type movingGraph struct {
+	inUse func(context.Context) *graphInUse
+}
 
 // graphInUse are an era's layouts of the follower graph.
 type graphInUse struct {
@@ -18,13 +20,13 @@ type graphInUse struct {
 	kept []followerGraph // all that are kept in step; the first is read
 }
 
-func (s *Store) newGraphInUse(d *cluster.Setting) graphInUse {
-	read := s.graphLayouts[d.Value]
+func newGraphInUse(layouts map[string]followerGraph, d *cluster.Setting) graphInUse {
+	read := layouts[d.Value]
 	all := graphInUse{read: read, kept: []followerGraph{read}}
 	if m := d.Move; m != nil && m.KeepsBoth() {
 		for _, layout := range d.Layouts() {
 			if layout != d.Value {
-				all.kept = append(all.kept, s.graphLayouts[layout].filling())
+				all.kept = append(all.kept, layouts[layout].filling())
 			}
 		}
 	}
@@ -32,20 +34,20 @@ func (s *Store) newGraphInUse(d *cluster.Setting) graphInUse {
 }
 
 // indexes are those that lead to followers, in all layouts that are kept in step.
-func (g movingGraph) indexes() map[*mongo.Collection][]mongo.IndexModel {
+func (u *graphInUse) indexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := map[*mongo.Collection][]mongo.IndexModel{}
-	for _, layout := range g.s.member.Now().InUse.graph.kept {
+	for _, layout := range u.kept {
 		maps.Copy(all, layout.indexes())
 	}
 	return all
 }
 
 func (g movingGraph) followers(ctx context.Context) *mongo.Collection {
-	return g.s.inUse(ctx).graph.read.followers()
+	return g.inUse(ctx).read.followers()
 }
 
 func (g movingGraph) followsChanged(ctx context.Context, edges ...edgeDoc) error {
-	for _, layout := range g.s.inUse(ctx).graph.kept {
+	for _, layout := range g.inUse(ctx).kept {
 		if err := layout.followsChanged(ctx, edges...); err != nil {
 			return err
 		}

@@ -196,7 +196,7 @@ func (s *Store) replaceIndex(ctx context.Context, c *mongo.Collection, model mon
 	if err != nil {
 		return err
 	}
-	s.member.Logger.WarnContext(ctx, "an index has another definition and is replaced", "collection", c.Name(), "index", name)
+	s.logger.WarnContext(ctx, "an index has another definition and is replaced", "collection", c.Name(), "index", name)
 	if err := c.Indexes().DropOne(ctx, name); err != nil {
 		return err
 	}

@@ -62,7 +62,7 @@ func declaredIndexes(t *testing.T) map[string]string {
 	}
 	defer func() { _ = client.Disconnect(t.Context()) }()
 	s := newStore(client, connect.Address{}, false, "plaza", Options{})
-	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.ads.Indexes(), s.member.Indexes(), s.feeds.Indexes()}
+	groups := []map[*mongo.Collection][]mongo.IndexModel{s.indexes(), s.ads.Indexes(), s.member.Indexes(), s.feeds.Indexes(), s.jobs.Indexes()}
 	for _, layout := range s.threadLayouts {
 		groups = append(groups, layout.Indexes())
 	}

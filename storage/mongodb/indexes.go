@@ -10,33 +10,11 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"plaza/social"
-	"plaza/storage/mongodb/internal/feeds"
 	"plaza/storage/mongodb/internal/mdb"
 )
 
 // indexTimeout bounds the building of missing indexes, on collections that may be full.
 const indexTimeout = 10 * time.Minute
-
-// The indexes that queries name as hints.
-const (
-	byHandle     = "handle"
-	byOwnerID    = "owner_id"
-	byFollower   = "following" // a user's follows, newest first
-	byFollowed   = "followers" // the follows of a user, newest first
-	byMember     = "circles_other"
-	byMute       = "muted"
-	byBlock      = "blocked"
-	byWall       = feeds.ByWall
-	byAuthor     = feeds.ByAuthor
-	byInbox      = feeds.ByInbox
-	byPostNumber = "post_number"
-	byDue        = "due"
-	byProperty   = "properties"
-	byName       = "nameOrder"
-	byRights     = "rights"
-	byUser       = "user"
-	byOther      = "other"
-)
 
 // indexes are the declared indexes of each collection, apart from that on _id. Posts and comments carry their id a
 // second time, as seq: in a range over _id the index on _id itself would compete, and may win by a bad guess.
@@ -72,22 +50,22 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 		s.reactions: {mdb.Index(byUser, mdb.Doc("user", 1))}, // _id is post and user
 		s.votes:     {mdb.Index(byUser, mdb.Doc("user", 1))},
 
-		s.threadMutes:     {mdb.Index(byUser, mdb.Doc("user", 1))},
-		s.events:          {mdb.ExpiringIndex("at", social.DefaultEventRetention)},
-		s.settings:        nil, // _id is the name
-		s.sequences:       nil, // the same
-		s.jobs.Collection: s.jobs.Indexes(),
+		s.threadMutes: {mdb.Index(byUser, mdb.Doc("user", 1))},
+		s.events:      {mdb.ExpiringIndex("at", social.DefaultEventRetention)},
+		s.settings:    nil, // _id is the name
+		s.sequences:   nil, // the same
 	}
 }
 
 // allIndexes are those of both domains, and of the layouts.
 func (s *Store) allIndexes() map[*mongo.Collection][]mongo.IndexModel {
 	all := s.indexes()
+	maps.Copy(all, s.jobs.Indexes())
 	maps.Copy(all, s.feeds.Indexes())
 	maps.Copy(all, s.member.Indexes())
 	maps.Copy(all, s.member.Now().InUse.threads.Indexes())
 	maps.Copy(all, s.ads.Indexes())
-	for c, models := range s.graph.indexes() {
+	for c, models := range s.member.Now().InUse.graph.indexes() {
 		all[c] = append(all[c], models...)
 	}
 	for c, models := range s.member.Now().InUse.feeds.Indexes() {

@@ -116,7 +116,7 @@ func TestAJobIsLeasedToOneAtATime(t *testing.T) {
 func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
-	s.jobs.Kinds = append(s.jobs.Kinds, "nonsense") // which no layout can do
+	s.jobs.Know("nonsense") // which no layout can do
 	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: "nonsense"}))
 	if did, err := s.workers.Once(ctx); !did || err != nil {
 		t.Fatal(did, err)
@@ -163,7 +163,7 @@ func TestAJobOfANewerServerIsLeftToIt(t *testing.T) {
 	if b := must(s.Backlog(ctx))(t); b.Waiting != 1 || b.Dead != 0 || len(b.Faults) != 0 {
 		t.Errorf("the job does not wait: %+v", b)
 	}
-	s.jobs.Kinds = append(s.jobs.Kinds, "of a newer server")
+	s.jobs.Know("of a newer server")
 	if j := must(s.jobs.Claim(ctx, time.Now()))(t); j == nil || j.Attempts != 1 {
 		t.Errorf("the newer server does not get the job as it was made: %+v", j)
 	}
@@ -325,7 +325,7 @@ func TestManyFollowersAreMergedAtRead(t *testing.T) {
 // hold writes to users' lists in a transaction that stays open, as that of a killed server does, until release is called.
 func hold(t *testing.T, s *Store, users ...social.UserID) (release func()) {
 	t.Helper()
-	session := must(s.client.StartSession())(t)
+	session := must(s.client().StartSession())(t)
 	ok(t, session.StartTransaction())
 	ctx := mongo.NewSessionContext(t.Context(), session)
 	for _, user := range users {
@@ -359,7 +359,7 @@ func tryLater(t *testing.T, s *Store, limit time.Duration) error {
 func wantSoon(t *testing.T, s *Store, attempt int) {
 	t.Helper()
 	const soon = 3500 * time.Millisecond
-	jobs := must(mdb.FindAll[jobs.Job](t.Context(), s.jobs.Collection, mdb.Doc(), 1))(t)
+	jobs := must(mdb.FindAll[jobs.Job](t.Context(), jobsOf(s), mdb.Doc(), 1))(t)
 	if len(jobs) != 1 || jobs[0].Due.IsZero() || jobs[0].Due.After(time.Now().Add(soon)) {
 		t.Fatalf("after attempt %d, the job is not due soon: %+v", attempt, jobs)
 	}
@@ -439,7 +439,7 @@ func failPoint(t *testing.T, s *Store, mode string, data bson.D) {
 	t.Helper()
 	data = append(mdb.Doc("failCommands", bson.A{"update"}, "namespace", "plaza.newsLists"), data...)
 	command := mdb.Doc("configureFailPoint", "failCommand", "mode", mode, "data", data)
-	ok(t, s.client.Database("admin").RunCommand(t.Context(), command).Err())
+	ok(t, s.client().Database("admin").RunCommand(t.Context(), command).Err())
 }
 
 // TestJobsAboutAFewUsersAreDone: older servers left the lists that were held to jobs of their own.
@@ -450,7 +450,7 @@ func TestJobsAboutAFewUsersAreDone(t *testing.T) {
 	p := newStatus(author)
 	ok(t, s.InsertPost(t.Context(), p, anEvent(social.EventPostCreated)))
 	some := mdb.Doc("$set", mdb.Doc("users", followers[:2]))
-	must(s.jobs.Collection.UpdateMany(t.Context(), mdb.Doc(), some))(t)
+	must(jobsOf(s).UpdateMany(t.Context(), mdb.Doc(), some))(t)
 	workOff(t, s, 1)
 	if got := copies(t, s, p.ID, followers); got[1] != len(followers) {
 		t.Errorf("lists by the number of copies: %v, want one in each", got)

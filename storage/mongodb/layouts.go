@@ -7,7 +7,20 @@ import (
 	"plaza/storage/mongodb/internal/cluster"
 )
 
-// laidOut is what a database can keep in more than one way.
+// A database can store its comment threads, its feeds and its follower graph in one of several layouts
+// each. The layouts are recorded in the database (collection "settings"), because all servers must use
+// the same ones:
+//
+//   - The first server that opens an empty database records the layouts that its Options name, or the
+//     usual ones. A database with data but without a record is older than the record, and has the oldest
+//     layouts (cluster.Layouts).
+//   - Later servers use the recorded layouts. An empty field of Options means these; Open refuses a server
+//     whose Options name another one (LayoutError).
+//   - Only Store.Migrate changes a record. While it moves something, the record names both layouts, and
+//     Open accepts either (cluster.Move).
+//   - A call uses the layouts of the era in which it began (cluster.Era, inUse).
+
+// laidOut is everything that has layouts.
 var laidOut = []struct {
 	setting func() cluster.Layouts
 	field   func(*Options) *string
@@ -17,7 +30,9 @@ var laidOut = []struct {
 	{graphSetting, func(o *Options) *string { return &o.Graph }},
 }
 
-// Layouts lists the ways to keep something ("comments", "feeds"); none, where there is but one. The first is the oldest.
+// Layouts returns the layouts of "comments", "feeds" or "graph", beginning with the oldest; nothing for
+// anything else. The first server that opens a database records its layouts, and only [Store.Migrate]
+// changes them.
 func Layouts(of string) []string {
 	for _, l := range laidOut {
 		if g := l.setting(); g.Name == of {
@@ -28,7 +43,7 @@ func Layouts(of string) []string {
 	return nil
 }
 
-// SetLayout chooses how something is kept; what [Layouts] does not know stays as it is.
+// SetLayout sets the layout of something that [Layouts] knows.
 func (o *Options) SetLayout(of, layout string) {
 	for _, l := range laidOut {
 		if l.setting().Name == of {
@@ -37,7 +52,7 @@ func (o *Options) SetLayout(of, layout string) {
 	}
 }
 
-// CheckLayouts says which of the layouts there are not.
+// CheckLayouts returns an error that names all unknown layouts.
 func (o Options) CheckLayouts() error {
 	var faults []error
 	for _, l := range laidOut {

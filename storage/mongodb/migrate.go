@@ -18,16 +18,6 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// Subject is what can be moved from one layout to another while servers run.
-type Subject string
-
-// The subjects of migrations.
-const (
-	MigrateComments Subject = "comments"
-	MigrateFeeds    Subject = "feeds"
-	MigrateGraph    Subject = "graph"
-)
-
 // Goal is how far a migration is to go.
 type Goal string
 
@@ -41,18 +31,21 @@ const (
 // Migration says what to move.
 type Migration struct {
 	Subject Subject
-	// To is the layout to move to. With GoalFinish and GoalBackOut it may be "": whatever is under way.
+	// To is the layout to move to. With GoalFinish and GoalBackOut it may be "": whatever is under
+	// way.
 	To   string
 	Goal Goal
-	// Rate is how many posts (of comments), or users (of feeds and the graph), are gone through in a second at most. 0: unlimited.
+	// Rate is how many posts (of comments), or users (of feeds and the graph), are gone through in
+	// a second at most. 0: unlimited.
 	Rate int
-	// Progress is told now and then how far it is. Optional.
+	// Progress is called now and then with the state of the migration. Optional.
 	Progress func(MigrationState)
-	// Waiting is told now and then which processes have not agreed on the next step yet. Optional.
+	// Waiting is called now and then with the processes that have not adopted the next step yet.
+	// Optional.
 	Waiting func(processes []string)
 }
 
-// MigrationState is where a subject lies, and how far its migration is.
+// MigrationState is the layout of a subject, and the progress of its migration.
 type MigrationState struct {
 	Subject Subject
 	Layout  string // that is read
@@ -60,11 +53,11 @@ type MigrationState struct {
 	To      string
 	Phase   string
 	Done    int           // how many posts, or users, the phase is through
-	Total   int           // of about so many
+	Total   int           // of about this number
 	Fixed   int           // how many copies differed, and were made again
 	Since   time.Time     // when the phase began
-	Driver  string        // the process that is at it; "": none
-	Silent  time.Duration // how long that has not been heard, if it is too long for a living one; or 0
+	Driver  string        // the process that drives it; "": none
+	Silent  time.Duration // how long its heartbeats have been missing, if that is too long for a running process; or 0
 }
 
 // mover is how a subject is moved.
@@ -75,9 +68,9 @@ type mover interface {
 	count(ctx context.Context) (int, error)
 	// copy puts into the new layout what is not there yet. All servers keep both in step.
 	copy(ctx context.Context, m *migration) error
-	// compare compares the two, and makes copies anew that differ.
+	// compare compares the two, and replaces copies that differ.
 	compare(ctx context.Context, m *migration) error
-	// remove takes away a layout that no server reads.
+	// remove removes a layout that no server reads.
 	remove(ctx context.Context, m *migration, layout string) error
 }
 
@@ -96,8 +89,9 @@ type migration struct {
 // errOvertaken: this process was silent for so long that another one goes on.
 var errOvertaken = fault.Refusal("another process has taken the migration over")
 
-// Migrate moves comments, feeds or the follower graph from one layout to another, as far as the goal says, while servers go on. It can be stopped, or killed,
-// at any time, and goes on where it was when it is called again. Its errors are for people.
+// Migrate moves comments, feeds or the follower graph from one layout to another, as far as the
+// goal says, while servers go on. It can be stopped, or killed, at any time, and goes on where it
+// was when it is called again. Its errors are for people.
 func (s *Store) Migrate(ctx context.Context, what Migration) error {
 	m, err := s.newMigration(what)
 	if err != nil {
@@ -183,7 +177,7 @@ func (m *migration) claim(ctx context.Context) error {
 
 // release lets others drive the setting.
 func (m *migration) release(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), m.s.timeout)
+	ctx, cancel := m.s.db.Limit(context.WithoutCancel(ctx))
 	defer cancel()
 	_, err := m.s.settings.UpdateOne(ctx, mdb.Doc("_id", m.setting.Name, "driver", m.s.member.ID), mdb.Doc("$unset", mdb.Doc("driver", 1)))
 	return mdb.Translate(ctx, "release the migration", err)
@@ -214,7 +208,7 @@ func (m *migration) update(ctx context.Context, filter, update bson.D) error {
 	})
 }
 
-// mine matches the setting as long as nobody else has changed it.
+// mine matches the setting as long as no other process has changed it.
 func (m *migration) mine() bson.D {
 	return mdb.Doc("_id", m.setting.Name, "driver", m.s.member.ID, "generation", mdb.Doc("$in", bson.A{m.d.Generation, nil}))
 }
@@ -242,7 +236,7 @@ func (m *migration) end(ctx context.Context) error {
 	return m.set(ctx, mdb.Doc("$set", mdb.Doc("generation", m.d.Generation+1), "$unset", mdb.Doc("move", 1)))
 }
 
-// set changes the setting, and lets this process find out at once.
+// set changes the setting, and lets this process adopt it immediately.
 func (m *migration) set(ctx context.Context, update bson.D) error {
 	m.noted = time.Now()
 	defer m.s.member.Hurry()
@@ -324,7 +318,8 @@ func (m *migration) remove(ctx context.Context, layout string) error {
 	return m.end(ctx)
 }
 
-// agree waits until all servers have the current generation, and have ended what they had begun by an older one.
+// agree waits until all servers have the current generation, and have ended what they had begun by
+// an older one.
 func (m *migration) agree(ctx context.Context) error {
 	for {
 		all, err := m.s.member.Servers(ctx)
@@ -365,8 +360,8 @@ func (m *migration) transaction(ctx context.Context, op string, post social.Post
 	})
 }
 
-// still is an error where this process may have been paused for so long that others have gone on: what no transaction guards asks
-// right before.
+// still is an error where this process may have been paused for so long that others have gone on:
+// what no transaction guards asks right before.
 func (m *migration) still(ctx context.Context) error {
 	e := m.s.member.Era(ctx)
 	if e.Generations[m.setting.Name] != m.d.Generation {
@@ -416,7 +411,7 @@ func stateOf(d *cluster.Setting) MigrationState {
 	return state
 }
 
-// Migrations says where each subject lies, and how far its migration is.
+// Migrations returns the layout of each subject, and the progress of its migration.
 func (s *Store) Migrations(ctx context.Context) (all []MigrationState, err error) {
 	servers, err := s.member.Servers(ctx)
 	if err != nil {

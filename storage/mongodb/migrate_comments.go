@@ -21,9 +21,10 @@ import (
 	"plaza/storage/mongodb/internal/threads"
 )
 
-// threadMover moves comment threads. Each post's thread is copied in one transaction, which also writes on the post where its
-// thread lies from then on; so whoever changes the thread, by whatever era, finds out after having written the post, and
-// before anybody else can change it. Posts that are made meanwhile say so from birth.
+// threadMover moves comment threads. Each post's thread is copied in one transaction, which also
+// writes on the post where its thread lies from then on; so a call that changes the thread, in any
+// era, reads that after it has written the post, and before any other can change it. Posts that are
+// created meanwhile have it from the start.
 type threadMover struct{ s *Store }
 
 const (
@@ -70,7 +71,8 @@ type threadHead struct {
 	Copying  *threads.Copying `bson:"copying"`
 }
 
-// walk goes through the posts that are there when it begins, from where the phase was: those that come later are right from birth.
+// walk goes through the posts that are there when it begins, from where the phase was: those that
+// come later are right from the start.
 func (v threadMover) walk(ctx context.Context, m *migration, do func(context.Context, []threadHead) error) error {
 	end, err := v.heads(ctx, mdb.Doc("$gt", mdb.ZeroKey), -1, 1)
 	if err != nil || len(end) == 0 {
@@ -136,7 +138,8 @@ func (v threadMover) copy(ctx context.Context, m *migration) error {
 	})
 }
 
-// markEmpty marks posts without comments all at once; false where one of them has changed meanwhile.
+// markEmpty marks posts without comments all at once; false where one of them has changed
+// meanwhile.
 func (v threadMover) markEmpty(ctx context.Context, m *migration, heads []threadHead) (done bool, err error) {
 	if len(heads) == 0 {
 		return true, nil
@@ -154,7 +157,8 @@ func (v threadMover) markEmpty(ctx context.Context, m *migration, heads []thread
 // homes is what posts say whose threads lie in both layouts.
 func (m *migration) homes() []string { return []string{m.d.Move.From, m.d.Move.To} }
 
-// notHot is for transactions that must not wait for writers of this process: of many posts, or while those wait for them.
+// notHot is for transactions that must not wait for writers of this process: of many posts, or
+// while those wait for them.
 var notHot social.PostID
 
 // hotPost is what writers of a post's thread wait for.
@@ -166,13 +170,15 @@ func hotPost(post social.PostID) []id.ID {
 }
 
 const (
-	// copyLease is how long nobody else changes a long thread, after the last part of it.
+	// copyLease is how long nothing else may change a long thread after its last part was copied.
 	copyLease = 30 * time.Second
-	// copyAttempts is how often copying a long thread is begun again because somebody came in between.
+	// copyAttempts bounds how often copying a long thread is begun again because the thread has
+	// changed.
 	copyAttempts = 5
 )
 
-// copyThread puts the thread of a post into the layout that is not read, unless the post says that it is there, or has gone.
+// copyThread puts the thread of a post into the layout that is not read, unless the post says that
+// it is there, or has gone.
 func (v threadMover) copyThread(ctx context.Context, m *migration, head threadHead, again bool) (err error) {
 	filter := mdb.Doc("_id", head.ID)
 	if !again {
@@ -236,10 +242,11 @@ func (v threadMover) copyInParts(ctx context.Context, m *migration, filter bson.
 	}
 }
 
-// errChanged: somebody has changed, or deleted, what is being copied.
+// errChanged: the thread that is being copied was changed or deleted.
 var errChanged = fault.Refusal("the thread has changed while it was copied: try again")
 
-// copyParts makes an attempt. Each transaction finds the post as the first one left it, or the attempt has failed.
+// copyParts makes an attempt. Each transaction finds the post as the first one left it, or the
+// attempt has failed.
 func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D, post social.PostID) error {
 	from, to := v.s.threadLayouts[m.d.Move.From], v.s.threadLayouts[m.d.Move.To]
 	attempt, revision := id.New().String(), 0
@@ -266,7 +273,8 @@ func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D,
 	if err != nil {
 		return errors.Join(err, v.giveUp(ctx, m, still))
 	}
-	// What an earlier attempt has left. Who was paused since it began must not remove what another process has copied.
+	// Remove what an earlier attempt has left. A process that was paused must not remove what
+	// another one has copied.
 	err = v.changeCopying(ctx, m, still, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt))), func(ctx context.Context) error {
 		return to.RemoveThread(ctx, post)
 	})
@@ -286,12 +294,13 @@ func newCopying(attempt string) threads.Copying {
 	return threads.Copying{By: attempt, Until: time.Now().Add(copyLease)}
 }
 
-// giveUp lets people change a thread again that is not copied.
+// giveUp lets users change a thread again that is not copied.
 func (v threadMover) giveUp(ctx context.Context, m *migration, still bson.D) error {
 	return v.changeCopying(ctx, m, still, mdb.Doc("$unset", mdb.Doc("copying", 1)), func(context.Context) error { return nil })
 }
 
-// changeCopying changes a post that is still as the attempt has it, and does something with it. errChanged: it is not.
+// changeCopying changes a post that is still as the attempt has it, and does something with it.
+// errChanged: it is not.
 func (v threadMover) changeCopying(ctx context.Context, m *migration, still, update bson.D, do func(context.Context) error) error {
 	return m.transaction(ctx, "copy a part of a thread", notHot, func(ctx context.Context) error {
 		err := mdb.UpdateOne(ctx, v.s.posts, still, update)
@@ -320,7 +329,7 @@ func (v threadMover) compare(ctx context.Context, m *migration) error {
 
 // repair copies a thread again, and refuses to go on where that does not help.
 func (v threadMover) repair(ctx context.Context, m *migration, head threadHead, why string) error {
-	v.s.member.Logger.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
+	v.s.logger.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
 	if err := v.copyThread(ctx, m, head, true); err != nil {
 		return err
 	}
@@ -331,7 +340,8 @@ func (v threadMover) repair(ctx context.Context, m *migration, head threadHead, 
 	return err
 }
 
-// difference compares both copies of a post's thread as they are at one moment, in both orders, and counts them.
+// difference compares both copies of a post's thread as they are at one moment, in both orders, and
+// counts them.
 func (v threadMover) difference(ctx context.Context, m *migration, post social.PostID) (why string, err error) {
 	err = m.transaction(ctx, "compare a thread", post, func(ctx context.Context) error {
 		var head threadHead
@@ -352,7 +362,7 @@ func (v threadMover) difference(ctx context.Context, m *migration, post social.P
 			return nil
 		}
 		gone, notRead := v.s.gone(ctx, []social.UserID{head.Author})
-		if gone[head.Author] { // who has deleted their account: long threads go in parts, and then their posts
+		if gone[head.Author] { // the author has deleted their account: long threads are removed in parts, and then their posts
 			why, err = "", nil
 		}
 		return errors.Join(err, notRead)

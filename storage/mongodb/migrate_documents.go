@@ -23,7 +23,8 @@ type DocumentMigration struct {
 	Rate     int  // documents a second at most; 0 for as many as can be
 	DryRun   bool // read everything, write nothing
 	Progress func(DocumentProgress)
-	// Waiting is told of a process that was at it before, while it is not certain that it is gone. Optional.
+	// Waiting is called with the process that did it before, as long as that may still run.
+	// Optional.
 	Waiting func(process string)
 }
 
@@ -53,7 +54,8 @@ type DocumentVersions struct {
 
 const defaultEvolveBatch = 500
 
-// documentMigrationDoc is a document of settings: how far the migration of documents is, or that it has ended.
+// documentMigrationDoc is a document of settings: how far the migration of documents is, or that it
+// has ended.
 type documentMigrationDoc struct {
 	Driver   string                 `bson:"driver"`   // the server that is at it; "": none
 	Walks    map[string]positionDoc `bson:"walks"`    // by collection; nil: none is under way
@@ -75,8 +77,8 @@ const (
 	upgradeTries = 5
 )
 
-// upgrades make the update that brings a document to a version. It writes only while the document still says what it was
-// computed from.
+// upgrades make the update that brings a document to a version. It writes only while the document
+// still says what it was computed from.
 var upgrades = func() map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
 	all := map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error){
 		"users": func(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
@@ -129,9 +131,10 @@ func upgrade(raw bson.Raw, set bson.D, unchanged ...string) *mongo.UpdateOneMode
 	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(mdb.Doc("$set", set))
 }
 
-// MigrateDocuments brings what older servers have written to the versions that servers write now, while they go on. It goes on
-// where an earlier run was stopped, and begins again where that one had ended. One process at a time does it: for any other the
-// error is errDocumentsBusy. Its errors are for people.
+// MigrateDocuments brings what older servers have written to the versions that servers write now,
+// while they go on. It goes on where an earlier run was stopped, and begins again where that one
+// had ended. One process at a time does it: for any other the error is errDocumentsBusy. Its errors
+// are for people.
 func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err error) {
 	if m.Batch <= 0 {
 		m.Batch = defaultEvolveBatch
@@ -160,7 +163,7 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err 
 	return s.changeDocumentMigration(ctx, mdb.Doc("$unset", mdb.Doc("walks", 1), "$set", mdb.Doc("finished", time.Now(), "newest", to)))
 }
 
-// upgradeOrder begins with people, whom a search by name would miss.
+// upgradeOrder begins with users, whom a search by name would miss.
 func upgradeOrder() []string {
 	names := slices.Sorted(maps.Keys(upgrades))
 	return append([]string{"users"}, slices.DeleteFunc(names, func(name string) bool { return name == "users" })...)
@@ -181,7 +184,8 @@ func (s *Store) claimDocuments(ctx context.Context, recorded *documentMigrationD
 	return s.readDocumentMigration(ctx, recorded)
 }
 
-// changeDocumentMigration changes what is recorded. errOvertaken: this process was silent for so long that another one goes on.
+// changeDocumentMigration changes what is recorded. errOvertaken: this process was silent for so
+// long that another one goes on.
 func (s *Store) changeDocumentMigration(ctx context.Context, update bson.D) error {
 	return s.db.Read(ctx, "settings", func(ctx context.Context) error {
 		result, err := s.settings.UpdateOne(ctx, mdb.Doc("_id", documentMigrationSetting, "driver", s.member.ID), update)
@@ -284,7 +288,8 @@ func (w *evolution) batch(ctx context.Context) (more bool, err error) {
 	return len(docs) == w.m.Batch, w.pace.wait(ctx, len(docs))
 }
 
-// upgrade writes those of the documents that are older. Those that somebody has changed since they were read are read again.
+// upgrade writes the documents that are older. It reads those again that were changed since they
+// were read.
 func (w *evolution) upgrade(ctx context.Context, docs []bson.Raw) error {
 	for range upgradeTries {
 		models, ids, err := w.models(docs)
@@ -333,8 +338,8 @@ func (w *evolution) remember(ctx context.Context) error {
 	return w.s.changeDocumentMigration(ctx, mdb.Doc("$set", mdb.Doc("walks."+w.Collection, at)))
 }
 
-// OldDocuments names the collections that have documents of older versions than servers write now; none, once MigrateDocuments has
-// brought all to those. Before that it may read whole collections.
+// OldDocuments names the collections that have documents of older versions than servers write now;
+// none, once MigrateDocuments has brought all to those. Before that it may read whole collections.
 func (s *Store) OldDocuments(ctx context.Context) (collections []string, err error) {
 	state, err := s.DocumentMigration(ctx)
 	if err != nil || state.Newest {
@@ -353,7 +358,8 @@ func (s *Store) OldDocuments(ctx context.Context) (collections []string, err err
 	return collections, nil
 }
 
-// DocumentVersions counts the documents of all collections that have had several versions. It reads them all.
+// DocumentVersions counts the documents of all collections that have had several versions. It reads
+// them all.
 func (s *Store) DocumentVersions(ctx context.Context) ([]DocumentVersions, error) {
 	var all []DocumentVersions
 	for _, name := range slices.Sorted(maps.Keys(upgrades)) {

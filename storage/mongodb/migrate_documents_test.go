@@ -57,7 +57,8 @@ func (w *town) left() (n int) {
 	return n
 }
 
-// TestMigrateDocumentsGoesOnWhereItWasStopped: a dry run changes nothing; a run that is cut off is taken up by the next.
+// TestMigrateDocumentsGoesOnWhereItWasStopped: a dry run changes nothing; a run that is cut off is
+// taken up by the next.
 func TestMigrateDocumentsGoesOnWhereItWasStopped(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, nil)
@@ -104,8 +105,9 @@ func TestMigrateDocumentsGoesOnWhereItWasStopped(t *testing.T) {
 	}
 }
 
-// TestOldServersWriteMeanwhile lets servers of version 1 and of today rename people while documents are migrated: no name
-// is lost, and once the old ones have stopped all are found by their last name.
+// TestOldServersWriteMeanwhile lets servers of version 1 and of today rename people while documents
+// are migrated: no name is lost, and once the old ones have stopped all are found by their last
+// name.
 func TestOldServersWriteMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, nil)
@@ -164,8 +166,8 @@ func TestOldDocumentsAreNamed(t *testing.T) {
 	named()
 }
 
-// TestANewerDatabaseIsRefused: a server that was rolled back neither opens what a newer one has written, nor reads a
-// single document of it.
+// TestANewerDatabaseIsRefused: a server that was rolled back neither opens what a newer one has
+// written, nor reads a single document of it.
 func TestANewerDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, nil)

@@ -7,23 +7,22 @@ import (
 	"slices"
 	"time"
 
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
-
 	"plaza/social"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/feeds"
-	"plaza/storage/mongodb/internal/mdb"
 	"plaza/storage/mongodb/internal/wait"
 )
 
-// feedMover moves feeds. They are caches, so nothing is copied: once all servers tell the new layout what happens, everybody's
-// feed is built in it, where it keeps feeds for everybody, and then compared with what people read.
+// feedMover moves feeds. They are caches, so nothing is copied: once all servers keep the new
+// layout in step, the feeds of all users are built in it, if it keeps them, and then compared with
+// what users read.
 type feedMover struct{ s *Store }
 
 const (
 	// comparedPosts is how many of a user's newest posts are compared, of those that are read.
 	comparedPosts, readPosts = 90, 100
-	// comparePatience is how long two layouts may differ because posts come faster than they are told to followers.
+	// comparePatience is how long two layouts may differ because posts come faster than they are
+	// pushed to followers.
 	comparePatience = time.Minute
 )
 
@@ -40,8 +39,8 @@ func (v feedMover) remove(ctx context.Context, m *migration, layout string) erro
 	return v.empty(ctx, m, layout)
 }
 
-// empty makes a layout's collections anew, and removes what jobs of it are left: by the time it is used again, those would be right no
-// more.
+// empty drops a layout's collections, creates them again, and removes its jobs: these would be
+// wrong when the layout is used again.
 func (v feedMover) empty(ctx context.Context, m *migration, layout string) error {
 	if err := v.forgetJobs(ctx, m, layout); err != nil {
 		return err
@@ -73,9 +72,7 @@ func (v feedMover) forgetJobs(ctx context.Context, m *migration, layout string) 
 		if err := m.still(ctx); err != nil {
 			return err
 		}
-		_, err := v.s.jobs.Collection.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$gt", mdb.ZeroKey), "kind", mdb.Doc("$in", kinds)),
-			options.DeleteMany().SetHint(mdb.Doc("_id", 1)))
-		return err
+		return v.s.jobs.RemoveKinds(ctx, kinds)
 	})
 }
 
@@ -98,7 +95,8 @@ func (v feedMover) compare(ctx context.Context, m *migration) error {
 	return v.s.eachUser(ctx, m, func(ctx context.Context, user social.UserID) error { return v.compareUser(ctx, m.d.Move, user) })
 }
 
-// catchUp waits until the work is done that there was when it began. This process does its part.
+// catchUp waits until the jobs that existed when it began are done. This process takes part in
+// that.
 func (v feedMover) catchUp(ctx context.Context) error {
 	began := time.Now()
 	for {
@@ -137,8 +135,9 @@ func (v feedMover) compareUser(ctx context.Context, move *cluster.Move, user soc
 	})
 }
 
-// seen are those of a user's news that they see: whom they do not follow any more may be left in what is kept, where a server died in the wrong
-// moment, and takes the place of an older post at a page's end.
+// seen returns those of a user's news that they see. If a server died at the wrong moment, a kept
+// feed may still have posts by people whom the user no longer follows, in the place of older posts
+// at the end of a page.
 func (v feedMover) seen(ctx context.Context, user social.UserID, posts []*social.Post) ([]*social.Post, error) {
 	authors, err := followReader(v).Followed(ctx, user)
 	if err != nil {
@@ -152,7 +151,8 @@ func (v feedMover) seen(ctx context.Context, user social.UserID, posts []*social
 	return seen[:min(len(seen), comparedPosts)], nil
 }
 
-// compareFeed compares what is read of a user in both layouts. That changes meanwhile, and the new layout may be late.
+// compareFeed compares what is read of a user in both layouts. That changes meanwhile, and the new
+// layout may be late.
 func (v feedMover) compareFeed(ctx context.Context, move *cluster.Move, what string, user social.UserID,
 	read func(context.Context, feeds.Layout) ([]*social.Post, error),
 ) error {

@@ -9,8 +9,9 @@ import (
 	"plaza/storage/mongodb/internal/cluster"
 )
 
-// TestFeedsThatWereBuiltTooEarlyAreBuiltAgain: one server keeps the new layout already, and has built somebody's feed in it, while
-// another one still works by the phase before, and does not tell that layout of posts.
+// TestFeedsThatWereBuiltTooEarlyAreBuiltAgain: one server keeps the new layout already, and has
+// built somebody's feed in it, while another one still works by the phase before, and does not tell
+// that layout of posts.
 func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{FeedsBucket, FeedsMonth} {

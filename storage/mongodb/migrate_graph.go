@@ -11,8 +11,9 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// graphMover moves the follower graph, one followed user after another. Edges are the truth in both layouts: what it copies, compares and
-// repairs are the copies of [GraphTwo]. [GraphReverse] needs its index alone.
+// graphMover moves the follower graph, one followed user after another. Edges are the truth in both
+// layouts: what it copies, compares and repairs are the copies of [GraphTwo]. [GraphReverse] needs
+// its index alone.
 type graphMover struct{ s *Store }
 
 // followersTogether is how many followers one transaction copies or compares.
@@ -48,8 +49,8 @@ func (v graphMover) copy(ctx context.Context, m *migration) error {
 	})
 }
 
-// copyPage copies a page of follows. It also removes copies of follows that have ended: before all servers kept both layouts
-// in step, one may have copied a follow that another one then ended.
+// copyPage copies a page of follows. It also removes copies of follows that have ended: before all
+// servers kept both layouts in step, one may have copied a follow that another one then ended.
 func (v graphMover) copyPage(ctx context.Context, m *migration, page followerRange) ([]edgeDoc, error) {
 	read, there, err := v.readBoth(ctx, m, page)
 	if err != nil {
@@ -71,8 +72,9 @@ func (v graphMover) compare(ctx context.Context, m *migration) error {
 	})
 }
 
-// eachPage does something with a user's followers, newest first, in one transaction for each page. do returns the page that it has
-// read in the layout that sets the bounds (a short one is the last), and how many copies it has made again. It may run more than once.
+// eachPage does something with a user's followers, newest first, in one transaction for each page.
+// do returns the page that it has read in the layout that sets the bounds (a short one is the
+// last), and how many copies it has made again. It may run more than once.
 func (v graphMover) eachPage(ctx context.Context, m *migration, followed social.UserID,
 	do func(context.Context, followerRange) (read []edgeDoc, fixed int, err error),
 ) error {
@@ -88,7 +90,7 @@ func (v graphMover) eachPage(ctx context.Context, m *migration, followed social.
 			return err
 		}
 		if fixed > 0 {
-			v.s.member.Logger.WarnContext(ctx, "copies of follows differed, and were copied again", "user", followed.ID, "copies", fixed)
+			v.s.logger.WarnContext(ctx, "copies of follows differed, and were copied again", "user", followed.ID, "copies", fixed)
 			m.fixed.Add(int64(fixed))
 		}
 		if len(read) < followersTogether {
@@ -110,7 +112,8 @@ func (v graphMover) readBoth(ctx context.Context, m *migration, page followerRan
 	return read, other, err
 }
 
-// comparePage repairs the copies that differ in a page of the layout that is read and in the same range of the other one.
+// comparePage repairs the copies that differ in a page of the layout that is read and in the same
+// range of the other one.
 func (v graphMover) comparePage(ctx context.Context, m *migration, page followerRange) (read []edgeDoc, fixed int, err error) {
 	read, other, err := v.readBoth(ctx, m, page)
 	if err != nil {
@@ -182,7 +185,8 @@ func (d *edgeDoc) followText() string {
 	return fmt.Sprint(d.Follow, circles)
 }
 
-// followerRange is a run of a user's followers, newest first: those whose follow is below one edge, down to another.
+// followerRange is a run of a user's followers, newest first: those whose follow is below one edge,
+// down to another.
 type followerRange struct {
 	followed social.UserID
 	below    social.EdgeID // zero: from the newest

@@ -34,8 +34,9 @@ func twoTowns(t *testing.T, o mongodb.Options) (one, two *town) {
 	return newTownAt(t, nil, uri, brisk(o)), newTownAt(t, nil, uri, brisk(o))
 }
 
-// withoutTransactionLimit starts a server on which a transaction may take an hour, and returns a database's URI and the matching
-// options: a long thread is compared in one transaction, which takes minutes on a slow machine.
+// withoutTransactionLimit starts a server on which a transaction may take an hour, and returns a
+// database's URI and the matching options: a long thread is compared in one transaction, which
+// takes minutes on a slow machine.
 func withoutTransactionLimit(t *testing.T, comments string) (uri string, o mongodb.Options) {
 	t.Helper()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600"))
@@ -67,7 +68,8 @@ func (w *town) readsFrom(layout, other string) {
 	}
 }
 
-// migrations are chores: they go on with whatever is under way, some of it or all, or go back, or begin something new.
+// migrations are chores: they go on with whatever is under way, some of it or all, or go back, or
+// begin something new.
 func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...string) storagetest.Chore {
 	do := func(ctx context.Context, n int) error {
 		store := stores[n%len(stores)].(*mongodb.Store)
@@ -123,7 +125,8 @@ func next(s mongodb.MigrationState, layouts []string, n int) (to string, goal mo
 	return "", mongodb.GoalBackOut
 }
 
-// TestModelWhileCommentsMove plays the model's histories over two servers, with migrations between their steps.
+// TestModelWhileCommentsMove plays the model's histories over two servers, with migrations between
+// their steps.
 func TestModelWhileCommentsMove(t *testing.T) {
 	t.Parallel()
 	stores := twoStores(t, mongodb.Options{})
@@ -139,8 +142,9 @@ func TestModelWhileFeedsMove(t *testing.T) {
 		migrations(mongodb.MigrateFeeds, stores, mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth))
 }
 
-// TestFeedsMoveWhilePeoplePost moves feeds there and back, over two servers, while people post, delete, follow and unfollow, and
-// read their news: at the end everybody's news are what they should be.
+// TestFeedsMoveWhilePeoplePost moves feeds there and back, over two servers, while people post,
+// delete, follow and unfollow, and read their news: at the end everybody's news are what they
+// should be.
 func TestFeedsMoveWhilePeoplePost(t *testing.T) {
 	t.Parallel()
 	const people = 12
@@ -241,7 +245,8 @@ func twoStores(t *testing.T, o mongodb.Options) []storage.Store {
 	return []storage.Store{one.Store, two.Store}
 }
 
-// story writes into a thread until it is told to stop: comments, replies, edits and deletions. It knows what should be there.
+// story writes into a thread until it is told to stop: comments, replies, edits and deletions. It
+// knows what should be there.
 type story struct {
 	post *social.Post
 	all  []*social.Comment // in the order of their ids; tombstones have no text
@@ -335,8 +340,9 @@ func cmpKeys(a, b social.Key) int {
 	return 0
 }
 
-// TestCommentsMoveWhilePeopleWrite moves comments through all layouts, there and back, over two servers, while 64 writers comment,
-// reply, edit, delete, and make posts and delete them. Nothing is lost, doubled or reordered, and every count is exact.
+// TestCommentsMoveWhilePeopleWrite moves comments through all layouts, there and back, over two
+// servers, while 64 writers comment, reply, edit, delete, and make posts and delete them. Nothing
+// is lost, doubled or reordered, and every count is exact.
 func TestCommentsMoveWhilePeopleWrite(t *testing.T) {
 	t.Parallel()
 	const writers = 64
@@ -407,7 +413,8 @@ func shortLife(w *town, author social.UserID) error {
 	return err
 }
 
-// TestMigrationsUseIndexes: every shape of command of a migration, and what people's calls cost while both layouts are kept.
+// TestMigrationsUseIndexes: every shape of command of a migration, and what people's calls cost
+// while both layouts are kept.
 func TestMigrationsUseIndexes(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -448,8 +455,8 @@ func TestMigrationsUseIndexes(t *testing.T) {
 	costs(7, comment)
 }
 
-// TestAVeryLongThreadMoves moves a thread of 40,000 comments. The comparison is one transaction, which may take longer than a minute on a slow
-// machine: the test has a server that allows it.
+// TestAVeryLongThreadMoves moves a thread of 40,000 comments. The comparison is one transaction,
+// which may take longer than a minute on a slow machine: the test has a server that allows it.
 func TestAVeryLongThreadMoves(t *testing.T) {
 	t.Parallel()
 	size := 40_000
@@ -479,7 +486,8 @@ func TestAVeryLongThreadMoves(t *testing.T) {
 	w.readsFrom(mongodb.CommentsDocuments, "")
 }
 
-// TestALongThreadTakesCommentsWhileItMoves: what comes in while a long thread is copied in parts waits, and is there afterwards.
+// TestALongThreadTakesCommentsWhileItMoves: what comes in while a long thread is copied in parts
+// waits, and is there afterwards.
 func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
 	t.Parallel()
 	const size, writers = 11_000, 4
@@ -520,7 +528,8 @@ func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
 	wantCount(t, one, p.ID, want)
 }
 
-// TestCopiesThatDifferAreMadeAgain damages the copies between copying and comparing: they are made again before anybody reads them.
+// TestCopiesThatDifferAreMadeAgain damages the copies between copying and comparing: they are made
+// again before anybody reads them.
 func TestCopiesThatDifferAreMadeAgain(t *testing.T) {
 	t.Parallel()
 	w := newTownAlone(t, nil, brisk(mongodb.Options{Comments: mongodb.CommentsPages}))

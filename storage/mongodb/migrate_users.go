@@ -26,7 +26,8 @@ func (s *Store) countUsers(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-// eachUser does something for all users, several at the same time, from where the migration's phase was.
+// eachUser does something for all users, several at the same time, from where the migration's phase
+// was.
 func (s *Store) eachUser(ctx context.Context, m *migration, do func(context.Context, social.UserID) error) error {
 	for {
 		after, err := positionOf(m.d.Move)

@@ -152,16 +152,9 @@ func (d *detailDoc) content(t social.PostType) social.Content {
 	return social.Content{}
 }
 
-// newPost is a post on its way into the database.
-type newPost struct {
-	given  social.Post
-	event  social.Event
-	stored *social.Post // set by the transaction
-}
-
 // InsertPost implements social.Posts. Every post changes the sequence, so that those of one server share transactions.
 func (s *Store) InsertPost(ctx context.Context, p *social.Post, e social.Event) error {
-	limited, cancel := context.WithTimeout(ctx, s.timeout)
+	limited, cancel := s.db.Limit(ctx)
 	defer cancel()
 	own := &newPost{given: *p, event: e}
 	if err := s.newPosts.Do(limited, postSequence, own); err != nil {

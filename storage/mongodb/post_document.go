@@ -11,7 +11,8 @@ import (
 	"plaza/storage/mongodb/internal/threads"
 )
 
-// postDoc is a document of posts. It holds everything that a feed shows of a post, its newest comments included.
+// postDoc is a document of posts. It holds everything that a feed shows of a post, its newest
+// comments included.
 type postDoc struct {
 	ID        social.PostID `bson:"_id"`
 	Version   int           `bson:"v"`
@@ -33,7 +34,7 @@ type postDoc struct {
 	Revision       int                `bson:"revision"`
 	Changes        int                `bson:"changes"`         // every change that an answer shows is counted
 	ThreadRevision int                `bson:"threadRevision"`  // every change of the thread is counted
-	Homes          []string           `bson:"homes,omitempty"` // the layouts in which the thread lies, if not in the settled one alone
+	Homes          []string           `bson:"homes,omitempty"` // the layouts in which the thread is stored, if not only in the one that is read
 	CommentCount   int                `bson:"commentCount"`
 	Latest         []threads.Document `bson:"latest"`
 	Reactions      reactionCounts     `bson:"reactions"`
@@ -136,7 +137,8 @@ func (d *audienceDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-// versionDoc is a document of postVersions: what a post said before an edit. It lies apart from the post, which is read often.
+// versionDoc is a document of postVersions: what a post said before an edit. It is apart from the
+// post, because posts are read often.
 type versionDoc struct {
 	Version  int             `bson:"v"`
 	Post     social.PostID   `bson:"post"`

@@ -13,7 +13,8 @@ func (e *LayoutError) Error() string {
 	return fmt.Sprintf("this database keeps its %s in the layout %q, and this server is set to %q", e.Subject, e.Has, e.Wanted)
 }
 
-// NoDatabaseError says that no server has opened the database yet, where Options.MustExist asks for one that is there.
+// NoDatabaseError says that no server has opened the database yet, where Options.MustExist asks for
+// one that is there.
 type NoDatabaseError struct {
 	Database string
 }
@@ -37,7 +38,8 @@ const (
 	MigrationDoesNotFit                         // something is too large for the new layout; Detail says what
 )
 
-// MigrationError says that a migration cannot do what it is asked to, or go on. The one under way stays as it is.
+// MigrationError says that a migration cannot do what it is asked to, or go on. The one under way
+// stays as it is.
 type MigrationError struct {
 	Subject  Subject
 	From, To string // the layouts of the migration that is under way
@@ -63,3 +65,13 @@ func (e *MigrationError) Error() string {
 		return e.Detail
 	}
 }
+
+// Subject is what can be moved from one layout to another while servers run.
+type Subject string
+
+// The subjects of migrations.
+const (
+	MigrateComments Subject = "comments"
+	MigrateFeeds    Subject = "feeds"
+	MigrateGraph    Subject = "graph"
+)

@@ -102,7 +102,7 @@ func (s *Store) followID(ctx context.Context, given social.EdgeID, owner, other 
 
 // startSequence lets posts begin behind those of a database that is older than sequences.
 func (s *Store) startSequence(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, s.timeout)
+	ctx, cancel := s.db.Limit(ctx)
 	defer cancel()
 	err := s.sequences.FindOne(ctx, mdb.Doc("_id", postSequence)).Err()
 	if !errors.Is(err, mongo.ErrNoDocuments) {

@@ -32,8 +32,6 @@ func (d *sessionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
-func tokenKey(hash [32]byte) bson.Binary { return bson.Binary{Data: hash[:]} }
-
 // InsertSession implements social.Sessions.
 func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
 	d := sessionDoc{

@@ -17,12 +17,13 @@ import (
 	"plaza/storage/mongodb/internal/threads"
 )
 
-// ShardKeys are the declared shard keys of all collections of all layouts, by their names. A collection without one is not
-// sharded: it is small, and lies on the database's primary shard.
+// ShardKeys are the declared shard keys of all collections of all layouts, by their names. A
+// collection without one is not sharded: it is small, and stays on the database's primary shard.
 //
-// Each key is hashed, because ids grow with time: in ranges of them all new documents would go to one shard. A second field lets
-// what belongs to one user or post be cut into several chunks. Unique indexes begin with the key, or are that on _id where the _id
-// decides the key; else equal values on two shards would not meet.
+// Each key is hashed, because ids grow with time: in ranges of them all new documents would go to
+// one shard. A second field lets what belongs to one user or post be cut into several chunks.
+// Unique indexes begin with the key, or are that on _id where the _id decides the key; else equal
+// values on two shards would not meet.
 func ShardKeys() map[string]bson.D {
 	own := mdb.Doc("_id", "hashed")
 	keys := map[string]bson.D{
@@ -76,7 +77,8 @@ func (s *Store) shardSteps() []shardStep {
 	return steps
 }
 
-// ShardCommands are the lines for mongosh that spread the database over the shards of a cluster. To run them again changes nothing.
+// ShardCommands are the lines for mongosh that spread the database over the shards of a cluster. To
+// run them again changes nothing.
 func (s *Store) ShardCommands() []string {
 	name := s.users.Database().Name()
 	lines := []string{fmt.Sprintf("sh.enableSharding(%q)", name)}
@@ -105,14 +107,15 @@ func shellKey(key bson.D) string {
 	return "{" + strings.Join(fields, ", ") + "}"
 }
 
-// Shard does what ShardCommands say, and tells done of each collection. It refuses what is no sharded cluster, and a collection
-// that is sharded in another way. Where it was stopped, it can go on: what is done stays as it is.
+// Shard does what ShardCommands say, and tells done of each collection. It refuses what is no
+// sharded cluster, and a collection that is sharded in another way. Where it was stopped, it can go
+// on: what is done stays as it is.
 func (s *Store) Shard(ctx context.Context, done func(collection string)) error {
 	if !s.member.Routed {
 		return ErrNotSharded
 	}
 	return s.shardBy(ctx, func(command bson.D) error {
-		return s.client.Database("admin").RunCommand(ctx, command).Err()
+		return s.client().Database("admin").RunCommand(ctx, command).Err()
 	}, done)
 }
 
@@ -134,7 +137,8 @@ func (s *Store) shardBy(ctx context.Context, run func(command bson.D) error, don
 	return nil
 }
 
-// createIndex makes the index of the key, which a collection with documents must have before it is sharded.
+// createIndex makes the index of the key, which a collection with documents must have before it is
+// sharded.
 func (t shardStep) createIndex(ctx context.Context) error {
 	_, err := t.collection.Indexes().CreateOne(ctx, mongo.IndexModel{Keys: t.key})
 	return err

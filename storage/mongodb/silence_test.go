@@ -68,7 +68,7 @@ func newSquare(t *testing.T, s *Store) *square {
 // hold leaves a transaction open that has changed everything.
 func (q *square) hold() {
 	q.t.Helper()
-	session := must(q.client.StartSession())(q.t)
+	session := must(q.client().StartSession())(q.t)
 	ok(q.t, session.StartTransaction())
 	ctx := mongo.NewSessionContext(q.t.Context(), session)
 	for c, key := range map[*mongo.Collection]any{
@@ -169,11 +169,11 @@ func TestInterruptedTransactionsRunAgain(t *testing.T) {
 	for n, command := range []string{"find", "update", "insert", "findAndModify", "commitTransaction"} {
 		point := mdb.Doc("configureFailPoint", "failCommand", "mode", mdb.Doc("times", 1),
 			"data", mdb.Doc("failCommands", bson.A{command}, "errorCode", mdb.Interrupted, "appName", cluster.AppName(s.member.ID)))
-		ok(t, s.client.Database("admin").RunCommand(t.Context(), point).Err())
+		ok(t, s.client().Database("admin").RunCommand(t.Context(), point).Err())
 		if err := q.comment(s); err != nil {
 			t.Errorf("%s %d: %v", command, n, err)
 		}
-		ok(t, s.client.Database("admin").RunCommand(t.Context(), mdb.Doc("configureFailPoint", "failCommand", "mode", "off")).Err())
+		ok(t, s.client().Database("admin").RunCommand(t.Context(), mdb.Doc("configureFailPoint", "failCommand", "mode", "off")).Err())
 	}
 }
 

@@ -9,18 +9,20 @@ import (
 	"plaza/storage/mongodb/internal/wait"
 )
 
-// upgradeRate is how many documents a second are looked at in the background, at most: people go first.
+// upgradeRate is how many documents a second are looked at in the background, at most: people go
+// first.
 const upgradeRate = 2_000
 
-// UpgradeDocuments brings documents of older versions to those that servers write now, in the background, until ctx ends: again
-// whenever FinishUpgrade has raised them. One server at a time does it, and another goes on where one has died. It tells the Logger
-// what is incomplete meanwhile.
+// UpgradeDocuments brings documents of older versions to those that servers write now, in the
+// background, until ctx ends: again whenever FinishUpgrade has raised them. One server at a time
+// does it, and another goes on where one has died. It tells the Logger what is incomplete
+// meanwhile.
 func (s *Store) UpgradeDocuments(ctx context.Context) {
 	u := documentUpgrade{s: s}
 	for ctx.Err() == nil {
 		if err := u.step(ctx); err != nil && ctx.Err() == nil {
 			if u.isNew("failed") {
-				s.member.Logger.WarnContext(ctx, "documents of older versions could not be upgraded; trying again", "error", err)
+				s.logger.WarnContext(ctx, "documents of older versions could not be upgraded; trying again", "error", err)
 			}
 		}
 		wait.For(ctx, 2*s.member.Heartbeat, nil)
@@ -31,10 +33,11 @@ func (s *Store) UpgradeDocuments(ctx context.Context) {
 type documentUpgrade struct {
 	s    *Store
 	done cluster.Versions // to which all documents were upgraded; nil: it is not known
-	said string           // what the log was told last
+	said string           // what was logged last
 }
 
-// step upgrades all documents, unless that is done already, or is for later, or another server is at it.
+// step upgrades all documents, unless that is done already, or is for later, or another server is
+// at it.
 func (u *documentUpgrade) step(ctx context.Context) error {
 	written := u.s.written()
 	if u.done != nil && u.done.Reach(written) {
@@ -46,7 +49,7 @@ func (u *documentUpgrade) step(ctx context.Context) error {
 	}
 	if len(older) > 0 { // what they write after the upgrade has passed would be missed
 		if u.isNew("waiting") {
-			u.s.member.Logger.WarnContext(ctx, "documents of older versions are upgraded when servers of the older version have stopped", "servers", strings.Join(older, "; "))
+			u.s.logger.WarnContext(ctx, "documents of older versions are upgraded when servers of the older version have stopped", "servers", strings.Join(older, "; "))
 		}
 		return nil
 	}
@@ -55,13 +58,13 @@ func (u *documentUpgrade) step(ctx context.Context) error {
 		return err
 	}
 	if len(old) > 0 && u.isNew("upgrading") {
-		u.s.member.Logger.WarnContext(ctx, "documents of older versions are being upgraded: until that is done, usersByName does not find everyone", "collections", strings.Join(old, ", "))
+		u.s.logger.WarnContext(ctx, "documents of older versions are being upgraded: until that is done, usersByName does not find everyone", "collections", strings.Join(old, ", "))
 	}
 	if err := u.all(ctx); err != nil {
 		return err
 	}
 	if len(old) > 0 && u.done != nil {
-		u.s.member.Logger.InfoContext(ctx, "all documents are upgraded")
+		u.s.logger.InfoContext(ctx, "all documents are upgraded")
 	}
 	return nil
 }
@@ -82,7 +85,7 @@ func (u *documentUpgrade) all(ctx context.Context) error {
 	return err
 }
 
-// isNew says whether the log was told something else last.
+// isNew says whether something else was logged last.
 func (u *documentUpgrade) isNew(state string) bool {
 	before := u.said
 	u.said = state

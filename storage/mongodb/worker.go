@@ -2,7 +2,6 @@ package mongodb
 
 import (
 	"context"
-	"slices"
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
@@ -27,10 +26,7 @@ func (s *Store) doJob(ctx context.Context, j *jobs.Job) error {
 
 // jobKinds are the kinds of jobs that doJob can do, in any layout.
 func (s *Store) jobKinds() []jobs.Kind {
-	kinds := []jobs.Kind{jobErase, jobForget, jobDelete, jobSweep}
-	kinds = append(kinds, s.feeds.JobKinds()...)
-	slices.Sort(kinds)
-	return slices.Compact(kinds)
+	return append(s.feeds.JobKinds(), jobErase, jobForget, jobDelete, jobSweep)
 }
 
 // Backlog implements social.Worker.

@@ -43,7 +43,7 @@ func New[L any](c Config[L]) *Member[L] {
 			Heartbeat: c.Heartbeat, lease: c.Lease, timeout: c.Timeout, transactionLife: c.TransactionLife, Routed: c.Routed,
 			changed: make(chan struct{}, 1),
 		},
-		use: c.Use, renewed: make(chan struct{}), Logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), outdated: c.Outdated,
+		use: c.Use, renewed: make(chan struct{}), logger: cmp.Or(c.Logger, slog.New(slog.DiscardHandler)), outdated: c.Outdated,
 	}
 	m.DB = mdb.NewDB(c.Client, c.Timeout, m, c.Jobs)
 	return m

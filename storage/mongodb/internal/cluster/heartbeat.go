@@ -50,9 +50,9 @@ func (m *Member[L]) noteFailure(ctx context.Context, err error) {
 	switch {
 	case mdb.IsNoRoom(err):
 	case err != nil && !m.failing.Swap(true):
-		m.Logger.WarnContext(ctx, "the server's heartbeat fails", "error", err)
+		m.logger.WarnContext(ctx, "the server's heartbeat fails", "error", err)
 	case err == nil && m.failing.Swap(false):
-		m.Logger.InfoContext(ctx, "the server's heartbeat is back")
+		m.logger.InfoContext(ctx, "the server's heartbeat is back")
 	}
 }
 
@@ -60,9 +60,9 @@ func (m *Member[L]) noteFailure(ctx context.Context, err error) {
 func (m *Member[L]) noteRoom(ctx context.Context, err error) {
 	switch full := mdb.IsNoRoom(err); {
 	case full && !m.full.Swap(true):
-		m.Logger.ErrorContext(ctx, "the database's disk is full: nothing can be stored until there is room, reads go on", "error", err)
+		m.logger.ErrorContext(ctx, "the database's disk is full: nothing can be stored until there is room, reads go on", "error", err)
 	case err == nil && m.full.Swap(false):
-		m.Logger.InfoContext(ctx, "the database's disk has room again")
+		m.logger.InfoContext(ctx, "the database's disk has room again")
 	}
 }
 
@@ -140,7 +140,7 @@ func (m *Member[L]) tell(ctx context.Context, before, now map[string]*Setting) {
 
 // tellChange logs what a changed setting means to the operator. The server may have missed phases.
 func (m *Member[L]) tellChange(ctx context.Context, before, now *Setting) {
-	logger := m.Logger.With("of", now.Name, "layout", now.Value)
+	logger := m.logger.With("of", now.Name, "layout", now.Value)
 	if before.Value != now.Value {
 		logger.InfoContext(ctx, "another layout is read now", "before", before.Value)
 	}
@@ -167,7 +167,7 @@ func (m *Member[L]) retire(ctx context.Context, why error) {
 	close(m.renewed)
 	m.renewed = make(chan struct{})
 	m.mu.Unlock()
-	m.Logger.ErrorContext(ctx, "the upgrade to a newer Plaza is finished: this server has stopped", "error", why)
+	m.logger.ErrorContext(ctx, "the upgrade to a newer Plaza is finished: this server has stopped", "error", why)
 	if m.outdated != nil {
 		m.outdated(why)
 	}

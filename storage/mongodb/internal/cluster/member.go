@@ -22,7 +22,7 @@ type Member[L any] struct {
 	use      func(map[string]*Setting) (L, error)
 	stop     context.CancelFunc
 	stopped  chan struct{}
-	Logger   *slog.Logger
+	logger   *slog.Logger
 	claimed  Versions // the versions to write until the first heartbeat has counted
 	outdated func(error)
 

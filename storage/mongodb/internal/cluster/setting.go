@@ -30,7 +30,8 @@ func (d *Setting) Layouts() []string {
 	return []string{d.Move.From, d.Move.To}
 }
 
-// Layouts is the layout of something. The first server that opens a database decides it.
+// Layouts is what can be recorded as the layout of something. The first server that opens a database
+// records one; the engine's layouts.go says how the record is used.
 type Layouts struct {
 	Name   string // of what is laid out, of the document, and of the flag
 	Usual  string // what a new database has, where nothing else is wanted

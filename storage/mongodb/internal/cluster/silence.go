@@ -75,7 +75,7 @@ func (m *Member[L]) endSilent(ctx context.Context, w *watches) {
 		}
 		n, err := m.EndTransactions(ctx, &all[i])
 		known.ended = err == nil
-		logger := m.Logger.With("server", all[i].Process)
+		logger := m.logger.With("server", all[i].Process)
 		switch {
 		case err != nil && !known.told && ctx.Err() == nil:
 			known.told = true

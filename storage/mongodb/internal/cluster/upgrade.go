@@ -118,11 +118,11 @@ type versionsDoc struct {
 	Next Versions `bson:"next,omitempty"`
 }
 
-// VersionsSetting is the id of the document of "settings" with the versions that servers write.
-const VersionsSetting = "documents"
+// versionsSetting is the id of the document of "settings" with the versions that servers write.
+const versionsSetting = "documents"
 
 func (r *roster) ReadVersions(ctx context.Context) (d versionsDoc, err error) {
-	err = r.settings.FindOne(ctx, mdb.Doc("_id", VersionsSetting)).Decode(&d)
+	err = r.settings.FindOne(ctx, mdb.Doc("_id", versionsSetting)).Decode(&d)
 	if errors.Is(err, mongo.ErrNoDocuments) {
 		err = nil
 	}
@@ -136,7 +136,7 @@ func (r *roster) raiseVersions(ctx context.Context, field string, to Versions) e
 		raised = append(raised, bson.E{Key: field + "." + collection, Value: v})
 	}
 	return mdb.Retry(ctx, func() error {
-		_, err := r.settings.UpdateOne(ctx, mdb.Doc("_id", VersionsSetting),
+		_, err := r.settings.UpdateOne(ctx, mdb.Doc("_id", versionsSetting),
 			mdb.Doc("$max", raised, "$setOnInsert", mdb.Doc("v", mdb.FirstVersion)), options.UpdateOne().SetUpsert(true))
 		return mdb.OrRetry(err)
 	})

@@ -27,17 +27,6 @@ func (e *base) followersOf(ctx context.Context, j *jobs.Job) (followers []social
 	return e.follows.Followers(ctx, j.Author, bounds, jobSize)
 }
 
-// split leaves the followers up to last to the job, and the others to a new one. If the server dies
-// in between, the job is split again, and some followers are in both.
-func (e *base) split(ctx context.Context, j *jobs.Job, last social.EdgeID) error {
-	err := e.jobs.AddNext(ctx, *j, jobs.Job{Kind: j.Kind, Author: j.Author, Post: j.Post, After: last})
-	if err != nil {
-		return err
-	}
-	_, err = e.jobs.Collection.UpdateOne(ctx, jobs.Held(j), mdb.Doc("$set", mdb.Doc("until", last)))
-	return err
-}
-
 // share returns the job's part of the author's followers, after it has split off the others. The
 // author is in the first part.
 func (e *base) share(ctx context.Context, j *jobs.Job) ([]social.UserID, error) {
@@ -46,7 +35,7 @@ func (e *base) share(ctx context.Context, j *jobs.Job) ([]social.UserID, error) 
 		return nil, err
 	}
 	if j.Until.IsZero() && len(followers) == jobSize {
-		if err := e.split(ctx, j, last); err != nil {
+		if err := e.jobs.Split(ctx, j, last); err != nil {
 			return nil, err
 		}
 	}

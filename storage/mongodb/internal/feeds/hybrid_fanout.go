@@ -54,7 +54,7 @@ func (f *hybridLayout) spread(ctx context.Context, j *jobs.Job) error {
 		}
 	}
 	if j.Until.IsZero() && len(followers) == jobSize {
-		if err := f.split(ctx, j, last); err != nil {
+		if err := f.jobs.Split(ctx, j, last); err != nil {
 			return err
 		}
 	}

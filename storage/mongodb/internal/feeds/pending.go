@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
-	"go.mongodb.org/mongo-driver/v2/mongo/options"
-	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/jobs"
@@ -21,27 +19,9 @@ import (
 // read as in the layout read.
 const maxPending = 200
 
-// pendingPost is a post on its way, read from its job.
-type pendingPost struct {
-	Post   social.PostID `bson:"post"`
-	Author social.UserID `bson:"author"`
-	Wall   social.UserID `bson:"wall"`
-}
-
-func (p *pendingPost) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
-	switch string(field) {
-	case "post":
-		r.ID(v, &p.Post.ID)
-	case "author":
-		r.ID(v, &p.Author.ID)
-	case "wall":
-		r.ID(v, &p.Wall.ID)
-	}
-}
-
 // pending reads the posts within a page's bounds that jobs of a kind have yet to push. Not ok:
 // there are too many.
-func (e *base) pending(ctx context.Context, kind jobs.Kind, p social.Page) (posts []pendingPost, ok bool, err error) {
+func (e *base) pending(ctx context.Context, kind jobs.Kind, p social.Page) (posts []jobs.Pending, ok bool, err error) {
 	bounds := mdb.Doc("$gt", mdb.ZeroKey)
 	if p.Before != "" {
 		bounds = mdb.Doc("$gt", mdb.IDKey(p.Before))
@@ -49,8 +29,7 @@ func (e *base) pending(ctx context.Context, kind jobs.Kind, p social.Page) (post
 	if p.After != "" {
 		bounds = append(bounds, bson.E{Key: "$lt", Value: mdb.IDKey(p.After)})
 	}
-	posts, err = mdb.FindAll[pendingPost](ctx, e.jobs.Collection, mdb.Doc("kind", kind, "post", bounds), maxPending,
-		options.Find().SetLimit(maxPending).SetHint(jobs.ByPost).SetProjection(mdb.Doc("_id", 0, "post", 1, "author", 1, "wall", 1)))
+	posts, err = e.jobs.Pending(ctx, kind, bounds, maxPending)
 	return posts, len(posts) < maxPending, err
 }
 
@@ -60,7 +39,7 @@ func (e *base) pendingNews(ctx context.Context, kind jobs.Kind, viewer social.Us
 	if err != nil || !ok || len(posts) == 0 {
 		return nil, ok, err
 	}
-	authors := mdb.Map(posts, func(p *pendingPost) social.UserID { return p.Author })
+	authors := mdb.Map(posts, func(p *jobs.Pending) social.UserID { return p.Author })
 	followed, err := e.follows.FollowedAmong(ctx, viewer, authors)
 	if err != nil {
 		return nil, false, err

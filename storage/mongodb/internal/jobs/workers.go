@@ -13,7 +13,8 @@ import (
 )
 
 const (
-	// pollEvery is about how often an idle worker looks for jobs of other processes, and for those due again.
+	// pollEvery is about how often an idle worker looks for jobs of other processes, and for those
+	// due again.
 	pollEvery = time.Second
 	// maxTrouble is how long a worker waits at most while the database does not answer.
 	maxTrouble = 3 * time.Second
@@ -27,8 +28,9 @@ type Workers struct {
 	do     func(ctx context.Context, j *Job) error
 }
 
-// NewWorkers makes the workers of a queue. do does one job within the server's lease, or a part of it and returns ErrMore. It may be called more than once for a job: each
-// must change nothing that was done before.
+// NewWorkers makes the workers of a queue. do does one job within the server's lease, or a part of
+// it and returns ErrMore. It may be called more than once for a job: each must change nothing that
+// was done before.
 func NewWorkers(queue *Queue, db *mdb.DB, logger *slog.Logger, do func(ctx context.Context, j *Job) error) *Workers {
 	return &Workers{queue: queue, db: db, logger: logger, do: do}
 }

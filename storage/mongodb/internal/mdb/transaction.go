@@ -66,6 +66,11 @@ func NewDB(client *mongo.Client, timeout time.Duration, l Lease, jobs Jobs) *DB 
 	return &DB{client: client, timeout: timeout, lease: l, jobs: jobs, hot: NewLocks()}
 }
 
+// Limit bounds a context by the time that one call has.
+func (d *DB) Limit(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(ctx, d.timeout)
+}
+
 // Read runs one command, or several reads, under the call's deadline, and translates its error.
 func (d *DB) Read(ctx context.Context, op string, fn func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, d.timeout)

@@ -1,0 +1,126 @@
+package mongodb
+
+import (
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// edgeDoc is a document of edges: all that owner does to other, and whether other blocks owner.
+// There is one for each ordered pair, and a block writes both of a pair: whatever else comes at the
+// same time meets it in one of the two.
+type edgeDoc struct {
+	ID        bson.Binary       `bson:"_id"` // mdb.PairKey(owner, other)
+	Version   int               `bson:"v"`
+	Owner     social.UserID     `bson:"owner"`
+	Other     social.UserID     `bson:"other"`
+	Follow    social.EdgeID     `bson:"follow,omitempty"`
+	Circles   []social.CircleID `bson:"circles,omitempty"` // the owner's that hold the other; not empty while there is a follow
+	Mute      social.EdgeID     `bson:"mute,omitempty"`
+	Block     social.EdgeID     `bson:"block,omitempty"`
+	BlockedBy bool              `bson:"blockedBy,omitempty"`
+	Gone      bool              `bson:"gone,omitempty"` // on the edge of a user to themselves alone: they have deleted their account
+}
+
+func (d *edgeDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "_id":
+		r.Binary(v, &d.ID)
+	case "v":
+		r.Int(v, &d.Version)
+	case "owner":
+		r.ID(v, &d.Owner.ID)
+	case "other":
+		r.ID(v, &d.Other.ID)
+	case "follow":
+		r.ID(v, &d.Follow.ID)
+	case "circles":
+		mdb.ReadIDs(r, v, &d.Circles)
+	case "mute":
+		r.ID(v, &d.Mute.ID)
+	case "block":
+		r.ID(v, &d.Block.ID)
+	case "blockedBy":
+		r.Bool(v, &d.BlockedBy)
+	case "gone":
+		r.Bool(v, &d.Gone)
+	}
+}
+
+func (d *edgeDoc) Evolve() error { return known("edges", d.Version) }
+
+// ended are the follows among the edges, without what is over.
+func ended(before ...edgeDoc) []edgeDoc {
+	var edges []edgeDoc
+	for _, d := range before {
+		if !d.Follow.IsZero() {
+			edges = append(edges, edgeDoc{Owner: d.Owner, Other: d.Other})
+		}
+	}
+	return edges
+}
+
+func (d *edgeDoc) isIn(circle social.CircleID) bool { return slices.Contains(d.Circles, circle) }
+
+// joined is the edge as withCircle leaves it, where it has changed.
+func (d edgeDoc) joined(m social.Membership, edge social.EdgeID) edgeDoc {
+	d.Owner, d.Other = m.Owner, m.Member
+	if d.Follow.IsZero() {
+		d.Follow = edge
+	}
+	d.Circles = append(d.Circles, m.Circle)
+	return d
+}
+
+// leave makes the edge what withoutCircle leaves of it.
+func (d *edgeDoc) leave(circle social.CircleID) {
+	d.Circles = slices.DeleteFunc(d.Circles, func(c social.CircleID) bool { return c == circle })
+	if len(d.Circles) == 0 {
+		d.Follow = social.EdgeID{}
+	}
+}
+
+// edgeKey matches one edge by its _id and its shard key, which writes need.
+func edgeKey(owner, other social.UserID) bson.D {
+	return mdb.Doc("_id", mdb.PairKey(owner.ID, other.ID), "owner", owner, "other", other)
+}
+
+// withCircle puts a circle onto an edge, and begins the follow where there is none.
+func withCircle(circle social.CircleID, edge social.EdgeID) mdb.Pipeline {
+	return mdb.Pipeline{mdb.Doc("$set", mdb.Doc(
+		"follow", mdb.Doc("$ifNull", bson.A{"$follow", edge}),
+		"circles", mdb.Doc("$cond", bson.A{
+			mdb.Doc("$in", bson.A{circle, storedCircles}),
+			"$circles",
+			mdb.Doc("$concatArrays", bson.A{storedCircles, bson.A{circle}}),
+		}),
+	))}
+}
+
+var storedCircles = mdb.Doc("$ifNull", bson.A{"$circles", bson.A{}})
+
+// withoutCircle takes a circle off an edge, and ends the follow where it was the last.
+func withoutCircle(circle social.CircleID) mdb.Pipeline {
+	isLast := mdb.Doc("$eq", bson.A{"$circles", bson.A{circle}})
+	return mdb.Pipeline{mdb.Doc("$set", mdb.Doc(
+		"follow", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", "$follow"}),
+		"circles", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", mdb.Doc("$setDifference", bson.A{"$circles", bson.A{circle}})}),
+	))}
+}
+
+// begin sets a field to an edge's id, where it has none.
+func begin(field string, edge social.EdgeID) bson.E {
+	return bson.E{Key: field, Value: mdb.Doc("$ifNull", bson.A{"$" + field, edge})}
+}
+
+// edgesAmong matches edges, by their _ids and their owners.
+func edgesAmong(edges []social.Pair, owners []social.UserID) bson.D {
+	keys := mdb.Binaries(len(edges), func(list []byte, i int) []byte {
+		return bsoncore.AppendBinary(list, bson.TypeBinaryGeneric, mdb.PairKey(edges[i].Viewer.ID, edges[i].Other.ID).Data)
+	})
+	return mdb.Doc("_id", mdb.Doc("$in", keys), "owner", mdb.Doc("$in", mdb.Values(owners)))
+}

@@ -1,0 +1,24 @@
+package mongodb
+
+import "plaza/storage/mongodb/internal/feeds"
+
+// The indexes that queries name as hints.
+const (
+	byHandle     = "handle"
+	byOwnerID    = "owner_id"
+	byFollower   = "following" // a user's follows, newest first
+	byFollowed   = "followers" // the follows of a user, newest first
+	byMember     = "circles_other"
+	byMute       = "muted"
+	byBlock      = "blocked"
+	byWall       = feeds.ByWall
+	byAuthor     = feeds.ByAuthor
+	byInbox      = feeds.ByInbox
+	byPostNumber = "post_number"
+	byDue        = "due"
+	byProperty   = "properties"
+	byName       = "nameOrder"
+	byRights     = "rights"
+	byUser       = "user"
+	byOther      = "other"
+)

@@ -1,0 +1,253 @@
+package mongodb
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/mongo/readconcern"
+	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/mongo/writeconcern"
+
+	"plaza/id"
+	"plaza/storage/mongodb/internal/adstore"
+	"plaza/storage/mongodb/internal/cluster"
+	"plaza/storage/mongodb/internal/connect"
+	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/jobs"
+	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/threads"
+)
+
+// Open connects to the replica set (or mongos) that the URI names, makes what indexes are missing,
+// and returns the store. The database is that in the URI's path, "plaza" where it has none. Its
+// errors, within 10 s, are for people: an unknown layout, a malformed URI, a server that does not
+// answer (ErrUnavailable), a standalone server, a server that is too old, another layout than the
+// database has.
+func Open(ctx context.Context, uri string, o Options) (*Store, error) {
+	o.Timeout = orDefault(o.Timeout, defaultTimeout)
+	o.ConnectTimeout = orDefault(o.ConnectTimeout, defaultConnectTimeout)
+	address, err := connect.Parse(uri)
+	if err := errors.Join(err, o.CheckLayouts()); err != nil {
+		return nil, err
+	}
+	self := id.New().String()
+	clientOptions := clientOptions(uri, self, o)
+	address.TLS = clientOptions.TLSConfig
+	client, err := mongo.Connect(clientOptions)
+	if err != nil {
+		return nil, fmt.Errorf("the MongoDB URI can't be used: %w", err)
+	}
+	server, err := connect.Check(ctx, client, address, o.ConnectTimeout)
+	if err != nil {
+		return nil, errors.Join(err, connect.Disconnect(client))
+	}
+	s := newStore(client, address, server.IsRouter(), self, o)
+	if err := s.prepare(ctx, o); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// prepare finds out how the database keeps things, and makes it ready for that.
+func (s *Store) prepare(ctx context.Context, o Options) error {
+	if o.MustExist {
+		if err := s.mustExist(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.member.ClaimVersions(ctx, s.users); err != nil {
+		return err
+	}
+	if err := s.settle(ctx, commentsSetting(), o.Comments); err != nil {
+		return err
+	}
+	if err := s.settle(ctx, feedsSetting(), o.Feeds); err != nil {
+		return err
+	}
+	if err := s.settle(ctx, graphSetting(), o.Graph); err != nil {
+		return err
+	}
+	if err := s.renameThreads(ctx); err != nil {
+		return err
+	}
+	if err := s.member.Join(ctx); err != nil {
+		return err
+	}
+	if err := s.createIndexes(ctx); err != nil {
+		return err
+	}
+	if err := s.startSequence(ctx); err != nil {
+		return err
+	}
+	if o.Unfinished != nil && !s.written().Reach(s.member.Edition.Newest) {
+		o.Unfinished()
+	}
+	return nil
+}
+
+// mustExist refuses a database that has neither settings nor, as one that is older than those,
+// users.
+func (s *Store) mustExist(ctx context.Context) error {
+	ctx, cancel := s.db.Limit(ctx)
+	defer cancel()
+	for _, collection := range []*mongo.Collection{s.settings, s.users} {
+		has, err := mdb.HasDocuments(ctx, collection)
+		if has || err != nil {
+			return mdb.Translate(ctx, "settings", err)
+		}
+	}
+	return &NoDatabaseError{Database: s.settings.Database().Name()}
+}
+
+func orDefault(d, fallback time.Duration) time.Duration {
+	if d <= 0 {
+		return fallback
+	}
+	return d
+}
+
+// clientOptions are the URI's, except for what the contract depends on.
+func clientOptions(uri, self string, o Options) *options.ClientOptions {
+	journaled := true
+	client := options.Client().ApplyURI(uri).
+		SetAppName(cluster.AppName(self)).
+		SetRegistry(mdb.Registry).
+		SetDialer(&connect.Dialer{}).
+		SetReadPreference(readpref.Primary()).
+		SetReadConcern(&readconcern.ReadConcern{}).
+		SetWriteConcern(&writeconcern.WriteConcern{W: writeconcern.WCMajority, Journal: &journaled}).
+		SetRetryReads(true).
+		SetRetryWrites(true).
+		SetServerSelectionTimeout(min(o.Timeout, cluster.ElectionTime))
+	client.Timeout = nil // each call sets its own deadline; event streams have none
+	if o.Monitor != nil {
+		client.SetMonitor(o.Monitor)
+	}
+	return client
+}
+
+func newStore(client *mongo.Client, address connect.Address, routed bool, self string, o Options) *Store {
+	db := client.Database(address.Database)
+	s := &Store{
+		address: address, logger: cmp.Or(o.Logger, slog.New(slog.DiscardHandler)), transactionLife: orDefault(o.TransactionLife, defaultTransactionLife),
+		users: db.Collection("users"), profiles: db.Collection("profiles"), properties: db.Collection("properties"),
+		handles: db.Collection("handles"), sessions: db.Collection("sessions"),
+		circles: db.Collection("circles"), edges: db.Collection("edges"),
+		posts: db.Collection("posts"), versions: db.Collection("postVersions"),
+		reactions: db.Collection("reactions"), votes: db.Collection("votes"),
+		threadMutes: db.Collection("threadMutes"),
+		events:      db.Collection("events"), settings: db.Collection("settings"),
+		jobs: jobs.NewQueue(db.Collection("jobs"), jobSweep), sequences: db.Collection("sequences"),
+		erasing: defaultEraseTimes,
+
+		threadLayouts: map[string]threads.Layout{}, graphLayouts: map[string]followerGraph{},
+	}
+	s.newPosts, s.newComments = mdb.NewWriteQueue(s.insertPosts), mdb.NewWriteQueue(s.insertComments)
+	s.member = s.newMember(client, self, routed, o)
+	s.db = s.member.DB
+	s.ads = adstore.New(db, s.db, s.writes)
+	s.workers = jobs.NewWorkers(s.jobs, s.db, s.logger, s.doJob)
+	for name, layout := range commentLayouts {
+		s.threadLayouts[name] = layout(db)
+	}
+	s.feeds = feeds.New(feeds.Config{
+		Database: db, DB: s.db, Posts: postReader{s.posts, s.writes}, Follows: followReader{s}, Jobs: s.jobs, MergeAbove: o.MergeAbove,
+		InUse: func(ctx context.Context) *feeds.InUse { return &s.inUse(ctx).feeds },
+	}, feedLayouts)
+	s.jobs.Know(s.jobKinds()...)
+	for name, layout := range graphLayouts {
+		s.graphLayouts[name] = layout(s.edges)
+	}
+	s.threads = threads.New(s.posts, func(ctx context.Context) *threads.InUse { return &s.inUse(ctx).threads })
+	s.graph = movingGraph{func(ctx context.Context) *graphInUse { return &s.inUse(ctx).graph }}
+	return s
+}
+
+// cluster.New makes the store one of the servers of its database.
+func (s *Store) newMember(client *mongo.Client, self string, routed bool, o Options) *cluster.Member[inUse] {
+	c := cluster.Config[inUse]{
+		Client: client, Database: s.address.Database, Self: self, Routed: routed, Jobs: s.jobs, Edition: thisEdition(),
+		Settings: []string{commentsSetting().Name, feedsSetting().Name, graphSetting().Name}, Use: s.use,
+		Timeout: o.Timeout, Heartbeat: orDefault(o.Heartbeat, defaultHeartbeat), Lease: orDefault(o.Lease, defaultLease),
+		TransactionLife: s.transactionLife, Logger: s.logger, Outdated: o.Outdated,
+	}
+	if o.edition != nil {
+		c.Edition = *o.edition
+	}
+	return cluster.New(c)
+}
+
+const (
+	defaultTimeout        = 10 * time.Second
+	defaultConnectTimeout = 7 * time.Second
+	// defaultHeartbeat is how often a server says that it lives, and looks for changed settings.
+	defaultHeartbeat = time.Second
+	// defaultLease is how long it may act without a heartbeat. After a crash the others wait that
+	// long where they have to be sure that the server does nothing more.
+	defaultLease = 8 * time.Second
+	// defaultTransactionLife is the database's transactionLifetimeLimitSeconds.
+	defaultTransactionLife = time.Minute
+)
+
+// renameThreads gives buckets that are still in the collection of an older version to the
+// database's layout.
+func (s *Store) renameThreads(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, indexTimeout)
+	defer cancel()
+	db := s.posts.Database()
+	if has, err := threads.HasShared(ctx, db); err != nil || !has {
+		return err
+	}
+	settings, err := s.member.ReadSettings(ctx)
+	if err != nil {
+		return mdb.Translate(ctx, "rename threads", err)
+	}
+	return threads.TakeShared(ctx, db, s.threadLayouts[settings[commentsSetting().Name].Value])
+}
+
+// use is what settings mean to calls. It refuses layouts that this Plaza does not know.
+func (s *Store) use(settings map[string]*cluster.Setting) (inUse, error) {
+	comments, fed, graph := settings[commentsSetting().Name], settings[feedsSetting().Name], settings[graphSetting().Name]
+	err := errors.Join(checkKnown(s.threadLayouts, comments), checkKnown(s.feeds.Layouts(), fed), checkKnown(s.graphLayouts, graph))
+	if err != nil {
+		return inUse{}, err
+	}
+	return inUse{threads.NewInUse(s.threadLayouts, comments), feeds.NewInUse(s.feeds.Layouts(), fed), newGraphInUse(s.graphLayouts, graph)}, nil
+}
+
+// checkKnown says whether there are all layouts that a setting names.
+func checkKnown[L any](known map[string]L, d *cluster.Setting) error {
+	for _, layout := range d.Layouts() {
+		if _, ok := known[layout]; !ok {
+			return fmt.Errorf("this Plaza does not know the layout %q of %s: run a newer one", layout, d.Name)
+		}
+	}
+	return nil
+}
+
+// settle records a layout if the database has none, and refuses a server that is set to another
+// one; see Layouts.
+func (s *Store) settle(ctx context.Context, g cluster.Layouts, wanted string) error {
+	ctx, cancel := s.db.Limit(ctx)
+	defer cancel()
+	d, err := s.member.Recorded(ctx, g, wanted)
+	if err != nil {
+		return fmt.Errorf("settings: %w", mdb.Translate(ctx, "settings", err))
+	}
+	for _, layout := range d.Layouts() {
+		if g.Check(layout) != nil {
+			return fmt.Errorf("this database keeps its %s in the layout %q, which this Plaza does not know: run a newer Plaza", g.Name, layout)
+		}
+	}
+	if wanted == "" || slices.Contains(d.Layouts(), wanted) {
+		return nil
+	}
+	return &LayoutError{Subject: Subject(g.Name), Has: d.Value, Wanted: wanted}
+}
