@@ -10,8 +10,8 @@ import (
 	"plaza/social"
 )
 
-// TestACommentWhoseCallerHasLeftIsNotStoredLater lets one wait behind a transaction that does not end, until its caller leaves.
-func TestACommentWhoseCallerHasLeftIsNotStoredLater(t *testing.T) {
+// TestCommentOfCallerWhoLeftIsNotStored lets one wait behind a transaction that does not end, until its caller leaves.
+func TestCommentOfCallerWhoLeftIsNotStored(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{})
 	author, _ := fans(t, s, 0)

@@ -99,8 +99,8 @@ func TestTwinSlugsInOneTransaction(t *testing.T) {
 	}
 }
 
-// TestACallerWhoLeavesTakesNobodyAlong ends the contexts of half of the writers while they wait.
-func TestACallerWhoLeavesTakesNobodyAlong(t *testing.T) {
+// TestCallerWhoLeavesFailsNoOther ends the contexts of half of the writers while they wait.
+func TestCallerWhoLeavesFailsNoOther(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, nil)
 	ada := w.people(1)[0].User.ID

@@ -161,9 +161,9 @@ func TestNewsBeyondTheList(t *testing.T) {
 	}
 }
 
-// TestAListThatNobodyReads is filled until it becomes dormant, and is complete when the reader
+// TestUnreadListBecomesDormant fills a list until it becomes dormant; it is complete when the reader
 // comes back.
-func TestAListThatNobodyReads(t *testing.T) {
+func TestUnreadListBecomesDormant(t *testing.T) {
 	t.Parallel()
 	w := newTownOf(t, nil, mongodb.Options{Feeds: mongodb.FeedsHybrid})
 	w.atWork()

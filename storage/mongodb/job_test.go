@@ -147,9 +147,9 @@ func TestAJobThatFailsIsGivenUpAndRevived(t *testing.T) {
 	}
 }
 
-// TestAJobOfANewerServerIsLeftToIt: a server that does not know the kind of a job neither attempts it nor gives it up, and does what
+// TestJobOfNewerServerWaitsForIt: a server that does not know the kind of a job neither attempts it nor gives it up, and does what
 // is due behind it.
-func TestAJobOfANewerServerIsLeftToIt(t *testing.T) {
+func TestJobOfNewerServerWaitsForIt(t *testing.T) {
 	t.Parallel()
 	s, ctx := openInside(t, Options{}), t.Context()
 	ok(t, s.jobs.Add(ctx, jobs.Job{Kind: "of a newer server"}))

@@ -170,7 +170,7 @@ func newStore(client *mongo.Client, address connect.Address, routed bool, self s
 	return s
 }
 
-// cluster.New makes the store one of the servers of its database.
+// newMember makes the store one of the servers of its database.
 func (s *Store) newMember(client *mongo.Client, self string, routed bool, o Options) *cluster.Member[inUse] {
 	c := cluster.Config[inUse]{
 		Client: client, Database: s.address.Database, Self: self, Routed: routed, Jobs: s.jobs, Edition: thisEdition(),

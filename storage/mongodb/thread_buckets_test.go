@@ -279,9 +279,9 @@ func TestFullThreadsAreRefused(t *testing.T) {
 	}
 }
 
-// TestAMoveThatBreaksOffChangesNothing fails the database in the middle of a move, and of a cut: the comment is refused, everything else
+// TestFailedSplitChangesNothing fails the database in the middle of a move, and of a cut: the comment is refused, everything else
 // is as it was, and the next comment moves the thread.
-func TestAMoveThatBreaksOffChangesNothing(t *testing.T) {
+func TestFailedSplitChangesNothing(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
 	uri := inDatabase(t, server.URI(), "plaza")
