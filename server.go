@@ -7,8 +7,7 @@ import (
 	"plaza/internal/cli"
 )
 
-//go:generate go tool gqlgen generate
-//go:generate go run ./internal/cmd/boundanswers graph/generated/root_.generated.go
+//go:generate go run ./internal/cmd/gqlgen
 //go:generate go run ./internal/cmd/schemadoc graph/schema docs
 
 func main() { os.Exit(cli.Run()) }

@@ -13,7 +13,7 @@ const MaxLen = 16 << 20
 // ErrTooLarge is what a Buffer panics with: marshallers have no other way out.
 var ErrTooLarge = errors.New("the answer is too large")
 
-// Buffer is a bytes.Buffer of at most MaxLen bytes. The generated code writes answers into it (see internal/cmd/boundanswers).
+// Buffer is a bytes.Buffer of at most MaxLen bytes. The generated code writes answers into it (see internal/cmd/gqlgen).
 type Buffer struct{ bytes.Buffer }
 
 // Write appends p. It panics with ErrTooLarge where the buffer would become too long, as the functions below do.

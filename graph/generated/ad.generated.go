@@ -4,12 +4,10 @@ package generated
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"plaza/graph/answer"
 	"plaza/graph/model"
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -29,426 +27,18 @@ import (
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AdChoice_id(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdChoice_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		ec.marshalNID2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _RecordAdConversionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RecordAdConversionPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RecordAdConversionPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdChoice_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdChoice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdChoice_adId(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdChoice_adId,
-		func(ctx context.Context) (any, error) {
-			return obj.AdID, nil
-		},
-		nil,
-		ec.marshalNID2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdChoice_adId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdChoice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdChoice_headline(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdChoice_headline,
-		func(ctx context.Context) (any, error) {
-			return obj.Headline, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdChoice_headline(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdChoice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdChoice_body(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdChoice_body,
-		func(ctx context.Context) (any, error) {
-			return obj.Body, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdChoice_body(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdChoice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdChoice_imageUrl(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdChoice_imageUrl,
-		func(ctx context.Context) (any, error) {
-			return obj.ImageURL, nil
-		},
-		nil,
-		ec.marshalOString2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdChoice_imageUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdChoice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdChoice_landingUrl(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdChoice_landingUrl,
-		func(ctx context.Context) (any, error) {
-			return obj.LandingURL, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdChoice_landingUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdChoice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdChoice_clickUrl(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdChoice_clickUrl,
-		func(ctx context.Context) (any, error) {
-			return obj.ClickURL, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdChoice_clickUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdChoice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdChoice_impressionToken(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdChoice_impressionToken,
-		func(ctx context.Context) (any, error) {
-			return obj.ImpressionToken, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdChoice_impressionToken(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdChoice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdChoice_advertiser(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdChoice_advertiser,
-		func(ctx context.Context) (any, error) {
-			return obj.Advertiser, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdChoice_advertiser(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdChoice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdChoice_why(ctx context.Context, field graphql.CollectedField, obj *model.AdChoice) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdChoice_why,
-		func(ctx context.Context) (any, error) {
-			return obj.Why, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdChoice_why(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdChoice",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RecordAdConversionPayload_recorded(ctx context.Context, field graphql.CollectedField, obj *model.RecordAdConversionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RecordAdConversionPayload_recorded,
-		func(ctx context.Context) (any, error) {
-			return obj.Recorded, nil
-		},
-		nil,
-		ec.marshalOBoolean2ᚖbool,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_RecordAdConversionPayload_recorded(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RecordAdConversionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RecordAdConversionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RecordAdConversionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RecordAdConversionPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_RecordAdConversionPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RecordAdConversionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RecordAdImpressionPayload_recorded(ctx context.Context, field graphql.CollectedField, obj *model.RecordAdImpressionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RecordAdImpressionPayload_recorded,
-		func(ctx context.Context) (any, error) {
-			return obj.Recorded, nil
-		},
-		nil,
-		ec.marshalOBoolean2ᚖbool,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_RecordAdImpressionPayload_recorded(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RecordAdImpressionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RecordAdImpressionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RecordAdImpressionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RecordAdImpressionPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_RecordAdImpressionPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RecordAdImpressionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _RecordAdImpressionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RecordAdImpressionPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RecordAdImpressionPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -520,164 +110,77 @@ func (ec *executionContext) unmarshalInputRecordAdImpressionInput(ctx context.Co
 var adChoiceImplementors = []string{"AdChoice"}
 
 func (ec *executionContext) _AdChoice(ctx context.Context, sel ast.SelectionSet, obj *model.AdChoice) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adChoiceImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adChoiceImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdChoice")
 		case "id":
-			out.Values[i] = ec._AdChoice_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.ID))
 		case "adId":
-			out.Values[i] = ec._AdChoice_adId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.AdID))
 		case "headline":
-			out.Values[i] = ec._AdChoice_headline(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Headline))
 		case "body":
-			out.Values[i] = ec._AdChoice_body(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Body))
 		case "imageUrl":
-			out.Values[i] = ec._AdChoice_imageUrl(ctx, field, obj)
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.ImageURL))
 		case "landingUrl":
-			out.Values[i] = ec._AdChoice_landingUrl(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.LandingURL))
 		case "clickUrl":
-			out.Values[i] = ec._AdChoice_clickUrl(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.ClickURL))
 		case "impressionToken":
-			out.Values[i] = ec._AdChoice_impressionToken(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.ImpressionToken))
 		case "advertiser":
-			out.Values[i] = ec._AdChoice_advertiser(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Advertiser))
 		case "why":
-			out.Values[i] = ec._AdChoice_why(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Why))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var recordAdConversionPayloadImplementors = []string{"RecordAdConversionPayload"}
 
 func (ec *executionContext) _RecordAdConversionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RecordAdConversionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, recordAdConversionPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, recordAdConversionPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("RecordAdConversionPayload")
 		case "recorded":
-			out.Values[i] = ec._RecordAdConversionPayload_recorded(ctx, field, obj)
+			out.Set(i, false, ec.marshalOBoolean2ᚖbool(ctx, field.Selections, obj.Recorded))
 		case "userErrors":
-			out.Values[i] = ec._RecordAdConversionPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._RecordAdConversionPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var recordAdImpressionPayloadImplementors = []string{"RecordAdImpressionPayload"}
 
 func (ec *executionContext) _RecordAdImpressionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RecordAdImpressionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, recordAdImpressionPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, recordAdImpressionPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("RecordAdImpressionPayload")
 		case "recorded":
-			out.Values[i] = ec._RecordAdImpressionPayload_recorded(ctx, field, obj)
+			out.Set(i, false, ec.marshalOBoolean2ᚖbool(ctx, field.Selections, obj.Recorded))
 		case "userErrors":
-			out.Values[i] = ec._RecordAdImpressionPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._RecordAdImpressionPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 // endregion **************************** object.gotpl ****************************

@@ -4,14 +4,12 @@ package generated
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"plaza/ads"
+	"plaza/graph/answer"
 	"plaza/graph/model"
 	"plaza/graph/scalars"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -362,6383 +360,575 @@ func (ec *executionContext) field_AdManager_zones_args(ctx context.Context, rawA
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AdBid_model(ctx context.Context, field graphql.CollectedField, obj *model.AdBid) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdBid_model,
-		func(ctx context.Context) (any, error) {
-			return obj.Model, nil
-		},
-		nil,
-		ec.marshalNAdBidModel2plazaᚋadsᚐBidModel,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdCampaign_schedule(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdCampaign", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdSchedule, error) {
+		return obj.Schedule(), nil
+	}, ec.marshalNAdSchedule2ᚖplazaᚋgraphᚋmodelᚐAdSchedule)
 }
 
-func (ec *executionContext) fieldContext_AdBid_model(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdBid",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type AdBidModel does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdCampaign_budget(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdCampaign", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdBudget, error) {
+		return obj.Budget(), nil
+	}, ec.marshalOAdBudget2ᚖplazaᚋgraphᚋmodelᚐAdBudget)
 }
 
-func (ec *executionContext) _AdBid_price(ctx context.Context, field graphql.CollectedField, obj *model.AdBid) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdBid_price,
-		func(ctx context.Context) (any, error) {
-			return obj.Price, nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdCampaign_caps(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdCampaign", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]ads.Cap, error) {
+		return obj.Caps(), nil
+	}, ec.marshalNAdCap2ᚕplazaᚋadsᚐCapᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdBid_price(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdBid",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdCampaignConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdCampaign]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdCampaignConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Edge[*model.AdCampaign], error) {
+		return obj.Edges, nil
+	}, ec.marshalNAdCampaignEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ)
 }
 
-func (ec *executionContext) _AdBid_currency(ctx context.Context, field graphql.CollectedField, obj *model.AdBid) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdBid_currency,
-		func(ctx context.Context) (any, error) {
-			return obj.Currency(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdCampaignConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdCampaign]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdCampaignConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AdCampaign, error) {
+		return obj.Nodes, nil
+	}, ec.marshalNAdCampaign2ᚕᚖplazaᚋgraphᚋmodelᚐAdCampaignᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdBid_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdBid",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdCampaignConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdCampaign]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdCampaignConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PageInfo, error) {
+		return obj.PageInfo, nil
+	}, ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo)
 }
 
-func (ec *executionContext) _AdBooking_campaignId(ctx context.Context, field graphql.CollectedField, obj *model.AdBooking) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdBooking_campaignId,
-		func(ctx context.Context) (any, error) {
-			return obj.CampaignID(), nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋadsᚐCampaignID,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdCampaignEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdCampaign]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdCampaignEdge", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdCampaign, error) {
+		return obj.Node, nil
+	}, ec.marshalNAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCampaign)
 }
 
-func (ec *executionContext) fieldContext_AdBooking_campaignId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdBooking",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdCandidate_score(ctx context.Context, field graphql.CollectedField, obj *model.AdCandidate) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdCandidate", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (float64, error) {
+		return obj.Score, nil
+	}, ec.marshalNFloat2float64)
 }
 
-func (ec *executionContext) _AdBooking_impressions(ctx context.Context, field graphql.CollectedField, obj *model.AdBooking) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdBooking_impressions,
-		func(ctx context.Context) (any, error) {
-			return obj.Impressions(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdCharges_newest(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdCharges", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AdCharge, error) {
+		return obj.Newest(), nil
+	}, ec.marshalNAdCharge2ᚕᚖplazaᚋgraphᚋmodelᚐAdChargeᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdBooking_impressions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdBooking",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdForecast_weeks(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdForecast", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (float64, error) {
+		return obj.Weeks, nil
+	}, ec.marshalNFloat2float64)
 }
 
-func (ec *executionContext) _AdBooking_isOpen(ctx context.Context, field graphql.CollectedField, obj *model.AdBooking) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdBooking_isOpen,
-		func(ctx context.Context) (any, error) {
-			return obj.IsOpen(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdForecast_showRate(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdForecast", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (float64, error) {
+		return obj.ShowRate, nil
+	}, ec.marshalNFloat2float64)
 }
 
-func (ec *executionContext) fieldContext_AdBooking_isOpen(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdBooking",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdForecast_bookings(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdForecast", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AdBooking, error) {
+		return obj.Bookings(), nil
+	}, ec.marshalNAdBooking2ᚕᚖplazaᚋgraphᚋmodelᚐAdBookingᚄ)
 }
 
-func (ec *executionContext) _AdBudget_currency(ctx context.Context, field graphql.CollectedField, obj *model.AdBudget) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdBudget_currency,
-		func(ctx context.Context) (any, error) {
-			return obj.Currency(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdBudget_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdBudget",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdBudget_total(ctx context.Context, field graphql.CollectedField, obj *model.AdBudget) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdBudget_total,
-		func(ctx context.Context) (any, error) {
-			return obj.Total(), nil
-		},
-		nil,
-		ec.marshalOMicros2ᚖplazaᚋadsᚐMicros,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdBudget_total(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdBudget",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdBudget_daily(ctx context.Context, field graphql.CollectedField, obj *model.AdBudget) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdBudget_daily,
-		func(ctx context.Context) (any, error) {
-			return obj.Daily(), nil
-		},
-		nil,
-		ec.marshalOMicros2ᚖplazaᚋadsᚐMicros,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdBudget_daily(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdBudget",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdBudget_even(ctx context.Context, field graphql.CollectedField, obj *model.AdBudget) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdBudget_even,
-		func(ctx context.Context) (any, error) {
-			return obj.Even, nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdBudget_even(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdBudget",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_id(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋadsᚐCampaignID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_advertiserId(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_advertiserId,
-		func(ctx context.Context) (any, error) {
-			return obj.AdvertiserID(), nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋadsᚐAdvertiserID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_advertiserId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_name(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_name,
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_state(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_state,
-		func(ctx context.Context) (any, error) {
-			return obj.State, nil
-		},
-		nil,
-		ec.marshalNAdState2plazaᚋadsᚐState,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type AdState does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_isHouse(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_isHouse,
-		func(ctx context.Context) (any, error) {
-			return obj.IsHouse(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_isHouse(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_schedule(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_schedule,
-		func(ctx context.Context) (any, error) {
-			return obj.Schedule(), nil
-		},
-		nil,
-		ec.marshalNAdSchedule2ᚖplazaᚋgraphᚋmodelᚐAdSchedule,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_schedule(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "start":
-				return ec.fieldContext_AdSchedule_start(ctx, field)
-			case "end":
-				return ec.fieldContext_AdSchedule_end(ctx, field)
-			case "timeZone":
-				return ec.fieldContext_AdSchedule_timeZone(ctx, field)
-			case "weekdays":
-				return ec.fieldContext_AdSchedule_weekdays(ctx, field)
-			case "fromHour":
-				return ec.fieldContext_AdSchedule_fromHour(ctx, field)
-			case "toHour":
-				return ec.fieldContext_AdSchedule_toHour(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdSchedule", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_budget(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_budget,
-		func(ctx context.Context) (any, error) {
-			return obj.Budget(), nil
-		},
-		nil,
-		ec.marshalOAdBudget2ᚖplazaᚋgraphᚋmodelᚐAdBudget,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_budget(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "currency":
-				return ec.fieldContext_AdBudget_currency(ctx, field)
-			case "total":
-				return ec.fieldContext_AdBudget_total(ctx, field)
-			case "daily":
-				return ec.fieldContext_AdBudget_daily(ctx, field)
-			case "even":
-				return ec.fieldContext_AdBudget_even(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdBudget", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_spent(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_spent,
-		func(ctx context.Context) (any, error) {
-			return obj.Spent(), nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_spent(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_spentToday(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_spentToday,
-		func(ctx context.Context) (any, error) {
-			return obj.SpentToday(), nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_spentToday(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_caps(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_caps,
-		func(ctx context.Context) (any, error) {
-			return obj.Caps(), nil
-		},
-		nil,
-		ec.marshalNAdCap2ᚕplazaᚋadsᚐCapᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_caps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "count":
-				return ec.fieldContext_AdCap_count(ctx, field)
-			case "per":
-				return ec.fieldContext_AdCap_per(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCap", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_attributionDays(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_attributionDays,
-		func(ctx context.Context) (any, error) {
-			return obj.AttributionDays(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_attributionDays(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaign_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AdCampaign) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaign_createdAt,
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt(), nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaign_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaign",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaignConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdCampaign]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaignConnection_edges,
-		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
-		},
-		nil,
-		ec.marshalNAdCampaignEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaignConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaignConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "cursor":
-				return ec.fieldContext_AdCampaignEdge_cursor(ctx, field)
-			case "node":
-				return ec.fieldContext_AdCampaignEdge_node(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCampaignEdge", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaignConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdCampaign]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaignConnection_nodes,
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		ec.marshalNAdCampaign2ᚕᚖplazaᚋgraphᚋmodelᚐAdCampaignᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaignConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaignConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdCampaign_id(ctx, field)
-			case "advertiserId":
-				return ec.fieldContext_AdCampaign_advertiserId(ctx, field)
-			case "name":
-				return ec.fieldContext_AdCampaign_name(ctx, field)
-			case "state":
-				return ec.fieldContext_AdCampaign_state(ctx, field)
-			case "isHouse":
-				return ec.fieldContext_AdCampaign_isHouse(ctx, field)
-			case "schedule":
-				return ec.fieldContext_AdCampaign_schedule(ctx, field)
-			case "budget":
-				return ec.fieldContext_AdCampaign_budget(ctx, field)
-			case "spent":
-				return ec.fieldContext_AdCampaign_spent(ctx, field)
-			case "spentToday":
-				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdCampaign_caps(ctx, field)
-			case "attributionDays":
-				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCampaign", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaignConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdCampaign]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaignConnection_pageInfo,
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaignConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaignConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "hasNextPage":
-				return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-			case "hasPreviousPage":
-				return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-			case "startCursor":
-				return ec.fieldContext_PageInfo_startCursor(ctx, field)
-			case "endCursor":
-				return ec.fieldContext_PageInfo_endCursor(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaignEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdCampaign]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaignEdge_cursor,
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaignEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaignEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCampaignEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdCampaign]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCampaignEdge_node,
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		ec.marshalNAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCampaign,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCampaignEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCampaignEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdCampaign_id(ctx, field)
-			case "advertiserId":
-				return ec.fieldContext_AdCampaign_advertiserId(ctx, field)
-			case "name":
-				return ec.fieldContext_AdCampaign_name(ctx, field)
-			case "state":
-				return ec.fieldContext_AdCampaign_state(ctx, field)
-			case "isHouse":
-				return ec.fieldContext_AdCampaign_isHouse(ctx, field)
-			case "schedule":
-				return ec.fieldContext_AdCampaign_schedule(ctx, field)
-			case "budget":
-				return ec.fieldContext_AdCampaign_budget(ctx, field)
-			case "spent":
-				return ec.fieldContext_AdCampaign_spent(ctx, field)
-			case "spentToday":
-				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdCampaign_caps(ctx, field)
-			case "attributionDays":
-				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCampaign", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCandidate_adId(ctx context.Context, field graphql.CollectedField, obj *model.AdCandidate) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCandidate_adId,
-		func(ctx context.Context) (any, error) {
-			return obj.AdID(), nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋadsᚐUnitID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCandidate_adId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCandidate",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCandidate_headline(ctx context.Context, field graphql.CollectedField, obj *model.AdCandidate) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCandidate_headline,
-		func(ctx context.Context) (any, error) {
-			return obj.Headline, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCandidate_headline(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCandidate",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCandidate_verdict(ctx context.Context, field graphql.CollectedField, obj *model.AdCandidate) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCandidate_verdict,
-		func(ctx context.Context) (any, error) {
-			return obj.Verdict, nil
-		},
-		nil,
-		ec.marshalNAdVerdict2plazaᚋadsᚐVerdict,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCandidate_verdict(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCandidate",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type AdVerdict does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCandidate_score(ctx context.Context, field graphql.CollectedField, obj *model.AdCandidate) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCandidate_score,
-		func(ctx context.Context) (any, error) {
-			return obj.Score, nil
-		},
-		nil,
-		ec.marshalNFloat2float64,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCandidate_score(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCandidate",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Float does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCandidate_ecpm(ctx context.Context, field graphql.CollectedField, obj *model.AdCandidate) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCandidate_ecpm,
-		func(ctx context.Context) (any, error) {
-			return obj.ECPM, nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCandidate_ecpm(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCandidate",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCandidate_matchedKeywords(ctx context.Context, field graphql.CollectedField, obj *model.AdCandidate) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCandidate_matchedKeywords,
-		func(ctx context.Context) (any, error) {
-			return obj.MatchedKeywords(), nil
-		},
-		nil,
-		ec.marshalNString2ᚕstringᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCandidate_matchedKeywords(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCandidate",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCandidate_keywordWeight(ctx context.Context, field graphql.CollectedField, obj *model.AdCandidate) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCandidate_keywordWeight,
-		func(ctx context.Context) (any, error) {
-			return obj.KeywordWeight, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCandidate_keywordWeight(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCandidate",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCap_count(ctx context.Context, field graphql.CollectedField, obj *ads.Cap) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCap_count,
-		func(ctx context.Context) (any, error) {
-			return obj.Count, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCap_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCap",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCap_per(ctx context.Context, field graphql.CollectedField, obj *ads.Cap) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCap_per,
-		func(ctx context.Context) (any, error) {
-			return obj.Per, nil
-		},
-		nil,
-		ec.marshalNAdWindow2plazaᚋadsᚐWindow,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCap_per(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCap",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type AdWindow does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharge_choiceId(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharge_choiceId,
-		func(ctx context.Context) (any, error) {
-			return obj.ChoiceID(), nil
-		},
-		nil,
-		ec.marshalNID2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharge_choiceId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharge",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharge_kind(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharge_kind,
-		func(ctx context.Context) (any, error) {
-			return obj.Kind, nil
-		},
-		nil,
-		ec.marshalNAdRecordingKind2plazaᚋadsᚐKind,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharge_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type AdRecordingKind does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharge_adId(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharge_adId,
-		func(ctx context.Context) (any, error) {
-			return obj.AdID(), nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋadsᚐUnitID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharge_adId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharge",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharge_site(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharge_site,
-		func(ctx context.Context) (any, error) {
-			return obj.Site(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharge_site(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharge",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharge_zone(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharge_zone,
-		func(ctx context.Context) (any, error) {
-			return obj.Zone(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharge_zone(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharge",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharge_at(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharge_at,
-		func(ctx context.Context) (any, error) {
-			return obj.At, nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharge_at(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharge_amount(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharge_amount,
-		func(ctx context.Context) (any, error) {
-			return obj.Amount, nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharge_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharge_person(ctx context.Context, field graphql.CollectedField, obj *model.AdCharge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharge_person,
-		func(ctx context.Context) (any, error) {
-			return obj.Person(), nil
-		},
-		nil,
-		ec.marshalOID2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharge_person(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharge",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharges_from(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharges_from,
-		func(ctx context.Context) (any, error) {
-			return obj.From, nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharges_from(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharges",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharges_to(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharges_to,
-		func(ctx context.Context) (any, error) {
-			return obj.To, nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharges_to(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharges",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharges_count(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharges_count,
-		func(ctx context.Context) (any, error) {
-			return obj.Count, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharges_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharges",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharges_amount(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharges_amount,
-		func(ctx context.Context) (any, error) {
-			return obj.Amount, nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharges_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharges",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdCharges_newest(ctx context.Context, field graphql.CollectedField, obj *model.AdCharges) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdCharges_newest,
-		func(ctx context.Context) (any, error) {
-			return obj.Newest(), nil
-		},
-		nil,
-		ec.marshalNAdCharge2ᚕᚖplazaᚋgraphᚋmodelᚐAdChargeᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdCharges_newest(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdCharges",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "choiceId":
-				return ec.fieldContext_AdCharge_choiceId(ctx, field)
-			case "kind":
-				return ec.fieldContext_AdCharge_kind(ctx, field)
-			case "adId":
-				return ec.fieldContext_AdCharge_adId(ctx, field)
-			case "site":
-				return ec.fieldContext_AdCharge_site(ctx, field)
-			case "zone":
-				return ec.fieldContext_AdCharge_zone(ctx, field)
-			case "at":
-				return ec.fieldContext_AdCharge_at(ctx, field)
-			case "amount":
-				return ec.fieldContext_AdCharge_amount(ctx, field)
-			case "person":
-				return ec.fieldContext_AdCharge_person(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCharge", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdForecast_basis(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdForecast_basis,
-		func(ctx context.Context) (any, error) {
-			return obj.Basis, nil
-		},
-		nil,
-		ec.marshalNAdForecastBasis2plazaᚋadsᚐBasis,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdForecast_basis(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdForecast",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type AdForecastBasis does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdForecast_weeks(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdForecast_weeks,
-		func(ctx context.Context) (any, error) {
-			return obj.Weeks, nil
-		},
-		nil,
-		ec.marshalNFloat2float64,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdForecast_weeks(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdForecast",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Float does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdForecast_asked(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdForecast_asked,
-		func(ctx context.Context) (any, error) {
-			return obj.Asked(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdForecast_asked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdForecast",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdForecast_available(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdForecast_available,
-		func(ctx context.Context) (any, error) {
-			return obj.Available(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdForecast_available(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdForecast",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdForecast_showRate(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdForecast_showRate,
-		func(ctx context.Context) (any, error) {
-			return obj.ShowRate, nil
-		},
-		nil,
-		ec.marshalNFloat2float64,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdForecast_showRate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdForecast",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Float does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdForecast_booked(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdForecast_booked,
-		func(ctx context.Context) (any, error) {
-			return obj.Booked(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdForecast_booked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdForecast",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdForecast_free(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdForecast_free,
-		func(ctx context.Context) (any, error) {
-			return obj.Free(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdForecast_free(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdForecast",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdForecast_bookings(ctx context.Context, field graphql.CollectedField, obj *model.AdForecast) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdForecast_bookings,
-		func(ctx context.Context) (any, error) {
-			return obj.Bookings(), nil
-		},
-		nil,
-		ec.marshalNAdBooking2ᚕᚖplazaᚋgraphᚋmodelᚐAdBookingᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdForecast_bookings(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdForecast",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "campaignId":
-				return ec.fieldContext_AdBooking_campaignId(ctx, field)
-			case "impressions":
-				return ec.fieldContext_AdBooking_impressions(ctx, field)
-			case "isOpen":
-				return ec.fieldContext_AdBooking_isOpen(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdBooking", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdKeywordWeight_keyword(ctx context.Context, field graphql.CollectedField, obj *ads.KeywordWeight) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdKeywordWeight_keyword,
-		func(ctx context.Context) (any, error) {
-			return obj.Keyword, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdKeywordWeight_keyword(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdKeywordWeight",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdKeywordWeight_weight(ctx context.Context, field graphql.CollectedField, obj *ads.KeywordWeight) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdKeywordWeight_weight,
-		func(ctx context.Context) (any, error) {
-			return obj.Weight, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdKeywordWeight_weight(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdKeywordWeight",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdManager_advertisers(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_advertisers,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Advertisers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOAdvertiserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_advertisers(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_AdvertiserConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_AdvertiserConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_AdvertiserConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdvertiserConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_advertisers(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.Advertiser], error) {
+		var nothing *model.Connection[*model.Advertiser]
+		var err error
+		if fc.Args, err = ec.field_AdManager_advertisers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_advertisers_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Advertisers(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOAdvertiserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _AdManager_advertiser(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_advertiser,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Advertiser(ctx, obj, fc.Args["id"].(string))
-		},
-		nil,
-		ec.marshalOAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvertiser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_advertiser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Advertiser_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Advertiser_name(ctx, field)
-			case "caps":
-				return ec.fieldContext_Advertiser_caps(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Advertiser_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Advertiser", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_advertiser(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Advertiser, error) {
+		var nothing *model.Advertiser
+		var err error
+		if fc.Args, err = ec.field_AdManager_advertiser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_advertiser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Advertiser(ctx, obj, fc.Args["id"].(string))
+	}, ec.marshalOAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvertiser)
 }
 
-func (ec *executionContext) _AdManager_campaigns(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_campaigns,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Campaigns(ctx, obj, fc.Args["advertiserId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOAdCampaignConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_campaigns(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_AdCampaignConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_AdCampaignConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_AdCampaignConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCampaignConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_campaigns(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.AdCampaign], error) {
+		var nothing *model.Connection[*model.AdCampaign]
+		var err error
+		if fc.Args, err = ec.field_AdManager_campaigns_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_campaigns_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Campaigns(ctx, obj, fc.Args["advertiserId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOAdCampaignConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _AdManager_campaign(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_campaign,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Campaign(ctx, obj, fc.Args["id"].(string))
-		},
-		nil,
-		ec.marshalOAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCampaign,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_campaign(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdCampaign_id(ctx, field)
-			case "advertiserId":
-				return ec.fieldContext_AdCampaign_advertiserId(ctx, field)
-			case "name":
-				return ec.fieldContext_AdCampaign_name(ctx, field)
-			case "state":
-				return ec.fieldContext_AdCampaign_state(ctx, field)
-			case "isHouse":
-				return ec.fieldContext_AdCampaign_isHouse(ctx, field)
-			case "schedule":
-				return ec.fieldContext_AdCampaign_schedule(ctx, field)
-			case "budget":
-				return ec.fieldContext_AdCampaign_budget(ctx, field)
-			case "spent":
-				return ec.fieldContext_AdCampaign_spent(ctx, field)
-			case "spentToday":
-				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdCampaign_caps(ctx, field)
-			case "attributionDays":
-				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCampaign", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_campaign(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdCampaign, error) {
+		var nothing *model.AdCampaign
+		var err error
+		if fc.Args, err = ec.field_AdManager_campaign_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_campaign_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Campaign(ctx, obj, fc.Args["id"].(string))
+	}, ec.marshalOAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCampaign)
 }
 
-func (ec *executionContext) _AdManager_units(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_units,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Units(ctx, obj, fc.Args["campaignId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOAdUnitConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_units(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_AdUnitConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_AdUnitConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_AdUnitConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdUnitConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_units(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.AdUnit], error) {
+		var nothing *model.Connection[*model.AdUnit]
+		var err error
+		if fc.Args, err = ec.field_AdManager_units_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_units_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Units(ctx, obj, fc.Args["campaignId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOAdUnitConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _AdManager_unit(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_unit,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Unit(ctx, obj, fc.Args["id"].(string))
-		},
-		nil,
-		ec.marshalOAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_unit(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdUnit_id(ctx, field)
-			case "campaignId":
-				return ec.fieldContext_AdUnit_campaignId(ctx, field)
-			case "headline":
-				return ec.fieldContext_AdUnit_headline(ctx, field)
-			case "body":
-				return ec.fieldContext_AdUnit_body(ctx, field)
-			case "imageUrl":
-				return ec.fieldContext_AdUnit_imageUrl(ctx, field)
-			case "landingUrl":
-				return ec.fieldContext_AdUnit_landingUrl(ctx, field)
-			case "state":
-				return ec.fieldContext_AdUnit_state(ctx, field)
-			case "bid":
-				return ec.fieldContext_AdUnit_bid(ctx, field)
-			case "keywords":
-				return ec.fieldContext_AdUnit_keywords(ctx, field)
-			case "keywordWeights":
-				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
-			case "weight":
-				return ec.fieldContext_AdUnit_weight(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdUnit_caps(ctx, field)
-			case "zones":
-				return ec.fieldContext_AdUnit_zones(ctx, field)
-			case "impressions":
-				return ec.fieldContext_AdUnit_impressions(ctx, field)
-			case "clicks":
-				return ec.fieldContext_AdUnit_clicks(ctx, field)
-			case "conversions":
-				return ec.fieldContext_AdUnit_conversions(ctx, field)
-			case "ecpm":
-				return ec.fieldContext_AdUnit_ecpm(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdUnit_createdAt(ctx, field)
-			case "preview":
-				return ec.fieldContext_AdUnit_preview(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdUnit", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_unit(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdUnit, error) {
+		var nothing *model.AdUnit
+		var err error
+		if fc.Args, err = ec.field_AdManager_unit_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_unit_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Unit(ctx, obj, fc.Args["id"].(string))
+	}, ec.marshalOAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit)
 }
 
-func (ec *executionContext) _AdManager_zones(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_zones,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Zones(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOAdZoneConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_zones(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_AdZoneConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_AdZoneConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_AdZoneConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdZoneConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_zones(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.AdZone], error) {
+		var nothing *model.Connection[*model.AdZone]
+		var err error
+		if fc.Args, err = ec.field_AdManager_zones_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_zones_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Zones(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOAdZoneConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _AdManager_report(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_report,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Report(ctx, obj, fc.Args["by"].(ads.Dimension), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time), fc.Args["campaignId"].(*string))
-		},
-		nil,
-		ec.marshalOAdReport2ᚖplazaᚋgraphᚋmodelᚐAdReport,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_report(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "rows":
-				return ec.fieldContext_AdReport_rows(ctx, field)
-			case "csv":
-				return ec.fieldContext_AdReport_csv(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdReport", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_report(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdReport, error) {
+		var nothing *model.AdReport
+		var err error
+		if fc.Args, err = ec.field_AdManager_report_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_report_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Report(ctx, obj, fc.Args["by"].(ads.Dimension), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time), fc.Args["campaignId"].(*string))
+	}, ec.marshalOAdReport2ᚖplazaᚋgraphᚋmodelᚐAdReport)
 }
 
-func (ec *executionContext) _AdManager_explain(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_explain,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Explain(ctx, obj, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["keywords"].([]string), fc.Args["count"].(int), fc.Args["visitor"].(*string))
-		},
-		nil,
-		ec.marshalOAdCandidate2ᚕᚖplazaᚋgraphᚋmodelᚐAdCandidateᚄ,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_explain(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "adId":
-				return ec.fieldContext_AdCandidate_adId(ctx, field)
-			case "headline":
-				return ec.fieldContext_AdCandidate_headline(ctx, field)
-			case "verdict":
-				return ec.fieldContext_AdCandidate_verdict(ctx, field)
-			case "score":
-				return ec.fieldContext_AdCandidate_score(ctx, field)
-			case "ecpm":
-				return ec.fieldContext_AdCandidate_ecpm(ctx, field)
-			case "matchedKeywords":
-				return ec.fieldContext_AdCandidate_matchedKeywords(ctx, field)
-			case "keywordWeight":
-				return ec.fieldContext_AdCandidate_keywordWeight(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCandidate", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_explain(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AdCandidate, error) {
+		var nothing []*model.AdCandidate
+		var err error
+		if fc.Args, err = ec.field_AdManager_explain_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_explain_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Explain(ctx, obj, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["keywords"].([]string), fc.Args["count"].(int), fc.Args["visitor"].(*string))
+	}, ec.marshalOAdCandidate2ᚕᚖplazaᚋgraphᚋmodelᚐAdCandidateᚄ)
 }
 
-func (ec *executionContext) _AdManager_forecast(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_forecast,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Forecast(ctx, obj, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time))
-		},
-		nil,
-		ec.marshalOAdForecast2ᚖplazaᚋgraphᚋmodelᚐAdForecast,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_forecast(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "basis":
-				return ec.fieldContext_AdForecast_basis(ctx, field)
-			case "weeks":
-				return ec.fieldContext_AdForecast_weeks(ctx, field)
-			case "asked":
-				return ec.fieldContext_AdForecast_asked(ctx, field)
-			case "available":
-				return ec.fieldContext_AdForecast_available(ctx, field)
-			case "showRate":
-				return ec.fieldContext_AdForecast_showRate(ctx, field)
-			case "booked":
-				return ec.fieldContext_AdForecast_booked(ctx, field)
-			case "free":
-				return ec.fieldContext_AdForecast_free(ctx, field)
-			case "bookings":
-				return ec.fieldContext_AdForecast_bookings(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdForecast", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_forecast(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdForecast, error) {
+		var nothing *model.AdForecast
+		var err error
+		if fc.Args, err = ec.field_AdManager_forecast_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_forecast_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Forecast(ctx, obj, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time))
+	}, ec.marshalOAdForecast2ᚖplazaᚋgraphᚋmodelᚐAdForecast)
 }
 
-func (ec *executionContext) _AdManager_charges(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_charges,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Charges(ctx, obj, fc.Args["campaignId"].(string), fc.Args["unitId"].(*string), fc.Args["choiceId"].(*string), fc.Args["kind"].(*ads.Kind), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time), fc.Args["person"].(*string), fc.Args["visitor"].(*string), fc.Args["address"].(*string))
-		},
-		nil,
-		ec.marshalOAdCharges2ᚖplazaᚋgraphᚋmodelᚐAdCharges,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_charges(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "from":
-				return ec.fieldContext_AdCharges_from(ctx, field)
-			case "to":
-				return ec.fieldContext_AdCharges_to(ctx, field)
-			case "count":
-				return ec.fieldContext_AdCharges_count(ctx, field)
-			case "amount":
-				return ec.fieldContext_AdCharges_amount(ctx, field)
-			case "newest":
-				return ec.fieldContext_AdCharges_newest(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCharges", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_charges(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdCharges, error) {
+		var nothing *model.AdCharges
+		var err error
+		if fc.Args, err = ec.field_AdManager_charges_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_charges_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Charges(ctx, obj, fc.Args["campaignId"].(string), fc.Args["unitId"].(*string), fc.Args["choiceId"].(*string), fc.Args["kind"].(*ads.Kind), fc.Args["from"].(*time.Time), fc.Args["to"].(*time.Time), fc.Args["person"].(*string), fc.Args["visitor"].(*string), fc.Args["address"].(*string))
+	}, ec.marshalOAdCharges2ᚖplazaᚋgraphᚋmodelᚐAdCharges)
 }
 
-func (ec *executionContext) _AdManager_refunds(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdManager_refunds,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.AdManager().Refunds(ctx, obj, fc.Args["campaignId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdManager_refunds(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdManager",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_AdRefundConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_AdRefundConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_AdRefundConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdRefundConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _AdManager_refunds(ctx context.Context, field graphql.CollectedField, obj *model.AdManager) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdManager", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.AdRefund], error) {
+		var nothing *model.Connection[*model.AdRefund]
+		var err error
+		if fc.Args, err = ec.field_AdManager_refunds_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_AdManager_refunds_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.AdManager().Refunds(ctx, obj, fc.Args["campaignId"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOAdRefundConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _AdPlacement_site(ctx context.Context, field graphql.CollectedField, obj *model.AdPlacement) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdPlacement_site,
-		func(ctx context.Context) (any, error) {
-			return obj.Site, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdRefundConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdRefund]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdRefundConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Edge[*model.AdRefund], error) {
+		return obj.Edges, nil
+	}, ec.marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdPlacement_site(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdPlacement",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdRefundConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdRefund]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdRefundConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AdRefund, error) {
+		return obj.Nodes, nil
+	}, ec.marshalNAdRefund2ᚕᚖplazaᚋgraphᚋmodelᚐAdRefundᚄ)
 }
 
-func (ec *executionContext) _AdPlacement_zone(ctx context.Context, field graphql.CollectedField, obj *model.AdPlacement) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdPlacement_zone,
-		func(ctx context.Context) (any, error) {
-			return obj.Zone, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdRefundConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdRefund]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdRefundConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PageInfo, error) {
+		return obj.PageInfo, nil
+	}, ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo)
 }
 
-func (ec *executionContext) fieldContext_AdPlacement_zone(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdPlacement",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdRefundEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdRefund]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdRefundEdge", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdRefund, error) {
+		return obj.Node, nil
+	}, ec.marshalNAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund)
 }
 
-func (ec *executionContext) _AdRefund_id(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID(), nil
-		},
-		nil,
-		ec.marshalNID2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdReport_rows(ctx context.Context, field graphql.CollectedField, obj *model.AdReport) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdReport", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AdReportRow, error) {
+		return obj.Rows(), nil
+	}, ec.marshalNAdReportRow2ᚕᚖplazaᚋgraphᚋmodelᚐAdReportRowᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdReportRow_ctr(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdReportRow", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (float64, error) {
+		return obj.CTR(), nil
+	}, ec.marshalNFloat2float64)
 }
 
-func (ec *executionContext) _AdRefund_campaignId(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_campaignId,
-		func(ctx context.Context) (any, error) {
-			return obj.CampaignID(), nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋadsᚐCampaignID,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdReportRow_conversionRate(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdReportRow", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (float64, error) {
+		return obj.ConversionRate(), nil
+	}, ec.marshalNFloat2float64)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_campaignId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdReportRow_conversionsPerImpression(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdReportRow", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (float64, error) {
+		return obj.ConversionsPerImpression(), nil
+	}, ec.marshalNFloat2float64)
 }
 
-func (ec *executionContext) _AdRefund_adId(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_adId,
-		func(ctx context.Context) (any, error) {
-			return obj.AdID(), nil
-		},
-		nil,
-		ec.marshalOID2ᚖstring,
-		true,
-		false,
-	)
+func (ec *executionContext) _AdReportRow_fillRate(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdReportRow", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*float64, error) {
+		return obj.FillRate(), nil
+	}, ec.marshalOFloat2ᚖfloat64)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_adId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdUnit_bid(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdUnit", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdBid, error) {
+		return obj.Bid(), nil
+	}, ec.marshalNAdBid2ᚖplazaᚋgraphᚋmodelᚐAdBid)
 }
 
-func (ec *executionContext) _AdRefund_choiceId(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_choiceId,
-		func(ctx context.Context) (any, error) {
-			return obj.ChoiceID(), nil
-		},
-		nil,
-		ec.marshalOID2ᚖstring,
-		true,
-		false,
-	)
+func (ec *executionContext) _AdUnit_keywordWeights(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdUnit", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]ads.KeywordWeight, error) {
+		return obj.KeywordWeights(), nil
+	}, ec.marshalNAdKeywordWeight2ᚕplazaᚋadsᚐKeywordWeightᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_choiceId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdUnit_caps(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdUnit", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]ads.Cap, error) {
+		return obj.Caps(), nil
+	}, ec.marshalNAdCap2ᚕplazaᚋadsᚐCapᚄ)
 }
 
-func (ec *executionContext) _AdRefund_kind(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_kind,
-		func(ctx context.Context) (any, error) {
-			return obj.Kind(), nil
-		},
-		nil,
-		ec.marshalOAdRecordingKind2ᚖplazaᚋadsᚐKind,
-		true,
-		false,
-	)
+func (ec *executionContext) _AdUnit_zones(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdUnit", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AdPlacement, error) {
+		return obj.Zones(), nil
+	}, ec.marshalNAdPlacement2ᚕᚖplazaᚋgraphᚋmodelᚐAdPlacementᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type AdRecordingKind does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdUnit_preview(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdUnit", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdChoice, error) {
+		return ec.resolvers.AdUnit().Preview(ctx, obj)
+	}, ec.marshalNAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice)
 }
 
-func (ec *executionContext) _AdRefund_from(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_from,
-		func(ctx context.Context) (any, error) {
-			return obj.From, nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdUnitConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdUnit]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdUnitConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Edge[*model.AdUnit], error) {
+		return obj.Edges, nil
+	}, ec.marshalNAdUnitEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_from(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdUnitConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdUnit]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdUnitConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AdUnit, error) {
+		return obj.Nodes, nil
+	}, ec.marshalNAdUnit2ᚕᚖplazaᚋgraphᚋmodelᚐAdUnitᚄ)
 }
 
-func (ec *executionContext) _AdRefund_to(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_to,
-		func(ctx context.Context) (any, error) {
-			return obj.To, nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdUnitConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdUnit]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdUnitConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PageInfo, error) {
+		return obj.PageInfo, nil
+	}, ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_to(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdUnitEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdUnit]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdUnitEdge", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdUnit, error) {
+		return obj.Node, nil
+	}, ec.marshalNAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit)
 }
 
-func (ec *executionContext) _AdRefund_person(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_person,
-		func(ctx context.Context) (any, error) {
-			return obj.Person(), nil
-		},
-		nil,
-		ec.marshalOID2ᚖstring,
-		true,
-		false,
-	)
+func (ec *executionContext) _AdZoneConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdZone]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdZoneConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Edge[*model.AdZone], error) {
+		return obj.Edges, nil
+	}, ec.marshalNAdZoneEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_person(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdZoneConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdZone]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdZoneConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AdZone, error) {
+		return obj.Nodes, nil
+	}, ec.marshalNAdZone2ᚕᚖplazaᚋgraphᚋmodelᚐAdZoneᚄ)
 }
 
-func (ec *executionContext) _AdRefund_isOneAddress(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_isOneAddress,
-		func(ctx context.Context) (any, error) {
-			return obj.IsOneAddress(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdZoneConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdZone]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdZoneConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PageInfo, error) {
+		return obj.PageInfo, nil
+	}, ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_isOneAddress(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdZoneEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdZone]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdZoneEdge", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdZone, error) {
+		return obj.Node, nil
+	}, ec.marshalNAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone)
 }
 
-func (ec *executionContext) _AdRefund_reason(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_reason,
-		func(ctx context.Context) (any, error) {
-			return obj.Reason, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _Advertiser_caps(ctx context.Context, field graphql.CollectedField, obj *model.Advertiser) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Advertiser", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]ads.Cap, error) {
+		return obj.Caps(), nil
+	}, ec.marshalNAdCap2ᚕplazaᚋadsᚐCapᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_reason(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdvertiserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Advertiser]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdvertiserConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Edge[*model.Advertiser], error) {
+		return obj.Edges, nil
+	}, ec.marshalNAdvertiserEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ)
 }
 
-func (ec *executionContext) _AdRefund_byUserId(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_byUserId,
-		func(ctx context.Context) (any, error) {
-			return obj.ByUserID(), nil
-		},
-		nil,
-		ec.marshalNID2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdvertiserConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Advertiser]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdvertiserConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Advertiser, error) {
+		return obj.Nodes, nil
+	}, ec.marshalNAdvertiser2ᚕᚖplazaᚋgraphᚋmodelᚐAdvertiserᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_byUserId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AdvertiserConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Advertiser]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdvertiserConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PageInfo, error) {
+		return obj.PageInfo, nil
+	}, ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo)
 }
 
-func (ec *executionContext) _AdRefund_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_createdAt,
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt(), nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
+func (ec *executionContext) _AdvertiserEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Advertiser]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AdvertiserEdge", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Advertiser, error) {
+		return obj.Node, nil
+	}, ec.marshalNAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvertiser)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CreateAdCampaignPayload_campaign(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdCampaignPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateAdCampaignPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdCampaign, error) {
+		return obj.Campaign, nil
+	}, ec.marshalOAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCampaign)
 }
 
-func (ec *executionContext) _AdRefund_count(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_count,
-		func(ctx context.Context) (any, error) {
-			return obj.Count, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
+func (ec *executionContext) _CreateAdCampaignPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdCampaignPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateAdCampaignPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CreateAdUnitPayload_unit(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdUnitPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateAdUnitPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdUnit, error) {
+		return obj.Unit, nil
+	}, ec.marshalOAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit)
 }
 
-func (ec *executionContext) _AdRefund_amount(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_amount,
-		func(ctx context.Context) (any, error) {
-			return obj.Amount, nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
+func (ec *executionContext) _CreateAdUnitPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdUnitPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateAdUnitPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_amount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CreateAdZonePayload_zone(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdZonePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateAdZonePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdZone, error) {
+		return obj.Zone, nil
+	}, ec.marshalOAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone)
 }
 
-func (ec *executionContext) _AdRefund_isDone(ctx context.Context, field graphql.CollectedField, obj *model.AdRefund) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefund_isDone,
-		func(ctx context.Context) (any, error) {
-			return obj.IsDone(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _CreateAdZonePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdZonePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateAdZonePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefund_isDone(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefund",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CreateAdvertiserPayload_advertiser(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdvertiserPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateAdvertiserPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Advertiser, error) {
+		return obj.Advertiser, nil
+	}, ec.marshalOAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvertiser)
 }
 
-func (ec *executionContext) _AdRefundConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdRefund]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefundConnection_edges,
-		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
-		},
-		nil,
-		ec.marshalNAdRefundEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _CreateAdvertiserPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdvertiserPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateAdvertiserPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefundConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefundConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "cursor":
-				return ec.fieldContext_AdRefundEdge_cursor(ctx, field)
-			case "node":
-				return ec.fieldContext_AdRefundEdge_node(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdRefundEdge", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _RefundAdsPayload_refund(ctx context.Context, field graphql.CollectedField, obj *model.RefundAdsPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RefundAdsPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdRefund, error) {
+		return obj.Refund, nil
+	}, ec.marshalOAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund)
 }
 
-func (ec *executionContext) _AdRefundConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdRefund]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefundConnection_nodes,
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		ec.marshalNAdRefund2ᚕᚖplazaᚋgraphᚋmodelᚐAdRefundᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _RefundAdsPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RefundAdsPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RefundAdsPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefundConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefundConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdRefund_id(ctx, field)
-			case "campaignId":
-				return ec.fieldContext_AdRefund_campaignId(ctx, field)
-			case "adId":
-				return ec.fieldContext_AdRefund_adId(ctx, field)
-			case "choiceId":
-				return ec.fieldContext_AdRefund_choiceId(ctx, field)
-			case "kind":
-				return ec.fieldContext_AdRefund_kind(ctx, field)
-			case "from":
-				return ec.fieldContext_AdRefund_from(ctx, field)
-			case "to":
-				return ec.fieldContext_AdRefund_to(ctx, field)
-			case "person":
-				return ec.fieldContext_AdRefund_person(ctx, field)
-			case "isOneAddress":
-				return ec.fieldContext_AdRefund_isOneAddress(ctx, field)
-			case "reason":
-				return ec.fieldContext_AdRefund_reason(ctx, field)
-			case "byUserId":
-				return ec.fieldContext_AdRefund_byUserId(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdRefund_createdAt(ctx, field)
-			case "count":
-				return ec.fieldContext_AdRefund_count(ctx, field)
-			case "amount":
-				return ec.fieldContext_AdRefund_amount(ctx, field)
-			case "isDone":
-				return ec.fieldContext_AdRefund_isDone(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdRefund", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _SetAdCampaignStatePayload_campaign(ctx context.Context, field graphql.CollectedField, obj *model.SetAdCampaignStatePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetAdCampaignStatePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdCampaign, error) {
+		return obj.Campaign, nil
+	}, ec.marshalOAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCampaign)
 }
 
-func (ec *executionContext) _AdRefundConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdRefund]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefundConnection_pageInfo,
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo,
-		true,
-		true,
-	)
+func (ec *executionContext) _SetAdCampaignStatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetAdCampaignStatePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetAdCampaignStatePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefundConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefundConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "hasNextPage":
-				return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-			case "hasPreviousPage":
-				return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-			case "startCursor":
-				return ec.fieldContext_PageInfo_startCursor(ctx, field)
-			case "endCursor":
-				return ec.fieldContext_PageInfo_endCursor(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _SetAdUnitStatePayload_unit(ctx context.Context, field graphql.CollectedField, obj *model.SetAdUnitStatePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetAdUnitStatePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdUnit, error) {
+		return obj.Unit, nil
+	}, ec.marshalOAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit)
 }
 
-func (ec *executionContext) _AdRefundEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdRefund]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefundEdge_cursor,
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _SetAdUnitStatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetAdUnitStatePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetAdUnitStatePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefundEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefundEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _UpdateAdCampaignPayload_campaign(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdCampaignPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UpdateAdCampaignPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdCampaign, error) {
+		return obj.Campaign, nil
+	}, ec.marshalOAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCampaign)
 }
 
-func (ec *executionContext) _AdRefundEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdRefund]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdRefundEdge_node,
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		ec.marshalNAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund,
-		true,
-		true,
-	)
+func (ec *executionContext) _UpdateAdCampaignPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdCampaignPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UpdateAdCampaignPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdRefundEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdRefundEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdRefund_id(ctx, field)
-			case "campaignId":
-				return ec.fieldContext_AdRefund_campaignId(ctx, field)
-			case "adId":
-				return ec.fieldContext_AdRefund_adId(ctx, field)
-			case "choiceId":
-				return ec.fieldContext_AdRefund_choiceId(ctx, field)
-			case "kind":
-				return ec.fieldContext_AdRefund_kind(ctx, field)
-			case "from":
-				return ec.fieldContext_AdRefund_from(ctx, field)
-			case "to":
-				return ec.fieldContext_AdRefund_to(ctx, field)
-			case "person":
-				return ec.fieldContext_AdRefund_person(ctx, field)
-			case "isOneAddress":
-				return ec.fieldContext_AdRefund_isOneAddress(ctx, field)
-			case "reason":
-				return ec.fieldContext_AdRefund_reason(ctx, field)
-			case "byUserId":
-				return ec.fieldContext_AdRefund_byUserId(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdRefund_createdAt(ctx, field)
-			case "count":
-				return ec.fieldContext_AdRefund_count(ctx, field)
-			case "amount":
-				return ec.fieldContext_AdRefund_amount(ctx, field)
-			case "isDone":
-				return ec.fieldContext_AdRefund_isDone(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdRefund", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _UpdateAdUnitPayload_unit(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdUnitPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UpdateAdUnitPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdUnit, error) {
+		return obj.Unit, nil
+	}, ec.marshalOAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit)
 }
 
-func (ec *executionContext) _AdReport_rows(ctx context.Context, field graphql.CollectedField, obj *model.AdReport) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReport_rows,
-		func(ctx context.Context) (any, error) {
-			return obj.Rows(), nil
-		},
-		nil,
-		ec.marshalNAdReportRow2ᚕᚖplazaᚋgraphᚋmodelᚐAdReportRowᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _UpdateAdUnitPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdUnitPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UpdateAdUnitPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdReport_rows(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReport",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "key":
-				return ec.fieldContext_AdReportRow_key(ctx, field)
-			case "currency":
-				return ec.fieldContext_AdReportRow_currency(ctx, field)
-			case "impressions":
-				return ec.fieldContext_AdReportRow_impressions(ctx, field)
-			case "clicks":
-				return ec.fieldContext_AdReportRow_clicks(ctx, field)
-			case "conversions":
-				return ec.fieldContext_AdReportRow_conversions(ctx, field)
-			case "invalid":
-				return ec.fieldContext_AdReportRow_invalid(ctx, field)
-			case "ctr":
-				return ec.fieldContext_AdReportRow_ctr(ctx, field)
-			case "conversionRate":
-				return ec.fieldContext_AdReportRow_conversionRate(ctx, field)
-			case "conversionsPerImpression":
-				return ec.fieldContext_AdReportRow_conversionsPerImpression(ctx, field)
-			case "costPerConversion":
-				return ec.fieldContext_AdReportRow_costPerConversion(ctx, field)
-			case "spend":
-				return ec.fieldContext_AdReportRow_spend(ctx, field)
-			case "ecpm":
-				return ec.fieldContext_AdReportRow_ecpm(ctx, field)
-			case "refunded":
-				return ec.fieldContext_AdReportRow_refunded(ctx, field)
-			case "asked":
-				return ec.fieldContext_AdReportRow_asked(ctx, field)
-			case "filled":
-				return ec.fieldContext_AdReportRow_filled(ctx, field)
-			case "fillRate":
-				return ec.fieldContext_AdReportRow_fillRate(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdReportRow", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _UpdateAdZonePayload_zone(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdZonePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UpdateAdZonePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdZone, error) {
+		return obj.Zone, nil
+	}, ec.marshalOAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone)
 }
 
-func (ec *executionContext) _AdReport_csv(ctx context.Context, field graphql.CollectedField, obj *model.AdReport) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReport_csv,
-		func(ctx context.Context) (any, error) {
-			return obj.CSV(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _UpdateAdZonePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdZonePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UpdateAdZonePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AdReport_csv(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReport",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _UpdateAdvertiserPayload_advertiser(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdvertiserPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UpdateAdvertiserPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Advertiser, error) {
+		return obj.Advertiser, nil
+	}, ec.marshalOAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvertiser)
 }
 
-func (ec *executionContext) _AdReportRow_key(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_key,
-		func(ctx context.Context) (any, error) {
-			return obj.Key, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_currency(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_currency,
-		func(ctx context.Context) (any, error) {
-			return obj.Currency(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_impressions(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_impressions,
-		func(ctx context.Context) (any, error) {
-			return obj.Impressions(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_impressions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_clicks(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_clicks,
-		func(ctx context.Context) (any, error) {
-			return obj.Clicks(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_clicks(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_conversions(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_conversions,
-		func(ctx context.Context) (any, error) {
-			return obj.Conversions(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_conversions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_invalid(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_invalid,
-		func(ctx context.Context) (any, error) {
-			return obj.Invalid(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_invalid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_ctr(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_ctr,
-		func(ctx context.Context) (any, error) {
-			return obj.CTR(), nil
-		},
-		nil,
-		ec.marshalNFloat2float64,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_ctr(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Float does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_conversionRate(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_conversionRate,
-		func(ctx context.Context) (any, error) {
-			return obj.ConversionRate(), nil
-		},
-		nil,
-		ec.marshalNFloat2float64,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_conversionRate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Float does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_conversionsPerImpression(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_conversionsPerImpression,
-		func(ctx context.Context) (any, error) {
-			return obj.ConversionsPerImpression(), nil
-		},
-		nil,
-		ec.marshalNFloat2float64,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_conversionsPerImpression(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Float does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_costPerConversion(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_costPerConversion,
-		func(ctx context.Context) (any, error) {
-			return obj.CostPerConversion(), nil
-		},
-		nil,
-		ec.marshalOMicros2ᚖplazaᚋadsᚐMicros,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_costPerConversion(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_spend(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_spend,
-		func(ctx context.Context) (any, error) {
-			return obj.Spend, nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_spend(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_ecpm(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_ecpm,
-		func(ctx context.Context) (any, error) {
-			return obj.ECPM(), nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_ecpm(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_refunded(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_refunded,
-		func(ctx context.Context) (any, error) {
-			return obj.Refunded, nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_refunded(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_asked(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_asked,
-		func(ctx context.Context) (any, error) {
-			return obj.Asked(), nil
-		},
-		nil,
-		ec.marshalOInt2ᚖint,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_asked(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_filled(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_filled,
-		func(ctx context.Context) (any, error) {
-			return obj.Filled(), nil
-		},
-		nil,
-		ec.marshalOInt2ᚖint,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_filled(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdReportRow_fillRate(ctx context.Context, field graphql.CollectedField, obj *model.AdReportRow) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdReportRow_fillRate,
-		func(ctx context.Context) (any, error) {
-			return obj.FillRate(), nil
-		},
-		nil,
-		ec.marshalOFloat2ᚖfloat64,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdReportRow_fillRate(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdReportRow",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Float does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdSchedule_start(ctx context.Context, field graphql.CollectedField, obj *model.AdSchedule) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdSchedule_start,
-		func(ctx context.Context) (any, error) {
-			return obj.Start(), nil
-		},
-		nil,
-		ec.marshalODateTime2ᚖtimeᚐTime,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdSchedule_start(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdSchedule",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdSchedule_end(ctx context.Context, field graphql.CollectedField, obj *model.AdSchedule) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdSchedule_end,
-		func(ctx context.Context) (any, error) {
-			return obj.End(), nil
-		},
-		nil,
-		ec.marshalODateTime2ᚖtimeᚐTime,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdSchedule_end(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdSchedule",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdSchedule_timeZone(ctx context.Context, field graphql.CollectedField, obj *model.AdSchedule) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdSchedule_timeZone,
-		func(ctx context.Context) (any, error) {
-			return obj.TimeZone(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdSchedule_timeZone(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdSchedule",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdSchedule_weekdays(ctx context.Context, field graphql.CollectedField, obj *model.AdSchedule) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdSchedule_weekdays,
-		func(ctx context.Context) (any, error) {
-			return obj.Weekdays(), nil
-		},
-		nil,
-		ec.marshalNWeekday2ᚕtimeᚐWeekdayᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdSchedule_weekdays(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdSchedule",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Weekday does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdSchedule_fromHour(ctx context.Context, field graphql.CollectedField, obj *model.AdSchedule) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdSchedule_fromHour,
-		func(ctx context.Context) (any, error) {
-			return obj.FromHour, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdSchedule_fromHour(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdSchedule",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdSchedule_toHour(ctx context.Context, field graphql.CollectedField, obj *model.AdSchedule) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdSchedule_toHour,
-		func(ctx context.Context) (any, error) {
-			return obj.ToHour(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdSchedule_toHour(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdSchedule",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_id(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋadsᚐUnitID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_campaignId(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_campaignId,
-		func(ctx context.Context) (any, error) {
-			return obj.CampaignID(), nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋadsᚐCampaignID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_campaignId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_headline(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_headline,
-		func(ctx context.Context) (any, error) {
-			return obj.Headline, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_headline(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_body(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_body,
-		func(ctx context.Context) (any, error) {
-			return obj.Body, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_body(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_imageUrl(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_imageUrl,
-		func(ctx context.Context) (any, error) {
-			return obj.ImageURL(), nil
-		},
-		nil,
-		ec.marshalOString2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_imageUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_landingUrl(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_landingUrl,
-		func(ctx context.Context) (any, error) {
-			return obj.LandingURL, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_landingUrl(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_state(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_state,
-		func(ctx context.Context) (any, error) {
-			return obj.State, nil
-		},
-		nil,
-		ec.marshalNAdState2plazaᚋadsᚐState,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_state(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type AdState does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_bid(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_bid,
-		func(ctx context.Context) (any, error) {
-			return obj.Bid(), nil
-		},
-		nil,
-		ec.marshalNAdBid2ᚖplazaᚋgraphᚋmodelᚐAdBid,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_bid(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "model":
-				return ec.fieldContext_AdBid_model(ctx, field)
-			case "price":
-				return ec.fieldContext_AdBid_price(ctx, field)
-			case "currency":
-				return ec.fieldContext_AdBid_currency(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdBid", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_keywords(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_keywords,
-		func(ctx context.Context) (any, error) {
-			return obj.Keywords(), nil
-		},
-		nil,
-		ec.marshalNString2ᚕstringᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_keywords(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_keywordWeights(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_keywordWeights,
-		func(ctx context.Context) (any, error) {
-			return obj.KeywordWeights(), nil
-		},
-		nil,
-		ec.marshalNAdKeywordWeight2ᚕplazaᚋadsᚐKeywordWeightᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_keywordWeights(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "keyword":
-				return ec.fieldContext_AdKeywordWeight_keyword(ctx, field)
-			case "weight":
-				return ec.fieldContext_AdKeywordWeight_weight(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdKeywordWeight", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_weight(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_weight,
-		func(ctx context.Context) (any, error) {
-			return obj.Weight(), nil
-		},
-		nil,
-		ec.marshalOInt2ᚖint,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_weight(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_caps(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_caps,
-		func(ctx context.Context) (any, error) {
-			return obj.Caps(), nil
-		},
-		nil,
-		ec.marshalNAdCap2ᚕplazaᚋadsᚐCapᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_caps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "count":
-				return ec.fieldContext_AdCap_count(ctx, field)
-			case "per":
-				return ec.fieldContext_AdCap_per(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCap", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_zones(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_zones,
-		func(ctx context.Context) (any, error) {
-			return obj.Zones(), nil
-		},
-		nil,
-		ec.marshalNAdPlacement2ᚕᚖplazaᚋgraphᚋmodelᚐAdPlacementᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_zones(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "site":
-				return ec.fieldContext_AdPlacement_site(ctx, field)
-			case "zone":
-				return ec.fieldContext_AdPlacement_zone(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdPlacement", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_impressions(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_impressions,
-		func(ctx context.Context) (any, error) {
-			return obj.Impressions(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_impressions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_clicks(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_clicks,
-		func(ctx context.Context) (any, error) {
-			return obj.Clicks(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_clicks(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_conversions(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_conversions,
-		func(ctx context.Context) (any, error) {
-			return obj.Conversions(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_conversions(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_ecpm(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_ecpm,
-		func(ctx context.Context) (any, error) {
-			return obj.ECPM(), nil
-		},
-		nil,
-		ec.marshalNMicros2plazaᚋadsᚐMicros,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_ecpm(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Micros does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_createdAt,
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt(), nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnit_preview(ctx context.Context, field graphql.CollectedField, obj *model.AdUnit) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnit_preview,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.AdUnit().Preview(ctx, obj)
-		},
-		nil,
-		ec.marshalNAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnit_preview(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnit",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdChoice_id(ctx, field)
-			case "adId":
-				return ec.fieldContext_AdChoice_adId(ctx, field)
-			case "headline":
-				return ec.fieldContext_AdChoice_headline(ctx, field)
-			case "body":
-				return ec.fieldContext_AdChoice_body(ctx, field)
-			case "imageUrl":
-				return ec.fieldContext_AdChoice_imageUrl(ctx, field)
-			case "landingUrl":
-				return ec.fieldContext_AdChoice_landingUrl(ctx, field)
-			case "clickUrl":
-				return ec.fieldContext_AdChoice_clickUrl(ctx, field)
-			case "impressionToken":
-				return ec.fieldContext_AdChoice_impressionToken(ctx, field)
-			case "advertiser":
-				return ec.fieldContext_AdChoice_advertiser(ctx, field)
-			case "why":
-				return ec.fieldContext_AdChoice_why(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdChoice", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnitConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdUnit]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnitConnection_edges,
-		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
-		},
-		nil,
-		ec.marshalNAdUnitEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnitConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnitConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "cursor":
-				return ec.fieldContext_AdUnitEdge_cursor(ctx, field)
-			case "node":
-				return ec.fieldContext_AdUnitEdge_node(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdUnitEdge", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnitConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdUnit]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnitConnection_nodes,
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		ec.marshalNAdUnit2ᚕᚖplazaᚋgraphᚋmodelᚐAdUnitᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnitConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnitConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdUnit_id(ctx, field)
-			case "campaignId":
-				return ec.fieldContext_AdUnit_campaignId(ctx, field)
-			case "headline":
-				return ec.fieldContext_AdUnit_headline(ctx, field)
-			case "body":
-				return ec.fieldContext_AdUnit_body(ctx, field)
-			case "imageUrl":
-				return ec.fieldContext_AdUnit_imageUrl(ctx, field)
-			case "landingUrl":
-				return ec.fieldContext_AdUnit_landingUrl(ctx, field)
-			case "state":
-				return ec.fieldContext_AdUnit_state(ctx, field)
-			case "bid":
-				return ec.fieldContext_AdUnit_bid(ctx, field)
-			case "keywords":
-				return ec.fieldContext_AdUnit_keywords(ctx, field)
-			case "keywordWeights":
-				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
-			case "weight":
-				return ec.fieldContext_AdUnit_weight(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdUnit_caps(ctx, field)
-			case "zones":
-				return ec.fieldContext_AdUnit_zones(ctx, field)
-			case "impressions":
-				return ec.fieldContext_AdUnit_impressions(ctx, field)
-			case "clicks":
-				return ec.fieldContext_AdUnit_clicks(ctx, field)
-			case "conversions":
-				return ec.fieldContext_AdUnit_conversions(ctx, field)
-			case "ecpm":
-				return ec.fieldContext_AdUnit_ecpm(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdUnit_createdAt(ctx, field)
-			case "preview":
-				return ec.fieldContext_AdUnit_preview(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdUnit", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnitConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdUnit]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnitConnection_pageInfo,
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnitConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnitConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "hasNextPage":
-				return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-			case "hasPreviousPage":
-				return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-			case "startCursor":
-				return ec.fieldContext_PageInfo_startCursor(ctx, field)
-			case "endCursor":
-				return ec.fieldContext_PageInfo_endCursor(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnitEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdUnit]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnitEdge_cursor,
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnitEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnitEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdUnitEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdUnit]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdUnitEdge_node,
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		ec.marshalNAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdUnitEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdUnitEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdUnit_id(ctx, field)
-			case "campaignId":
-				return ec.fieldContext_AdUnit_campaignId(ctx, field)
-			case "headline":
-				return ec.fieldContext_AdUnit_headline(ctx, field)
-			case "body":
-				return ec.fieldContext_AdUnit_body(ctx, field)
-			case "imageUrl":
-				return ec.fieldContext_AdUnit_imageUrl(ctx, field)
-			case "landingUrl":
-				return ec.fieldContext_AdUnit_landingUrl(ctx, field)
-			case "state":
-				return ec.fieldContext_AdUnit_state(ctx, field)
-			case "bid":
-				return ec.fieldContext_AdUnit_bid(ctx, field)
-			case "keywords":
-				return ec.fieldContext_AdUnit_keywords(ctx, field)
-			case "keywordWeights":
-				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
-			case "weight":
-				return ec.fieldContext_AdUnit_weight(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdUnit_caps(ctx, field)
-			case "zones":
-				return ec.fieldContext_AdUnit_zones(ctx, field)
-			case "impressions":
-				return ec.fieldContext_AdUnit_impressions(ctx, field)
-			case "clicks":
-				return ec.fieldContext_AdUnit_clicks(ctx, field)
-			case "conversions":
-				return ec.fieldContext_AdUnit_conversions(ctx, field)
-			case "ecpm":
-				return ec.fieldContext_AdUnit_ecpm(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdUnit_createdAt(ctx, field)
-			case "preview":
-				return ec.fieldContext_AdUnit_preview(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdUnit", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdZone_site(ctx context.Context, field graphql.CollectedField, obj *model.AdZone) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdZone_site,
-		func(ctx context.Context) (any, error) {
-			return obj.Site(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdZone_site(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdZone",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdZone_zone(ctx context.Context, field graphql.CollectedField, obj *model.AdZone) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdZone_zone,
-		func(ctx context.Context) (any, error) {
-			return obj.ZoneName(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdZone_zone(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdZone",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdZone_currency(ctx context.Context, field graphql.CollectedField, obj *model.AdZone) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdZone_currency,
-		func(ctx context.Context) (any, error) {
-			return obj.Currency(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdZone_currency(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdZone",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdZone_design(ctx context.Context, field graphql.CollectedField, obj *model.AdZone) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdZone_design,
-		func(ctx context.Context) (any, error) {
-			return obj.Design, nil
-		},
-		nil,
-		ec.marshalNAdDesign2plazaᚋadsᚐDesign,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdZone_design(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdZone",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type AdDesign does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdZoneConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdZone]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdZoneConnection_edges,
-		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
-		},
-		nil,
-		ec.marshalNAdZoneEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdZoneConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdZoneConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "cursor":
-				return ec.fieldContext_AdZoneEdge_cursor(ctx, field)
-			case "node":
-				return ec.fieldContext_AdZoneEdge_node(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdZoneEdge", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdZoneConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdZone]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdZoneConnection_nodes,
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		ec.marshalNAdZone2ᚕᚖplazaᚋgraphᚋmodelᚐAdZoneᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdZoneConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdZoneConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "site":
-				return ec.fieldContext_AdZone_site(ctx, field)
-			case "zone":
-				return ec.fieldContext_AdZone_zone(ctx, field)
-			case "currency":
-				return ec.fieldContext_AdZone_currency(ctx, field)
-			case "design":
-				return ec.fieldContext_AdZone_design(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdZone", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdZoneConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.AdZone]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdZoneConnection_pageInfo,
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdZoneConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdZoneConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "hasNextPage":
-				return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-			case "hasPreviousPage":
-				return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-			case "startCursor":
-				return ec.fieldContext_PageInfo_startCursor(ctx, field)
-			case "endCursor":
-				return ec.fieldContext_PageInfo_endCursor(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdZoneEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdZone]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdZoneEdge_cursor,
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdZoneEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdZoneEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdZoneEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.AdZone]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdZoneEdge_node,
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		ec.marshalNAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdZoneEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdZoneEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "site":
-				return ec.fieldContext_AdZone_site(ctx, field)
-			case "zone":
-				return ec.fieldContext_AdZone_zone(ctx, field)
-			case "currency":
-				return ec.fieldContext_AdZone_currency(ctx, field)
-			case "design":
-				return ec.fieldContext_AdZone_design(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdZone", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Advertiser_id(ctx context.Context, field graphql.CollectedField, obj *model.Advertiser) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Advertiser_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋadsᚐAdvertiserID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Advertiser_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Advertiser",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Advertiser_name(ctx context.Context, field graphql.CollectedField, obj *model.Advertiser) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Advertiser_name,
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Advertiser_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Advertiser",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Advertiser_caps(ctx context.Context, field graphql.CollectedField, obj *model.Advertiser) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Advertiser_caps,
-		func(ctx context.Context) (any, error) {
-			return obj.Caps(), nil
-		},
-		nil,
-		ec.marshalNAdCap2ᚕplazaᚋadsᚐCapᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Advertiser_caps(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Advertiser",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "count":
-				return ec.fieldContext_AdCap_count(ctx, field)
-			case "per":
-				return ec.fieldContext_AdCap_per(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCap", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Advertiser_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Advertiser) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Advertiser_createdAt,
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt(), nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Advertiser_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Advertiser",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdvertiserConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Advertiser]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdvertiserConnection_edges,
-		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
-		},
-		nil,
-		ec.marshalNAdvertiserEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdvertiserConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdvertiserConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "cursor":
-				return ec.fieldContext_AdvertiserEdge_cursor(ctx, field)
-			case "node":
-				return ec.fieldContext_AdvertiserEdge_node(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdvertiserEdge", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdvertiserConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Advertiser]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdvertiserConnection_nodes,
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		ec.marshalNAdvertiser2ᚕᚖplazaᚋgraphᚋmodelᚐAdvertiserᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdvertiserConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdvertiserConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Advertiser_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Advertiser_name(ctx, field)
-			case "caps":
-				return ec.fieldContext_Advertiser_caps(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Advertiser_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Advertiser", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdvertiserConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Advertiser]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdvertiserConnection_pageInfo,
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdvertiserConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdvertiserConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "hasNextPage":
-				return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-			case "hasPreviousPage":
-				return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-			case "startCursor":
-				return ec.fieldContext_PageInfo_startCursor(ctx, field)
-			case "endCursor":
-				return ec.fieldContext_PageInfo_endCursor(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdvertiserEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Advertiser]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdvertiserEdge_cursor,
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdvertiserEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdvertiserEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AdvertiserEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Advertiser]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AdvertiserEdge_node,
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		ec.marshalNAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvertiser,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AdvertiserEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AdvertiserEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Advertiser_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Advertiser_name(ctx, field)
-			case "caps":
-				return ec.fieldContext_Advertiser_caps(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Advertiser_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Advertiser", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreateAdCampaignPayload_campaign(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdCampaignPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreateAdCampaignPayload_campaign,
-		func(ctx context.Context) (any, error) {
-			return obj.Campaign, nil
-		},
-		nil,
-		ec.marshalOAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCampaign,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreateAdCampaignPayload_campaign(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateAdCampaignPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdCampaign_id(ctx, field)
-			case "advertiserId":
-				return ec.fieldContext_AdCampaign_advertiserId(ctx, field)
-			case "name":
-				return ec.fieldContext_AdCampaign_name(ctx, field)
-			case "state":
-				return ec.fieldContext_AdCampaign_state(ctx, field)
-			case "isHouse":
-				return ec.fieldContext_AdCampaign_isHouse(ctx, field)
-			case "schedule":
-				return ec.fieldContext_AdCampaign_schedule(ctx, field)
-			case "budget":
-				return ec.fieldContext_AdCampaign_budget(ctx, field)
-			case "spent":
-				return ec.fieldContext_AdCampaign_spent(ctx, field)
-			case "spentToday":
-				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdCampaign_caps(ctx, field)
-			case "attributionDays":
-				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCampaign", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreateAdCampaignPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdCampaignPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreateAdCampaignPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreateAdCampaignPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateAdCampaignPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreateAdUnitPayload_unit(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdUnitPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreateAdUnitPayload_unit,
-		func(ctx context.Context) (any, error) {
-			return obj.Unit, nil
-		},
-		nil,
-		ec.marshalOAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreateAdUnitPayload_unit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateAdUnitPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdUnit_id(ctx, field)
-			case "campaignId":
-				return ec.fieldContext_AdUnit_campaignId(ctx, field)
-			case "headline":
-				return ec.fieldContext_AdUnit_headline(ctx, field)
-			case "body":
-				return ec.fieldContext_AdUnit_body(ctx, field)
-			case "imageUrl":
-				return ec.fieldContext_AdUnit_imageUrl(ctx, field)
-			case "landingUrl":
-				return ec.fieldContext_AdUnit_landingUrl(ctx, field)
-			case "state":
-				return ec.fieldContext_AdUnit_state(ctx, field)
-			case "bid":
-				return ec.fieldContext_AdUnit_bid(ctx, field)
-			case "keywords":
-				return ec.fieldContext_AdUnit_keywords(ctx, field)
-			case "keywordWeights":
-				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
-			case "weight":
-				return ec.fieldContext_AdUnit_weight(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdUnit_caps(ctx, field)
-			case "zones":
-				return ec.fieldContext_AdUnit_zones(ctx, field)
-			case "impressions":
-				return ec.fieldContext_AdUnit_impressions(ctx, field)
-			case "clicks":
-				return ec.fieldContext_AdUnit_clicks(ctx, field)
-			case "conversions":
-				return ec.fieldContext_AdUnit_conversions(ctx, field)
-			case "ecpm":
-				return ec.fieldContext_AdUnit_ecpm(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdUnit_createdAt(ctx, field)
-			case "preview":
-				return ec.fieldContext_AdUnit_preview(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdUnit", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreateAdUnitPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdUnitPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreateAdUnitPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreateAdUnitPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateAdUnitPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreateAdZonePayload_zone(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdZonePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreateAdZonePayload_zone,
-		func(ctx context.Context) (any, error) {
-			return obj.Zone, nil
-		},
-		nil,
-		ec.marshalOAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreateAdZonePayload_zone(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateAdZonePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "site":
-				return ec.fieldContext_AdZone_site(ctx, field)
-			case "zone":
-				return ec.fieldContext_AdZone_zone(ctx, field)
-			case "currency":
-				return ec.fieldContext_AdZone_currency(ctx, field)
-			case "design":
-				return ec.fieldContext_AdZone_design(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdZone", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreateAdZonePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdZonePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreateAdZonePayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreateAdZonePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateAdZonePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreateAdvertiserPayload_advertiser(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdvertiserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreateAdvertiserPayload_advertiser,
-		func(ctx context.Context) (any, error) {
-			return obj.Advertiser, nil
-		},
-		nil,
-		ec.marshalOAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvertiser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreateAdvertiserPayload_advertiser(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateAdvertiserPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Advertiser_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Advertiser_name(ctx, field)
-			case "caps":
-				return ec.fieldContext_Advertiser_caps(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Advertiser_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Advertiser", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreateAdvertiserPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateAdvertiserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreateAdvertiserPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreateAdvertiserPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateAdvertiserPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RefundAdsPayload_refund(ctx context.Context, field graphql.CollectedField, obj *model.RefundAdsPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RefundAdsPayload_refund,
-		func(ctx context.Context) (any, error) {
-			return obj.Refund, nil
-		},
-		nil,
-		ec.marshalOAdRefund2ᚖplazaᚋgraphᚋmodelᚐAdRefund,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_RefundAdsPayload_refund(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RefundAdsPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdRefund_id(ctx, field)
-			case "campaignId":
-				return ec.fieldContext_AdRefund_campaignId(ctx, field)
-			case "adId":
-				return ec.fieldContext_AdRefund_adId(ctx, field)
-			case "choiceId":
-				return ec.fieldContext_AdRefund_choiceId(ctx, field)
-			case "kind":
-				return ec.fieldContext_AdRefund_kind(ctx, field)
-			case "from":
-				return ec.fieldContext_AdRefund_from(ctx, field)
-			case "to":
-				return ec.fieldContext_AdRefund_to(ctx, field)
-			case "person":
-				return ec.fieldContext_AdRefund_person(ctx, field)
-			case "isOneAddress":
-				return ec.fieldContext_AdRefund_isOneAddress(ctx, field)
-			case "reason":
-				return ec.fieldContext_AdRefund_reason(ctx, field)
-			case "byUserId":
-				return ec.fieldContext_AdRefund_byUserId(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdRefund_createdAt(ctx, field)
-			case "count":
-				return ec.fieldContext_AdRefund_count(ctx, field)
-			case "amount":
-				return ec.fieldContext_AdRefund_amount(ctx, field)
-			case "isDone":
-				return ec.fieldContext_AdRefund_isDone(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdRefund", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RefundAdsPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RefundAdsPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RefundAdsPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_RefundAdsPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RefundAdsPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetAdCampaignStatePayload_campaign(ctx context.Context, field graphql.CollectedField, obj *model.SetAdCampaignStatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetAdCampaignStatePayload_campaign,
-		func(ctx context.Context) (any, error) {
-			return obj.Campaign, nil
-		},
-		nil,
-		ec.marshalOAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCampaign,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetAdCampaignStatePayload_campaign(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetAdCampaignStatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdCampaign_id(ctx, field)
-			case "advertiserId":
-				return ec.fieldContext_AdCampaign_advertiserId(ctx, field)
-			case "name":
-				return ec.fieldContext_AdCampaign_name(ctx, field)
-			case "state":
-				return ec.fieldContext_AdCampaign_state(ctx, field)
-			case "isHouse":
-				return ec.fieldContext_AdCampaign_isHouse(ctx, field)
-			case "schedule":
-				return ec.fieldContext_AdCampaign_schedule(ctx, field)
-			case "budget":
-				return ec.fieldContext_AdCampaign_budget(ctx, field)
-			case "spent":
-				return ec.fieldContext_AdCampaign_spent(ctx, field)
-			case "spentToday":
-				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdCampaign_caps(ctx, field)
-			case "attributionDays":
-				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCampaign", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetAdCampaignStatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetAdCampaignStatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetAdCampaignStatePayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetAdCampaignStatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetAdCampaignStatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetAdUnitStatePayload_unit(ctx context.Context, field graphql.CollectedField, obj *model.SetAdUnitStatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetAdUnitStatePayload_unit,
-		func(ctx context.Context) (any, error) {
-			return obj.Unit, nil
-		},
-		nil,
-		ec.marshalOAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetAdUnitStatePayload_unit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetAdUnitStatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdUnit_id(ctx, field)
-			case "campaignId":
-				return ec.fieldContext_AdUnit_campaignId(ctx, field)
-			case "headline":
-				return ec.fieldContext_AdUnit_headline(ctx, field)
-			case "body":
-				return ec.fieldContext_AdUnit_body(ctx, field)
-			case "imageUrl":
-				return ec.fieldContext_AdUnit_imageUrl(ctx, field)
-			case "landingUrl":
-				return ec.fieldContext_AdUnit_landingUrl(ctx, field)
-			case "state":
-				return ec.fieldContext_AdUnit_state(ctx, field)
-			case "bid":
-				return ec.fieldContext_AdUnit_bid(ctx, field)
-			case "keywords":
-				return ec.fieldContext_AdUnit_keywords(ctx, field)
-			case "keywordWeights":
-				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
-			case "weight":
-				return ec.fieldContext_AdUnit_weight(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdUnit_caps(ctx, field)
-			case "zones":
-				return ec.fieldContext_AdUnit_zones(ctx, field)
-			case "impressions":
-				return ec.fieldContext_AdUnit_impressions(ctx, field)
-			case "clicks":
-				return ec.fieldContext_AdUnit_clicks(ctx, field)
-			case "conversions":
-				return ec.fieldContext_AdUnit_conversions(ctx, field)
-			case "ecpm":
-				return ec.fieldContext_AdUnit_ecpm(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdUnit_createdAt(ctx, field)
-			case "preview":
-				return ec.fieldContext_AdUnit_preview(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdUnit", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetAdUnitStatePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetAdUnitStatePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetAdUnitStatePayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetAdUnitStatePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetAdUnitStatePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UpdateAdCampaignPayload_campaign(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdCampaignPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UpdateAdCampaignPayload_campaign,
-		func(ctx context.Context) (any, error) {
-			return obj.Campaign, nil
-		},
-		nil,
-		ec.marshalOAdCampaign2ᚖplazaᚋgraphᚋmodelᚐAdCampaign,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_UpdateAdCampaignPayload_campaign(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateAdCampaignPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdCampaign_id(ctx, field)
-			case "advertiserId":
-				return ec.fieldContext_AdCampaign_advertiserId(ctx, field)
-			case "name":
-				return ec.fieldContext_AdCampaign_name(ctx, field)
-			case "state":
-				return ec.fieldContext_AdCampaign_state(ctx, field)
-			case "isHouse":
-				return ec.fieldContext_AdCampaign_isHouse(ctx, field)
-			case "schedule":
-				return ec.fieldContext_AdCampaign_schedule(ctx, field)
-			case "budget":
-				return ec.fieldContext_AdCampaign_budget(ctx, field)
-			case "spent":
-				return ec.fieldContext_AdCampaign_spent(ctx, field)
-			case "spentToday":
-				return ec.fieldContext_AdCampaign_spentToday(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdCampaign_caps(ctx, field)
-			case "attributionDays":
-				return ec.fieldContext_AdCampaign_attributionDays(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdCampaign_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdCampaign", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UpdateAdCampaignPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdCampaignPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UpdateAdCampaignPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UpdateAdCampaignPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateAdCampaignPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UpdateAdUnitPayload_unit(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdUnitPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UpdateAdUnitPayload_unit,
-		func(ctx context.Context) (any, error) {
-			return obj.Unit, nil
-		},
-		nil,
-		ec.marshalOAdUnit2ᚖplazaᚋgraphᚋmodelᚐAdUnit,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_UpdateAdUnitPayload_unit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateAdUnitPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdUnit_id(ctx, field)
-			case "campaignId":
-				return ec.fieldContext_AdUnit_campaignId(ctx, field)
-			case "headline":
-				return ec.fieldContext_AdUnit_headline(ctx, field)
-			case "body":
-				return ec.fieldContext_AdUnit_body(ctx, field)
-			case "imageUrl":
-				return ec.fieldContext_AdUnit_imageUrl(ctx, field)
-			case "landingUrl":
-				return ec.fieldContext_AdUnit_landingUrl(ctx, field)
-			case "state":
-				return ec.fieldContext_AdUnit_state(ctx, field)
-			case "bid":
-				return ec.fieldContext_AdUnit_bid(ctx, field)
-			case "keywords":
-				return ec.fieldContext_AdUnit_keywords(ctx, field)
-			case "keywordWeights":
-				return ec.fieldContext_AdUnit_keywordWeights(ctx, field)
-			case "weight":
-				return ec.fieldContext_AdUnit_weight(ctx, field)
-			case "caps":
-				return ec.fieldContext_AdUnit_caps(ctx, field)
-			case "zones":
-				return ec.fieldContext_AdUnit_zones(ctx, field)
-			case "impressions":
-				return ec.fieldContext_AdUnit_impressions(ctx, field)
-			case "clicks":
-				return ec.fieldContext_AdUnit_clicks(ctx, field)
-			case "conversions":
-				return ec.fieldContext_AdUnit_conversions(ctx, field)
-			case "ecpm":
-				return ec.fieldContext_AdUnit_ecpm(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_AdUnit_createdAt(ctx, field)
-			case "preview":
-				return ec.fieldContext_AdUnit_preview(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdUnit", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UpdateAdUnitPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdUnitPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UpdateAdUnitPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UpdateAdUnitPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateAdUnitPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UpdateAdZonePayload_zone(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdZonePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UpdateAdZonePayload_zone,
-		func(ctx context.Context) (any, error) {
-			return obj.Zone, nil
-		},
-		nil,
-		ec.marshalOAdZone2ᚖplazaᚋgraphᚋmodelᚐAdZone,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_UpdateAdZonePayload_zone(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateAdZonePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "site":
-				return ec.fieldContext_AdZone_site(ctx, field)
-			case "zone":
-				return ec.fieldContext_AdZone_zone(ctx, field)
-			case "currency":
-				return ec.fieldContext_AdZone_currency(ctx, field)
-			case "design":
-				return ec.fieldContext_AdZone_design(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdZone", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UpdateAdZonePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdZonePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UpdateAdZonePayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UpdateAdZonePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateAdZonePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UpdateAdvertiserPayload_advertiser(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdvertiserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UpdateAdvertiserPayload_advertiser,
-		func(ctx context.Context) (any, error) {
-			return obj.Advertiser, nil
-		},
-		nil,
-		ec.marshalOAdvertiser2ᚖplazaᚋgraphᚋmodelᚐAdvertiser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_UpdateAdvertiserPayload_advertiser(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateAdvertiserPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Advertiser_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Advertiser_name(ctx, field)
-			case "caps":
-				return ec.fieldContext_Advertiser_caps(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Advertiser_createdAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Advertiser", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UpdateAdvertiserPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdvertiserPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UpdateAdvertiserPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UpdateAdvertiserPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateAdvertiserPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _UpdateAdvertiserPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UpdateAdvertiserPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UpdateAdvertiserPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -7695,2552 +1885,1029 @@ func (ec *executionContext) unmarshalInputUpdateAdvertiserInput(ctx context.Cont
 var adBidImplementors = []string{"AdBid"}
 
 func (ec *executionContext) _AdBid(ctx context.Context, sel ast.SelectionSet, obj *model.AdBid) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adBidImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adBidImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdBid")
 		case "model":
-			out.Values[i] = ec._AdBid_model(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNAdBidModel2plazaᚋadsᚐBidModel(ctx, field.Selections, obj.Model))
 		case "price":
-			out.Values[i] = ec._AdBid_price(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.Price))
 		case "currency":
-			out.Values[i] = ec._AdBid_currency(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Currency()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adBookingImplementors = []string{"AdBooking"}
 
 func (ec *executionContext) _AdBooking(ctx context.Context, sel ast.SelectionSet, obj *model.AdBooking) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adBookingImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adBookingImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdBooking")
 		case "campaignId":
-			out.Values[i] = ec._AdBooking_campaignId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋadsᚐCampaignID(ctx, field.Selections, obj.CampaignID()))
 		case "impressions":
-			out.Values[i] = ec._AdBooking_impressions(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Impressions()))
 		case "isOpen":
-			out.Values[i] = ec._AdBooking_isOpen(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsOpen()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adBudgetImplementors = []string{"AdBudget"}
 
 func (ec *executionContext) _AdBudget(ctx context.Context, sel ast.SelectionSet, obj *model.AdBudget) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adBudgetImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adBudgetImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdBudget")
 		case "currency":
-			out.Values[i] = ec._AdBudget_currency(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Currency()))
 		case "total":
-			out.Values[i] = ec._AdBudget_total(ctx, field, obj)
+			out.Set(i, false, ec.marshalOMicros2ᚖplazaᚋadsᚐMicros(ctx, field.Selections, obj.Total()))
 		case "daily":
-			out.Values[i] = ec._AdBudget_daily(ctx, field, obj)
+			out.Set(i, false, ec.marshalOMicros2ᚖplazaᚋadsᚐMicros(ctx, field.Selections, obj.Daily()))
 		case "even":
-			out.Values[i] = ec._AdBudget_even(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.Even))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adCampaignImplementors = []string{"AdCampaign"}
 
 func (ec *executionContext) _AdCampaign(ctx context.Context, sel ast.SelectionSet, obj *model.AdCampaign) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adCampaignImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adCampaignImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdCampaign")
 		case "id":
-			out.Values[i] = ec._AdCampaign_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋadsᚐCampaignID(ctx, field.Selections, obj.ID))
 		case "advertiserId":
-			out.Values[i] = ec._AdCampaign_advertiserId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋadsᚐAdvertiserID(ctx, field.Selections, obj.AdvertiserID()))
 		case "name":
-			out.Values[i] = ec._AdCampaign_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Name))
 		case "state":
-			out.Values[i] = ec._AdCampaign_state(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNAdState2plazaᚋadsᚐState(ctx, field.Selections, obj.State))
 		case "isHouse":
-			out.Values[i] = ec._AdCampaign_isHouse(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsHouse()))
 		case "schedule":
-			out.Values[i] = ec._AdCampaign_schedule(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdCampaign_schedule(ctx, field, obj))
 		case "budget":
-			out.Values[i] = ec._AdCampaign_budget(ctx, field, obj)
+			out.Set(i, false, ec._AdCampaign_budget(ctx, field, obj))
 		case "spent":
-			out.Values[i] = ec._AdCampaign_spent(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.Spent()))
 		case "spentToday":
-			out.Values[i] = ec._AdCampaign_spentToday(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.SpentToday()))
 		case "caps":
-			out.Values[i] = ec._AdCampaign_caps(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdCampaign_caps(ctx, field, obj))
 		case "attributionDays":
-			out.Values[i] = ec._AdCampaign_attributionDays(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.AttributionDays()))
 		case "createdAt":
-			out.Values[i] = ec._AdCampaign_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adCampaignConnectionImplementors = []string{"AdCampaignConnection"}
 
 func (ec *executionContext) _AdCampaignConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AdCampaign]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adCampaignConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adCampaignConnectionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdCampaignConnection")
 		case "edges":
-			out.Values[i] = ec._AdCampaignConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdCampaignConnection_edges(ctx, field, obj))
 		case "nodes":
-			out.Values[i] = ec._AdCampaignConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdCampaignConnection_nodes(ctx, field, obj))
 		case "pageInfo":
-			out.Values[i] = ec._AdCampaignConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdCampaignConnection_pageInfo(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adCampaignEdgeImplementors = []string{"AdCampaignEdge"}
 
 func (ec *executionContext) _AdCampaignEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AdCampaign]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adCampaignEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adCampaignEdgeImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdCampaignEdge")
 		case "cursor":
-			out.Values[i] = ec._AdCampaignEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "node":
-			out.Values[i] = ec._AdCampaignEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdCampaignEdge_node(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adCandidateImplementors = []string{"AdCandidate"}
 
 func (ec *executionContext) _AdCandidate(ctx context.Context, sel ast.SelectionSet, obj *model.AdCandidate) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adCandidateImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adCandidateImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdCandidate")
 		case "adId":
-			out.Values[i] = ec._AdCandidate_adId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋadsᚐUnitID(ctx, field.Selections, obj.AdID()))
 		case "headline":
-			out.Values[i] = ec._AdCandidate_headline(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Headline))
 		case "verdict":
-			out.Values[i] = ec._AdCandidate_verdict(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNAdVerdict2plazaᚋadsᚐVerdict(ctx, field.Selections, obj.Verdict))
 		case "score":
-			out.Values[i] = ec._AdCandidate_score(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdCandidate_score(ctx, field, obj))
 		case "ecpm":
-			out.Values[i] = ec._AdCandidate_ecpm(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.ECPM))
 		case "matchedKeywords":
-			out.Values[i] = ec._AdCandidate_matchedKeywords(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2ᚕstringᚄ(ctx, field.Selections, obj.MatchedKeywords()))
 		case "keywordWeight":
-			out.Values[i] = ec._AdCandidate_keywordWeight(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.KeywordWeight))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adCapImplementors = []string{"AdCap"}
 
 func (ec *executionContext) _AdCap(ctx context.Context, sel ast.SelectionSet, obj *ads.Cap) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adCapImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adCapImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdCap")
 		case "count":
-			out.Values[i] = ec._AdCap_count(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Count))
 		case "per":
-			out.Values[i] = ec._AdCap_per(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNAdWindow2plazaᚋadsᚐWindow(ctx, field.Selections, obj.Per))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adChargeImplementors = []string{"AdCharge"}
 
 func (ec *executionContext) _AdCharge(ctx context.Context, sel ast.SelectionSet, obj *model.AdCharge) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adChargeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adChargeImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdCharge")
 		case "choiceId":
-			out.Values[i] = ec._AdCharge_choiceId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.ChoiceID()))
 		case "kind":
-			out.Values[i] = ec._AdCharge_kind(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNAdRecordingKind2plazaᚋadsᚐKind(ctx, field.Selections, obj.Kind))
 		case "adId":
-			out.Values[i] = ec._AdCharge_adId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋadsᚐUnitID(ctx, field.Selections, obj.AdID()))
 		case "site":
-			out.Values[i] = ec._AdCharge_site(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Site()))
 		case "zone":
-			out.Values[i] = ec._AdCharge_zone(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Zone()))
 		case "at":
-			out.Values[i] = ec._AdCharge_at(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.At))
 		case "amount":
-			out.Values[i] = ec._AdCharge_amount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.Amount))
 		case "person":
-			out.Values[i] = ec._AdCharge_person(ctx, field, obj)
+			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.Person()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adChargesImplementors = []string{"AdCharges"}
 
 func (ec *executionContext) _AdCharges(ctx context.Context, sel ast.SelectionSet, obj *model.AdCharges) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adChargesImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adChargesImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdCharges")
 		case "from":
-			out.Values[i] = ec._AdCharges_from(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.From))
 		case "to":
-			out.Values[i] = ec._AdCharges_to(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.To))
 		case "count":
-			out.Values[i] = ec._AdCharges_count(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Count))
 		case "amount":
-			out.Values[i] = ec._AdCharges_amount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.Amount))
 		case "newest":
-			out.Values[i] = ec._AdCharges_newest(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdCharges_newest(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adForecastImplementors = []string{"AdForecast"}
 
 func (ec *executionContext) _AdForecast(ctx context.Context, sel ast.SelectionSet, obj *model.AdForecast) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adForecastImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adForecastImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdForecast")
 		case "basis":
-			out.Values[i] = ec._AdForecast_basis(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNAdForecastBasis2plazaᚋadsᚐBasis(ctx, field.Selections, obj.Basis))
 		case "weeks":
-			out.Values[i] = ec._AdForecast_weeks(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdForecast_weeks(ctx, field, obj))
 		case "asked":
-			out.Values[i] = ec._AdForecast_asked(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Asked()))
 		case "available":
-			out.Values[i] = ec._AdForecast_available(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Available()))
 		case "showRate":
-			out.Values[i] = ec._AdForecast_showRate(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdForecast_showRate(ctx, field, obj))
 		case "booked":
-			out.Values[i] = ec._AdForecast_booked(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Booked()))
 		case "free":
-			out.Values[i] = ec._AdForecast_free(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Free()))
 		case "bookings":
-			out.Values[i] = ec._AdForecast_bookings(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdForecast_bookings(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adKeywordWeightImplementors = []string{"AdKeywordWeight"}
 
 func (ec *executionContext) _AdKeywordWeight(ctx context.Context, sel ast.SelectionSet, obj *ads.KeywordWeight) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adKeywordWeightImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adKeywordWeightImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdKeywordWeight")
 		case "keyword":
-			out.Values[i] = ec._AdKeywordWeight_keyword(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Keyword))
 		case "weight":
-			out.Values[i] = ec._AdKeywordWeight_weight(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Weight))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adManagerImplementors = []string{"AdManager"}
 
 func (ec *executionContext) _AdManager(ctx context.Context, sel ast.SelectionSet, obj *model.AdManager) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adManagerImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adManagerImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdManager")
 		case "advertisers":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_advertisers(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_advertisers(ctx, field, obj)
+			})
 		case "advertiser":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_advertiser(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_advertiser(ctx, field, obj)
+			})
 		case "campaigns":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_campaigns(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_campaigns(ctx, field, obj)
+			})
 		case "campaign":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_campaign(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_campaign(ctx, field, obj)
+			})
 		case "units":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_units(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_units(ctx, field, obj)
+			})
 		case "unit":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_unit(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_unit(ctx, field, obj)
+			})
 		case "zones":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_zones(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_zones(ctx, field, obj)
+			})
 		case "report":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_report(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_report(ctx, field, obj)
+			})
 		case "explain":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_explain(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_explain(ctx, field, obj)
+			})
 		case "forecast":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_forecast(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_forecast(ctx, field, obj)
+			})
 		case "charges":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_charges(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_charges(ctx, field, obj)
+			})
 		case "refunds":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdManager_refunds(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdManager_refunds(ctx, field, obj)
+			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adPlacementImplementors = []string{"AdPlacement"}
 
 func (ec *executionContext) _AdPlacement(ctx context.Context, sel ast.SelectionSet, obj *model.AdPlacement) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adPlacementImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adPlacementImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdPlacement")
 		case "site":
-			out.Values[i] = ec._AdPlacement_site(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Site))
 		case "zone":
-			out.Values[i] = ec._AdPlacement_zone(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Zone))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adRefundImplementors = []string{"AdRefund"}
 
 func (ec *executionContext) _AdRefund(ctx context.Context, sel ast.SelectionSet, obj *model.AdRefund) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adRefundImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adRefundImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdRefund")
 		case "id":
-			out.Values[i] = ec._AdRefund_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.ID()))
 		case "campaignId":
-			out.Values[i] = ec._AdRefund_campaignId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋadsᚐCampaignID(ctx, field.Selections, obj.CampaignID()))
 		case "adId":
-			out.Values[i] = ec._AdRefund_adId(ctx, field, obj)
+			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.AdID()))
 		case "choiceId":
-			out.Values[i] = ec._AdRefund_choiceId(ctx, field, obj)
+			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.ChoiceID()))
 		case "kind":
-			out.Values[i] = ec._AdRefund_kind(ctx, field, obj)
+			out.Set(i, false, ec.marshalOAdRecordingKind2ᚖplazaᚋadsᚐKind(ctx, field.Selections, obj.Kind()))
 		case "from":
-			out.Values[i] = ec._AdRefund_from(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.From))
 		case "to":
-			out.Values[i] = ec._AdRefund_to(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.To))
 		case "person":
-			out.Values[i] = ec._AdRefund_person(ctx, field, obj)
+			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.Person()))
 		case "isOneAddress":
-			out.Values[i] = ec._AdRefund_isOneAddress(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsOneAddress()))
 		case "reason":
-			out.Values[i] = ec._AdRefund_reason(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Reason))
 		case "byUserId":
-			out.Values[i] = ec._AdRefund_byUserId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2string(ctx, field.Selections, obj.ByUserID()))
 		case "createdAt":
-			out.Values[i] = ec._AdRefund_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "count":
-			out.Values[i] = ec._AdRefund_count(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Count))
 		case "amount":
-			out.Values[i] = ec._AdRefund_amount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.Amount))
 		case "isDone":
-			out.Values[i] = ec._AdRefund_isDone(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsDone()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adRefundConnectionImplementors = []string{"AdRefundConnection"}
 
 func (ec *executionContext) _AdRefundConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AdRefund]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adRefundConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adRefundConnectionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdRefundConnection")
 		case "edges":
-			out.Values[i] = ec._AdRefundConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdRefundConnection_edges(ctx, field, obj))
 		case "nodes":
-			out.Values[i] = ec._AdRefundConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdRefundConnection_nodes(ctx, field, obj))
 		case "pageInfo":
-			out.Values[i] = ec._AdRefundConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdRefundConnection_pageInfo(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adRefundEdgeImplementors = []string{"AdRefundEdge"}
 
 func (ec *executionContext) _AdRefundEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AdRefund]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adRefundEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adRefundEdgeImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdRefundEdge")
 		case "cursor":
-			out.Values[i] = ec._AdRefundEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "node":
-			out.Values[i] = ec._AdRefundEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdRefundEdge_node(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adReportImplementors = []string{"AdReport"}
 
 func (ec *executionContext) _AdReport(ctx context.Context, sel ast.SelectionSet, obj *model.AdReport) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adReportImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adReportImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdReport")
 		case "rows":
-			out.Values[i] = ec._AdReport_rows(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdReport_rows(ctx, field, obj))
 		case "csv":
-			out.Values[i] = ec._AdReport_csv(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.CSV()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adReportRowImplementors = []string{"AdReportRow"}
 
 func (ec *executionContext) _AdReportRow(ctx context.Context, sel ast.SelectionSet, obj *model.AdReportRow) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adReportRowImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adReportRowImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdReportRow")
 		case "key":
-			out.Values[i] = ec._AdReportRow_key(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Key))
 		case "currency":
-			out.Values[i] = ec._AdReportRow_currency(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Currency()))
 		case "impressions":
-			out.Values[i] = ec._AdReportRow_impressions(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Impressions()))
 		case "clicks":
-			out.Values[i] = ec._AdReportRow_clicks(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Clicks()))
 		case "conversions":
-			out.Values[i] = ec._AdReportRow_conversions(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Conversions()))
 		case "invalid":
-			out.Values[i] = ec._AdReportRow_invalid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Invalid()))
 		case "ctr":
-			out.Values[i] = ec._AdReportRow_ctr(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdReportRow_ctr(ctx, field, obj))
 		case "conversionRate":
-			out.Values[i] = ec._AdReportRow_conversionRate(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdReportRow_conversionRate(ctx, field, obj))
 		case "conversionsPerImpression":
-			out.Values[i] = ec._AdReportRow_conversionsPerImpression(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdReportRow_conversionsPerImpression(ctx, field, obj))
 		case "costPerConversion":
-			out.Values[i] = ec._AdReportRow_costPerConversion(ctx, field, obj)
+			out.Set(i, false, ec.marshalOMicros2ᚖplazaᚋadsᚐMicros(ctx, field.Selections, obj.CostPerConversion()))
 		case "spend":
-			out.Values[i] = ec._AdReportRow_spend(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.Spend))
 		case "ecpm":
-			out.Values[i] = ec._AdReportRow_ecpm(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.ECPM()))
 		case "refunded":
-			out.Values[i] = ec._AdReportRow_refunded(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.Refunded))
 		case "asked":
-			out.Values[i] = ec._AdReportRow_asked(ctx, field, obj)
+			out.Set(i, false, ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Asked()))
 		case "filled":
-			out.Values[i] = ec._AdReportRow_filled(ctx, field, obj)
+			out.Set(i, false, ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Filled()))
 		case "fillRate":
-			out.Values[i] = ec._AdReportRow_fillRate(ctx, field, obj)
+			out.Set(i, false, ec._AdReportRow_fillRate(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adScheduleImplementors = []string{"AdSchedule"}
 
 func (ec *executionContext) _AdSchedule(ctx context.Context, sel ast.SelectionSet, obj *model.AdSchedule) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adScheduleImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adScheduleImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdSchedule")
 		case "start":
-			out.Values[i] = ec._AdSchedule_start(ctx, field, obj)
+			out.Set(i, false, ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.Start()))
 		case "end":
-			out.Values[i] = ec._AdSchedule_end(ctx, field, obj)
+			out.Set(i, false, ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.End()))
 		case "timeZone":
-			out.Values[i] = ec._AdSchedule_timeZone(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.TimeZone()))
 		case "weekdays":
-			out.Values[i] = ec._AdSchedule_weekdays(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNWeekday2ᚕtimeᚐWeekdayᚄ(ctx, field.Selections, obj.Weekdays()))
 		case "fromHour":
-			out.Values[i] = ec._AdSchedule_fromHour(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.FromHour))
 		case "toHour":
-			out.Values[i] = ec._AdSchedule_toHour(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.ToHour()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adUnitImplementors = []string{"AdUnit"}
 
 func (ec *executionContext) _AdUnit(ctx context.Context, sel ast.SelectionSet, obj *model.AdUnit) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adUnitImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adUnitImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdUnit")
 		case "id":
-			out.Values[i] = ec._AdUnit_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋadsᚐUnitID(ctx, field.Selections, obj.ID))
 		case "campaignId":
-			out.Values[i] = ec._AdUnit_campaignId(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋadsᚐCampaignID(ctx, field.Selections, obj.CampaignID()))
 		case "headline":
-			out.Values[i] = ec._AdUnit_headline(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Headline))
 		case "body":
-			out.Values[i] = ec._AdUnit_body(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Body))
 		case "imageUrl":
-			out.Values[i] = ec._AdUnit_imageUrl(ctx, field, obj)
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.ImageURL()))
 		case "landingUrl":
-			out.Values[i] = ec._AdUnit_landingUrl(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.LandingURL))
 		case "state":
-			out.Values[i] = ec._AdUnit_state(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNAdState2plazaᚋadsᚐState(ctx, field.Selections, obj.State))
 		case "bid":
-			out.Values[i] = ec._AdUnit_bid(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._AdUnit_bid(ctx, field, obj))
 		case "keywords":
-			out.Values[i] = ec._AdUnit_keywords(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2ᚕstringᚄ(ctx, field.Selections, obj.Keywords()))
 		case "keywordWeights":
-			out.Values[i] = ec._AdUnit_keywordWeights(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._AdUnit_keywordWeights(ctx, field, obj))
 		case "weight":
-			out.Values[i] = ec._AdUnit_weight(ctx, field, obj)
+			out.Set(i, false, ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Weight()))
 		case "caps":
-			out.Values[i] = ec._AdUnit_caps(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._AdUnit_caps(ctx, field, obj))
 		case "zones":
-			out.Values[i] = ec._AdUnit_zones(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._AdUnit_zones(ctx, field, obj))
 		case "impressions":
-			out.Values[i] = ec._AdUnit_impressions(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Impressions()))
 		case "clicks":
-			out.Values[i] = ec._AdUnit_clicks(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Clicks()))
 		case "conversions":
-			out.Values[i] = ec._AdUnit_conversions(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Conversions()))
 		case "ecpm":
-			out.Values[i] = ec._AdUnit_ecpm(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNMicros2plazaᚋadsᚐMicros(ctx, field.Selections, obj.ECPM()))
 		case "createdAt":
-			out.Values[i] = ec._AdUnit_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "preview":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._AdUnit_preview(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._AdUnit_preview(ctx, field, obj)
+			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adUnitConnectionImplementors = []string{"AdUnitConnection"}
 
 func (ec *executionContext) _AdUnitConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AdUnit]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adUnitConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adUnitConnectionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdUnitConnection")
 		case "edges":
-			out.Values[i] = ec._AdUnitConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdUnitConnection_edges(ctx, field, obj))
 		case "nodes":
-			out.Values[i] = ec._AdUnitConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdUnitConnection_nodes(ctx, field, obj))
 		case "pageInfo":
-			out.Values[i] = ec._AdUnitConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdUnitConnection_pageInfo(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adUnitEdgeImplementors = []string{"AdUnitEdge"}
 
 func (ec *executionContext) _AdUnitEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AdUnit]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adUnitEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adUnitEdgeImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdUnitEdge")
 		case "cursor":
-			out.Values[i] = ec._AdUnitEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "node":
-			out.Values[i] = ec._AdUnitEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdUnitEdge_node(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adZoneImplementors = []string{"AdZone"}
 
 func (ec *executionContext) _AdZone(ctx context.Context, sel ast.SelectionSet, obj *model.AdZone) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adZoneImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adZoneImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdZone")
 		case "site":
-			out.Values[i] = ec._AdZone_site(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Site()))
 		case "zone":
-			out.Values[i] = ec._AdZone_zone(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.ZoneName()))
 		case "currency":
-			out.Values[i] = ec._AdZone_currency(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Currency()))
 		case "design":
-			out.Values[i] = ec._AdZone_design(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNAdDesign2plazaᚋadsᚐDesign(ctx, field.Selections, obj.Design))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adZoneConnectionImplementors = []string{"AdZoneConnection"}
 
 func (ec *executionContext) _AdZoneConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.AdZone]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adZoneConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adZoneConnectionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdZoneConnection")
 		case "edges":
-			out.Values[i] = ec._AdZoneConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdZoneConnection_edges(ctx, field, obj))
 		case "nodes":
-			out.Values[i] = ec._AdZoneConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdZoneConnection_nodes(ctx, field, obj))
 		case "pageInfo":
-			out.Values[i] = ec._AdZoneConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdZoneConnection_pageInfo(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var adZoneEdgeImplementors = []string{"AdZoneEdge"}
 
 func (ec *executionContext) _AdZoneEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.AdZone]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, adZoneEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, adZoneEdgeImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdZoneEdge")
 		case "cursor":
-			out.Values[i] = ec._AdZoneEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "node":
-			out.Values[i] = ec._AdZoneEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdZoneEdge_node(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var advertiserImplementors = []string{"Advertiser"}
 
 func (ec *executionContext) _Advertiser(ctx context.Context, sel ast.SelectionSet, obj *model.Advertiser) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, advertiserImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, advertiserImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Advertiser")
 		case "id":
-			out.Values[i] = ec._Advertiser_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋadsᚐAdvertiserID(ctx, field.Selections, obj.ID))
 		case "name":
-			out.Values[i] = ec._Advertiser_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Name))
 		case "caps":
-			out.Values[i] = ec._Advertiser_caps(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._Advertiser_caps(ctx, field, obj))
 		case "createdAt":
-			out.Values[i] = ec._Advertiser_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var advertiserConnectionImplementors = []string{"AdvertiserConnection"}
 
 func (ec *executionContext) _AdvertiserConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Advertiser]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, advertiserConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, advertiserConnectionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdvertiserConnection")
 		case "edges":
-			out.Values[i] = ec._AdvertiserConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdvertiserConnection_edges(ctx, field, obj))
 		case "nodes":
-			out.Values[i] = ec._AdvertiserConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdvertiserConnection_nodes(ctx, field, obj))
 		case "pageInfo":
-			out.Values[i] = ec._AdvertiserConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdvertiserConnection_pageInfo(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var advertiserEdgeImplementors = []string{"AdvertiserEdge"}
 
 func (ec *executionContext) _AdvertiserEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Advertiser]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, advertiserEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, advertiserEdgeImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AdvertiserEdge")
 		case "cursor":
-			out.Values[i] = ec._AdvertiserEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "node":
-			out.Values[i] = ec._AdvertiserEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AdvertiserEdge_node(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var createAdCampaignPayloadImplementors = []string{"CreateAdCampaignPayload"}
 
 func (ec *executionContext) _CreateAdCampaignPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateAdCampaignPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createAdCampaignPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, createAdCampaignPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CreateAdCampaignPayload")
 		case "campaign":
-			out.Values[i] = ec._CreateAdCampaignPayload_campaign(ctx, field, obj)
+			out.Set(i, false, ec._CreateAdCampaignPayload_campaign(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._CreateAdCampaignPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._CreateAdCampaignPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var createAdUnitPayloadImplementors = []string{"CreateAdUnitPayload"}
 
 func (ec *executionContext) _CreateAdUnitPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateAdUnitPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createAdUnitPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, createAdUnitPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CreateAdUnitPayload")
 		case "unit":
-			out.Values[i] = ec._CreateAdUnitPayload_unit(ctx, field, obj)
+			out.Set(i, false, ec._CreateAdUnitPayload_unit(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._CreateAdUnitPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._CreateAdUnitPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var createAdZonePayloadImplementors = []string{"CreateAdZonePayload"}
 
 func (ec *executionContext) _CreateAdZonePayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateAdZonePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createAdZonePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, createAdZonePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CreateAdZonePayload")
 		case "zone":
-			out.Values[i] = ec._CreateAdZonePayload_zone(ctx, field, obj)
+			out.Set(i, false, ec._CreateAdZonePayload_zone(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._CreateAdZonePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._CreateAdZonePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var createAdvertiserPayloadImplementors = []string{"CreateAdvertiserPayload"}
 
 func (ec *executionContext) _CreateAdvertiserPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateAdvertiserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createAdvertiserPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, createAdvertiserPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CreateAdvertiserPayload")
 		case "advertiser":
-			out.Values[i] = ec._CreateAdvertiserPayload_advertiser(ctx, field, obj)
+			out.Set(i, false, ec._CreateAdvertiserPayload_advertiser(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._CreateAdvertiserPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._CreateAdvertiserPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var refundAdsPayloadImplementors = []string{"RefundAdsPayload"}
 
 func (ec *executionContext) _RefundAdsPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RefundAdsPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, refundAdsPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, refundAdsPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("RefundAdsPayload")
 		case "refund":
-			out.Values[i] = ec._RefundAdsPayload_refund(ctx, field, obj)
+			out.Set(i, false, ec._RefundAdsPayload_refund(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._RefundAdsPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._RefundAdsPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var setAdCampaignStatePayloadImplementors = []string{"SetAdCampaignStatePayload"}
 
 func (ec *executionContext) _SetAdCampaignStatePayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetAdCampaignStatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setAdCampaignStatePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, setAdCampaignStatePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("SetAdCampaignStatePayload")
 		case "campaign":
-			out.Values[i] = ec._SetAdCampaignStatePayload_campaign(ctx, field, obj)
+			out.Set(i, false, ec._SetAdCampaignStatePayload_campaign(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._SetAdCampaignStatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._SetAdCampaignStatePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var setAdUnitStatePayloadImplementors = []string{"SetAdUnitStatePayload"}
 
 func (ec *executionContext) _SetAdUnitStatePayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetAdUnitStatePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setAdUnitStatePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, setAdUnitStatePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("SetAdUnitStatePayload")
 		case "unit":
-			out.Values[i] = ec._SetAdUnitStatePayload_unit(ctx, field, obj)
+			out.Set(i, false, ec._SetAdUnitStatePayload_unit(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._SetAdUnitStatePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._SetAdUnitStatePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var updateAdCampaignPayloadImplementors = []string{"UpdateAdCampaignPayload"}
 
 func (ec *executionContext) _UpdateAdCampaignPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpdateAdCampaignPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateAdCampaignPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, updateAdCampaignPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("UpdateAdCampaignPayload")
 		case "campaign":
-			out.Values[i] = ec._UpdateAdCampaignPayload_campaign(ctx, field, obj)
+			out.Set(i, false, ec._UpdateAdCampaignPayload_campaign(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._UpdateAdCampaignPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._UpdateAdCampaignPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var updateAdUnitPayloadImplementors = []string{"UpdateAdUnitPayload"}
 
 func (ec *executionContext) _UpdateAdUnitPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpdateAdUnitPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateAdUnitPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, updateAdUnitPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("UpdateAdUnitPayload")
 		case "unit":
-			out.Values[i] = ec._UpdateAdUnitPayload_unit(ctx, field, obj)
+			out.Set(i, false, ec._UpdateAdUnitPayload_unit(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._UpdateAdUnitPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._UpdateAdUnitPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var updateAdZonePayloadImplementors = []string{"UpdateAdZonePayload"}
 
 func (ec *executionContext) _UpdateAdZonePayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpdateAdZonePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateAdZonePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, updateAdZonePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("UpdateAdZonePayload")
 		case "zone":
-			out.Values[i] = ec._UpdateAdZonePayload_zone(ctx, field, obj)
+			out.Set(i, false, ec._UpdateAdZonePayload_zone(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._UpdateAdZonePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._UpdateAdZonePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var updateAdvertiserPayloadImplementors = []string{"UpdateAdvertiserPayload"}
 
 func (ec *executionContext) _UpdateAdvertiserPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpdateAdvertiserPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateAdvertiserPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, updateAdvertiserPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("UpdateAdvertiserPayload")
 		case "advertiser":
-			out.Values[i] = ec._UpdateAdvertiserPayload_advertiser(ctx, field, obj)
+			out.Set(i, false, ec._UpdateAdvertiserPayload_advertiser(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._UpdateAdvertiserPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._UpdateAdvertiserPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 // endregion **************************** object.gotpl ****************************

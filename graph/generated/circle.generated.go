@@ -4,12 +4,10 @@ package generated
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"plaza/graph/answer"
 	"plaza/graph/model"
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -59,911 +57,121 @@ func (ec *executionContext) field_Circle_members_args(ctx context.Context, rawAr
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AddToCirclePayload_circle(ctx context.Context, field graphql.CollectedField, obj *model.AddToCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AddToCirclePayload_circle,
-		func(ctx context.Context) (any, error) {
-			return obj.Circle, nil
-		},
-		nil,
-		ec.marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle,
-		true,
-		false,
-	)
+func (ec *executionContext) _AddToCirclePayload_circle(ctx context.Context, field graphql.CollectedField, obj *model.AddToCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AddToCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Circle, error) {
+		return obj.Circle, nil
+	}, ec.marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle)
 }
 
-func (ec *executionContext) fieldContext_AddToCirclePayload_circle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AddToCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Circle_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Circle_name(ctx, field)
-			case "isDefault":
-				return ec.fieldContext_Circle_isDefault(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Circle_createdAt(ctx, field)
-			case "members":
-				return ec.fieldContext_Circle_members(ctx, field)
-			case "membersCount":
-				return ec.fieldContext_Circle_membersCount(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Circle", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AddToCirclePayload_user(ctx context.Context, field graphql.CollectedField, obj *model.AddToCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AddToCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return obj.User, nil
+	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) _AddToCirclePayload_user(ctx context.Context, field graphql.CollectedField, obj *model.AddToCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AddToCirclePayload_user,
-		func(ctx context.Context) (any, error) {
-			return obj.User, nil
-		},
-		nil,
-		ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		false,
-	)
+func (ec *executionContext) _AddToCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AddToCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AddToCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_AddToCirclePayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AddToCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _AddToCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AddToCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AddToCirclePayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_AddToCirclePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AddToCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Circle_id(ctx context.Context, field graphql.CollectedField, obj *model.Circle) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Circle_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋsocialᚐCircleID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Circle_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Circle",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Circle_name(ctx context.Context, field graphql.CollectedField, obj *model.Circle) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Circle_name,
-		func(ctx context.Context) (any, error) {
-			return obj.Name, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Circle_name(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Circle",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Circle_isDefault(ctx context.Context, field graphql.CollectedField, obj *model.Circle) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Circle_isDefault,
-		func(ctx context.Context) (any, error) {
-			return obj.IsDefault, nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Circle_isDefault(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Circle",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Circle_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.Circle) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Circle_createdAt,
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt(), nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Circle_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Circle",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Circle_members(ctx context.Context, field graphql.CollectedField, obj *model.Circle) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Circle_members,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Circle().Members(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Circle_members(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Circle",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_UserConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_UserConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_UserConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Circle_members(ctx context.Context, field graphql.CollectedField, obj *model.Circle) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Circle", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.User], error) {
+		var nothing *model.Connection[*model.User]
+		var err error
+		if fc.Args, err = ec.field_Circle_members_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Circle_members_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Circle().Members(ctx, obj, fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _Circle_membersCount(ctx context.Context, field graphql.CollectedField, obj *model.Circle) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Circle_membersCount,
-		func(ctx context.Context) (any, error) {
-			return obj.MembersCount, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
+func (ec *executionContext) _CircleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Circle]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CircleConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Edge[*model.Circle], error) {
+		return obj.Edges, nil
+	}, ec.marshalNCircleEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ)
 }
 
-func (ec *executionContext) fieldContext_Circle_membersCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Circle",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CircleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Circle]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CircleConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Circle, error) {
+		return obj.Nodes, nil
+	}, ec.marshalNCircle2ᚕᚖplazaᚋgraphᚋmodelᚐCircleᚄ)
 }
 
-func (ec *executionContext) _CircleConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Circle]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CircleConnection_edges,
-		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
-		},
-		nil,
-		ec.marshalNCircleEdge2ᚕᚖplazaᚋgraphᚋmodelᚐEdgeᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _CircleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Circle]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CircleConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PageInfo, error) {
+		return obj.PageInfo, nil
+	}, ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo)
 }
 
-func (ec *executionContext) fieldContext_CircleConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CircleConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "cursor":
-				return ec.fieldContext_CircleEdge_cursor(ctx, field)
-			case "node":
-				return ec.fieldContext_CircleEdge_node(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CircleEdge", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CircleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Circle]) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CircleEdge", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Circle, error) {
+		return obj.Node, nil
+	}, ec.marshalNCircle2ᚖplazaᚋgraphᚋmodelᚐCircle)
 }
 
-func (ec *executionContext) _CircleConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Circle]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CircleConnection_nodes,
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		ec.marshalNCircle2ᚕᚖplazaᚋgraphᚋmodelᚐCircleᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _CreateCirclePayload_circle(ctx context.Context, field graphql.CollectedField, obj *model.CreateCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Circle, error) {
+		return obj.Circle, nil
+	}, ec.marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle)
 }
 
-func (ec *executionContext) fieldContext_CircleConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CircleConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Circle_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Circle_name(ctx, field)
-			case "isDefault":
-				return ec.fieldContext_Circle_isDefault(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Circle_createdAt(ctx, field)
-			case "members":
-				return ec.fieldContext_Circle_members(ctx, field)
-			case "membersCount":
-				return ec.fieldContext_Circle_membersCount(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Circle", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CreateCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreateCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _CircleConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.Connection[*model.Circle]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CircleConnection_pageInfo,
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo,
-		true,
-		true,
-	)
+func (ec *executionContext) _DeleteCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "DeleteCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_CircleConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CircleConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "hasNextPage":
-				return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-			case "hasPreviousPage":
-				return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-			case "startCursor":
-				return ec.fieldContext_PageInfo_startCursor(ctx, field)
-			case "endCursor":
-				return ec.fieldContext_PageInfo_endCursor(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _RemoveFromCirclePayload_circle(ctx context.Context, field graphql.CollectedField, obj *model.RemoveFromCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RemoveFromCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Circle, error) {
+		return obj.Circle, nil
+	}, ec.marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle)
 }
 
-func (ec *executionContext) _CircleEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Circle]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CircleEdge_cursor,
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _RemoveFromCirclePayload_user(ctx context.Context, field graphql.CollectedField, obj *model.RemoveFromCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RemoveFromCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return obj.User, nil
+	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) fieldContext_CircleEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CircleEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _RemoveFromCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RemoveFromCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RemoveFromCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _CircleEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.Edge[*model.Circle]) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CircleEdge_node,
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		ec.marshalNCircle2ᚖplazaᚋgraphᚋmodelᚐCircle,
-		true,
-		true,
-	)
+func (ec *executionContext) _RenameCirclePayload_circle(ctx context.Context, field graphql.CollectedField, obj *model.RenameCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RenameCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Circle, error) {
+		return obj.Circle, nil
+	}, ec.marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle)
 }
 
-func (ec *executionContext) fieldContext_CircleEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CircleEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Circle_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Circle_name(ctx, field)
-			case "isDefault":
-				return ec.fieldContext_Circle_isDefault(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Circle_createdAt(ctx, field)
-			case "members":
-				return ec.fieldContext_Circle_members(ctx, field)
-			case "membersCount":
-				return ec.fieldContext_Circle_membersCount(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Circle", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreateCirclePayload_circle(ctx context.Context, field graphql.CollectedField, obj *model.CreateCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreateCirclePayload_circle,
-		func(ctx context.Context) (any, error) {
-			return obj.Circle, nil
-		},
-		nil,
-		ec.marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreateCirclePayload_circle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Circle_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Circle_name(ctx, field)
-			case "isDefault":
-				return ec.fieldContext_Circle_isDefault(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Circle_createdAt(ctx, field)
-			case "members":
-				return ec.fieldContext_Circle_members(ctx, field)
-			case "membersCount":
-				return ec.fieldContext_Circle_membersCount(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Circle", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreateCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreateCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreateCirclePayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreateCirclePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreateCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _DeleteCirclePayload_deletedCircleId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_DeleteCirclePayload_deletedCircleId,
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedCircleID, nil
-		},
-		nil,
-		ec.marshalOID2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_DeleteCirclePayload_deletedCircleId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeleteCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _DeleteCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DeleteCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_DeleteCirclePayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_DeleteCirclePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeleteCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RemoveFromCirclePayload_circle(ctx context.Context, field graphql.CollectedField, obj *model.RemoveFromCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RemoveFromCirclePayload_circle,
-		func(ctx context.Context) (any, error) {
-			return obj.Circle, nil
-		},
-		nil,
-		ec.marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_RemoveFromCirclePayload_circle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveFromCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Circle_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Circle_name(ctx, field)
-			case "isDefault":
-				return ec.fieldContext_Circle_isDefault(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Circle_createdAt(ctx, field)
-			case "members":
-				return ec.fieldContext_Circle_members(ctx, field)
-			case "membersCount":
-				return ec.fieldContext_Circle_membersCount(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Circle", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RemoveFromCirclePayload_user(ctx context.Context, field graphql.CollectedField, obj *model.RemoveFromCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RemoveFromCirclePayload_user,
-		func(ctx context.Context) (any, error) {
-			return obj.User, nil
-		},
-		nil,
-		ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_RemoveFromCirclePayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveFromCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RemoveFromCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RemoveFromCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RemoveFromCirclePayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_RemoveFromCirclePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveFromCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RenameCirclePayload_circle(ctx context.Context, field graphql.CollectedField, obj *model.RenameCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RenameCirclePayload_circle,
-		func(ctx context.Context) (any, error) {
-			return obj.Circle, nil
-		},
-		nil,
-		ec.marshalOCircle2ᚖplazaᚋgraphᚋmodelᚐCircle,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_RenameCirclePayload_circle(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RenameCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Circle_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Circle_name(ctx, field)
-			case "isDefault":
-				return ec.fieldContext_Circle_isDefault(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Circle_createdAt(ctx, field)
-			case "members":
-				return ec.fieldContext_Circle_members(ctx, field)
-			case "membersCount":
-				return ec.fieldContext_Circle_membersCount(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Circle", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RenameCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RenameCirclePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RenameCirclePayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_RenameCirclePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RenameCirclePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _RenameCirclePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RenameCirclePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RenameCirclePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -1137,395 +345,177 @@ func (ec *executionContext) unmarshalInputRenameCircleInput(ctx context.Context,
 var addToCirclePayloadImplementors = []string{"AddToCirclePayload"}
 
 func (ec *executionContext) _AddToCirclePayload(ctx context.Context, sel ast.SelectionSet, obj *model.AddToCirclePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, addToCirclePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, addToCirclePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AddToCirclePayload")
 		case "circle":
-			out.Values[i] = ec._AddToCirclePayload_circle(ctx, field, obj)
+			out.Set(i, false, ec._AddToCirclePayload_circle(ctx, field, obj))
 		case "user":
-			out.Values[i] = ec._AddToCirclePayload_user(ctx, field, obj)
+			out.Set(i, false, ec._AddToCirclePayload_user(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._AddToCirclePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AddToCirclePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var circleImplementors = []string{"Circle", "Node"}
 
 func (ec *executionContext) _Circle(ctx context.Context, sel ast.SelectionSet, obj *model.Circle) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, circleImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, circleImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Circle")
 		case "id":
-			out.Values[i] = ec._Circle_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋsocialᚐCircleID(ctx, field.Selections, obj.ID))
 		case "name":
-			out.Values[i] = ec._Circle_name(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Name))
 		case "isDefault":
-			out.Values[i] = ec._Circle_isDefault(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsDefault))
 		case "createdAt":
-			out.Values[i] = ec._Circle_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "members":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Circle_members(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Circle_members(ctx, field, obj)
+			})
 		case "membersCount":
-			out.Values[i] = ec._Circle_membersCount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.MembersCount))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var circleConnectionImplementors = []string{"CircleConnection"}
 
 func (ec *executionContext) _CircleConnection(ctx context.Context, sel ast.SelectionSet, obj *model.Connection[*model.Circle]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, circleConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, circleConnectionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CircleConnection")
 		case "edges":
-			out.Values[i] = ec._CircleConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._CircleConnection_edges(ctx, field, obj))
 		case "nodes":
-			out.Values[i] = ec._CircleConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._CircleConnection_nodes(ctx, field, obj))
 		case "pageInfo":
-			out.Values[i] = ec._CircleConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._CircleConnection_pageInfo(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var circleEdgeImplementors = []string{"CircleEdge"}
 
 func (ec *executionContext) _CircleEdge(ctx context.Context, sel ast.SelectionSet, obj *model.Edge[*model.Circle]) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, circleEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, circleEdgeImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CircleEdge")
 		case "cursor":
-			out.Values[i] = ec._CircleEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "node":
-			out.Values[i] = ec._CircleEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._CircleEdge_node(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var createCirclePayloadImplementors = []string{"CreateCirclePayload"}
 
 func (ec *executionContext) _CreateCirclePayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreateCirclePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createCirclePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, createCirclePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CreateCirclePayload")
 		case "circle":
-			out.Values[i] = ec._CreateCirclePayload_circle(ctx, field, obj)
+			out.Set(i, false, ec._CreateCirclePayload_circle(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._CreateCirclePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._CreateCirclePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var deleteCirclePayloadImplementors = []string{"DeleteCirclePayload"}
 
 func (ec *executionContext) _DeleteCirclePayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteCirclePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteCirclePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, deleteCirclePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("DeleteCirclePayload")
 		case "deletedCircleId":
-			out.Values[i] = ec._DeleteCirclePayload_deletedCircleId(ctx, field, obj)
+			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.DeletedCircleID))
 		case "userErrors":
-			out.Values[i] = ec._DeleteCirclePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._DeleteCirclePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var removeFromCirclePayloadImplementors = []string{"RemoveFromCirclePayload"}
 
 func (ec *executionContext) _RemoveFromCirclePayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveFromCirclePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, removeFromCirclePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, removeFromCirclePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("RemoveFromCirclePayload")
 		case "circle":
-			out.Values[i] = ec._RemoveFromCirclePayload_circle(ctx, field, obj)
+			out.Set(i, false, ec._RemoveFromCirclePayload_circle(ctx, field, obj))
 		case "user":
-			out.Values[i] = ec._RemoveFromCirclePayload_user(ctx, field, obj)
+			out.Set(i, false, ec._RemoveFromCirclePayload_user(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._RemoveFromCirclePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._RemoveFromCirclePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var renameCirclePayloadImplementors = []string{"RenameCirclePayload"}
 
 func (ec *executionContext) _RenameCirclePayload(ctx context.Context, sel ast.SelectionSet, obj *model.RenameCirclePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, renameCirclePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, renameCirclePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("RenameCirclePayload")
 		case "circle":
-			out.Values[i] = ec._RenameCirclePayload_circle(ctx, field, obj)
+			out.Set(i, false, ec._RenameCirclePayload_circle(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._RenameCirclePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._RenameCirclePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 // endregion **************************** object.gotpl ****************************

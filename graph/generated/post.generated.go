@@ -4,13 +4,12 @@ package generated
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"plaza/graph/answer"
 	"plaza/graph/model"
 	"plaza/social"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -430,6084 +429,730 @@ func (ec *executionContext) field_StatusPost_latestComments_args(ctx context.Con
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _AddReactionPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.AddReactionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AddReactionPayload_post,
-		func(ctx context.Context) (any, error) {
-			return obj.Post, nil
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
+func (ec *executionContext) _AddReactionPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.AddReactionPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AddReactionPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Post, nil
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) fieldContext_AddReactionPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AddReactionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _AddReactionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AddReactionPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "AddReactionPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _AddReactionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.AddReactionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_AddReactionPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _Audience_circles(ctx context.Context, field graphql.CollectedField, obj *model.Audience) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Audience", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Circle, error) {
+		return ec.resolvers.Audience().Circles(ctx, obj)
+	}, ec.marshalOCircle2ᚕᚖplazaᚋgraphᚋmodelᚐCircleᚄ)
 }
 
-func (ec *executionContext) fieldContext_AddReactionPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "AddReactionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CheckinPost_author(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return ec.resolvers.CheckinPost().Author(ctx, obj)
+	}, ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) _Audience_kind(ctx context.Context, field graphql.CollectedField, obj *model.Audience) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Audience_kind,
-		func(ctx context.Context) (any, error) {
-			return obj.Kind(), nil
-		},
-		nil,
-		ec.marshalNAudienceKind2plazaᚋsocialᚐAudienceKind,
-		true,
-		true,
-	)
+func (ec *executionContext) _CheckinPost_wallOwner(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return ec.resolvers.CheckinPost().WallOwner(ctx, obj)
+	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) fieldContext_Audience_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Audience",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type AudienceKind does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CheckinPost_audience(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Audience, error) {
+		return obj.Audience(), nil
+	}, ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience)
 }
 
-func (ec *executionContext) _Audience_circles(ctx context.Context, field graphql.CollectedField, obj *model.Audience) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Audience_circles,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.Audience().Circles(ctx, obj)
-		},
-		nil,
-		ec.marshalOCircle2ᚕᚖplazaᚋgraphᚋmodelᚐCircleᚄ,
-		true,
-		false,
-	)
+func (ec *executionContext) _CheckinPost_history(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.PostVersion, error) {
+		return ec.resolvers.CheckinPost().History(ctx, obj)
+	}, ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ)
 }
 
-func (ec *executionContext) fieldContext_Audience_circles(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Audience",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Circle_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Circle_name(ctx, field)
-			case "isDefault":
-				return ec.fieldContext_Circle_isDefault(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Circle_createdAt(ctx, field)
-			case "members":
-				return ec.fieldContext_Circle_members(ctx, field)
-			case "membersCount":
-				return ec.fieldContext_Circle_membersCount(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Circle", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_id(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋsocialᚐPostID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_author(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_author,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.CheckinPost().Author(ctx, obj)
-		},
-		nil,
-		ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_author(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_wallOwner(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_wallOwner,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.CheckinPost().WallOwner(ctx, obj)
-		},
-		nil,
-		ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_wallOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_audience(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_audience,
-		func(ctx context.Context) (any, error) {
-			return obj.Audience(), nil
-		},
-		nil,
-		ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_audience(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_Audience_kind(ctx, field)
-			case "circles":
-				return ec.fieldContext_Audience_circles(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Audience", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_text(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_text,
-		func(ctx context.Context) (any, error) {
-			return obj.Text(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_createdAt,
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt(), nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_editedAt(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_editedAt,
-		func(ctx context.Context) (any, error) {
-			return obj.EditedAt, nil
-		},
-		nil,
-		ec.marshalODateTime2timeᚐTime,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_editedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_history(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_history,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.CheckinPost().History(ctx, obj)
-		},
-		nil,
-		ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_history(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "text":
-				return ec.fieldContext_PostVersion_text(ctx, field)
-			case "url":
-				return ec.fieldContext_PostVersion_url(ctx, field)
-			case "title":
-				return ec.fieldContext_PostVersion_title(ctx, field)
-			case "place":
-				return ec.fieldContext_PostVersion_place(ctx, field)
-			case "replacedAt":
-				return ec.fieldContext_PostVersion_replacedAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PostVersion", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_commentCount(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_commentCount,
-		func(ctx context.Context) (any, error) {
-			return obj.CommentCount, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_commentCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_latestComments(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_latestComments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.CheckinPost().LatestComments(ctx, obj, fc.Args["last"].(int))
-		},
-		nil,
-		ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_latestComments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _CheckinPost_latestComments(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Comment, error) {
+		var nothing []*model.Comment
+		var err error
+		if fc.Args, err = ec.field_CheckinPost_latestComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_CheckinPost_latestComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.CheckinPost().LatestComments(ctx, obj, fc.Args["last"].(int))
+	}, ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ)
 }
 
-func (ec *executionContext) _CheckinPost_comments(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_comments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.CheckinPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_comments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_CommentConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_CommentConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_CommentConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CommentConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _CheckinPost_comments(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.Comment], error) {
+		var nothing *model.Connection[*model.Comment]
+		var err error
+		if fc.Args, err = ec.field_CheckinPost_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_CheckinPost_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.CheckinPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _CheckinPost_comment(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_comment,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.CheckinPost().Comment(ctx, obj, fc.Args["slug"].(string))
-		},
-		nil,
-		ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_comment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _CheckinPost_comment(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
+		var nothing *model.Comment
+		var err error
+		if fc.Args, err = ec.field_CheckinPost_comment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_CheckinPost_comment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.CheckinPost().Comment(ctx, obj, fc.Args["slug"].(string))
+	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
 }
 
-func (ec *executionContext) _CheckinPost_reactionCounts(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_reactionCounts,
-		func(ctx context.Context) (any, error) {
-			return obj.ReactionCounts(), nil
-		},
-		nil,
-		ec.marshalNReactionCount2ᚕᚖplazaᚋgraphᚋmodelᚐReactionCountᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _CheckinPost_reactionCounts(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.ReactionCount, error) {
+		return obj.ReactionCounts(), nil
+	}, ec.marshalNReactionCount2ᚕᚖplazaᚋgraphᚋmodelᚐReactionCountᚄ)
 }
 
-func (ec *executionContext) fieldContext_CheckinPost_reactionCounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_ReactionCount_kind(ctx, field)
-			case "count":
-				return ec.fieldContext_ReactionCount_count(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ReactionCount", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CheckinPost_viewerReaction(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*social.ReactionKind, error) {
+		return ec.resolvers.CheckinPost().ViewerReaction(ctx, obj)
+	}, ec.marshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind)
 }
 
-func (ec *executionContext) _CheckinPost_viewerReaction(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_viewerReaction,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.CheckinPost().ViewerReaction(ctx, obj)
-		},
-		nil,
-		ec.marshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind,
-		true,
-		false,
-	)
+func (ec *executionContext) _CheckinPost_viewerCanComment(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.CheckinPost().ViewerCanComment(ctx, obj)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_CheckinPost_viewerReaction(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ReactionKind does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CheckinPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ReplyPolicy, error) {
+		return obj.ReplyPolicy(), nil
+	}, ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy)
 }
 
-func (ec *executionContext) _CheckinPost_viewerCanComment(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_viewerCanComment,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.CheckinPost().ViewerCanComment(ctx, obj)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _CheckinPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.CheckinPost().ViewerIsMutingThread(ctx, obj)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_CheckinPost_viewerCanComment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CheckinPost_latitude(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (float64, error) {
+		return obj.Latitude(), nil
+	}, ec.marshalNFloat2float64)
 }
 
-func (ec *executionContext) _CheckinPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_replyPolicy,
-		func(ctx context.Context) (any, error) {
-			return obj.ReplyPolicy(), nil
-		},
-		nil,
-		ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy,
-		true,
-		false,
-	)
+func (ec *executionContext) _CheckinPost_longitude(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (float64, error) {
+		return obj.Longitude(), nil
+	}, ec.marshalNFloat2float64)
 }
 
-func (ec *executionContext) fieldContext_CheckinPost_replyPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_ReplyPolicy_kind(ctx, field)
-			case "circles":
-				return ec.fieldContext_ReplyPolicy_circles(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ReplyPolicy", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CheckinPost_photo(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CheckinPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Picture, error) {
+		return obj.Photo(), nil
+	}, ec.marshalOPicture2ᚖplazaᚋgraphᚋmodelᚐPicture)
 }
 
-func (ec *executionContext) _CheckinPost_commentOrder(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_commentOrder,
-		func(ctx context.Context) (any, error) {
-			return obj.CommentOrder(), nil
-		},
-		nil,
-		ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder,
-		true,
-		true,
-	)
+func (ec *executionContext) _CreatePostPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.CreatePostPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreatePostPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Post, nil
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) fieldContext_CheckinPost_commentOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type CommentOrder does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _CreatePostPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreatePostPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CreatePostPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _CheckinPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_viewerIsMutingThread,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.CheckinPost().ViewerIsMutingThread(ctx, obj)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _DeletePostPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DeletePostPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "DeletePostPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_CheckinPost_viewerIsMutingThread(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _EditPostPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.EditPostPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "EditPostPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Post, nil
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) _CheckinPost_viewerCanEdit(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_viewerCanEdit,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanEdit(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _EditPostPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.EditPostPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "EditPostPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_CheckinPost_viewerCanEdit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _LinkPost_author(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return ec.resolvers.LinkPost().Author(ctx, obj)
+	}, ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) _CheckinPost_viewerCanDelete(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_viewerCanDelete,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanDelete(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _LinkPost_wallOwner(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return ec.resolvers.LinkPost().WallOwner(ctx, obj)
+	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) fieldContext_CheckinPost_viewerCanDelete(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _LinkPost_audience(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Audience, error) {
+		return obj.Audience(), nil
+	}, ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience)
 }
 
-func (ec *executionContext) _CheckinPost_place(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_place,
-		func(ctx context.Context) (any, error) {
-			return obj.Place(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _LinkPost_history(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.PostVersion, error) {
+		return ec.resolvers.LinkPost().History(ctx, obj)
+	}, ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ)
 }
 
-func (ec *executionContext) fieldContext_CheckinPost_place(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_latitude(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_latitude,
-		func(ctx context.Context) (any, error) {
-			return obj.Latitude(), nil
-		},
-		nil,
-		ec.marshalNFloat2float64,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_latitude(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Float does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_longitude(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_longitude,
-		func(ctx context.Context) (any, error) {
-			return obj.Longitude(), nil
-		},
-		nil,
-		ec.marshalNFloat2float64,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_longitude(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Float does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CheckinPost_photo(ctx context.Context, field graphql.CollectedField, obj *model.CheckinPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CheckinPost_photo,
-		func(ctx context.Context) (any, error) {
-			return obj.Photo(), nil
-		},
-		nil,
-		ec.marshalOPicture2ᚖplazaᚋgraphᚋmodelᚐPicture,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CheckinPost_photo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CheckinPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "url":
-				return ec.fieldContext_Picture_url(ctx, field)
-			case "alt":
-				return ec.fieldContext_Picture_alt(ctx, field)
-			case "width":
-				return ec.fieldContext_Picture_width(ctx, field)
-			case "height":
-				return ec.fieldContext_Picture_height(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Picture", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreatePostPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.CreatePostPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreatePostPayload_post,
-		func(ctx context.Context) (any, error) {
-			return obj.Post, nil
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreatePostPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreatePostPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CreatePostPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.CreatePostPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CreatePostPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CreatePostPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CreatePostPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _DeletePostPayload_deletedPostId(ctx context.Context, field graphql.CollectedField, obj *model.DeletePostPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_DeletePostPayload_deletedPostId,
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedPostID, nil
-		},
-		nil,
-		ec.marshalOID2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_DeletePostPayload_deletedPostId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeletePostPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _DeletePostPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DeletePostPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_DeletePostPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_DeletePostPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeletePostPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _EditPostPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.EditPostPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_EditPostPayload_post,
-		func(ctx context.Context) (any, error) {
-			return obj.Post, nil
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_EditPostPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "EditPostPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _EditPostPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.EditPostPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_EditPostPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_EditPostPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "EditPostPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_id(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋsocialᚐPostID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_author(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_author,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.LinkPost().Author(ctx, obj)
-		},
-		nil,
-		ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_author(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_wallOwner(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_wallOwner,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.LinkPost().WallOwner(ctx, obj)
-		},
-		nil,
-		ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_wallOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_audience(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_audience,
-		func(ctx context.Context) (any, error) {
-			return obj.Audience(), nil
-		},
-		nil,
-		ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_audience(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_Audience_kind(ctx, field)
-			case "circles":
-				return ec.fieldContext_Audience_circles(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Audience", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_text(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_text,
-		func(ctx context.Context) (any, error) {
-			return obj.Text(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_createdAt,
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt(), nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_editedAt(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_editedAt,
-		func(ctx context.Context) (any, error) {
-			return obj.EditedAt, nil
-		},
-		nil,
-		ec.marshalODateTime2timeᚐTime,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_editedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_history(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_history,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.LinkPost().History(ctx, obj)
-		},
-		nil,
-		ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_history(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "text":
-				return ec.fieldContext_PostVersion_text(ctx, field)
-			case "url":
-				return ec.fieldContext_PostVersion_url(ctx, field)
-			case "title":
-				return ec.fieldContext_PostVersion_title(ctx, field)
-			case "place":
-				return ec.fieldContext_PostVersion_place(ctx, field)
-			case "replacedAt":
-				return ec.fieldContext_PostVersion_replacedAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PostVersion", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_commentCount(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_commentCount,
-		func(ctx context.Context) (any, error) {
-			return obj.CommentCount, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_commentCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_latestComments(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_latestComments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.LinkPost().LatestComments(ctx, obj, fc.Args["last"].(int))
-		},
-		nil,
-		ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_latestComments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _LinkPost_latestComments(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Comment, error) {
+		var nothing []*model.Comment
+		var err error
+		if fc.Args, err = ec.field_LinkPost_latestComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_LinkPost_latestComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.LinkPost().LatestComments(ctx, obj, fc.Args["last"].(int))
+	}, ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ)
 }
 
-func (ec *executionContext) _LinkPost_comments(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_comments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.LinkPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_comments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_CommentConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_CommentConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_CommentConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CommentConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _LinkPost_comments(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.Comment], error) {
+		var nothing *model.Connection[*model.Comment]
+		var err error
+		if fc.Args, err = ec.field_LinkPost_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_LinkPost_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.LinkPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _LinkPost_comment(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_comment,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.LinkPost().Comment(ctx, obj, fc.Args["slug"].(string))
-		},
-		nil,
-		ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_comment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _LinkPost_comment(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
+		var nothing *model.Comment
+		var err error
+		if fc.Args, err = ec.field_LinkPost_comment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_LinkPost_comment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.LinkPost().Comment(ctx, obj, fc.Args["slug"].(string))
+	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
 }
 
-func (ec *executionContext) _LinkPost_reactionCounts(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_reactionCounts,
-		func(ctx context.Context) (any, error) {
-			return obj.ReactionCounts(), nil
-		},
-		nil,
-		ec.marshalNReactionCount2ᚕᚖplazaᚋgraphᚋmodelᚐReactionCountᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _LinkPost_reactionCounts(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.ReactionCount, error) {
+		return obj.ReactionCounts(), nil
+	}, ec.marshalNReactionCount2ᚕᚖplazaᚋgraphᚋmodelᚐReactionCountᚄ)
 }
 
-func (ec *executionContext) fieldContext_LinkPost_reactionCounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_ReactionCount_kind(ctx, field)
-			case "count":
-				return ec.fieldContext_ReactionCount_count(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ReactionCount", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _LinkPost_viewerReaction(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*social.ReactionKind, error) {
+		return ec.resolvers.LinkPost().ViewerReaction(ctx, obj)
+	}, ec.marshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind)
 }
 
-func (ec *executionContext) _LinkPost_viewerReaction(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_viewerReaction,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.LinkPost().ViewerReaction(ctx, obj)
-		},
-		nil,
-		ec.marshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind,
-		true,
-		false,
-	)
+func (ec *executionContext) _LinkPost_viewerCanComment(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.LinkPost().ViewerCanComment(ctx, obj)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_LinkPost_viewerReaction(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ReactionKind does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _LinkPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ReplyPolicy, error) {
+		return obj.ReplyPolicy(), nil
+	}, ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy)
 }
 
-func (ec *executionContext) _LinkPost_viewerCanComment(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_viewerCanComment,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.LinkPost().ViewerCanComment(ctx, obj)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _LinkPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "LinkPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.LinkPost().ViewerIsMutingThread(ctx, obj)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_LinkPost_viewerCanComment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _MuteThreadPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.MuteThreadPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "MuteThreadPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Post, nil
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) _LinkPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_replyPolicy,
-		func(ctx context.Context) (any, error) {
-			return obj.ReplyPolicy(), nil
-		},
-		nil,
-		ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy,
-		true,
-		false,
-	)
+func (ec *executionContext) _MuteThreadPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.MuteThreadPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "MuteThreadPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_LinkPost_replyPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_ReplyPolicy_kind(ctx, field)
-			case "circles":
-				return ec.fieldContext_ReplyPolicy_circles(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ReplyPolicy", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PhotoPost_author(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return ec.resolvers.PhotoPost().Author(ctx, obj)
+	}, ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) _LinkPost_commentOrder(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_commentOrder,
-		func(ctx context.Context) (any, error) {
-			return obj.CommentOrder(), nil
-		},
-		nil,
-		ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder,
-		true,
-		true,
-	)
+func (ec *executionContext) _PhotoPost_wallOwner(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return ec.resolvers.PhotoPost().WallOwner(ctx, obj)
+	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) fieldContext_LinkPost_commentOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type CommentOrder does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PhotoPost_audience(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Audience, error) {
+		return obj.Audience(), nil
+	}, ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience)
 }
 
-func (ec *executionContext) _LinkPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_viewerIsMutingThread,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.LinkPost().ViewerIsMutingThread(ctx, obj)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _PhotoPost_history(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.PostVersion, error) {
+		return ec.resolvers.PhotoPost().History(ctx, obj)
+	}, ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ)
 }
 
-func (ec *executionContext) fieldContext_LinkPost_viewerIsMutingThread(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_viewerCanEdit(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_viewerCanEdit,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanEdit(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_viewerCanEdit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_viewerCanDelete(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_viewerCanDelete,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanDelete(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_viewerCanDelete(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_url(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_url,
-		func(ctx context.Context) (any, error) {
-			return obj.URL(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _LinkPost_title(ctx context.Context, field graphql.CollectedField, obj *model.LinkPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_LinkPost_title,
-		func(ctx context.Context) (any, error) {
-			return obj.Title(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_LinkPost_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "LinkPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _MuteThreadPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.MuteThreadPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_MuteThreadPayload_post,
-		func(ctx context.Context) (any, error) {
-			return obj.Post, nil
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_MuteThreadPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "MuteThreadPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _MuteThreadPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.MuteThreadPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_MuteThreadPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_MuteThreadPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "MuteThreadPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_id(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋsocialᚐPostID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_author(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_author,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PhotoPost().Author(ctx, obj)
-		},
-		nil,
-		ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_author(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_wallOwner(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_wallOwner,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PhotoPost().WallOwner(ctx, obj)
-		},
-		nil,
-		ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_wallOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_audience(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_audience,
-		func(ctx context.Context) (any, error) {
-			return obj.Audience(), nil
-		},
-		nil,
-		ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_audience(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_Audience_kind(ctx, field)
-			case "circles":
-				return ec.fieldContext_Audience_circles(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Audience", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_text(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_text,
-		func(ctx context.Context) (any, error) {
-			return obj.Text(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_createdAt,
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt(), nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_editedAt(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_editedAt,
-		func(ctx context.Context) (any, error) {
-			return obj.EditedAt, nil
-		},
-		nil,
-		ec.marshalODateTime2timeᚐTime,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_editedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_history(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_history,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PhotoPost().History(ctx, obj)
-		},
-		nil,
-		ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_history(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "text":
-				return ec.fieldContext_PostVersion_text(ctx, field)
-			case "url":
-				return ec.fieldContext_PostVersion_url(ctx, field)
-			case "title":
-				return ec.fieldContext_PostVersion_title(ctx, field)
-			case "place":
-				return ec.fieldContext_PostVersion_place(ctx, field)
-			case "replacedAt":
-				return ec.fieldContext_PostVersion_replacedAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PostVersion", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_commentCount(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_commentCount,
-		func(ctx context.Context) (any, error) {
-			return obj.CommentCount, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_commentCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_latestComments(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_latestComments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.PhotoPost().LatestComments(ctx, obj, fc.Args["last"].(int))
-		},
-		nil,
-		ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_latestComments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _PhotoPost_latestComments(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Comment, error) {
+		var nothing []*model.Comment
+		var err error
+		if fc.Args, err = ec.field_PhotoPost_latestComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_PhotoPost_latestComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.PhotoPost().LatestComments(ctx, obj, fc.Args["last"].(int))
+	}, ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ)
 }
 
-func (ec *executionContext) _PhotoPost_comments(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_comments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.PhotoPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_comments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_CommentConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_CommentConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_CommentConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CommentConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _PhotoPost_comments(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.Comment], error) {
+		var nothing *model.Connection[*model.Comment]
+		var err error
+		if fc.Args, err = ec.field_PhotoPost_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_PhotoPost_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.PhotoPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _PhotoPost_comment(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_comment,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.PhotoPost().Comment(ctx, obj, fc.Args["slug"].(string))
-		},
-		nil,
-		ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_comment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _PhotoPost_comment(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
+		var nothing *model.Comment
+		var err error
+		if fc.Args, err = ec.field_PhotoPost_comment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_PhotoPost_comment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.PhotoPost().Comment(ctx, obj, fc.Args["slug"].(string))
+	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
 }
 
-func (ec *executionContext) _PhotoPost_reactionCounts(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_reactionCounts,
-		func(ctx context.Context) (any, error) {
-			return obj.ReactionCounts(), nil
-		},
-		nil,
-		ec.marshalNReactionCount2ᚕᚖplazaᚋgraphᚋmodelᚐReactionCountᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _PhotoPost_reactionCounts(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.ReactionCount, error) {
+		return obj.ReactionCounts(), nil
+	}, ec.marshalNReactionCount2ᚕᚖplazaᚋgraphᚋmodelᚐReactionCountᚄ)
 }
 
-func (ec *executionContext) fieldContext_PhotoPost_reactionCounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_ReactionCount_kind(ctx, field)
-			case "count":
-				return ec.fieldContext_ReactionCount_count(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ReactionCount", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PhotoPost_viewerReaction(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*social.ReactionKind, error) {
+		return ec.resolvers.PhotoPost().ViewerReaction(ctx, obj)
+	}, ec.marshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind)
 }
 
-func (ec *executionContext) _PhotoPost_viewerReaction(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_viewerReaction,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PhotoPost().ViewerReaction(ctx, obj)
-		},
-		nil,
-		ec.marshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind,
-		true,
-		false,
-	)
+func (ec *executionContext) _PhotoPost_viewerCanComment(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.PhotoPost().ViewerCanComment(ctx, obj)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_PhotoPost_viewerReaction(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ReactionKind does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PhotoPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ReplyPolicy, error) {
+		return obj.ReplyPolicy(), nil
+	}, ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy)
 }
 
-func (ec *executionContext) _PhotoPost_viewerCanComment(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_viewerCanComment,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PhotoPost().ViewerCanComment(ctx, obj)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _PhotoPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PhotoPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.PhotoPost().ViewerIsMutingThread(ctx, obj)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_PhotoPost_viewerCanComment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PollPost_author(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return ec.resolvers.PollPost().Author(ctx, obj)
+	}, ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) _PhotoPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_replyPolicy,
-		func(ctx context.Context) (any, error) {
-			return obj.ReplyPolicy(), nil
-		},
-		nil,
-		ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy,
-		true,
-		false,
-	)
+func (ec *executionContext) _PollPost_wallOwner(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return ec.resolvers.PollPost().WallOwner(ctx, obj)
+	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) fieldContext_PhotoPost_replyPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_ReplyPolicy_kind(ctx, field)
-			case "circles":
-				return ec.fieldContext_ReplyPolicy_circles(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ReplyPolicy", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PollPost_audience(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Audience, error) {
+		return obj.Audience(), nil
+	}, ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience)
 }
 
-func (ec *executionContext) _PhotoPost_commentOrder(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_commentOrder,
-		func(ctx context.Context) (any, error) {
-			return obj.CommentOrder(), nil
-		},
-		nil,
-		ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder,
-		true,
-		true,
-	)
+func (ec *executionContext) _PollPost_history(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.PostVersion, error) {
+		return ec.resolvers.PollPost().History(ctx, obj)
+	}, ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ)
 }
 
-func (ec *executionContext) fieldContext_PhotoPost_commentOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type CommentOrder does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_viewerIsMutingThread,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PhotoPost().ViewerIsMutingThread(ctx, obj)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_viewerIsMutingThread(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_viewerCanEdit(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_viewerCanEdit,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanEdit(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_viewerCanEdit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_viewerCanDelete(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_viewerCanDelete,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanDelete(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_viewerCanDelete(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_url(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_url,
-		func(ctx context.Context) (any, error) {
-			return obj.URL(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_alt(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_alt,
-		func(ctx context.Context) (any, error) {
-			return obj.Alt(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_caption(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_caption,
-		func(ctx context.Context) (any, error) {
-			return obj.Caption(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_caption(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_width(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_width,
-		func(ctx context.Context) (any, error) {
-			return obj.Width(), nil
-		},
-		nil,
-		ec.marshalOInt2ᚖint,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_width(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PhotoPost_height(ctx context.Context, field graphql.CollectedField, obj *model.PhotoPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PhotoPost_height,
-		func(ctx context.Context) (any, error) {
-			return obj.Height(), nil
-		},
-		nil,
-		ec.marshalOInt2ᚖint,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PhotoPost_height(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PhotoPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Picture_url(ctx context.Context, field graphql.CollectedField, obj *model.Picture) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Picture_url,
-		func(ctx context.Context) (any, error) {
-			return obj.URL(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Picture_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Picture",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Picture_alt(ctx context.Context, field graphql.CollectedField, obj *model.Picture) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Picture_alt,
-		func(ctx context.Context) (any, error) {
-			return obj.Alt(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Picture_alt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Picture",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Picture_width(ctx context.Context, field graphql.CollectedField, obj *model.Picture) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Picture_width,
-		func(ctx context.Context) (any, error) {
-			return obj.Width(), nil
-		},
-		nil,
-		ec.marshalOInt2ᚖint,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Picture_width(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Picture",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Picture_height(ctx context.Context, field graphql.CollectedField, obj *model.Picture) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Picture_height,
-		func(ctx context.Context) (any, error) {
-			return obj.Height(), nil
-		},
-		nil,
-		ec.marshalOInt2ᚖint,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Picture_height(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Picture",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollOption_index(ctx context.Context, field graphql.CollectedField, obj *model.PollOption) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollOption_index,
-		func(ctx context.Context) (any, error) {
-			return obj.Index, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollOption_index(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollOption",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollOption_text(ctx context.Context, field graphql.CollectedField, obj *model.PollOption) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollOption_text,
-		func(ctx context.Context) (any, error) {
-			return obj.Text, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollOption_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollOption",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollOption_votesCount(ctx context.Context, field graphql.CollectedField, obj *model.PollOption) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollOption_votesCount,
-		func(ctx context.Context) (any, error) {
-			return obj.VotesCount, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollOption_votesCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollOption",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_id(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋsocialᚐPostID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_author(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_author,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PollPost().Author(ctx, obj)
-		},
-		nil,
-		ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_author(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_wallOwner(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_wallOwner,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PollPost().WallOwner(ctx, obj)
-		},
-		nil,
-		ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_wallOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_audience(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_audience,
-		func(ctx context.Context) (any, error) {
-			return obj.Audience(), nil
-		},
-		nil,
-		ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_audience(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_Audience_kind(ctx, field)
-			case "circles":
-				return ec.fieldContext_Audience_circles(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Audience", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_text(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_text,
-		func(ctx context.Context) (any, error) {
-			return obj.Text(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_createdAt,
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt(), nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_editedAt(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_editedAt,
-		func(ctx context.Context) (any, error) {
-			return obj.EditedAt, nil
-		},
-		nil,
-		ec.marshalODateTime2timeᚐTime,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_editedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_history(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_history,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PollPost().History(ctx, obj)
-		},
-		nil,
-		ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_history(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "text":
-				return ec.fieldContext_PostVersion_text(ctx, field)
-			case "url":
-				return ec.fieldContext_PostVersion_url(ctx, field)
-			case "title":
-				return ec.fieldContext_PostVersion_title(ctx, field)
-			case "place":
-				return ec.fieldContext_PostVersion_place(ctx, field)
-			case "replacedAt":
-				return ec.fieldContext_PostVersion_replacedAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PostVersion", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_commentCount(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_commentCount,
-		func(ctx context.Context) (any, error) {
-			return obj.CommentCount, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_commentCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_latestComments(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_latestComments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.PollPost().LatestComments(ctx, obj, fc.Args["last"].(int))
-		},
-		nil,
-		ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_latestComments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _PollPost_latestComments(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Comment, error) {
+		var nothing []*model.Comment
+		var err error
+		if fc.Args, err = ec.field_PollPost_latestComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_PollPost_latestComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.PollPost().LatestComments(ctx, obj, fc.Args["last"].(int))
+	}, ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ)
 }
 
-func (ec *executionContext) _PollPost_comments(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_comments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.PollPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_comments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_CommentConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_CommentConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_CommentConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CommentConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _PollPost_comments(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.Comment], error) {
+		var nothing *model.Connection[*model.Comment]
+		var err error
+		if fc.Args, err = ec.field_PollPost_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_PollPost_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.PollPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _PollPost_comment(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_comment,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.PollPost().Comment(ctx, obj, fc.Args["slug"].(string))
-		},
-		nil,
-		ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_comment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _PollPost_comment(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
+		var nothing *model.Comment
+		var err error
+		if fc.Args, err = ec.field_PollPost_comment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_PollPost_comment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.PollPost().Comment(ctx, obj, fc.Args["slug"].(string))
+	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
 }
 
-func (ec *executionContext) _PollPost_reactionCounts(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_reactionCounts,
-		func(ctx context.Context) (any, error) {
-			return obj.ReactionCounts(), nil
-		},
-		nil,
-		ec.marshalNReactionCount2ᚕᚖplazaᚋgraphᚋmodelᚐReactionCountᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _PollPost_reactionCounts(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.ReactionCount, error) {
+		return obj.ReactionCounts(), nil
+	}, ec.marshalNReactionCount2ᚕᚖplazaᚋgraphᚋmodelᚐReactionCountᚄ)
 }
 
-func (ec *executionContext) fieldContext_PollPost_reactionCounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_ReactionCount_kind(ctx, field)
-			case "count":
-				return ec.fieldContext_ReactionCount_count(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ReactionCount", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PollPost_viewerReaction(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*social.ReactionKind, error) {
+		return ec.resolvers.PollPost().ViewerReaction(ctx, obj)
+	}, ec.marshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind)
 }
 
-func (ec *executionContext) _PollPost_viewerReaction(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_viewerReaction,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PollPost().ViewerReaction(ctx, obj)
-		},
-		nil,
-		ec.marshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind,
-		true,
-		false,
-	)
+func (ec *executionContext) _PollPost_viewerCanComment(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.PollPost().ViewerCanComment(ctx, obj)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_PollPost_viewerReaction(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ReactionKind does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PollPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ReplyPolicy, error) {
+		return obj.ReplyPolicy(), nil
+	}, ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy)
 }
 
-func (ec *executionContext) _PollPost_viewerCanComment(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_viewerCanComment,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PollPost().ViewerCanComment(ctx, obj)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _PollPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.PollPost().ViewerIsMutingThread(ctx, obj)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_PollPost_viewerCanComment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PollPost_options(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.PollOption, error) {
+		return obj.Options(), nil
+	}, ec.marshalNPollOption2ᚕᚖplazaᚋgraphᚋmodelᚐPollOptionᚄ)
 }
 
-func (ec *executionContext) _PollPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_replyPolicy,
-		func(ctx context.Context) (any, error) {
-			return obj.ReplyPolicy(), nil
-		},
-		nil,
-		ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy,
-		true,
-		false,
-	)
+func (ec *executionContext) _PollPost_viewerVote(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PollPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*int, error) {
+		return ec.resolvers.PollPost().ViewerVote(ctx, obj)
+	}, ec.marshalOInt2ᚖint)
 }
 
-func (ec *executionContext) fieldContext_PollPost_replyPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_ReplyPolicy_kind(ctx, field)
-			case "circles":
-				return ec.fieldContext_ReplyPolicy_circles(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ReplyPolicy", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PostConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.PostConnection) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PostConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.PostEdge, error) {
+		return obj.Edges, nil
+	}, ec.marshalNPostEdge2ᚕᚖplazaᚋgraphᚋmodelᚐPostEdgeᚄ)
 }
 
-func (ec *executionContext) _PollPost_commentOrder(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_commentOrder,
-		func(ctx context.Context) (any, error) {
-			return obj.CommentOrder(), nil
-		},
-		nil,
-		ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder,
-		true,
-		true,
-	)
+func (ec *executionContext) _PostConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.PostConnection) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PostConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]model.Post, error) {
+		return obj.Nodes, nil
+	}, ec.marshalNPost2ᚕplazaᚋgraphᚋmodelᚐPostᚄ)
 }
 
-func (ec *executionContext) fieldContext_PollPost_commentOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type CommentOrder does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PostConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.PostConnection) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PostConnection", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.PageInfo, error) {
+		return obj.PageInfo, nil
+	}, ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo)
 }
 
-func (ec *executionContext) _PollPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_viewerIsMutingThread,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PollPost().ViewerIsMutingThread(ctx, obj)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _PostEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.PostEdge) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PostEdge", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Node, nil
+	}, ec.marshalNPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) fieldContext_PollPost_viewerIsMutingThread(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PostEdge_sponsored(ctx context.Context, field graphql.CollectedField, obj *model.PostEdge) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PostEdge", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdChoice, error) {
+		return obj.Sponsored()
+	}, ec.marshalOAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice)
 }
 
-func (ec *executionContext) _PollPost_viewerCanEdit(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_viewerCanEdit,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanEdit(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _RemoveReactionPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.RemoveReactionPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RemoveReactionPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Post, nil
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) fieldContext_PollPost_viewerCanEdit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _RemoveReactionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RemoveReactionPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RemoveReactionPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _PollPost_viewerCanDelete(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_viewerCanDelete,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanDelete(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _ReplyPolicy_circles(ctx context.Context, field graphql.CollectedField, obj *model.ReplyPolicy) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "ReplyPolicy", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Circle, error) {
+		return ec.resolvers.ReplyPolicy().Circles(ctx, obj)
+	}, ec.marshalOCircle2ᚕᚖplazaᚋgraphᚋmodelᚐCircleᚄ)
 }
 
-func (ec *executionContext) fieldContext_PollPost_viewerCanDelete(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _SetCommentOrderPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.SetCommentOrderPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetCommentOrderPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Post, nil
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) _PollPost_question(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_question,
-		func(ctx context.Context) (any, error) {
-			return obj.Question(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _SetCommentOrderPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetCommentOrderPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetCommentOrderPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_PollPost_question(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _SetPostAudiencePayload_post(ctx context.Context, field graphql.CollectedField, obj *model.SetPostAudiencePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetPostAudiencePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Post, nil
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) _PollPost_options(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_options,
-		func(ctx context.Context) (any, error) {
-			return obj.Options(), nil
-		},
-		nil,
-		ec.marshalNPollOption2ᚕᚖplazaᚋgraphᚋmodelᚐPollOptionᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _SetPostAudiencePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetPostAudiencePayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetPostAudiencePayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_PollPost_options(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "index":
-				return ec.fieldContext_PollOption_index(ctx, field)
-			case "text":
-				return ec.fieldContext_PollOption_text(ctx, field)
-			case "votesCount":
-				return ec.fieldContext_PollOption_votesCount(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PollOption", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _SetReplyPolicyPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.SetReplyPolicyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetReplyPolicyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Post, nil
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) _PollPost_closesAt(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_closesAt,
-		func(ctx context.Context) (any, error) {
-			return obj.ClosesAt(), nil
-		},
-		nil,
-		ec.marshalODateTime2timeᚐTime,
-		true,
-		false,
-	)
+func (ec *executionContext) _SetReplyPolicyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetReplyPolicyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetReplyPolicyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_PollPost_closesAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _StatusPost_author(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return ec.resolvers.StatusPost().Author(ctx, obj)
+	}, ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) _PollPost_isClosed(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_isClosed,
-		func(ctx context.Context) (any, error) {
-			return obj.IsClosed(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _StatusPost_wallOwner(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return ec.resolvers.StatusPost().WallOwner(ctx, obj)
+	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) fieldContext_PollPost_isClosed(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _StatusPost_audience(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Audience, error) {
+		return obj.Audience(), nil
+	}, ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience)
 }
 
-func (ec *executionContext) _PollPost_votesCount(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_votesCount,
-		func(ctx context.Context) (any, error) {
-			return obj.VotesCount(), nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
+func (ec *executionContext) _StatusPost_history(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.PostVersion, error) {
+		return ec.resolvers.StatusPost().History(ctx, obj)
+	}, ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ)
 }
 
-func (ec *executionContext) fieldContext_PollPost_votesCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_viewerVote(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_viewerVote,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.PollPost().ViewerVote(ctx, obj)
-		},
-		nil,
-		ec.marshalOInt2ᚖint,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_viewerVote(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PollPost_viewerCanVote(ctx context.Context, field graphql.CollectedField, obj *model.PollPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PollPost_viewerCanVote,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanVote(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PollPost_viewerCanVote(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PollPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostConnection_edges(ctx context.Context, field graphql.CollectedField, obj *model.PostConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostConnection_edges,
-		func(ctx context.Context) (any, error) {
-			return obj.Edges, nil
-		},
-		nil,
-		ec.marshalNPostEdge2ᚕᚖplazaᚋgraphᚋmodelᚐPostEdgeᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostConnection_edges(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "cursor":
-				return ec.fieldContext_PostEdge_cursor(ctx, field)
-			case "node":
-				return ec.fieldContext_PostEdge_node(ctx, field)
-			case "sponsored":
-				return ec.fieldContext_PostEdge_sponsored(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PostEdge", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostConnection_nodes(ctx context.Context, field graphql.CollectedField, obj *model.PostConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostConnection_nodes,
-		func(ctx context.Context) (any, error) {
-			return obj.Nodes, nil
-		},
-		nil,
-		ec.marshalNPost2ᚕplazaᚋgraphᚋmodelᚐPostᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostConnection_nodes(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostConnection_pageInfo(ctx context.Context, field graphql.CollectedField, obj *model.PostConnection) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostConnection_pageInfo,
-		func(ctx context.Context) (any, error) {
-			return obj.PageInfo, nil
-		},
-		nil,
-		ec.marshalNPageInfo2ᚖplazaᚋgraphᚋmodelᚐPageInfo,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostConnection_pageInfo(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostConnection",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "hasNextPage":
-				return ec.fieldContext_PageInfo_hasNextPage(ctx, field)
-			case "hasPreviousPage":
-				return ec.fieldContext_PageInfo_hasPreviousPage(ctx, field)
-			case "startCursor":
-				return ec.fieldContext_PageInfo_startCursor(ctx, field)
-			case "endCursor":
-				return ec.fieldContext_PageInfo_endCursor(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PageInfo", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostEdge_cursor(ctx context.Context, field graphql.CollectedField, obj *model.PostEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostEdge_cursor,
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostEdge_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostEdge_node(ctx context.Context, field graphql.CollectedField, obj *model.PostEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostEdge_node,
-		func(ctx context.Context) (any, error) {
-			return obj.Node, nil
-		},
-		nil,
-		ec.marshalNPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostEdge_node(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostEdge",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostEdge_sponsored(ctx context.Context, field graphql.CollectedField, obj *model.PostEdge) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostEdge_sponsored,
-		func(ctx context.Context) (any, error) {
-			return obj.Sponsored()
-		},
-		nil,
-		ec.marshalOAdChoice2ᚖplazaᚋgraphᚋmodelᚐAdChoice,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostEdge_sponsored(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostEdge",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdChoice_id(ctx, field)
-			case "adId":
-				return ec.fieldContext_AdChoice_adId(ctx, field)
-			case "headline":
-				return ec.fieldContext_AdChoice_headline(ctx, field)
-			case "body":
-				return ec.fieldContext_AdChoice_body(ctx, field)
-			case "imageUrl":
-				return ec.fieldContext_AdChoice_imageUrl(ctx, field)
-			case "landingUrl":
-				return ec.fieldContext_AdChoice_landingUrl(ctx, field)
-			case "clickUrl":
-				return ec.fieldContext_AdChoice_clickUrl(ctx, field)
-			case "impressionToken":
-				return ec.fieldContext_AdChoice_impressionToken(ctx, field)
-			case "advertiser":
-				return ec.fieldContext_AdChoice_advertiser(ctx, field)
-			case "why":
-				return ec.fieldContext_AdChoice_why(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdChoice", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostVersion_text(ctx context.Context, field graphql.CollectedField, obj *model.PostVersion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostVersion_text,
-		func(ctx context.Context) (any, error) {
-			return obj.Text, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostVersion_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostVersion",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostVersion_url(ctx context.Context, field graphql.CollectedField, obj *model.PostVersion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostVersion_url,
-		func(ctx context.Context) (any, error) {
-			return obj.URL, nil
-		},
-		nil,
-		ec.marshalOString2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostVersion_url(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostVersion",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostVersion_title(ctx context.Context, field graphql.CollectedField, obj *model.PostVersion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostVersion_title,
-		func(ctx context.Context) (any, error) {
-			return obj.Title, nil
-		},
-		nil,
-		ec.marshalOString2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostVersion_title(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostVersion",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostVersion_place(ctx context.Context, field graphql.CollectedField, obj *model.PostVersion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostVersion_place,
-		func(ctx context.Context) (any, error) {
-			return obj.Place, nil
-		},
-		nil,
-		ec.marshalOString2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostVersion_place(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostVersion",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PostVersion_replacedAt(ctx context.Context, field graphql.CollectedField, obj *model.PostVersion) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PostVersion_replacedAt,
-		func(ctx context.Context) (any, error) {
-			return obj.ReplacedAt, nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PostVersion_replacedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PostVersion",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ReactionCount_kind(ctx context.Context, field graphql.CollectedField, obj *model.ReactionCount) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ReactionCount_kind,
-		func(ctx context.Context) (any, error) {
-			return obj.Kind, nil
-		},
-		nil,
-		ec.marshalNReactionKind2plazaᚋsocialᚐReactionKind,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_ReactionCount_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ReactionCount",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ReactionKind does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ReactionCount_count(ctx context.Context, field graphql.CollectedField, obj *model.ReactionCount) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ReactionCount_count,
-		func(ctx context.Context) (any, error) {
-			return obj.Count, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_ReactionCount_count(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ReactionCount",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RemoveReactionPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.RemoveReactionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RemoveReactionPayload_post,
-		func(ctx context.Context) (any, error) {
-			return obj.Post, nil
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_RemoveReactionPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveReactionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RemoveReactionPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RemoveReactionPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RemoveReactionPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_RemoveReactionPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveReactionPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ReplyPolicy_kind(ctx context.Context, field graphql.CollectedField, obj *model.ReplyPolicy) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ReplyPolicy_kind,
-		func(ctx context.Context) (any, error) {
-			return obj.Kind(), nil
-		},
-		nil,
-		ec.marshalNReplyPolicyKind2plazaᚋsocialᚐReplyKind,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_ReplyPolicy_kind(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ReplyPolicy",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ReplyPolicyKind does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ReplyPolicy_circles(ctx context.Context, field graphql.CollectedField, obj *model.ReplyPolicy) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ReplyPolicy_circles,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.ReplyPolicy().Circles(ctx, obj)
-		},
-		nil,
-		ec.marshalOCircle2ᚕᚖplazaᚋgraphᚋmodelᚐCircleᚄ,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_ReplyPolicy_circles(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ReplyPolicy",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Circle_id(ctx, field)
-			case "name":
-				return ec.fieldContext_Circle_name(ctx, field)
-			case "isDefault":
-				return ec.fieldContext_Circle_isDefault(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Circle_createdAt(ctx, field)
-			case "members":
-				return ec.fieldContext_Circle_members(ctx, field)
-			case "membersCount":
-				return ec.fieldContext_Circle_membersCount(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Circle", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetCommentOrderPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.SetCommentOrderPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetCommentOrderPayload_post,
-		func(ctx context.Context) (any, error) {
-			return obj.Post, nil
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetCommentOrderPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetCommentOrderPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetCommentOrderPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetCommentOrderPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetCommentOrderPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetCommentOrderPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetCommentOrderPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetPostAudiencePayload_post(ctx context.Context, field graphql.CollectedField, obj *model.SetPostAudiencePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetPostAudiencePayload_post,
-		func(ctx context.Context) (any, error) {
-			return obj.Post, nil
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetPostAudiencePayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetPostAudiencePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetPostAudiencePayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetPostAudiencePayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetPostAudiencePayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetPostAudiencePayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetPostAudiencePayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetReplyPolicyPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.SetReplyPolicyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetReplyPolicyPayload_post,
-		func(ctx context.Context) (any, error) {
-			return obj.Post, nil
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetReplyPolicyPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetReplyPolicyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetReplyPolicyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetReplyPolicyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetReplyPolicyPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetReplyPolicyPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetReplyPolicyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_id(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_id,
-		func(ctx context.Context) (any, error) {
-			return obj.ID, nil
-		},
-		nil,
-		ec.marshalNID2plazaᚋsocialᚐPostID,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_id(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_author(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_author,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.StatusPost().Author(ctx, obj)
-		},
-		nil,
-		ec.marshalNUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_author(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_wallOwner(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_wallOwner,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.StatusPost().WallOwner(ctx, obj)
-		},
-		nil,
-		ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_wallOwner(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_audience(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_audience,
-		func(ctx context.Context) (any, error) {
-			return obj.Audience(), nil
-		},
-		nil,
-		ec.marshalNAudience2ᚖplazaᚋgraphᚋmodelᚐAudience,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_audience(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_Audience_kind(ctx, field)
-			case "circles":
-				return ec.fieldContext_Audience_circles(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Audience", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_text(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_text,
-		func(ctx context.Context) (any, error) {
-			return obj.Text(), nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_text(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_createdAt(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_createdAt,
-		func(ctx context.Context) (any, error) {
-			return obj.CreatedAt(), nil
-		},
-		nil,
-		ec.marshalNDateTime2timeᚐTime,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_createdAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_editedAt(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_editedAt,
-		func(ctx context.Context) (any, error) {
-			return obj.EditedAt, nil
-		},
-		nil,
-		ec.marshalODateTime2timeᚐTime,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_editedAt(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type DateTime does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_history(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_history,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.StatusPost().History(ctx, obj)
-		},
-		nil,
-		ec.marshalNPostVersion2ᚕᚖplazaᚋgraphᚋmodelᚐPostVersionᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_history(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "text":
-				return ec.fieldContext_PostVersion_text(ctx, field)
-			case "url":
-				return ec.fieldContext_PostVersion_url(ctx, field)
-			case "title":
-				return ec.fieldContext_PostVersion_title(ctx, field)
-			case "place":
-				return ec.fieldContext_PostVersion_place(ctx, field)
-			case "replacedAt":
-				return ec.fieldContext_PostVersion_replacedAt(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type PostVersion", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_commentCount(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_commentCount,
-		func(ctx context.Context) (any, error) {
-			return obj.CommentCount, nil
-		},
-		nil,
-		ec.marshalNInt2int,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_commentCount(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Int does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_latestComments(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_latestComments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.StatusPost().LatestComments(ctx, obj, fc.Args["last"].(int))
-		},
-		nil,
-		ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_latestComments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _StatusPost_latestComments(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Comment, error) {
+		var nothing []*model.Comment
+		var err error
+		if fc.Args, err = ec.field_StatusPost_latestComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_StatusPost_latestComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.StatusPost().LatestComments(ctx, obj, fc.Args["last"].(int))
+	}, ec.marshalOComment2ᚕᚖplazaᚋgraphᚋmodelᚐCommentᚄ)
 }
 
-func (ec *executionContext) _StatusPost_comments(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_comments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.StatusPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_comments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_CommentConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_CommentConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_CommentConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CommentConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _StatusPost_comments(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.Comment], error) {
+		var nothing *model.Connection[*model.Comment]
+		var err error
+		if fc.Args, err = ec.field_StatusPost_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_StatusPost_comments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.StatusPost().Comments(ctx, obj, fc.Args["order"].(*social.CommentOrder), fc.Args["since"].(*time.Time), fc.Args["until"].(*time.Time), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOCommentConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _StatusPost_comment(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_comment,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.StatusPost().Comment(ctx, obj, fc.Args["slug"].(string))
-		},
-		nil,
-		ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_comment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _StatusPost_comment(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
+		var nothing *model.Comment
+		var err error
+		if fc.Args, err = ec.field_StatusPost_comment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_StatusPost_comment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.StatusPost().Comment(ctx, obj, fc.Args["slug"].(string))
+	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
 }
 
-func (ec *executionContext) _StatusPost_reactionCounts(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_reactionCounts,
-		func(ctx context.Context) (any, error) {
-			return obj.ReactionCounts(), nil
-		},
-		nil,
-		ec.marshalNReactionCount2ᚕᚖplazaᚋgraphᚋmodelᚐReactionCountᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _StatusPost_reactionCounts(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.ReactionCount, error) {
+		return obj.ReactionCounts(), nil
+	}, ec.marshalNReactionCount2ᚕᚖplazaᚋgraphᚋmodelᚐReactionCountᚄ)
 }
 
-func (ec *executionContext) fieldContext_StatusPost_reactionCounts(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_ReactionCount_kind(ctx, field)
-			case "count":
-				return ec.fieldContext_ReactionCount_count(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ReactionCount", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _StatusPost_viewerReaction(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*social.ReactionKind, error) {
+		return ec.resolvers.StatusPost().ViewerReaction(ctx, obj)
+	}, ec.marshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind)
 }
 
-func (ec *executionContext) _StatusPost_viewerReaction(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_viewerReaction,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.StatusPost().ViewerReaction(ctx, obj)
-		},
-		nil,
-		ec.marshalOReactionKind2ᚖplazaᚋsocialᚐReactionKind,
-		true,
-		false,
-	)
+func (ec *executionContext) _StatusPost_viewerCanComment(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.StatusPost().ViewerCanComment(ctx, obj)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_StatusPost_viewerReaction(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ReactionKind does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _StatusPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ReplyPolicy, error) {
+		return obj.ReplyPolicy(), nil
+	}, ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy)
 }
 
-func (ec *executionContext) _StatusPost_viewerCanComment(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_viewerCanComment,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.StatusPost().ViewerCanComment(ctx, obj)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
+func (ec *executionContext) _StatusPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "StatusPost", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return ec.resolvers.StatusPost().ViewerIsMutingThread(ctx, obj)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_StatusPost_viewerCanComment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _UnmuteThreadPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.UnmuteThreadPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UnmuteThreadPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Post, nil
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) _StatusPost_replyPolicy(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_replyPolicy,
-		func(ctx context.Context) (any, error) {
-			return obj.ReplyPolicy(), nil
-		},
-		nil,
-		ec.marshalOReplyPolicy2ᚖplazaᚋgraphᚋmodelᚐReplyPolicy,
-		true,
-		false,
-	)
+func (ec *executionContext) _UnmuteThreadPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UnmuteThreadPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UnmuteThreadPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_StatusPost_replyPolicy(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext_ReplyPolicy_kind(ctx, field)
-			case "circles":
-				return ec.fieldContext_ReplyPolicy_circles(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ReplyPolicy", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _VotePollPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.VotePollPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "VotePollPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return obj.Post, nil
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) _StatusPost_commentOrder(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_commentOrder,
-		func(ctx context.Context) (any, error) {
-			return obj.CommentOrder(), nil
-		},
-		nil,
-		ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_commentOrder(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type CommentOrder does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_viewerIsMutingThread(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_viewerIsMutingThread,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.StatusPost().ViewerIsMutingThread(ctx, obj)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_viewerIsMutingThread(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_viewerCanEdit(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_viewerCanEdit,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanEdit(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_viewerCanEdit(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _StatusPost_viewerCanDelete(ctx context.Context, field graphql.CollectedField, obj *model.StatusPost) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_StatusPost_viewerCanDelete,
-		func(ctx context.Context) (any, error) {
-			return obj.ViewerCanDelete(), nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_StatusPost_viewerCanDelete(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "StatusPost",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UnmuteThreadPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.UnmuteThreadPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UnmuteThreadPayload_post,
-		func(ctx context.Context) (any, error) {
-			return obj.Post, nil
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_UnmuteThreadPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UnmuteThreadPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UnmuteThreadPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UnmuteThreadPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UnmuteThreadPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UnmuteThreadPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UnmuteThreadPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _VotePollPayload_post(ctx context.Context, field graphql.CollectedField, obj *model.VotePollPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_VotePollPayload_post,
-		func(ctx context.Context) (any, error) {
-			return obj.Post, nil
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_VotePollPayload_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "VotePollPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _VotePollPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.VotePollPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_VotePollPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_VotePollPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "VotePollPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _VotePollPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.VotePollPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "VotePollPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -7330,2948 +1975,809 @@ func (ec *executionContext) _Post(ctx context.Context, sel ast.SelectionSet, obj
 var addReactionPayloadImplementors = []string{"AddReactionPayload"}
 
 func (ec *executionContext) _AddReactionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.AddReactionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, addReactionPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, addReactionPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("AddReactionPayload")
 		case "post":
-			out.Values[i] = ec._AddReactionPayload_post(ctx, field, obj)
+			out.Set(i, false, ec._AddReactionPayload_post(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._AddReactionPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._AddReactionPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var audienceImplementors = []string{"Audience"}
 
 func (ec *executionContext) _Audience(ctx context.Context, sel ast.SelectionSet, obj *model.Audience) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, audienceImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, audienceImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Audience")
 		case "kind":
-			out.Values[i] = ec._Audience_kind(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNAudienceKind2plazaᚋsocialᚐAudienceKind(ctx, field.Selections, obj.Kind()))
 		case "circles":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Audience_circles(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Audience_circles(ctx, field, obj)
+			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var checkinPostImplementors = []string{"CheckinPost", "Post", "Node"}
 
 func (ec *executionContext) _CheckinPost(ctx context.Context, sel ast.SelectionSet, obj *model.CheckinPost) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, checkinPostImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, checkinPostImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CheckinPost")
 		case "id":
-			out.Values[i] = ec._CheckinPost_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋsocialᚐPostID(ctx, field.Selections, obj.ID))
 		case "author":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CheckinPost_author(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._CheckinPost_author(ctx, field, obj)
+			})
 		case "wallOwner":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CheckinPost_wallOwner(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._CheckinPost_wallOwner(ctx, field, obj)
+			})
 		case "audience":
-			out.Values[i] = ec._CheckinPost_audience(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._CheckinPost_audience(ctx, field, obj))
 		case "text":
-			out.Values[i] = ec._CheckinPost_text(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text()))
 		case "createdAt":
-			out.Values[i] = ec._CheckinPost_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":
-			out.Values[i] = ec._CheckinPost_editedAt(ctx, field, obj)
+			out.Set(i, false, ec.marshalODateTime2timeᚐTime(ctx, field.Selections, obj.EditedAt))
 		case "history":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CheckinPost_history(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._CheckinPost_history(ctx, field, obj)
+			})
 		case "commentCount":
-			out.Values[i] = ec._CheckinPost_commentCount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.CommentCount))
 		case "latestComments":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CheckinPost_latestComments(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._CheckinPost_latestComments(ctx, field, obj)
+			})
 		case "comments":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CheckinPost_comments(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._CheckinPost_comments(ctx, field, obj)
+			})
 		case "comment":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CheckinPost_comment(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._CheckinPost_comment(ctx, field, obj)
+			})
 		case "reactionCounts":
-			out.Values[i] = ec._CheckinPost_reactionCounts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._CheckinPost_reactionCounts(ctx, field, obj))
 		case "viewerReaction":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CheckinPost_viewerReaction(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._CheckinPost_viewerReaction(ctx, field, obj)
+			})
 		case "viewerCanComment":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CheckinPost_viewerCanComment(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._CheckinPost_viewerCanComment(ctx, field, obj)
+			})
 		case "replyPolicy":
-			out.Values[i] = ec._CheckinPost_replyPolicy(ctx, field, obj)
+			out.Set(i, false, ec._CheckinPost_replyPolicy(ctx, field, obj))
 		case "commentOrder":
-			out.Values[i] = ec._CheckinPost_commentOrder(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder(ctx, field.Selections, obj.CommentOrder()))
 		case "viewerIsMutingThread":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CheckinPost_viewerIsMutingThread(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._CheckinPost_viewerIsMutingThread(ctx, field, obj)
+			})
 		case "viewerCanEdit":
-			out.Values[i] = ec._CheckinPost_viewerCanEdit(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanEdit()))
 		case "viewerCanDelete":
-			out.Values[i] = ec._CheckinPost_viewerCanDelete(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanDelete()))
 		case "place":
-			out.Values[i] = ec._CheckinPost_place(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Place()))
 		case "latitude":
-			out.Values[i] = ec._CheckinPost_latitude(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._CheckinPost_latitude(ctx, field, obj))
 		case "longitude":
-			out.Values[i] = ec._CheckinPost_longitude(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._CheckinPost_longitude(ctx, field, obj))
 		case "photo":
-			out.Values[i] = ec._CheckinPost_photo(ctx, field, obj)
+			out.Set(i, false, ec._CheckinPost_photo(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var createPostPayloadImplementors = []string{"CreatePostPayload"}
 
 func (ec *executionContext) _CreatePostPayload(ctx context.Context, sel ast.SelectionSet, obj *model.CreatePostPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, createPostPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, createPostPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CreatePostPayload")
 		case "post":
-			out.Values[i] = ec._CreatePostPayload_post(ctx, field, obj)
+			out.Set(i, false, ec._CreatePostPayload_post(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._CreatePostPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._CreatePostPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var deletePostPayloadImplementors = []string{"DeletePostPayload"}
 
 func (ec *executionContext) _DeletePostPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeletePostPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deletePostPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, deletePostPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("DeletePostPayload")
 		case "deletedPostId":
-			out.Values[i] = ec._DeletePostPayload_deletedPostId(ctx, field, obj)
+			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.DeletedPostID))
 		case "userErrors":
-			out.Values[i] = ec._DeletePostPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._DeletePostPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var editPostPayloadImplementors = []string{"EditPostPayload"}
 
 func (ec *executionContext) _EditPostPayload(ctx context.Context, sel ast.SelectionSet, obj *model.EditPostPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, editPostPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, editPostPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("EditPostPayload")
 		case "post":
-			out.Values[i] = ec._EditPostPayload_post(ctx, field, obj)
+			out.Set(i, false, ec._EditPostPayload_post(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._EditPostPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._EditPostPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var linkPostImplementors = []string{"LinkPost", "Post", "Node"}
 
 func (ec *executionContext) _LinkPost(ctx context.Context, sel ast.SelectionSet, obj *model.LinkPost) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, linkPostImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, linkPostImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("LinkPost")
 		case "id":
-			out.Values[i] = ec._LinkPost_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋsocialᚐPostID(ctx, field.Selections, obj.ID))
 		case "author":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._LinkPost_author(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._LinkPost_author(ctx, field, obj)
+			})
 		case "wallOwner":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._LinkPost_wallOwner(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._LinkPost_wallOwner(ctx, field, obj)
+			})
 		case "audience":
-			out.Values[i] = ec._LinkPost_audience(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._LinkPost_audience(ctx, field, obj))
 		case "text":
-			out.Values[i] = ec._LinkPost_text(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text()))
 		case "createdAt":
-			out.Values[i] = ec._LinkPost_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":
-			out.Values[i] = ec._LinkPost_editedAt(ctx, field, obj)
+			out.Set(i, false, ec.marshalODateTime2timeᚐTime(ctx, field.Selections, obj.EditedAt))
 		case "history":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._LinkPost_history(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._LinkPost_history(ctx, field, obj)
+			})
 		case "commentCount":
-			out.Values[i] = ec._LinkPost_commentCount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.CommentCount))
 		case "latestComments":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._LinkPost_latestComments(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._LinkPost_latestComments(ctx, field, obj)
+			})
 		case "comments":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._LinkPost_comments(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._LinkPost_comments(ctx, field, obj)
+			})
 		case "comment":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._LinkPost_comment(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._LinkPost_comment(ctx, field, obj)
+			})
 		case "reactionCounts":
-			out.Values[i] = ec._LinkPost_reactionCounts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._LinkPost_reactionCounts(ctx, field, obj))
 		case "viewerReaction":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._LinkPost_viewerReaction(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._LinkPost_viewerReaction(ctx, field, obj)
+			})
 		case "viewerCanComment":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._LinkPost_viewerCanComment(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._LinkPost_viewerCanComment(ctx, field, obj)
+			})
 		case "replyPolicy":
-			out.Values[i] = ec._LinkPost_replyPolicy(ctx, field, obj)
+			out.Set(i, false, ec._LinkPost_replyPolicy(ctx, field, obj))
 		case "commentOrder":
-			out.Values[i] = ec._LinkPost_commentOrder(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder(ctx, field.Selections, obj.CommentOrder()))
 		case "viewerIsMutingThread":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._LinkPost_viewerIsMutingThread(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._LinkPost_viewerIsMutingThread(ctx, field, obj)
+			})
 		case "viewerCanEdit":
-			out.Values[i] = ec._LinkPost_viewerCanEdit(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanEdit()))
 		case "viewerCanDelete":
-			out.Values[i] = ec._LinkPost_viewerCanDelete(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanDelete()))
 		case "url":
-			out.Values[i] = ec._LinkPost_url(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.URL()))
 		case "title":
-			out.Values[i] = ec._LinkPost_title(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Title()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var muteThreadPayloadImplementors = []string{"MuteThreadPayload"}
 
 func (ec *executionContext) _MuteThreadPayload(ctx context.Context, sel ast.SelectionSet, obj *model.MuteThreadPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, muteThreadPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, muteThreadPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("MuteThreadPayload")
 		case "post":
-			out.Values[i] = ec._MuteThreadPayload_post(ctx, field, obj)
+			out.Set(i, false, ec._MuteThreadPayload_post(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._MuteThreadPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._MuteThreadPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var photoPostImplementors = []string{"PhotoPost", "Post", "Node"}
 
 func (ec *executionContext) _PhotoPost(ctx context.Context, sel ast.SelectionSet, obj *model.PhotoPost) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, photoPostImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, photoPostImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("PhotoPost")
 		case "id":
-			out.Values[i] = ec._PhotoPost_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋsocialᚐPostID(ctx, field.Selections, obj.ID))
 		case "author":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PhotoPost_author(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PhotoPost_author(ctx, field, obj)
+			})
 		case "wallOwner":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PhotoPost_wallOwner(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PhotoPost_wallOwner(ctx, field, obj)
+			})
 		case "audience":
-			out.Values[i] = ec._PhotoPost_audience(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._PhotoPost_audience(ctx, field, obj))
 		case "text":
-			out.Values[i] = ec._PhotoPost_text(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text()))
 		case "createdAt":
-			out.Values[i] = ec._PhotoPost_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":
-			out.Values[i] = ec._PhotoPost_editedAt(ctx, field, obj)
+			out.Set(i, false, ec.marshalODateTime2timeᚐTime(ctx, field.Selections, obj.EditedAt))
 		case "history":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PhotoPost_history(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PhotoPost_history(ctx, field, obj)
+			})
 		case "commentCount":
-			out.Values[i] = ec._PhotoPost_commentCount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.CommentCount))
 		case "latestComments":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PhotoPost_latestComments(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PhotoPost_latestComments(ctx, field, obj)
+			})
 		case "comments":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PhotoPost_comments(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PhotoPost_comments(ctx, field, obj)
+			})
 		case "comment":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PhotoPost_comment(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PhotoPost_comment(ctx, field, obj)
+			})
 		case "reactionCounts":
-			out.Values[i] = ec._PhotoPost_reactionCounts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._PhotoPost_reactionCounts(ctx, field, obj))
 		case "viewerReaction":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PhotoPost_viewerReaction(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PhotoPost_viewerReaction(ctx, field, obj)
+			})
 		case "viewerCanComment":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PhotoPost_viewerCanComment(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PhotoPost_viewerCanComment(ctx, field, obj)
+			})
 		case "replyPolicy":
-			out.Values[i] = ec._PhotoPost_replyPolicy(ctx, field, obj)
+			out.Set(i, false, ec._PhotoPost_replyPolicy(ctx, field, obj))
 		case "commentOrder":
-			out.Values[i] = ec._PhotoPost_commentOrder(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder(ctx, field.Selections, obj.CommentOrder()))
 		case "viewerIsMutingThread":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PhotoPost_viewerIsMutingThread(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PhotoPost_viewerIsMutingThread(ctx, field, obj)
+			})
 		case "viewerCanEdit":
-			out.Values[i] = ec._PhotoPost_viewerCanEdit(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanEdit()))
 		case "viewerCanDelete":
-			out.Values[i] = ec._PhotoPost_viewerCanDelete(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanDelete()))
 		case "url":
-			out.Values[i] = ec._PhotoPost_url(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.URL()))
 		case "alt":
-			out.Values[i] = ec._PhotoPost_alt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Alt()))
 		case "caption":
-			out.Values[i] = ec._PhotoPost_caption(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Caption()))
 		case "width":
-			out.Values[i] = ec._PhotoPost_width(ctx, field, obj)
+			out.Set(i, false, ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Width()))
 		case "height":
-			out.Values[i] = ec._PhotoPost_height(ctx, field, obj)
+			out.Set(i, false, ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Height()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var pictureImplementors = []string{"Picture"}
 
 func (ec *executionContext) _Picture(ctx context.Context, sel ast.SelectionSet, obj *model.Picture) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pictureImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, pictureImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Picture")
 		case "url":
-			out.Values[i] = ec._Picture_url(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.URL()))
 		case "alt":
-			out.Values[i] = ec._Picture_alt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Alt()))
 		case "width":
-			out.Values[i] = ec._Picture_width(ctx, field, obj)
+			out.Set(i, false, ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Width()))
 		case "height":
-			out.Values[i] = ec._Picture_height(ctx, field, obj)
+			out.Set(i, false, ec.marshalOInt2ᚖint(ctx, field.Selections, obj.Height()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var pollOptionImplementors = []string{"PollOption"}
 
 func (ec *executionContext) _PollOption(ctx context.Context, sel ast.SelectionSet, obj *model.PollOption) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pollOptionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, pollOptionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("PollOption")
 		case "index":
-			out.Values[i] = ec._PollOption_index(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Index))
 		case "text":
-			out.Values[i] = ec._PollOption_text(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text))
 		case "votesCount":
-			out.Values[i] = ec._PollOption_votesCount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.VotesCount))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var pollPostImplementors = []string{"PollPost", "Post", "Node"}
 
 func (ec *executionContext) _PollPost(ctx context.Context, sel ast.SelectionSet, obj *model.PollPost) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pollPostImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, pollPostImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("PollPost")
 		case "id":
-			out.Values[i] = ec._PollPost_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋsocialᚐPostID(ctx, field.Selections, obj.ID))
 		case "author":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PollPost_author(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_author(ctx, field, obj)
+			})
 		case "wallOwner":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PollPost_wallOwner(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_wallOwner(ctx, field, obj)
+			})
 		case "audience":
-			out.Values[i] = ec._PollPost_audience(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._PollPost_audience(ctx, field, obj))
 		case "text":
-			out.Values[i] = ec._PollPost_text(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text()))
 		case "createdAt":
-			out.Values[i] = ec._PollPost_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":
-			out.Values[i] = ec._PollPost_editedAt(ctx, field, obj)
+			out.Set(i, false, ec.marshalODateTime2timeᚐTime(ctx, field.Selections, obj.EditedAt))
 		case "history":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PollPost_history(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_history(ctx, field, obj)
+			})
 		case "commentCount":
-			out.Values[i] = ec._PollPost_commentCount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.CommentCount))
 		case "latestComments":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PollPost_latestComments(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_latestComments(ctx, field, obj)
+			})
 		case "comments":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PollPost_comments(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_comments(ctx, field, obj)
+			})
 		case "comment":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PollPost_comment(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_comment(ctx, field, obj)
+			})
 		case "reactionCounts":
-			out.Values[i] = ec._PollPost_reactionCounts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._PollPost_reactionCounts(ctx, field, obj))
 		case "viewerReaction":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PollPost_viewerReaction(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_viewerReaction(ctx, field, obj)
+			})
 		case "viewerCanComment":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PollPost_viewerCanComment(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_viewerCanComment(ctx, field, obj)
+			})
 		case "replyPolicy":
-			out.Values[i] = ec._PollPost_replyPolicy(ctx, field, obj)
+			out.Set(i, false, ec._PollPost_replyPolicy(ctx, field, obj))
 		case "commentOrder":
-			out.Values[i] = ec._PollPost_commentOrder(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder(ctx, field.Selections, obj.CommentOrder()))
 		case "viewerIsMutingThread":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PollPost_viewerIsMutingThread(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_viewerIsMutingThread(ctx, field, obj)
+			})
 		case "viewerCanEdit":
-			out.Values[i] = ec._PollPost_viewerCanEdit(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanEdit()))
 		case "viewerCanDelete":
-			out.Values[i] = ec._PollPost_viewerCanDelete(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanDelete()))
 		case "question":
-			out.Values[i] = ec._PollPost_question(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Question()))
 		case "options":
-			out.Values[i] = ec._PollPost_options(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._PollPost_options(ctx, field, obj))
 		case "closesAt":
-			out.Values[i] = ec._PollPost_closesAt(ctx, field, obj)
+			out.Set(i, false, ec.marshalODateTime2timeᚐTime(ctx, field.Selections, obj.ClosesAt()))
 		case "isClosed":
-			out.Values[i] = ec._PollPost_isClosed(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.IsClosed()))
 		case "votesCount":
-			out.Values[i] = ec._PollPost_votesCount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.VotesCount()))
 		case "viewerVote":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PollPost_viewerVote(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._PollPost_viewerVote(ctx, field, obj)
+			})
 		case "viewerCanVote":
-			out.Values[i] = ec._PollPost_viewerCanVote(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanVote()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var postConnectionImplementors = []string{"PostConnection"}
 
 func (ec *executionContext) _PostConnection(ctx context.Context, sel ast.SelectionSet, obj *model.PostConnection) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, postConnectionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, postConnectionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("PostConnection")
 		case "edges":
-			out.Values[i] = ec._PostConnection_edges(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._PostConnection_edges(ctx, field, obj))
 		case "nodes":
-			out.Values[i] = ec._PostConnection_nodes(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._PostConnection_nodes(ctx, field, obj))
 		case "pageInfo":
-			out.Values[i] = ec._PostConnection_pageInfo(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._PostConnection_pageInfo(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var postEdgeImplementors = []string{"PostEdge"}
 
 func (ec *executionContext) _PostEdge(ctx context.Context, sel ast.SelectionSet, obj *model.PostEdge) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, postEdgeImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, postEdgeImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("PostEdge")
 		case "cursor":
-			out.Values[i] = ec._PostEdge_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "node":
-			out.Values[i] = ec._PostEdge_node(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._PostEdge_node(ctx, field, obj))
 		case "sponsored":
-			out.Values[i] = ec._PostEdge_sponsored(ctx, field, obj)
+			out.Set(i, false, ec._PostEdge_sponsored(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var postVersionImplementors = []string{"PostVersion"}
 
 func (ec *executionContext) _PostVersion(ctx context.Context, sel ast.SelectionSet, obj *model.PostVersion) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, postVersionImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, postVersionImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("PostVersion")
 		case "text":
-			out.Values[i] = ec._PostVersion_text(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text))
 		case "url":
-			out.Values[i] = ec._PostVersion_url(ctx, field, obj)
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.URL))
 		case "title":
-			out.Values[i] = ec._PostVersion_title(ctx, field, obj)
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Title))
 		case "place":
-			out.Values[i] = ec._PostVersion_place(ctx, field, obj)
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Place))
 		case "replacedAt":
-			out.Values[i] = ec._PostVersion_replacedAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.ReplacedAt))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var reactionCountImplementors = []string{"ReactionCount"}
 
 func (ec *executionContext) _ReactionCount(ctx context.Context, sel ast.SelectionSet, obj *model.ReactionCount) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, reactionCountImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, reactionCountImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ReactionCount")
 		case "kind":
-			out.Values[i] = ec._ReactionCount_kind(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNReactionKind2plazaᚋsocialᚐReactionKind(ctx, field.Selections, obj.Kind))
 		case "count":
-			out.Values[i] = ec._ReactionCount_count(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.Count))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var removeReactionPayloadImplementors = []string{"RemoveReactionPayload"}
 
 func (ec *executionContext) _RemoveReactionPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveReactionPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, removeReactionPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, removeReactionPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("RemoveReactionPayload")
 		case "post":
-			out.Values[i] = ec._RemoveReactionPayload_post(ctx, field, obj)
+			out.Set(i, false, ec._RemoveReactionPayload_post(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._RemoveReactionPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._RemoveReactionPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var replyPolicyImplementors = []string{"ReplyPolicy"}
 
 func (ec *executionContext) _ReplyPolicy(ctx context.Context, sel ast.SelectionSet, obj *model.ReplyPolicy) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, replyPolicyImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, replyPolicyImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ReplyPolicy")
 		case "kind":
-			out.Values[i] = ec._ReplyPolicy_kind(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNReplyPolicyKind2plazaᚋsocialᚐReplyKind(ctx, field.Selections, obj.Kind()))
 		case "circles":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._ReplyPolicy_circles(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._ReplyPolicy_circles(ctx, field, obj)
+			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var setCommentOrderPayloadImplementors = []string{"SetCommentOrderPayload"}
 
 func (ec *executionContext) _SetCommentOrderPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetCommentOrderPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setCommentOrderPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, setCommentOrderPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("SetCommentOrderPayload")
 		case "post":
-			out.Values[i] = ec._SetCommentOrderPayload_post(ctx, field, obj)
+			out.Set(i, false, ec._SetCommentOrderPayload_post(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._SetCommentOrderPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._SetCommentOrderPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var setPostAudiencePayloadImplementors = []string{"SetPostAudiencePayload"}
 
 func (ec *executionContext) _SetPostAudiencePayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetPostAudiencePayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setPostAudiencePayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, setPostAudiencePayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("SetPostAudiencePayload")
 		case "post":
-			out.Values[i] = ec._SetPostAudiencePayload_post(ctx, field, obj)
+			out.Set(i, false, ec._SetPostAudiencePayload_post(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._SetPostAudiencePayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._SetPostAudiencePayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var setReplyPolicyPayloadImplementors = []string{"SetReplyPolicyPayload"}
 
 func (ec *executionContext) _SetReplyPolicyPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetReplyPolicyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setReplyPolicyPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, setReplyPolicyPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("SetReplyPolicyPayload")
 		case "post":
-			out.Values[i] = ec._SetReplyPolicyPayload_post(ctx, field, obj)
+			out.Set(i, false, ec._SetReplyPolicyPayload_post(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._SetReplyPolicyPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._SetReplyPolicyPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var statusPostImplementors = []string{"StatusPost", "Post", "Node"}
 
 func (ec *executionContext) _StatusPost(ctx context.Context, sel ast.SelectionSet, obj *model.StatusPost) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, statusPostImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, statusPostImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("StatusPost")
 		case "id":
-			out.Values[i] = ec._StatusPost_id(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNID2plazaᚋsocialᚐPostID(ctx, field.Selections, obj.ID))
 		case "author":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._StatusPost_author(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._StatusPost_author(ctx, field, obj)
+			})
 		case "wallOwner":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._StatusPost_wallOwner(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._StatusPost_wallOwner(ctx, field, obj)
+			})
 		case "audience":
-			out.Values[i] = ec._StatusPost_audience(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._StatusPost_audience(ctx, field, obj))
 		case "text":
-			out.Values[i] = ec._StatusPost_text(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Text()))
 		case "createdAt":
-			out.Values[i] = ec._StatusPost_createdAt(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNDateTime2timeᚐTime(ctx, field.Selections, obj.CreatedAt()))
 		case "editedAt":
-			out.Values[i] = ec._StatusPost_editedAt(ctx, field, obj)
+			out.Set(i, false, ec.marshalODateTime2timeᚐTime(ctx, field.Selections, obj.EditedAt))
 		case "history":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._StatusPost_history(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._StatusPost_history(ctx, field, obj)
+			})
 		case "commentCount":
-			out.Values[i] = ec._StatusPost_commentCount(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNInt2int(ctx, field.Selections, obj.CommentCount))
 		case "latestComments":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._StatusPost_latestComments(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._StatusPost_latestComments(ctx, field, obj)
+			})
 		case "comments":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._StatusPost_comments(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._StatusPost_comments(ctx, field, obj)
+			})
 		case "comment":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._StatusPost_comment(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._StatusPost_comment(ctx, field, obj)
+			})
 		case "reactionCounts":
-			out.Values[i] = ec._StatusPost_reactionCounts(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec._StatusPost_reactionCounts(ctx, field, obj))
 		case "viewerReaction":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._StatusPost_viewerReaction(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._StatusPost_viewerReaction(ctx, field, obj)
+			})
 		case "viewerCanComment":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._StatusPost_viewerCanComment(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._StatusPost_viewerCanComment(ctx, field, obj)
+			})
 		case "replyPolicy":
-			out.Values[i] = ec._StatusPost_replyPolicy(ctx, field, obj)
+			out.Set(i, false, ec._StatusPost_replyPolicy(ctx, field, obj))
 		case "commentOrder":
-			out.Values[i] = ec._StatusPost_commentOrder(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNCommentOrder2plazaᚋsocialᚐCommentOrder(ctx, field.Selections, obj.CommentOrder()))
 		case "viewerIsMutingThread":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._StatusPost_viewerIsMutingThread(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._StatusPost_viewerIsMutingThread(ctx, field, obj)
+			})
 		case "viewerCanEdit":
-			out.Values[i] = ec._StatusPost_viewerCanEdit(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanEdit()))
 		case "viewerCanDelete":
-			out.Values[i] = ec._StatusPost_viewerCanDelete(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.ViewerCanDelete()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var unmuteThreadPayloadImplementors = []string{"UnmuteThreadPayload"}
 
 func (ec *executionContext) _UnmuteThreadPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UnmuteThreadPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, unmuteThreadPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, unmuteThreadPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("UnmuteThreadPayload")
 		case "post":
-			out.Values[i] = ec._UnmuteThreadPayload_post(ctx, field, obj)
+			out.Set(i, false, ec._UnmuteThreadPayload_post(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._UnmuteThreadPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._UnmuteThreadPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var votePollPayloadImplementors = []string{"VotePollPayload"}
 
 func (ec *executionContext) _VotePollPayload(ctx context.Context, sel ast.SelectionSet, obj *model.VotePollPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, votePollPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, votePollPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("VotePollPayload")
 		case "post":
-			out.Values[i] = ec._VotePollPayload_post(ctx, field, obj)
+			out.Set(i, false, ec._VotePollPayload_post(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._VotePollPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._VotePollPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 // endregion **************************** object.gotpl ****************************

@@ -4,14 +4,12 @@ package generated
 
 import (
 	"context"
-	"errors"
-	"fmt"
+	"plaza/graph/answer"
 	"plaza/graph/model"
 	"plaza/graph/scalars"
 	"plaza/social"
 	"strconv"
 	"sync"
-	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
@@ -31,717 +29,81 @@ import (
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _ClearProfilePropertyPayload_user(ctx context.Context, field graphql.CollectedField, obj *model.ClearProfilePropertyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ClearProfilePropertyPayload_user,
-		func(ctx context.Context) (any, error) {
-			return obj.User, nil
-		},
-		nil,
-		ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		false,
-	)
+func (ec *executionContext) _ClearProfilePropertyPayload_user(ctx context.Context, field graphql.CollectedField, obj *model.ClearProfilePropertyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "ClearProfilePropertyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return obj.User, nil
+	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) fieldContext_ClearProfilePropertyPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ClearProfilePropertyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _ClearProfilePropertyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.ClearProfilePropertyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "ClearProfilePropertyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _ClearProfilePropertyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.ClearProfilePropertyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ClearProfilePropertyPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _DefineProfilePropertyPayload_property(ctx context.Context, field graphql.CollectedField, obj *model.DefineProfilePropertyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "DefineProfilePropertyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ProfileProperty, error) {
+		return obj.Property, nil
+	}, ec.marshalOProfileProperty2ᚖplazaᚋgraphᚋmodelᚐProfileProperty)
 }
 
-func (ec *executionContext) fieldContext_ClearProfilePropertyPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ClearProfilePropertyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _DefineProfilePropertyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DefineProfilePropertyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "DefineProfilePropertyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _DefineProfilePropertyPayload_property(ctx context.Context, field graphql.CollectedField, obj *model.DefineProfilePropertyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_DefineProfilePropertyPayload_property,
-		func(ctx context.Context) (any, error) {
-			return obj.Property, nil
-		},
-		nil,
-		ec.marshalOProfileProperty2ᚖplazaᚋgraphᚋmodelᚐProfileProperty,
-		true,
-		false,
-	)
+func (ec *executionContext) _RemoveProfilePropertyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RemoveProfilePropertyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "RemoveProfilePropertyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_DefineProfilePropertyPayload_property(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DefineProfilePropertyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "key":
-				return ec.fieldContext_ProfileProperty_key(ctx, field)
-			case "label":
-				return ec.fieldContext_ProfileProperty_label(ctx, field)
-			case "type":
-				return ec.fieldContext_ProfileProperty_type(ctx, field)
-			case "choices":
-				return ec.fieldContext_ProfileProperty_choices(ctx, field)
-			case "searchable":
-				return ec.fieldContext_ProfileProperty_searchable(ctx, field)
-			case "defaultVisibility":
-				return ec.fieldContext_ProfileProperty_defaultVisibility(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ProfileProperty", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _SetProfilePropertyPayload_user(ctx context.Context, field graphql.CollectedField, obj *model.SetProfilePropertyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetProfilePropertyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		return obj.User, nil
+	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) _DefineProfilePropertyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DefineProfilePropertyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_DefineProfilePropertyPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _SetProfilePropertyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetProfilePropertyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SetProfilePropertyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_DefineProfilePropertyPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DefineProfilePropertyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _UpdateProfilePropertyPayload_property(ctx context.Context, field graphql.CollectedField, obj *model.UpdateProfilePropertyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UpdateProfilePropertyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ProfileProperty, error) {
+		return obj.Property, nil
+	}, ec.marshalOProfileProperty2ᚖplazaᚋgraphᚋmodelᚐProfileProperty)
 }
 
-func (ec *executionContext) _ProfileProperty_key(ctx context.Context, field graphql.CollectedField, obj *model.ProfileProperty) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ProfileProperty_key,
-		func(ctx context.Context) (any, error) {
-			return obj.Key, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _UpdateProfilePropertyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UpdateProfilePropertyPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UpdateProfilePropertyPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_ProfileProperty_key(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProfileProperty",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _UserProperty_property(ctx context.Context, field graphql.CollectedField, obj *model.UserProperty) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UserProperty", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ProfileProperty, error) {
+		return obj.Property(), nil
+	}, ec.marshalNProfileProperty2ᚖplazaᚋgraphᚋmodelᚐProfileProperty)
 }
 
-func (ec *executionContext) _ProfileProperty_label(ctx context.Context, field graphql.CollectedField, obj *model.ProfileProperty) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ProfileProperty_label,
-		func(ctx context.Context) (any, error) {
-			return obj.Label, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_ProfileProperty_label(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProfileProperty",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProfileProperty_type(ctx context.Context, field graphql.CollectedField, obj *model.ProfileProperty) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ProfileProperty_type,
-		func(ctx context.Context) (any, error) {
-			return obj.Type, nil
-		},
-		nil,
-		ec.marshalNPropertyType2plazaᚋsocialᚐPropertyType,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_ProfileProperty_type(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProfileProperty",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type PropertyType does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProfileProperty_choices(ctx context.Context, field graphql.CollectedField, obj *model.ProfileProperty) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ProfileProperty_choices,
-		func(ctx context.Context) (any, error) {
-			return obj.Choices(), nil
-		},
-		nil,
-		ec.marshalNString2ᚕstringᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_ProfileProperty_choices(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProfileProperty",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProfileProperty_searchable(ctx context.Context, field graphql.CollectedField, obj *model.ProfileProperty) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ProfileProperty_searchable,
-		func(ctx context.Context) (any, error) {
-			return obj.Searchable, nil
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_ProfileProperty_searchable(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProfileProperty",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _ProfileProperty_defaultVisibility(ctx context.Context, field graphql.CollectedField, obj *model.ProfileProperty) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_ProfileProperty_defaultVisibility,
-		func(ctx context.Context) (any, error) {
-			return obj.DefaultVisibility(), nil
-		},
-		nil,
-		ec.marshalNVisibility2plazaᚋsocialᚐVisibility,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_ProfileProperty_defaultVisibility(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "ProfileProperty",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Visibility does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RemoveProfilePropertyPayload_removedKey(ctx context.Context, field graphql.CollectedField, obj *model.RemoveProfilePropertyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RemoveProfilePropertyPayload_removedKey,
-		func(ctx context.Context) (any, error) {
-			return obj.RemovedKey, nil
-		},
-		nil,
-		ec.marshalOString2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_RemoveProfilePropertyPayload_removedKey(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveProfilePropertyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _RemoveProfilePropertyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.RemoveProfilePropertyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_RemoveProfilePropertyPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_RemoveProfilePropertyPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "RemoveProfilePropertyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetProfilePropertyPayload_user(ctx context.Context, field graphql.CollectedField, obj *model.SetProfilePropertyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetProfilePropertyPayload_user,
-		func(ctx context.Context) (any, error) {
-			return obj.User, nil
-		},
-		nil,
-		ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetProfilePropertyPayload_user(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetProfilePropertyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SetProfilePropertyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SetProfilePropertyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SetProfilePropertyPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_SetProfilePropertyPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SetProfilePropertyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UpdateProfilePropertyPayload_property(ctx context.Context, field graphql.CollectedField, obj *model.UpdateProfilePropertyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UpdateProfilePropertyPayload_property,
-		func(ctx context.Context) (any, error) {
-			return obj.Property, nil
-		},
-		nil,
-		ec.marshalOProfileProperty2ᚖplazaᚋgraphᚋmodelᚐProfileProperty,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_UpdateProfilePropertyPayload_property(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateProfilePropertyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "key":
-				return ec.fieldContext_ProfileProperty_key(ctx, field)
-			case "label":
-				return ec.fieldContext_ProfileProperty_label(ctx, field)
-			case "type":
-				return ec.fieldContext_ProfileProperty_type(ctx, field)
-			case "choices":
-				return ec.fieldContext_ProfileProperty_choices(ctx, field)
-			case "searchable":
-				return ec.fieldContext_ProfileProperty_searchable(ctx, field)
-			case "defaultVisibility":
-				return ec.fieldContext_ProfileProperty_defaultVisibility(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ProfileProperty", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UpdateProfilePropertyPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.UpdateProfilePropertyPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UpdateProfilePropertyPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UpdateProfilePropertyPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UpdateProfilePropertyPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UserProperty_property(ctx context.Context, field graphql.CollectedField, obj *model.UserProperty) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UserProperty_property,
-		func(ctx context.Context) (any, error) {
-			return obj.Property(), nil
-		},
-		nil,
-		ec.marshalNProfileProperty2ᚖplazaᚋgraphᚋmodelᚐProfileProperty,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UserProperty_property(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserProperty",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "key":
-				return ec.fieldContext_ProfileProperty_key(ctx, field)
-			case "label":
-				return ec.fieldContext_ProfileProperty_label(ctx, field)
-			case "type":
-				return ec.fieldContext_ProfileProperty_type(ctx, field)
-			case "choices":
-				return ec.fieldContext_ProfileProperty_choices(ctx, field)
-			case "searchable":
-				return ec.fieldContext_ProfileProperty_searchable(ctx, field)
-			case "defaultVisibility":
-				return ec.fieldContext_ProfileProperty_defaultVisibility(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ProfileProperty", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UserProperty_value(ctx context.Context, field graphql.CollectedField, obj *model.UserProperty) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UserProperty_value,
-		func(ctx context.Context) (any, error) {
-			return obj.Value, nil
-		},
-		nil,
-		ec.marshalNPropertyValue2interface,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UserProperty_value(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserProperty",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type PropertyValue does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UserProperty_visibility(ctx context.Context, field graphql.CollectedField, obj *model.UserProperty) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UserProperty_visibility,
-		func(ctx context.Context) (any, error) {
-			return obj.Visibility, nil
-		},
-		nil,
-		ec.marshalNVisibility2plazaᚋsocialᚐVisibility,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UserProperty_visibility(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserProperty",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Visibility does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _UserProperty_value(ctx context.Context, field graphql.CollectedField, obj *model.UserProperty) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "UserProperty", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (any, error) {
+		return obj.Value, nil
+	}, ec.marshalNPropertyValue2interface)
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -1033,319 +395,151 @@ func (ec *executionContext) unmarshalInputUpdateProfilePropertyInput(ctx context
 var clearProfilePropertyPayloadImplementors = []string{"ClearProfilePropertyPayload"}
 
 func (ec *executionContext) _ClearProfilePropertyPayload(ctx context.Context, sel ast.SelectionSet, obj *model.ClearProfilePropertyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, clearProfilePropertyPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, clearProfilePropertyPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ClearProfilePropertyPayload")
 		case "user":
-			out.Values[i] = ec._ClearProfilePropertyPayload_user(ctx, field, obj)
+			out.Set(i, false, ec._ClearProfilePropertyPayload_user(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._ClearProfilePropertyPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._ClearProfilePropertyPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var defineProfilePropertyPayloadImplementors = []string{"DefineProfilePropertyPayload"}
 
 func (ec *executionContext) _DefineProfilePropertyPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DefineProfilePropertyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, defineProfilePropertyPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, defineProfilePropertyPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("DefineProfilePropertyPayload")
 		case "property":
-			out.Values[i] = ec._DefineProfilePropertyPayload_property(ctx, field, obj)
+			out.Set(i, false, ec._DefineProfilePropertyPayload_property(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._DefineProfilePropertyPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._DefineProfilePropertyPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var profilePropertyImplementors = []string{"ProfileProperty"}
 
 func (ec *executionContext) _ProfileProperty(ctx context.Context, sel ast.SelectionSet, obj *model.ProfileProperty) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, profilePropertyImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, profilePropertyImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("ProfileProperty")
 		case "key":
-			out.Values[i] = ec._ProfileProperty_key(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Key))
 		case "label":
-			out.Values[i] = ec._ProfileProperty_label(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Label))
 		case "type":
-			out.Values[i] = ec._ProfileProperty_type(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNPropertyType2plazaᚋsocialᚐPropertyType(ctx, field.Selections, obj.Type))
 		case "choices":
-			out.Values[i] = ec._ProfileProperty_choices(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2ᚕstringᚄ(ctx, field.Selections, obj.Choices()))
 		case "searchable":
-			out.Values[i] = ec._ProfileProperty_searchable(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNBoolean2bool(ctx, field.Selections, obj.Searchable))
 		case "defaultVisibility":
-			out.Values[i] = ec._ProfileProperty_defaultVisibility(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNVisibility2plazaᚋsocialᚐVisibility(ctx, field.Selections, obj.DefaultVisibility()))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var removeProfilePropertyPayloadImplementors = []string{"RemoveProfilePropertyPayload"}
 
 func (ec *executionContext) _RemoveProfilePropertyPayload(ctx context.Context, sel ast.SelectionSet, obj *model.RemoveProfilePropertyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, removeProfilePropertyPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, removeProfilePropertyPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("RemoveProfilePropertyPayload")
 		case "removedKey":
-			out.Values[i] = ec._RemoveProfilePropertyPayload_removedKey(ctx, field, obj)
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.RemovedKey))
 		case "userErrors":
-			out.Values[i] = ec._RemoveProfilePropertyPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._RemoveProfilePropertyPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var setProfilePropertyPayloadImplementors = []string{"SetProfilePropertyPayload"}
 
 func (ec *executionContext) _SetProfilePropertyPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SetProfilePropertyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, setProfilePropertyPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, setProfilePropertyPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("SetProfilePropertyPayload")
 		case "user":
-			out.Values[i] = ec._SetProfilePropertyPayload_user(ctx, field, obj)
+			out.Set(i, false, ec._SetProfilePropertyPayload_user(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._SetProfilePropertyPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._SetProfilePropertyPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var updateProfilePropertyPayloadImplementors = []string{"UpdateProfilePropertyPayload"}
 
 func (ec *executionContext) _UpdateProfilePropertyPayload(ctx context.Context, sel ast.SelectionSet, obj *model.UpdateProfilePropertyPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, updateProfilePropertyPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, updateProfilePropertyPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("UpdateProfilePropertyPayload")
 		case "property":
-			out.Values[i] = ec._UpdateProfilePropertyPayload_property(ctx, field, obj)
+			out.Set(i, false, ec._UpdateProfilePropertyPayload_property(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._UpdateProfilePropertyPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._UpdateProfilePropertyPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var userPropertyImplementors = []string{"UserProperty"}
 
 func (ec *executionContext) _UserProperty(ctx context.Context, sel ast.SelectionSet, obj *model.UserProperty) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userPropertyImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, userPropertyImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("UserProperty")
 		case "property":
-			out.Values[i] = ec._UserProperty_property(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._UserProperty_property(ctx, field, obj))
 		case "value":
-			out.Values[i] = ec._UserProperty_value(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._UserProperty_value(ctx, field, obj))
 		case "visibility":
-			out.Values[i] = ec._UserProperty_visibility(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNVisibility2plazaᚋsocialᚐVisibility(ctx, field.Selections, obj.Visibility))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 // endregion **************************** object.gotpl ****************************

@@ -5,14 +5,13 @@ package generated
 import (
 	"context"
 	"errors"
+	"plaza/graph/answer"
 	"sync/atomic"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/introspection"
 	gqlparser "github.com/vektah/gqlparser/v2"
 	"github.com/vektah/gqlparser/v2/ast"
-
-	"plaza/graph/answer"
 )
 
 // NewExecutableSchema creates an ExecutableSchema from the ResolverRoot interface.
@@ -74,80 +73,13 @@ func (e *executableSchema) Schema() *ast.Schema {
 }
 
 func (e *executableSchema) Complexity(ctx context.Context, typeName, field string, childComplexity int, rawArgs map[string]any) (int, bool) {
-	ec := executionContext{nil, e, 0, 0, nil}
-	_ = ec
 	return 0, false
 }
 
 func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 	opCtx := graphql.GetOperationContext(ctx)
-	ec := executionContext{opCtx, e, 0, 0, make(chan graphql.DeferredResult)}
-	inputUnmarshalMap := graphql.BuildUnmarshalerMap(
-		ec.unmarshalInputAdBidInput,
-		ec.unmarshalInputAdBudgetInput,
-		ec.unmarshalInputAdCapInput,
-		ec.unmarshalInputAdKeywordWeightInput,
-		ec.unmarshalInputAdPlacementInput,
-		ec.unmarshalInputAdScheduleInput,
-		ec.unmarshalInputAddCommentInput,
-		ec.unmarshalInputAddReactionInput,
-		ec.unmarshalInputAddToCircleInput,
-		ec.unmarshalInputAudienceInput,
-		ec.unmarshalInputBlockUserInput,
-		ec.unmarshalInputCheckinInput,
-		ec.unmarshalInputClearProfilePropertyInput,
-		ec.unmarshalInputCreateAdCampaignInput,
-		ec.unmarshalInputCreateAdUnitInput,
-		ec.unmarshalInputCreateAdZoneInput,
-		ec.unmarshalInputCreateAdvertiserInput,
-		ec.unmarshalInputCreateCircleInput,
-		ec.unmarshalInputCreatePostInput,
-		ec.unmarshalInputDefineProfilePropertyInput,
-		ec.unmarshalInputDeleteAccountInput,
-		ec.unmarshalInputDeleteAllMyCommentsInput,
-		ec.unmarshalInputDeleteCircleInput,
-		ec.unmarshalInputDeleteCommentInput,
-		ec.unmarshalInputDeletePostInput,
-		ec.unmarshalInputEditCommentInput,
-		ec.unmarshalInputEditPostInput,
-		ec.unmarshalInputFollowUserInput,
-		ec.unmarshalInputLinkInput,
-		ec.unmarshalInputMuteThreadInput,
-		ec.unmarshalInputMuteUserInput,
-		ec.unmarshalInputPhotoInput,
-		ec.unmarshalInputPictureInput,
-		ec.unmarshalInputPollInput,
-		ec.unmarshalInputPostContentInput,
-		ec.unmarshalInputPropertyCondition,
-		ec.unmarshalInputRecordAdConversionInput,
-		ec.unmarshalInputRecordAdImpressionInput,
-		ec.unmarshalInputRefundAdsInput,
-		ec.unmarshalInputRemoveFromCircleInput,
-		ec.unmarshalInputRemoveProfilePropertyInput,
-		ec.unmarshalInputRemoveReactionInput,
-		ec.unmarshalInputRenameCircleInput,
-		ec.unmarshalInputReplyPolicyInput,
-		ec.unmarshalInputSetAdCampaignStateInput,
-		ec.unmarshalInputSetAdUnitStateInput,
-		ec.unmarshalInputSetCommentOrderInput,
-		ec.unmarshalInputSetPostAudienceInput,
-		ec.unmarshalInputSetProfilePropertyInput,
-		ec.unmarshalInputSetReplyPolicyInput,
-		ec.unmarshalInputSignInInput,
-		ec.unmarshalInputSignUpInput,
-		ec.unmarshalInputStatusInput,
-		ec.unmarshalInputUnblockUserInput,
-		ec.unmarshalInputUnfollowUserInput,
-		ec.unmarshalInputUnmuteThreadInput,
-		ec.unmarshalInputUnmuteUserInput,
-		ec.unmarshalInputUpdateAdCampaignInput,
-		ec.unmarshalInputUpdateAdUnitInput,
-		ec.unmarshalInputUpdateAdZoneInput,
-		ec.unmarshalInputUpdateAdvertiserInput,
-		ec.unmarshalInputUpdateProfileInput,
-		ec.unmarshalInputUpdateProfilePropertyInput,
-		ec.unmarshalInputVotePollInput,
-	)
+	ec := executionContext{OperationContext: opCtx, executableSchema: e}
+
 	first := true
 
 	switch opCtx.Operation.Operation {
@@ -157,7 +89,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 			var data graphql.Marshaler
 			if first {
 				first = false
-				ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
+
 				data = ec._Query(ctx, opCtx.Operation.SelectionSet)
 			} else {
 				if atomic.LoadInt32(&ec.pendingDeferred) > 0 {
@@ -187,7 +119,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 				return nil
 			}
 			first = false
-			ctx = graphql.WithUnmarshalerMap(ctx, inputUnmarshalMap)
+
 			data := ec._Mutation(ctx, opCtx.Operation.SelectionSet)
 			var buf answer.Buffer
 			data.MarshalGQL(&buf)
@@ -222,6 +154,7 @@ func (e *executableSchema) Exec(ctx context.Context) graphql.ResponseHandler {
 type executionContext struct {
 	*graphql.OperationContext
 	*executableSchema
+	selections      answer.Selections
 	deferred        int32
 	pendingDeferred int32
 	deferredResults chan graphql.DeferredResult

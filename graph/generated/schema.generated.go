@@ -4,17 +4,17 @@ package generated
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"plaza/graph/answer"
 	"plaza/graph/model"
 	"plaza/graph/scalars"
 	"plaza/live"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
+	"github.com/99designs/gqlgen/graphql/introspection"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -783,3763 +783,800 @@ func (ec *executionContext) field_Subscription_commentAdded_args(ctx context.Con
 
 // region    **************************** field.gotpl *****************************
 
-func (ec *executionContext) _CommentAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CommentAdded_cursor,
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _CommentAdded_comment(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CommentAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
+		return ec.resolvers.CommentAdded().Comment(ctx, obj)
+	}, ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment)
 }
 
-func (ec *executionContext) fieldContext_CommentAdded_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CommentAdded",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _DeleteAccountPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DeleteAccountPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "DeleteAccountPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _CommentAdded_event(ctx context.Context, field graphql.CollectedField, obj *live.Item) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CommentAdded_event,
-		func(ctx context.Context) (any, error) {
-			return obj.Event, nil
-		},
-		nil,
-		ec.marshalNLiveEvent2plazaᚋliveᚐChange,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_CommentAdded_event(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CommentAdded",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type LiveEvent does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _CommentAdded_comment(ctx context.Context, field graphql.CollectedField, obj *live.Item) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_CommentAdded_comment,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.CommentAdded().Comment(ctx, obj)
-		},
-		nil,
-		ec.marshalOComment2ᚖplazaᚋgraphᚋmodelᚐComment,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_CommentAdded_comment(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "CommentAdded",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_Comment_id(ctx, field)
-			case "slug":
-				return ec.fieldContext_Comment_slug(ctx, field)
-			case "path":
-				return ec.fieldContext_Comment_path(ctx, field)
-			case "depth":
-				return ec.fieldContext_Comment_depth(ctx, field)
-			case "author":
-				return ec.fieldContext_Comment_author(ctx, field)
-			case "text":
-				return ec.fieldContext_Comment_text(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_Comment_createdAt(ctx, field)
-			case "editedAt":
-				return ec.fieldContext_Comment_editedAt(ctx, field)
-			case "isDeleted":
-				return ec.fieldContext_Comment_isDeleted(ctx, field)
-			case "post":
-				return ec.fieldContext_Comment_post(ctx, field)
-			case "parent":
-				return ec.fieldContext_Comment_parent(ctx, field)
-			case "ancestors":
-				return ec.fieldContext_Comment_ancestors(ctx, field)
-			case "repliesCount":
-				return ec.fieldContext_Comment_repliesCount(ctx, field)
-			case "replies":
-				return ec.fieldContext_Comment_replies(ctx, field)
-			case "discussion":
-				return ec.fieldContext_Comment_discussion(ctx, field)
-			case "viewerCanReply":
-				return ec.fieldContext_Comment_viewerCanReply(ctx, field)
-			case "viewerCanEdit":
-				return ec.fieldContext_Comment_viewerCanEdit(ctx, field)
-			case "viewerCanDelete":
-				return ec.fieldContext_Comment_viewerCanDelete(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Comment", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _DeleteAccountPayload_deletedUserId(ctx context.Context, field graphql.CollectedField, obj *model.DeleteAccountPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_DeleteAccountPayload_deletedUserId,
-		func(ctx context.Context) (any, error) {
-			return obj.DeletedUserID, nil
-		},
-		nil,
-		ec.marshalOID2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_DeleteAccountPayload_deletedUserId(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeleteAccountPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type ID does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _DeleteAccountPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.DeleteAccountPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_DeleteAccountPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_DeleteAccountPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "DeleteAccountPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_signUp(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_signUp,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().SignUp(ctx, fc.Args["input"].(model.SignUpInput))
-		},
-		nil,
-		ec.marshalOSignUpPayload2ᚖplazaᚋgraphᚋmodelᚐSignUpPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_signUp(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "token":
-				return ec.fieldContext_SignUpPayload_token(ctx, field)
-			case "viewer":
-				return ec.fieldContext_SignUpPayload_viewer(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_SignUpPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type SignUpPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_signUp(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SignUpPayload, error) {
+		var nothing *model.SignUpPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_signUp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_signUp_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().SignUp(ctx, fc.Args["input"].(model.SignUpInput))
+	}, ec.marshalOSignUpPayload2ᚖplazaᚋgraphᚋmodelᚐSignUpPayload)
 }
 
-func (ec *executionContext) _Mutation_signIn(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_signIn,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().SignIn(ctx, fc.Args["input"].(model.SignInInput))
-		},
-		nil,
-		ec.marshalOSignInPayload2ᚖplazaᚋgraphᚋmodelᚐSignInPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_signIn(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "token":
-				return ec.fieldContext_SignInPayload_token(ctx, field)
-			case "viewer":
-				return ec.fieldContext_SignInPayload_viewer(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_SignInPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type SignInPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_signIn(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SignInPayload, error) {
+		var nothing *model.SignInPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_signIn_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_signIn_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().SignIn(ctx, fc.Args["input"].(model.SignInInput))
+	}, ec.marshalOSignInPayload2ᚖplazaᚋgraphᚋmodelᚐSignInPayload)
 }
 
-func (ec *executionContext) _Mutation_signOut(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_signOut,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.Mutation().SignOut(ctx)
-		},
-		nil,
-		ec.marshalOSignOutPayload2ᚖplazaᚋgraphᚋmodelᚐSignOutPayload,
-		true,
-		false,
-	)
+func (ec *executionContext) _Mutation_signOut(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SignOutPayload, error) {
+		return ec.resolvers.Mutation().SignOut(ctx)
+	}, ec.marshalOSignOutPayload2ᚖplazaᚋgraphᚋmodelᚐSignOutPayload)
 }
 
-func (ec *executionContext) fieldContext_Mutation_signOut(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "userErrors":
-				return ec.fieldContext_SignOutPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type SignOutPayload", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Mutation_deleteAccount(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_deleteAccount,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().DeleteAccount(ctx, fc.Args["input"].(model.DeleteAccountInput))
-		},
-		nil,
-		ec.marshalODeleteAccountPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAccountPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_deleteAccount(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "deletedUserId":
-				return ec.fieldContext_DeleteAccountPayload_deletedUserId(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_DeleteAccountPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type DeleteAccountPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_deleteAccount(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.DeleteAccountPayload, error) {
+		var nothing *model.DeleteAccountPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_deleteAccount_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteAccount_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().DeleteAccount(ctx, fc.Args["input"].(model.DeleteAccountInput))
+	}, ec.marshalODeleteAccountPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAccountPayload)
 }
 
-func (ec *executionContext) _Mutation_recordAdImpression(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_recordAdImpression,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().RecordAdImpression(ctx, fc.Args["input"].(model.RecordAdImpressionInput))
-		},
-		nil,
-		ec.marshalORecordAdImpressionPayload2ᚖplazaᚋgraphᚋmodelᚐRecordAdImpressionPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_recordAdImpression(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "recorded":
-				return ec.fieldContext_RecordAdImpressionPayload_recorded(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_RecordAdImpressionPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type RecordAdImpressionPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_recordAdImpression(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RecordAdImpressionPayload, error) {
+		var nothing *model.RecordAdImpressionPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_recordAdImpression_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_recordAdImpression_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().RecordAdImpression(ctx, fc.Args["input"].(model.RecordAdImpressionInput))
+	}, ec.marshalORecordAdImpressionPayload2ᚖplazaᚋgraphᚋmodelᚐRecordAdImpressionPayload)
 }
 
-func (ec *executionContext) _Mutation_recordAdConversion(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_recordAdConversion,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().RecordAdConversion(ctx, fc.Args["input"].(model.RecordAdConversionInput))
-		},
-		nil,
-		ec.marshalORecordAdConversionPayload2ᚖplazaᚋgraphᚋmodelᚐRecordAdConversionPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_recordAdConversion(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "recorded":
-				return ec.fieldContext_RecordAdConversionPayload_recorded(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_RecordAdConversionPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type RecordAdConversionPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_recordAdConversion(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RecordAdConversionPayload, error) {
+		var nothing *model.RecordAdConversionPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_recordAdConversion_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_recordAdConversion_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().RecordAdConversion(ctx, fc.Args["input"].(model.RecordAdConversionInput))
+	}, ec.marshalORecordAdConversionPayload2ᚖplazaᚋgraphᚋmodelᚐRecordAdConversionPayload)
 }
 
-func (ec *executionContext) _Mutation_createAdvertiser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_createAdvertiser,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().CreateAdvertiser(ctx, fc.Args["input"].(model.CreateAdvertiserInput))
-		},
-		nil,
-		ec.marshalOCreateAdvertiserPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdvertiserPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_createAdvertiser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "advertiser":
-				return ec.fieldContext_CreateAdvertiserPayload_advertiser(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_CreateAdvertiserPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CreateAdvertiserPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_createAdvertiser(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.CreateAdvertiserPayload, error) {
+		var nothing *model.CreateAdvertiserPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_createAdvertiser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createAdvertiser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().CreateAdvertiser(ctx, fc.Args["input"].(model.CreateAdvertiserInput))
+	}, ec.marshalOCreateAdvertiserPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdvertiserPayload)
 }
 
-func (ec *executionContext) _Mutation_updateAdvertiser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_updateAdvertiser,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().UpdateAdvertiser(ctx, fc.Args["input"].(model.UpdateAdvertiserInput))
-		},
-		nil,
-		ec.marshalOUpdateAdvertiserPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdvertiserPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_updateAdvertiser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "advertiser":
-				return ec.fieldContext_UpdateAdvertiserPayload_advertiser(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_UpdateAdvertiserPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UpdateAdvertiserPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_updateAdvertiser(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UpdateAdvertiserPayload, error) {
+		var nothing *model.UpdateAdvertiserPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_updateAdvertiser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateAdvertiser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().UpdateAdvertiser(ctx, fc.Args["input"].(model.UpdateAdvertiserInput))
+	}, ec.marshalOUpdateAdvertiserPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdvertiserPayload)
 }
 
-func (ec *executionContext) _Mutation_createAdCampaign(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_createAdCampaign,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().CreateAdCampaign(ctx, fc.Args["input"].(model.CreateAdCampaignInput))
-		},
-		nil,
-		ec.marshalOCreateAdCampaignPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdCampaignPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_createAdCampaign(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "campaign":
-				return ec.fieldContext_CreateAdCampaignPayload_campaign(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_CreateAdCampaignPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CreateAdCampaignPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_createAdCampaign(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.CreateAdCampaignPayload, error) {
+		var nothing *model.CreateAdCampaignPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_createAdCampaign_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createAdCampaign_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().CreateAdCampaign(ctx, fc.Args["input"].(model.CreateAdCampaignInput))
+	}, ec.marshalOCreateAdCampaignPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdCampaignPayload)
 }
 
-func (ec *executionContext) _Mutation_updateAdCampaign(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_updateAdCampaign,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().UpdateAdCampaign(ctx, fc.Args["input"].(model.UpdateAdCampaignInput))
-		},
-		nil,
-		ec.marshalOUpdateAdCampaignPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdCampaignPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_updateAdCampaign(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "campaign":
-				return ec.fieldContext_UpdateAdCampaignPayload_campaign(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_UpdateAdCampaignPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UpdateAdCampaignPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_updateAdCampaign(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UpdateAdCampaignPayload, error) {
+		var nothing *model.UpdateAdCampaignPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_updateAdCampaign_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateAdCampaign_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().UpdateAdCampaign(ctx, fc.Args["input"].(model.UpdateAdCampaignInput))
+	}, ec.marshalOUpdateAdCampaignPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdCampaignPayload)
 }
 
-func (ec *executionContext) _Mutation_setAdCampaignState(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_setAdCampaignState,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().SetAdCampaignState(ctx, fc.Args["input"].(model.SetAdCampaignStateInput))
-		},
-		nil,
-		ec.marshalOSetAdCampaignStatePayload2ᚖplazaᚋgraphᚋmodelᚐSetAdCampaignStatePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_setAdCampaignState(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "campaign":
-				return ec.fieldContext_SetAdCampaignStatePayload_campaign(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_SetAdCampaignStatePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type SetAdCampaignStatePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_setAdCampaignState(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SetAdCampaignStatePayload, error) {
+		var nothing *model.SetAdCampaignStatePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_setAdCampaignState_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_setAdCampaignState_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().SetAdCampaignState(ctx, fc.Args["input"].(model.SetAdCampaignStateInput))
+	}, ec.marshalOSetAdCampaignStatePayload2ᚖplazaᚋgraphᚋmodelᚐSetAdCampaignStatePayload)
 }
 
-func (ec *executionContext) _Mutation_createAdZone(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_createAdZone,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().CreateAdZone(ctx, fc.Args["input"].(model.CreateAdZoneInput))
-		},
-		nil,
-		ec.marshalOCreateAdZonePayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdZonePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_createAdZone(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "zone":
-				return ec.fieldContext_CreateAdZonePayload_zone(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_CreateAdZonePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CreateAdZonePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_createAdZone(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.CreateAdZonePayload, error) {
+		var nothing *model.CreateAdZonePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_createAdZone_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createAdZone_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().CreateAdZone(ctx, fc.Args["input"].(model.CreateAdZoneInput))
+	}, ec.marshalOCreateAdZonePayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdZonePayload)
 }
 
-func (ec *executionContext) _Mutation_updateAdZone(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_updateAdZone,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().UpdateAdZone(ctx, fc.Args["input"].(model.UpdateAdZoneInput))
-		},
-		nil,
-		ec.marshalOUpdateAdZonePayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdZonePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_updateAdZone(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "zone":
-				return ec.fieldContext_UpdateAdZonePayload_zone(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_UpdateAdZonePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UpdateAdZonePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_updateAdZone(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UpdateAdZonePayload, error) {
+		var nothing *model.UpdateAdZonePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_updateAdZone_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateAdZone_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().UpdateAdZone(ctx, fc.Args["input"].(model.UpdateAdZoneInput))
+	}, ec.marshalOUpdateAdZonePayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdZonePayload)
 }
 
-func (ec *executionContext) _Mutation_createAdUnit(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_createAdUnit,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().CreateAdUnit(ctx, fc.Args["input"].(model.CreateAdUnitInput))
-		},
-		nil,
-		ec.marshalOCreateAdUnitPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdUnitPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_createAdUnit(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "unit":
-				return ec.fieldContext_CreateAdUnitPayload_unit(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_CreateAdUnitPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CreateAdUnitPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_createAdUnit(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.CreateAdUnitPayload, error) {
+		var nothing *model.CreateAdUnitPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_createAdUnit_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createAdUnit_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().CreateAdUnit(ctx, fc.Args["input"].(model.CreateAdUnitInput))
+	}, ec.marshalOCreateAdUnitPayload2ᚖplazaᚋgraphᚋmodelᚐCreateAdUnitPayload)
 }
 
-func (ec *executionContext) _Mutation_updateAdUnit(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_updateAdUnit,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().UpdateAdUnit(ctx, fc.Args["input"].(model.UpdateAdUnitInput))
-		},
-		nil,
-		ec.marshalOUpdateAdUnitPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdUnitPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_updateAdUnit(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "unit":
-				return ec.fieldContext_UpdateAdUnitPayload_unit(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_UpdateAdUnitPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UpdateAdUnitPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_updateAdUnit(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UpdateAdUnitPayload, error) {
+		var nothing *model.UpdateAdUnitPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_updateAdUnit_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateAdUnit_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().UpdateAdUnit(ctx, fc.Args["input"].(model.UpdateAdUnitInput))
+	}, ec.marshalOUpdateAdUnitPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateAdUnitPayload)
 }
 
-func (ec *executionContext) _Mutation_setAdUnitState(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_setAdUnitState,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().SetAdUnitState(ctx, fc.Args["input"].(model.SetAdUnitStateInput))
-		},
-		nil,
-		ec.marshalOSetAdUnitStatePayload2ᚖplazaᚋgraphᚋmodelᚐSetAdUnitStatePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_setAdUnitState(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "unit":
-				return ec.fieldContext_SetAdUnitStatePayload_unit(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_SetAdUnitStatePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type SetAdUnitStatePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_setAdUnitState(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SetAdUnitStatePayload, error) {
+		var nothing *model.SetAdUnitStatePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_setAdUnitState_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_setAdUnitState_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().SetAdUnitState(ctx, fc.Args["input"].(model.SetAdUnitStateInput))
+	}, ec.marshalOSetAdUnitStatePayload2ᚖplazaᚋgraphᚋmodelᚐSetAdUnitStatePayload)
 }
 
-func (ec *executionContext) _Mutation_refundAds(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_refundAds,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().RefundAds(ctx, fc.Args["input"].(model.RefundAdsInput))
-		},
-		nil,
-		ec.marshalORefundAdsPayload2ᚖplazaᚋgraphᚋmodelᚐRefundAdsPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_refundAds(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "refund":
-				return ec.fieldContext_RefundAdsPayload_refund(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_RefundAdsPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type RefundAdsPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_refundAds(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RefundAdsPayload, error) {
+		var nothing *model.RefundAdsPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_refundAds_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_refundAds_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().RefundAds(ctx, fc.Args["input"].(model.RefundAdsInput))
+	}, ec.marshalORefundAdsPayload2ᚖplazaᚋgraphᚋmodelᚐRefundAdsPayload)
 }
 
-func (ec *executionContext) _Mutation_createCircle(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_createCircle,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().CreateCircle(ctx, fc.Args["input"].(model.CreateCircleInput))
-		},
-		nil,
-		ec.marshalOCreateCirclePayload2ᚖplazaᚋgraphᚋmodelᚐCreateCirclePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_createCircle(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "circle":
-				return ec.fieldContext_CreateCirclePayload_circle(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_CreateCirclePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CreateCirclePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_createCircle(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.CreateCirclePayload, error) {
+		var nothing *model.CreateCirclePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_createCircle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createCircle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().CreateCircle(ctx, fc.Args["input"].(model.CreateCircleInput))
+	}, ec.marshalOCreateCirclePayload2ᚖplazaᚋgraphᚋmodelᚐCreateCirclePayload)
 }
 
-func (ec *executionContext) _Mutation_renameCircle(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_renameCircle,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().RenameCircle(ctx, fc.Args["input"].(model.RenameCircleInput))
-		},
-		nil,
-		ec.marshalORenameCirclePayload2ᚖplazaᚋgraphᚋmodelᚐRenameCirclePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_renameCircle(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "circle":
-				return ec.fieldContext_RenameCirclePayload_circle(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_RenameCirclePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type RenameCirclePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_renameCircle(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RenameCirclePayload, error) {
+		var nothing *model.RenameCirclePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_renameCircle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_renameCircle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().RenameCircle(ctx, fc.Args["input"].(model.RenameCircleInput))
+	}, ec.marshalORenameCirclePayload2ᚖplazaᚋgraphᚋmodelᚐRenameCirclePayload)
 }
 
-func (ec *executionContext) _Mutation_deleteCircle(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_deleteCircle,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().DeleteCircle(ctx, fc.Args["input"].(model.DeleteCircleInput))
-		},
-		nil,
-		ec.marshalODeleteCirclePayload2ᚖplazaᚋgraphᚋmodelᚐDeleteCirclePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_deleteCircle(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "deletedCircleId":
-				return ec.fieldContext_DeleteCirclePayload_deletedCircleId(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_DeleteCirclePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type DeleteCirclePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_deleteCircle(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.DeleteCirclePayload, error) {
+		var nothing *model.DeleteCirclePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_deleteCircle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteCircle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().DeleteCircle(ctx, fc.Args["input"].(model.DeleteCircleInput))
+	}, ec.marshalODeleteCirclePayload2ᚖplazaᚋgraphᚋmodelᚐDeleteCirclePayload)
 }
 
-func (ec *executionContext) _Mutation_addToCircle(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_addToCircle,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().AddToCircle(ctx, fc.Args["input"].(model.AddToCircleInput))
-		},
-		nil,
-		ec.marshalOAddToCirclePayload2ᚖplazaᚋgraphᚋmodelᚐAddToCirclePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_addToCircle(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "circle":
-				return ec.fieldContext_AddToCirclePayload_circle(ctx, field)
-			case "user":
-				return ec.fieldContext_AddToCirclePayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_AddToCirclePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AddToCirclePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_addToCircle(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AddToCirclePayload, error) {
+		var nothing *model.AddToCirclePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_addToCircle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_addToCircle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().AddToCircle(ctx, fc.Args["input"].(model.AddToCircleInput))
+	}, ec.marshalOAddToCirclePayload2ᚖplazaᚋgraphᚋmodelᚐAddToCirclePayload)
 }
 
-func (ec *executionContext) _Mutation_removeFromCircle(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_removeFromCircle,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().RemoveFromCircle(ctx, fc.Args["input"].(model.RemoveFromCircleInput))
-		},
-		nil,
-		ec.marshalORemoveFromCirclePayload2ᚖplazaᚋgraphᚋmodelᚐRemoveFromCirclePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_removeFromCircle(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "circle":
-				return ec.fieldContext_RemoveFromCirclePayload_circle(ctx, field)
-			case "user":
-				return ec.fieldContext_RemoveFromCirclePayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_RemoveFromCirclePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type RemoveFromCirclePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_removeFromCircle(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RemoveFromCirclePayload, error) {
+		var nothing *model.RemoveFromCirclePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_removeFromCircle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_removeFromCircle_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().RemoveFromCircle(ctx, fc.Args["input"].(model.RemoveFromCircleInput))
+	}, ec.marshalORemoveFromCirclePayload2ᚖplazaᚋgraphᚋmodelᚐRemoveFromCirclePayload)
 }
 
-func (ec *executionContext) _Mutation_addComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_addComment,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().AddComment(ctx, fc.Args["input"].(model.AddCommentInput))
-		},
-		nil,
-		ec.marshalOAddCommentPayload2ᚖplazaᚋgraphᚋmodelᚐAddCommentPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_addComment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "comment":
-				return ec.fieldContext_AddCommentPayload_comment(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_AddCommentPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AddCommentPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_addComment(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AddCommentPayload, error) {
+		var nothing *model.AddCommentPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_addComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_addComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().AddComment(ctx, fc.Args["input"].(model.AddCommentInput))
+	}, ec.marshalOAddCommentPayload2ᚖplazaᚋgraphᚋmodelᚐAddCommentPayload)
 }
 
-func (ec *executionContext) _Mutation_editComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_editComment,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().EditComment(ctx, fc.Args["input"].(model.EditCommentInput))
-		},
-		nil,
-		ec.marshalOEditCommentPayload2ᚖplazaᚋgraphᚋmodelᚐEditCommentPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_editComment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "comment":
-				return ec.fieldContext_EditCommentPayload_comment(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_EditCommentPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type EditCommentPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_editComment(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.EditCommentPayload, error) {
+		var nothing *model.EditCommentPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_editComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_editComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().EditComment(ctx, fc.Args["input"].(model.EditCommentInput))
+	}, ec.marshalOEditCommentPayload2ᚖplazaᚋgraphᚋmodelᚐEditCommentPayload)
 }
 
-func (ec *executionContext) _Mutation_deleteComment(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_deleteComment,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().DeleteComment(ctx, fc.Args["input"].(model.DeleteCommentInput))
-		},
-		nil,
-		ec.marshalODeleteCommentPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteCommentPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_deleteComment(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "deletedCommentId":
-				return ec.fieldContext_DeleteCommentPayload_deletedCommentId(ctx, field)
-			case "comment":
-				return ec.fieldContext_DeleteCommentPayload_comment(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_DeleteCommentPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type DeleteCommentPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_deleteComment(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.DeleteCommentPayload, error) {
+		var nothing *model.DeleteCommentPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_deleteComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteComment_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().DeleteComment(ctx, fc.Args["input"].(model.DeleteCommentInput))
+	}, ec.marshalODeleteCommentPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteCommentPayload)
 }
 
-func (ec *executionContext) _Mutation_deleteAllMyComments(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_deleteAllMyComments,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().DeleteAllMyComments(ctx, fc.Args["input"].(model.DeleteAllMyCommentsInput))
-		},
-		nil,
-		ec.marshalODeleteAllMyCommentsPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAllMyCommentsPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_deleteAllMyComments(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "remainingCount":
-				return ec.fieldContext_DeleteAllMyCommentsPayload_remainingCount(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_DeleteAllMyCommentsPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type DeleteAllMyCommentsPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_deleteAllMyComments(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.DeleteAllMyCommentsPayload, error) {
+		var nothing *model.DeleteAllMyCommentsPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_deleteAllMyComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deleteAllMyComments_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().DeleteAllMyComments(ctx, fc.Args["input"].(model.DeleteAllMyCommentsInput))
+	}, ec.marshalODeleteAllMyCommentsPayload2ᚖplazaᚋgraphᚋmodelᚐDeleteAllMyCommentsPayload)
 }
 
-func (ec *executionContext) _Mutation_createPost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_createPost,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().CreatePost(ctx, fc.Args["input"].(model.CreatePostInput))
-		},
-		nil,
-		ec.marshalOCreatePostPayload2ᚖplazaᚋgraphᚋmodelᚐCreatePostPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_createPost(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "post":
-				return ec.fieldContext_CreatePostPayload_post(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_CreatePostPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CreatePostPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_createPost(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.CreatePostPayload, error) {
+		var nothing *model.CreatePostPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_createPost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_createPost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().CreatePost(ctx, fc.Args["input"].(model.CreatePostInput))
+	}, ec.marshalOCreatePostPayload2ᚖplazaᚋgraphᚋmodelᚐCreatePostPayload)
 }
 
-func (ec *executionContext) _Mutation_editPost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_editPost,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().EditPost(ctx, fc.Args["input"].(model.EditPostInput))
-		},
-		nil,
-		ec.marshalOEditPostPayload2ᚖplazaᚋgraphᚋmodelᚐEditPostPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_editPost(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "post":
-				return ec.fieldContext_EditPostPayload_post(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_EditPostPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type EditPostPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_editPost(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.EditPostPayload, error) {
+		var nothing *model.EditPostPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_editPost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_editPost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().EditPost(ctx, fc.Args["input"].(model.EditPostInput))
+	}, ec.marshalOEditPostPayload2ᚖplazaᚋgraphᚋmodelᚐEditPostPayload)
 }
 
-func (ec *executionContext) _Mutation_setPostAudience(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_setPostAudience,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().SetPostAudience(ctx, fc.Args["input"].(model.SetPostAudienceInput))
-		},
-		nil,
-		ec.marshalOSetPostAudiencePayload2ᚖplazaᚋgraphᚋmodelᚐSetPostAudiencePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_setPostAudience(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "post":
-				return ec.fieldContext_SetPostAudiencePayload_post(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_SetPostAudiencePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type SetPostAudiencePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_setPostAudience(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SetPostAudiencePayload, error) {
+		var nothing *model.SetPostAudiencePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_setPostAudience_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_setPostAudience_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().SetPostAudience(ctx, fc.Args["input"].(model.SetPostAudienceInput))
+	}, ec.marshalOSetPostAudiencePayload2ᚖplazaᚋgraphᚋmodelᚐSetPostAudiencePayload)
 }
 
-func (ec *executionContext) _Mutation_setReplyPolicy(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_setReplyPolicy,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().SetReplyPolicy(ctx, fc.Args["input"].(model.SetReplyPolicyInput))
-		},
-		nil,
-		ec.marshalOSetReplyPolicyPayload2ᚖplazaᚋgraphᚋmodelᚐSetReplyPolicyPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_setReplyPolicy(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "post":
-				return ec.fieldContext_SetReplyPolicyPayload_post(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_SetReplyPolicyPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type SetReplyPolicyPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_setReplyPolicy(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SetReplyPolicyPayload, error) {
+		var nothing *model.SetReplyPolicyPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_setReplyPolicy_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_setReplyPolicy_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().SetReplyPolicy(ctx, fc.Args["input"].(model.SetReplyPolicyInput))
+	}, ec.marshalOSetReplyPolicyPayload2ᚖplazaᚋgraphᚋmodelᚐSetReplyPolicyPayload)
 }
 
-func (ec *executionContext) _Mutation_setCommentOrder(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_setCommentOrder,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().SetCommentOrder(ctx, fc.Args["input"].(model.SetCommentOrderInput))
-		},
-		nil,
-		ec.marshalOSetCommentOrderPayload2ᚖplazaᚋgraphᚋmodelᚐSetCommentOrderPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_setCommentOrder(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "post":
-				return ec.fieldContext_SetCommentOrderPayload_post(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_SetCommentOrderPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type SetCommentOrderPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_setCommentOrder(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SetCommentOrderPayload, error) {
+		var nothing *model.SetCommentOrderPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_setCommentOrder_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_setCommentOrder_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().SetCommentOrder(ctx, fc.Args["input"].(model.SetCommentOrderInput))
+	}, ec.marshalOSetCommentOrderPayload2ᚖplazaᚋgraphᚋmodelᚐSetCommentOrderPayload)
 }
 
-func (ec *executionContext) _Mutation_muteThread(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_muteThread,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().MuteThread(ctx, fc.Args["input"].(model.MuteThreadInput))
-		},
-		nil,
-		ec.marshalOMuteThreadPayload2ᚖplazaᚋgraphᚋmodelᚐMuteThreadPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_muteThread(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "post":
-				return ec.fieldContext_MuteThreadPayload_post(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_MuteThreadPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type MuteThreadPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_muteThread(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.MuteThreadPayload, error) {
+		var nothing *model.MuteThreadPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_muteThread_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_muteThread_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().MuteThread(ctx, fc.Args["input"].(model.MuteThreadInput))
+	}, ec.marshalOMuteThreadPayload2ᚖplazaᚋgraphᚋmodelᚐMuteThreadPayload)
 }
 
-func (ec *executionContext) _Mutation_unmuteThread(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_unmuteThread,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().UnmuteThread(ctx, fc.Args["input"].(model.UnmuteThreadInput))
-		},
-		nil,
-		ec.marshalOUnmuteThreadPayload2ᚖplazaᚋgraphᚋmodelᚐUnmuteThreadPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_unmuteThread(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "post":
-				return ec.fieldContext_UnmuteThreadPayload_post(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_UnmuteThreadPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UnmuteThreadPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_unmuteThread(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UnmuteThreadPayload, error) {
+		var nothing *model.UnmuteThreadPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_unmuteThread_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_unmuteThread_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().UnmuteThread(ctx, fc.Args["input"].(model.UnmuteThreadInput))
+	}, ec.marshalOUnmuteThreadPayload2ᚖplazaᚋgraphᚋmodelᚐUnmuteThreadPayload)
 }
 
-func (ec *executionContext) _Mutation_deletePost(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_deletePost,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().DeletePost(ctx, fc.Args["input"].(model.DeletePostInput))
-		},
-		nil,
-		ec.marshalODeletePostPayload2ᚖplazaᚋgraphᚋmodelᚐDeletePostPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_deletePost(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "deletedPostId":
-				return ec.fieldContext_DeletePostPayload_deletedPostId(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_DeletePostPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type DeletePostPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_deletePost(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.DeletePostPayload, error) {
+		var nothing *model.DeletePostPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_deletePost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_deletePost_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().DeletePost(ctx, fc.Args["input"].(model.DeletePostInput))
+	}, ec.marshalODeletePostPayload2ᚖplazaᚋgraphᚋmodelᚐDeletePostPayload)
 }
 
-func (ec *executionContext) _Mutation_votePoll(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_votePoll,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().VotePoll(ctx, fc.Args["input"].(model.VotePollInput))
-		},
-		nil,
-		ec.marshalOVotePollPayload2ᚖplazaᚋgraphᚋmodelᚐVotePollPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_votePoll(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "post":
-				return ec.fieldContext_VotePollPayload_post(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_VotePollPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type VotePollPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_votePoll(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.VotePollPayload, error) {
+		var nothing *model.VotePollPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_votePoll_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_votePoll_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().VotePoll(ctx, fc.Args["input"].(model.VotePollInput))
+	}, ec.marshalOVotePollPayload2ᚖplazaᚋgraphᚋmodelᚐVotePollPayload)
 }
 
-func (ec *executionContext) _Mutation_addReaction(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_addReaction,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().AddReaction(ctx, fc.Args["input"].(model.AddReactionInput))
-		},
-		nil,
-		ec.marshalOAddReactionPayload2ᚖplazaᚋgraphᚋmodelᚐAddReactionPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_addReaction(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "post":
-				return ec.fieldContext_AddReactionPayload_post(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_AddReactionPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AddReactionPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_addReaction(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AddReactionPayload, error) {
+		var nothing *model.AddReactionPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_addReaction_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_addReaction_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().AddReaction(ctx, fc.Args["input"].(model.AddReactionInput))
+	}, ec.marshalOAddReactionPayload2ᚖplazaᚋgraphᚋmodelᚐAddReactionPayload)
 }
 
-func (ec *executionContext) _Mutation_removeReaction(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_removeReaction,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().RemoveReaction(ctx, fc.Args["input"].(model.RemoveReactionInput))
-		},
-		nil,
-		ec.marshalORemoveReactionPayload2ᚖplazaᚋgraphᚋmodelᚐRemoveReactionPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_removeReaction(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "post":
-				return ec.fieldContext_RemoveReactionPayload_post(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_RemoveReactionPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type RemoveReactionPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_removeReaction(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RemoveReactionPayload, error) {
+		var nothing *model.RemoveReactionPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_removeReaction_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_removeReaction_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().RemoveReaction(ctx, fc.Args["input"].(model.RemoveReactionInput))
+	}, ec.marshalORemoveReactionPayload2ᚖplazaᚋgraphᚋmodelᚐRemoveReactionPayload)
 }
 
-func (ec *executionContext) _Mutation_defineProfileProperty(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_defineProfileProperty,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().DefineProfileProperty(ctx, fc.Args["input"].(model.DefineProfilePropertyInput))
-		},
-		nil,
-		ec.marshalODefineProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐDefineProfilePropertyPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_defineProfileProperty(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "property":
-				return ec.fieldContext_DefineProfilePropertyPayload_property(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_DefineProfilePropertyPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type DefineProfilePropertyPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_defineProfileProperty(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.DefineProfilePropertyPayload, error) {
+		var nothing *model.DefineProfilePropertyPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_defineProfileProperty_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_defineProfileProperty_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().DefineProfileProperty(ctx, fc.Args["input"].(model.DefineProfilePropertyInput))
+	}, ec.marshalODefineProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐDefineProfilePropertyPayload)
 }
 
-func (ec *executionContext) _Mutation_updateProfileProperty(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_updateProfileProperty,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().UpdateProfileProperty(ctx, fc.Args["input"].(model.UpdateProfilePropertyInput))
-		},
-		nil,
-		ec.marshalOUpdateProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateProfilePropertyPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_updateProfileProperty(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "property":
-				return ec.fieldContext_UpdateProfilePropertyPayload_property(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_UpdateProfilePropertyPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UpdateProfilePropertyPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_updateProfileProperty(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UpdateProfilePropertyPayload, error) {
+		var nothing *model.UpdateProfilePropertyPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_updateProfileProperty_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateProfileProperty_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().UpdateProfileProperty(ctx, fc.Args["input"].(model.UpdateProfilePropertyInput))
+	}, ec.marshalOUpdateProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐUpdateProfilePropertyPayload)
 }
 
-func (ec *executionContext) _Mutation_removeProfileProperty(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_removeProfileProperty,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().RemoveProfileProperty(ctx, fc.Args["input"].(model.RemoveProfilePropertyInput))
-		},
-		nil,
-		ec.marshalORemoveProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐRemoveProfilePropertyPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_removeProfileProperty(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "removedKey":
-				return ec.fieldContext_RemoveProfilePropertyPayload_removedKey(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_RemoveProfilePropertyPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type RemoveProfilePropertyPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_removeProfileProperty(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RemoveProfilePropertyPayload, error) {
+		var nothing *model.RemoveProfilePropertyPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_removeProfileProperty_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_removeProfileProperty_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().RemoveProfileProperty(ctx, fc.Args["input"].(model.RemoveProfilePropertyInput))
+	}, ec.marshalORemoveProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐRemoveProfilePropertyPayload)
 }
 
-func (ec *executionContext) _Mutation_setProfileProperty(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_setProfileProperty,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().SetProfileProperty(ctx, fc.Args["input"].(model.SetProfilePropertyInput))
-		},
-		nil,
-		ec.marshalOSetProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐSetProfilePropertyPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_setProfileProperty(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_SetProfilePropertyPayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_SetProfilePropertyPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type SetProfilePropertyPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_setProfileProperty(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SetProfilePropertyPayload, error) {
+		var nothing *model.SetProfilePropertyPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_setProfileProperty_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_setProfileProperty_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().SetProfileProperty(ctx, fc.Args["input"].(model.SetProfilePropertyInput))
+	}, ec.marshalOSetProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐSetProfilePropertyPayload)
 }
 
-func (ec *executionContext) _Mutation_clearProfileProperty(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_clearProfileProperty,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().ClearProfileProperty(ctx, fc.Args["input"].(model.ClearProfilePropertyInput))
-		},
-		nil,
-		ec.marshalOClearProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐClearProfilePropertyPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_clearProfileProperty(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_ClearProfilePropertyPayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_ClearProfilePropertyPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ClearProfilePropertyPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_clearProfileProperty(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ClearProfilePropertyPayload, error) {
+		var nothing *model.ClearProfilePropertyPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_clearProfileProperty_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_clearProfileProperty_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().ClearProfileProperty(ctx, fc.Args["input"].(model.ClearProfilePropertyInput))
+	}, ec.marshalOClearProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐClearProfilePropertyPayload)
 }
 
-func (ec *executionContext) _Mutation_updateProfile(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_updateProfile,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().UpdateProfile(ctx, fc.Args["input"].(model.UpdateProfileInput))
-		},
-		nil,
-		ec.marshalOUpdateProfilePayload2ᚖplazaᚋgraphᚋmodelᚐUpdateProfilePayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_updateProfile(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_UpdateProfilePayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_UpdateProfilePayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UpdateProfilePayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_updateProfile(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UpdateProfilePayload, error) {
+		var nothing *model.UpdateProfilePayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_updateProfile_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_updateProfile_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().UpdateProfile(ctx, fc.Args["input"].(model.UpdateProfileInput))
+	}, ec.marshalOUpdateProfilePayload2ᚖplazaᚋgraphᚋmodelᚐUpdateProfilePayload)
 }
 
-func (ec *executionContext) _Mutation_followUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_followUser,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().FollowUser(ctx, fc.Args["input"].(model.FollowUserInput))
-		},
-		nil,
-		ec.marshalOFollowUserPayload2ᚖplazaᚋgraphᚋmodelᚐFollowUserPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_followUser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_FollowUserPayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_FollowUserPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type FollowUserPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_followUser(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.FollowUserPayload, error) {
+		var nothing *model.FollowUserPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_followUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_followUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().FollowUser(ctx, fc.Args["input"].(model.FollowUserInput))
+	}, ec.marshalOFollowUserPayload2ᚖplazaᚋgraphᚋmodelᚐFollowUserPayload)
 }
 
-func (ec *executionContext) _Mutation_unfollowUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_unfollowUser,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().UnfollowUser(ctx, fc.Args["input"].(model.UnfollowUserInput))
-		},
-		nil,
-		ec.marshalOUnfollowUserPayload2ᚖplazaᚋgraphᚋmodelᚐUnfollowUserPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_unfollowUser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_UnfollowUserPayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_UnfollowUserPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UnfollowUserPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_unfollowUser(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UnfollowUserPayload, error) {
+		var nothing *model.UnfollowUserPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_unfollowUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_unfollowUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().UnfollowUser(ctx, fc.Args["input"].(model.UnfollowUserInput))
+	}, ec.marshalOUnfollowUserPayload2ᚖplazaᚋgraphᚋmodelᚐUnfollowUserPayload)
 }
 
-func (ec *executionContext) _Mutation_blockUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_blockUser,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().BlockUser(ctx, fc.Args["input"].(model.BlockUserInput))
-		},
-		nil,
-		ec.marshalOBlockUserPayload2ᚖplazaᚋgraphᚋmodelᚐBlockUserPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_blockUser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_BlockUserPayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_BlockUserPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type BlockUserPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_blockUser(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.BlockUserPayload, error) {
+		var nothing *model.BlockUserPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_blockUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_blockUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().BlockUser(ctx, fc.Args["input"].(model.BlockUserInput))
+	}, ec.marshalOBlockUserPayload2ᚖplazaᚋgraphᚋmodelᚐBlockUserPayload)
 }
 
-func (ec *executionContext) _Mutation_unblockUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_unblockUser,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().UnblockUser(ctx, fc.Args["input"].(model.UnblockUserInput))
-		},
-		nil,
-		ec.marshalOUnblockUserPayload2ᚖplazaᚋgraphᚋmodelᚐUnblockUserPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_unblockUser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_UnblockUserPayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_UnblockUserPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UnblockUserPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_unblockUser(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UnblockUserPayload, error) {
+		var nothing *model.UnblockUserPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_unblockUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_unblockUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().UnblockUser(ctx, fc.Args["input"].(model.UnblockUserInput))
+	}, ec.marshalOUnblockUserPayload2ᚖplazaᚋgraphᚋmodelᚐUnblockUserPayload)
 }
 
-func (ec *executionContext) _Mutation_muteUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_muteUser,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().MuteUser(ctx, fc.Args["input"].(model.MuteUserInput))
-		},
-		nil,
-		ec.marshalOMuteUserPayload2ᚖplazaᚋgraphᚋmodelᚐMuteUserPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_muteUser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_MuteUserPayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_MuteUserPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type MuteUserPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_muteUser(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.MuteUserPayload, error) {
+		var nothing *model.MuteUserPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_muteUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_muteUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().MuteUser(ctx, fc.Args["input"].(model.MuteUserInput))
+	}, ec.marshalOMuteUserPayload2ᚖplazaᚋgraphᚋmodelᚐMuteUserPayload)
 }
 
-func (ec *executionContext) _Mutation_unmuteUser(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Mutation_unmuteUser,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Mutation().UnmuteUser(ctx, fc.Args["input"].(model.UnmuteUserInput))
-		},
-		nil,
-		ec.marshalOUnmuteUserPayload2ᚖplazaᚋgraphᚋmodelᚐUnmuteUserPayload,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Mutation_unmuteUser(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Mutation",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_UnmuteUserPayload_user(ctx, field)
-			case "userErrors":
-				return ec.fieldContext_UnmuteUserPayload_userErrors(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UnmuteUserPayload", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Mutation_unmuteUser(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UnmuteUserPayload, error) {
+		var nothing *model.UnmuteUserPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_unmuteUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Mutation_unmuteUser_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Mutation().UnmuteUser(ctx, fc.Args["input"].(model.UnmuteUserInput))
+	}, ec.marshalOUnmuteUserPayload2ᚖplazaᚋgraphᚋmodelᚐUnmuteUserPayload)
 }
 
-func (ec *executionContext) _NewsItemAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_NewsItemAdded_cursor,
-		func(ctx context.Context) (any, error) {
-			return obj.Cursor, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
+func (ec *executionContext) _NewsItemAdded_post(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "NewsItemAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		return ec.resolvers.NewsItemAdded().Post(ctx, obj)
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) fieldContext_NewsItemAdded_cursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NewsItemAdded",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PageInfo", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return obj.HasNextPage(ctx)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) _NewsItemAdded_event(ctx context.Context, field graphql.CollectedField, obj *live.Item) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_NewsItemAdded_event,
-		func(ctx context.Context) (any, error) {
-			return obj.Event, nil
-		},
-		nil,
-		ec.marshalNLiveEvent2plazaᚋliveᚐChange,
-		true,
-		true,
-	)
+func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "PageInfo", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (bool, error) {
+		return obj.HasPreviousPage(ctx)
+	}, ec.marshalNBoolean2bool)
 }
 
-func (ec *executionContext) fieldContext_NewsItemAdded_event(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NewsItemAdded",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type LiveEvent does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _Query_viewer(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return ec.resolvers.Query().Viewer(ctx)
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
 }
 
-func (ec *executionContext) _NewsItemAdded_post(ctx context.Context, field graphql.CollectedField, obj *live.Item) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_NewsItemAdded_post,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.NewsItemAdded().Post(ctx, obj)
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_NewsItemAdded_post(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "NewsItemAdded",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PageInfo_hasNextPage(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PageInfo_hasNextPage,
-		func(ctx context.Context) (any, error) {
-			return obj.HasNextPage(ctx)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PageInfo_hasNextPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PageInfo",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PageInfo_hasPreviousPage(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PageInfo_hasPreviousPage,
-		func(ctx context.Context) (any, error) {
-			return obj.HasPreviousPage(ctx)
-		},
-		nil,
-		ec.marshalNBoolean2bool,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_PageInfo_hasPreviousPage(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PageInfo",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type Boolean does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PageInfo_startCursor(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PageInfo_startCursor,
-		func(ctx context.Context) (any, error) {
-			return obj.StartCursor, nil
-		},
-		nil,
-		ec.marshalOString2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PageInfo_startCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PageInfo",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _PageInfo_endCursor(ctx context.Context, field graphql.CollectedField, obj *model.PageInfo) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_PageInfo_endCursor,
-		func(ctx context.Context) (any, error) {
-			return obj.EndCursor, nil
-		},
-		nil,
-		ec.marshalOString2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_PageInfo_endCursor(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "PageInfo",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_viewer(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query_viewer,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.Query().Viewer(ctx)
-		},
-		nil,
-		ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Query_viewer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_Viewer_user(ctx, field)
-			case "news":
-				return ec.fieldContext_Viewer_news(ctx, field)
-			case "incoming":
-				return ec.fieldContext_Viewer_incoming(ctx, field)
-			case "wall":
-				return ec.fieldContext_Viewer_wall(ctx, field)
-			case "circles":
-				return ec.fieldContext_Viewer_circles(ctx, field)
-			case "blockedUsers":
-				return ec.fieldContext_Viewer_blockedUsers(ctx, field)
-			case "mutedUsers":
-				return ec.fieldContext_Viewer_mutedUsers(ctx, field)
-			case "commentErasure":
-				return ec.fieldContext_Viewer_commentErasure(ctx, field)
-			case "wallPolicy":
-				return ec.fieldContext_Viewer_wallPolicy(ctx, field)
-			case "rights":
-				return ec.fieldContext_Viewer_rights(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_user(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query_user,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Query().User(ctx, fc.Args["handle"].(string))
-		},
-		nil,
-		ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Query_user(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_User_id(ctx, field)
-			case "handle":
-				return ec.fieldContext_User_handle(ctx, field)
-			case "name":
-				return ec.fieldContext_User_name(ctx, field)
-			case "bio":
-				return ec.fieldContext_User_bio(ctx, field)
-			case "avatarUrl":
-				return ec.fieldContext_User_avatarUrl(ctx, field)
-			case "createdAt":
-				return ec.fieldContext_User_createdAt(ctx, field)
-			case "wall":
-				return ec.fieldContext_User_wall(ctx, field)
-			case "posts":
-				return ec.fieldContext_User_posts(ctx, field)
-			case "comments":
-				return ec.fieldContext_User_comments(ctx, field)
-			case "followers":
-				return ec.fieldContext_User_followers(ctx, field)
-			case "following":
-				return ec.fieldContext_User_following(ctx, field)
-			case "followersCount":
-				return ec.fieldContext_User_followersCount(ctx, field)
-			case "followingCount":
-				return ec.fieldContext_User_followingCount(ctx, field)
-			case "viewerFollows":
-				return ec.fieldContext_User_viewerFollows(ctx, field)
-			case "isFollowingViewer":
-				return ec.fieldContext_User_isFollowingViewer(ctx, field)
-			case "viewerIsMuting":
-				return ec.fieldContext_User_viewerIsMuting(ctx, field)
-			case "viewerCircles":
-				return ec.fieldContext_User_viewerCircles(ctx, field)
-			case "viewerCanPostOnWall":
-				return ec.fieldContext_User_viewerCanPostOnWall(ctx, field)
-			case "properties":
-				return ec.fieldContext_User_properties(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type User", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Query_user(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.User, error) {
+		var nothing *model.User
+		var err error
+		if fc.Args, err = ec.field_Query_user_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_user_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Query().User(ctx, fc.Args["handle"].(string))
+	}, ec.marshalOUser2ᚖplazaᚋgraphᚋmodelᚐUser)
 }
 
-func (ec *executionContext) _Query_post(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query_post,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Query().Post(ctx, fc.Args["id"].(string))
-		},
-		nil,
-		ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Query_post(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Query_post(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
+		var nothing model.Post
+		var err error
+		if fc.Args, err = ec.field_Query_post_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_post_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Query().Post(ctx, fc.Args["id"].(string))
+	}, ec.marshalOPost2plazaᚋgraphᚋmodelᚐPost)
 }
 
-func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query_node,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Query().Node(ctx, fc.Args["id"].(string))
-		},
-		nil,
-		ec.marshalONode2plazaᚋgraphᚋmodelᚐNode,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Query_node(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Query_node(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Node, error) {
+		var nothing model.Node
+		var err error
+		if fc.Args, err = ec.field_Query_node_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_node_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Query().Node(ctx, fc.Args["id"].(string))
+	}, ec.marshalONode2plazaᚋgraphᚋmodelᚐNode)
 }
 
-func (ec *executionContext) _Query_nodes(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query_nodes,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Query().Nodes(ctx, fc.Args["ids"].([]string))
-		},
-		nil,
-		ec.marshalONode2ᚕplazaᚋgraphᚋmodelᚐNode,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Query_nodes(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("FieldContext.Child cannot be called on type INTERFACE")
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Query_nodes(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]model.Node, error) {
+		var nothing []model.Node
+		var err error
+		if fc.Args, err = ec.field_Query_nodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_nodes_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Query().Nodes(ctx, fc.Args["ids"].([]string))
+	}, ec.marshalONode2ᚕplazaᚋgraphᚋmodelᚐNode)
 }
 
-func (ec *executionContext) _Query_ads(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query_ads,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Query().Ads(ctx, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["keywords"].([]string), fc.Args["count"].(int), fc.Args["visitor"].(*string))
-		},
-		nil,
-		ec.marshalOAdChoice2ᚕᚖplazaᚋgraphᚋmodelᚐAdChoiceᚄ,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Query_ads(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "id":
-				return ec.fieldContext_AdChoice_id(ctx, field)
-			case "adId":
-				return ec.fieldContext_AdChoice_adId(ctx, field)
-			case "headline":
-				return ec.fieldContext_AdChoice_headline(ctx, field)
-			case "body":
-				return ec.fieldContext_AdChoice_body(ctx, field)
-			case "imageUrl":
-				return ec.fieldContext_AdChoice_imageUrl(ctx, field)
-			case "landingUrl":
-				return ec.fieldContext_AdChoice_landingUrl(ctx, field)
-			case "clickUrl":
-				return ec.fieldContext_AdChoice_clickUrl(ctx, field)
-			case "impressionToken":
-				return ec.fieldContext_AdChoice_impressionToken(ctx, field)
-			case "advertiser":
-				return ec.fieldContext_AdChoice_advertiser(ctx, field)
-			case "why":
-				return ec.fieldContext_AdChoice_why(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdChoice", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Query_ads(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.AdChoice, error) {
+		var nothing []*model.AdChoice
+		var err error
+		if fc.Args, err = ec.field_Query_ads_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_ads_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Query().Ads(ctx, fc.Args["site"].(string), fc.Args["zone"].(string), fc.Args["keywords"].([]string), fc.Args["count"].(int), fc.Args["visitor"].(*string))
+	}, ec.marshalOAdChoice2ᚕᚖplazaᚋgraphᚋmodelᚐAdChoiceᚄ)
 }
 
-func (ec *executionContext) _Query_adManager(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query_adManager,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.Query().AdManager(ctx)
-		},
-		nil,
-		ec.marshalOAdManager2ᚖplazaᚋgraphᚋmodelᚐAdManager,
-		true,
-		false,
-	)
+func (ec *executionContext) _Query_adManager(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.AdManager, error) {
+		return ec.resolvers.Query().AdManager(ctx)
+	}, ec.marshalOAdManager2ᚖplazaᚋgraphᚋmodelᚐAdManager)
 }
 
-func (ec *executionContext) fieldContext_Query_adManager(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "advertisers":
-				return ec.fieldContext_AdManager_advertisers(ctx, field)
-			case "advertiser":
-				return ec.fieldContext_AdManager_advertiser(ctx, field)
-			case "campaigns":
-				return ec.fieldContext_AdManager_campaigns(ctx, field)
-			case "campaign":
-				return ec.fieldContext_AdManager_campaign(ctx, field)
-			case "units":
-				return ec.fieldContext_AdManager_units(ctx, field)
-			case "unit":
-				return ec.fieldContext_AdManager_unit(ctx, field)
-			case "zones":
-				return ec.fieldContext_AdManager_zones(ctx, field)
-			case "report":
-				return ec.fieldContext_AdManager_report(ctx, field)
-			case "explain":
-				return ec.fieldContext_AdManager_explain(ctx, field)
-			case "forecast":
-				return ec.fieldContext_AdManager_forecast(ctx, field)
-			case "charges":
-				return ec.fieldContext_AdManager_charges(ctx, field)
-			case "refunds":
-				return ec.fieldContext_AdManager_refunds(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type AdManager", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_usersByName(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query_usersByName,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Query().UsersByName(ctx, fc.Args["startsWith"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
-		},
-		nil,
-		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Query_usersByName(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_UserConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_UserConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_UserConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Query_usersByName(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.User], error) {
+		var nothing *model.Connection[*model.User]
+		var err error
+		if fc.Args, err = ec.field_Query_usersByName_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_usersByName_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Query().UsersByName(ctx, fc.Args["startsWith"].(string), fc.Args["first"].(*int), fc.Args["after"].(*string), fc.Args["last"].(*int), fc.Args["before"].(*string))
+	}, ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _Query_profileProperties(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query_profileProperties,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.Query().ProfileProperties(ctx)
-		},
-		nil,
-		ec.marshalNProfileProperty2ᚕᚖplazaᚋgraphᚋmodelᚐProfilePropertyᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _Query_profileProperties(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.ProfileProperty, error) {
+		return ec.resolvers.Query().ProfileProperties(ctx)
+	}, ec.marshalNProfileProperty2ᚕᚖplazaᚋgraphᚋmodelᚐProfilePropertyᚄ)
 }
 
-func (ec *executionContext) fieldContext_Query_profileProperties(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "key":
-				return ec.fieldContext_ProfileProperty_key(ctx, field)
-			case "label":
-				return ec.fieldContext_ProfileProperty_label(ctx, field)
-			case "type":
-				return ec.fieldContext_ProfileProperty_type(ctx, field)
-			case "choices":
-				return ec.fieldContext_ProfileProperty_choices(ctx, field)
-			case "searchable":
-				return ec.fieldContext_ProfileProperty_searchable(ctx, field)
-			case "defaultVisibility":
-				return ec.fieldContext_ProfileProperty_defaultVisibility(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type ProfileProperty", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Query_users(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query_users,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Query().Users(ctx, fc.Args["where"].([]*model.PropertyCondition), fc.Args["first"].(*int), fc.Args["after"].(*string))
-		},
-		nil,
-		ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Query_users(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "edges":
-				return ec.fieldContext_UserConnection_edges(ctx, field)
-			case "nodes":
-				return ec.fieldContext_UserConnection_nodes(ctx, field)
-			case "pageInfo":
-				return ec.fieldContext_UserConnection_pageInfo(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserConnection", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Query_users(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Connection[*model.User], error) {
+		var nothing *model.Connection[*model.User]
+		var err error
+		if fc.Args, err = ec.field_Query_users_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query_users_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.resolvers.Query().Users(ctx, fc.Args["where"].([]*model.PropertyCondition), fc.Args["first"].(*int), fc.Args["after"].(*string))
+	}, ec.marshalOUserConnection2ᚖplazaᚋgraphᚋmodelᚐConnection)
 }
 
-func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query___type,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.introspectType(fc.Args["name"].(string))
-		},
-		nil,
-		ec.marshalO__Type2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_Query___type(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "kind":
-				return ec.fieldContext___Type_kind(ctx, field)
-			case "name":
-				return ec.fieldContext___Type_name(ctx, field)
-			case "description":
-				return ec.fieldContext___Type_description(ctx, field)
-			case "specifiedByURL":
-				return ec.fieldContext___Type_specifiedByURL(ctx, field)
-			case "fields":
-				return ec.fieldContext___Type_fields(ctx, field)
-			case "interfaces":
-				return ec.fieldContext___Type_interfaces(ctx, field)
-			case "possibleTypes":
-				return ec.fieldContext___Type_possibleTypes(ctx, field)
-			case "enumValues":
-				return ec.fieldContext___Type_enumValues(ctx, field)
-			case "inputFields":
-				return ec.fieldContext___Type_inputFields(ctx, field)
-			case "ofType":
-				return ec.fieldContext___Type_ofType(ctx, field)
-			case "isOneOf":
-				return ec.fieldContext___Type_isOneOf(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type __Type", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Query___type(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*introspection.Type, error) {
+		var nothing *introspection.Type
+		var err error
+		if fc.Args, err = ec.field_Query___type_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Query___type_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
+		return ec.introspectType(fc.Args["name"].(string))
+	}, ec.marshalO__Type2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐType)
 }
 
-func (ec *executionContext) _Query___schema(ctx context.Context, field graphql.CollectedField) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Query___schema,
-		func(ctx context.Context) (any, error) {
-			return ec.introspectSchema()
-		},
-		nil,
-		ec.marshalO__Schema2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐSchema,
-		true,
-		false,
-	)
+func (ec *executionContext) _Query___schema(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Query", Field: field, IsMethod: true, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*introspection.Schema, error) {
+		return ec.introspectSchema()
+	}, ec.marshalO__Schema2ᚖgithubᚗcomᚋ99designsᚋgqlgenᚋgraphqlᚋintrospectionᚐSchema)
 }
 
-func (ec *executionContext) fieldContext_Query___schema(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Query",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "description":
-				return ec.fieldContext___Schema_description(ctx, field)
-			case "types":
-				return ec.fieldContext___Schema_types(ctx, field)
-			case "queryType":
-				return ec.fieldContext___Schema_queryType(ctx, field)
-			case "mutationType":
-				return ec.fieldContext___Schema_mutationType(ctx, field)
-			case "subscriptionType":
-				return ec.fieldContext___Schema_subscriptionType(ctx, field)
-			case "directives":
-				return ec.fieldContext___Schema_directives(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type __Schema", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _SignInPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.SignInPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SignInPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
 }
 
-func (ec *executionContext) _SignInPayload_token(ctx context.Context, field graphql.CollectedField, obj *model.SignInPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SignInPayload_token,
-		func(ctx context.Context) (any, error) {
-			return obj.Token, nil
-		},
-		nil,
-		ec.marshalOString2ᚖstring,
-		true,
-		false,
-	)
+func (ec *executionContext) _SignInPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SignInPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SignInPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) fieldContext_SignInPayload_token(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SignInPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _SignOutPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SignOutPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SignOutPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _SignInPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.SignInPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SignInPayload_viewer,
-		func(ctx context.Context) (any, error) {
-			return obj.Viewer, nil
-		},
-		nil,
-		ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer,
-		true,
-		false,
-	)
+func (ec *executionContext) _SignUpPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.SignUpPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SignUpPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
 }
 
-func (ec *executionContext) fieldContext_SignInPayload_viewer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SignInPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_Viewer_user(ctx, field)
-			case "news":
-				return ec.fieldContext_Viewer_news(ctx, field)
-			case "incoming":
-				return ec.fieldContext_Viewer_incoming(ctx, field)
-			case "wall":
-				return ec.fieldContext_Viewer_wall(ctx, field)
-			case "circles":
-				return ec.fieldContext_Viewer_circles(ctx, field)
-			case "blockedUsers":
-				return ec.fieldContext_Viewer_blockedUsers(ctx, field)
-			case "mutedUsers":
-				return ec.fieldContext_Viewer_mutedUsers(ctx, field)
-			case "commentErasure":
-				return ec.fieldContext_Viewer_commentErasure(ctx, field)
-			case "wallPolicy":
-				return ec.fieldContext_Viewer_wallPolicy(ctx, field)
-			case "rights":
-				return ec.fieldContext_Viewer_rights(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
-		},
-	}
-	return fc, nil
+func (ec *executionContext) _SignUpPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SignUpPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "SignUpPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
 }
 
-func (ec *executionContext) _SignInPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SignInPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SignInPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
+func (ec *executionContext) _Subscription_newsItemAdded(ctx context.Context, field graphql.CollectedField) func(ctx context.Context) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Subscription", Field: field, IsMethod: true, IsResolver: true}
+	return answer.ResolveStream(ctx, ec.OperationContext, fc, func(ctx context.Context) (<-chan *live.Item, error) {
+		return ec.resolvers.Subscription().NewsItemAdded(ctx)
+	}, ec.marshalNNewsItemAdded2ᚖplazaᚋliveᚐItem)
 }
 
-func (ec *executionContext) fieldContext_SignInPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SignInPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SignOutPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SignOutPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SignOutPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_SignOutPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SignOutPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SignUpPayload_token(ctx context.Context, field graphql.CollectedField, obj *model.SignUpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SignUpPayload_token,
-		func(ctx context.Context) (any, error) {
-			return obj.Token, nil
-		},
-		nil,
-		ec.marshalOString2ᚖstring,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_SignUpPayload_token(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SignUpPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SignUpPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.SignUpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SignUpPayload_viewer,
-		func(ctx context.Context) (any, error) {
-			return obj.Viewer, nil
-		},
-		nil,
-		ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer,
-		true,
-		false,
-	)
-}
-
-func (ec *executionContext) fieldContext_SignUpPayload_viewer(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SignUpPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "user":
-				return ec.fieldContext_Viewer_user(ctx, field)
-			case "news":
-				return ec.fieldContext_Viewer_news(ctx, field)
-			case "incoming":
-				return ec.fieldContext_Viewer_incoming(ctx, field)
-			case "wall":
-				return ec.fieldContext_Viewer_wall(ctx, field)
-			case "circles":
-				return ec.fieldContext_Viewer_circles(ctx, field)
-			case "blockedUsers":
-				return ec.fieldContext_Viewer_blockedUsers(ctx, field)
-			case "mutedUsers":
-				return ec.fieldContext_Viewer_mutedUsers(ctx, field)
-			case "commentErasure":
-				return ec.fieldContext_Viewer_commentErasure(ctx, field)
-			case "wallPolicy":
-				return ec.fieldContext_Viewer_wallPolicy(ctx, field)
-			case "rights":
-				return ec.fieldContext_Viewer_rights(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type Viewer", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _SignUpPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.SignUpPayload) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_SignUpPayload_userErrors,
-		func(ctx context.Context) (any, error) {
-			return obj.UserErrors, nil
-		},
-		nil,
-		ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_SignUpPayload_userErrors(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "SignUpPayload",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "code":
-				return ec.fieldContext_UserError_code(ctx, field)
-			case "message":
-				return ec.fieldContext_UserError_message(ctx, field)
-			case "path":
-				return ec.fieldContext_UserError_path(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type UserError", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Subscription_newsItemAdded(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
-	return graphql.ResolveFieldStream(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Subscription_newsItemAdded,
-		func(ctx context.Context) (any, error) {
-			return ec.resolvers.Subscription().NewsItemAdded(ctx)
-		},
-		nil,
-		ec.marshalNNewsItemAdded2ᚖplazaᚋliveᚐItem,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Subscription_newsItemAdded(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Subscription",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "cursor":
-				return ec.fieldContext_NewsItemAdded_cursor(ctx, field)
-			case "event":
-				return ec.fieldContext_NewsItemAdded_event(ctx, field)
-			case "post":
-				return ec.fieldContext_NewsItemAdded_post(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type NewsItemAdded", field.Name)
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _Subscription_commentAdded(ctx context.Context, field graphql.CollectedField) (ret func(ctx context.Context) graphql.Marshaler) {
-	return graphql.ResolveFieldStream(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_Subscription_commentAdded,
-		func(ctx context.Context) (any, error) {
-			fc := graphql.GetFieldContext(ctx)
-			return ec.resolvers.Subscription().CommentAdded(ctx, fc.Args["postId"].(string))
-		},
-		nil,
-		ec.marshalNCommentAdded2ᚖplazaᚋliveᚐItem,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_Subscription_commentAdded(ctx context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "Subscription",
-		Field:      field,
-		IsMethod:   true,
-		IsResolver: true,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			switch field.Name {
-			case "cursor":
-				return ec.fieldContext_CommentAdded_cursor(ctx, field)
-			case "event":
-				return ec.fieldContext_CommentAdded_event(ctx, field)
-			case "comment":
-				return ec.fieldContext_CommentAdded_comment(ctx, field)
-			}
-			return nil, fmt.Errorf("no field named %q was found under type CommentAdded", field.Name)
-		},
-	}
-	defer func() {
-		if r := recover(); r != nil {
-			err = ec.Recover(ctx, r)
-			ec.Error(ctx, err)
+func (ec *executionContext) _Subscription_commentAdded(ctx context.Context, field graphql.CollectedField) func(ctx context.Context) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Subscription", Field: field, IsMethod: true, IsResolver: true}
+	return answer.ResolveStream(ctx, ec.OperationContext, fc, func(ctx context.Context) (<-chan *live.Item, error) {
+		var nothing <-chan *live.Item
+		var err error
+		if fc.Args, err = ec.field_Subscription_commentAdded_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
 		}
-	}()
-	ctx = graphql.WithFieldContext(ctx, fc)
-	if fc.Args, err = ec.field_Subscription_commentAdded_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
-		ec.Error(ctx, err)
-		return fc, err
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UserError_code(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UserError_code,
-		func(ctx context.Context) (any, error) {
-			return obj.Code, nil
-		},
-		nil,
-		ec.marshalNUserErrorCode2plazaᚋgraphᚋmodelᚐUserErrorCode,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UserError_code(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserError",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type UserErrorCode does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UserError_message(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UserError_message,
-		func(ctx context.Context) (any, error) {
-			return obj.Message, nil
-		},
-		nil,
-		ec.marshalNString2string,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UserError_message(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserError",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
-}
-
-func (ec *executionContext) _UserError_path(ctx context.Context, field graphql.CollectedField, obj *model.UserError) (ret graphql.Marshaler) {
-	return graphql.ResolveField(
-		ctx,
-		ec.OperationContext,
-		field,
-		ec.fieldContext_UserError_path,
-		func(ctx context.Context) (any, error) {
-			return obj.Path, nil
-		},
-		nil,
-		ec.marshalNString2ᚕstringᚄ,
-		true,
-		true,
-	)
-}
-
-func (ec *executionContext) fieldContext_UserError_path(_ context.Context, field graphql.CollectedField) (fc *graphql.FieldContext, err error) {
-	fc = &graphql.FieldContext{
-		Object:     "UserError",
-		Field:      field,
-		IsMethod:   false,
-		IsResolver: false,
-		Child: func(ctx context.Context, field graphql.CollectedField) (*graphql.FieldContext, error) {
-			return nil, errors.New("field of type String does not have child fields")
-		},
-	}
-	return fc, nil
+		return ec.resolvers.Subscription().CommentAdded(ctx, fc.Args["postId"].(string))
+	}, ec.marshalNCommentAdded2ᚖplazaᚋliveᚐItem)
 }
 
 // endregion **************************** field.gotpl *****************************
@@ -4727,983 +1764,372 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 var commentAddedImplementors = []string{"CommentAdded"}
 
 func (ec *executionContext) _CommentAdded(ctx context.Context, sel ast.SelectionSet, obj *live.Item) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, commentAddedImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, commentAddedImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CommentAdded")
 		case "cursor":
-			out.Values[i] = ec._CommentAdded_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "event":
-			out.Values[i] = ec._CommentAdded_event(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
 		case "comment":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._CommentAdded_comment(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._CommentAdded_comment(ctx, field, obj)
+			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var deleteAccountPayloadImplementors = []string{"DeleteAccountPayload"}
 
 func (ec *executionContext) _DeleteAccountPayload(ctx context.Context, sel ast.SelectionSet, obj *model.DeleteAccountPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, deleteAccountPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, deleteAccountPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("DeleteAccountPayload")
 		case "deletedUserId":
-			out.Values[i] = ec._DeleteAccountPayload_deletedUserId(ctx, field, obj)
+			out.Set(i, false, ec.marshalOID2ᚖstring(ctx, field.Selections, obj.DeletedUserID))
 		case "userErrors":
-			out.Values[i] = ec._DeleteAccountPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._DeleteAccountPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var mutationImplementors = []string{"Mutation"}
 
 func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, mutationImplementors)
-	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
-		Object: "Mutation",
-	})
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
-		innerCtx := graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{
-			Object: field.Name,
-			Field:  field,
-		})
-
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Mutation"})
+	selection := ec.selections.Of(ec.OperationContext, sel, mutationImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Mutation")
 		case "signUp":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_signUp(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_signUp(ctx, field))
 		case "signIn":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_signIn(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_signIn(ctx, field))
 		case "signOut":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_signOut(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_signOut(ctx, field))
 		case "deleteAccount":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteAccount(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_deleteAccount(ctx, field))
 		case "recordAdImpression":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_recordAdImpression(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_recordAdImpression(ctx, field))
 		case "recordAdConversion":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_recordAdConversion(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_recordAdConversion(ctx, field))
 		case "createAdvertiser":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createAdvertiser(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_createAdvertiser(ctx, field))
 		case "updateAdvertiser":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateAdvertiser(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_updateAdvertiser(ctx, field))
 		case "createAdCampaign":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createAdCampaign(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_createAdCampaign(ctx, field))
 		case "updateAdCampaign":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateAdCampaign(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_updateAdCampaign(ctx, field))
 		case "setAdCampaignState":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_setAdCampaignState(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_setAdCampaignState(ctx, field))
 		case "createAdZone":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createAdZone(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_createAdZone(ctx, field))
 		case "updateAdZone":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateAdZone(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_updateAdZone(ctx, field))
 		case "createAdUnit":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createAdUnit(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_createAdUnit(ctx, field))
 		case "updateAdUnit":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateAdUnit(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_updateAdUnit(ctx, field))
 		case "setAdUnitState":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_setAdUnitState(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_setAdUnitState(ctx, field))
 		case "refundAds":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_refundAds(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_refundAds(ctx, field))
 		case "createCircle":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createCircle(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_createCircle(ctx, field))
 		case "renameCircle":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_renameCircle(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_renameCircle(ctx, field))
 		case "deleteCircle":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteCircle(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_deleteCircle(ctx, field))
 		case "addToCircle":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_addToCircle(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_addToCircle(ctx, field))
 		case "removeFromCircle":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_removeFromCircle(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_removeFromCircle(ctx, field))
 		case "addComment":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_addComment(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_addComment(ctx, field))
 		case "editComment":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_editComment(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_editComment(ctx, field))
 		case "deleteComment":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteComment(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_deleteComment(ctx, field))
 		case "deleteAllMyComments":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deleteAllMyComments(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_deleteAllMyComments(ctx, field))
 		case "createPost":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_createPost(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_createPost(ctx, field))
 		case "editPost":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_editPost(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_editPost(ctx, field))
 		case "setPostAudience":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_setPostAudience(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_setPostAudience(ctx, field))
 		case "setReplyPolicy":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_setReplyPolicy(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_setReplyPolicy(ctx, field))
 		case "setCommentOrder":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_setCommentOrder(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_setCommentOrder(ctx, field))
 		case "muteThread":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_muteThread(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_muteThread(ctx, field))
 		case "unmuteThread":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_unmuteThread(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_unmuteThread(ctx, field))
 		case "deletePost":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_deletePost(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_deletePost(ctx, field))
 		case "votePoll":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_votePoll(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_votePoll(ctx, field))
 		case "addReaction":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_addReaction(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_addReaction(ctx, field))
 		case "removeReaction":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_removeReaction(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_removeReaction(ctx, field))
 		case "defineProfileProperty":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_defineProfileProperty(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_defineProfileProperty(ctx, field))
 		case "updateProfileProperty":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateProfileProperty(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_updateProfileProperty(ctx, field))
 		case "removeProfileProperty":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_removeProfileProperty(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_removeProfileProperty(ctx, field))
 		case "setProfileProperty":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_setProfileProperty(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_setProfileProperty(ctx, field))
 		case "clearProfileProperty":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_clearProfileProperty(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_clearProfileProperty(ctx, field))
 		case "updateProfile":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_updateProfile(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_updateProfile(ctx, field))
 		case "followUser":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_followUser(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_followUser(ctx, field))
 		case "unfollowUser":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_unfollowUser(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_unfollowUser(ctx, field))
 		case "blockUser":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_blockUser(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_blockUser(ctx, field))
 		case "unblockUser":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_unblockUser(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_unblockUser(ctx, field))
 		case "muteUser":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_muteUser(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_muteUser(ctx, field))
 		case "unmuteUser":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Mutation_unmuteUser(ctx, field)
-			})
+			out.Set(i, false, ec._Mutation_unmuteUser(ctx, field))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var newsItemAddedImplementors = []string{"NewsItemAdded"}
 
 func (ec *executionContext) _NewsItemAdded(ctx context.Context, sel ast.SelectionSet, obj *live.Item) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, newsItemAddedImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, newsItemAddedImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("NewsItemAdded")
 		case "cursor":
-			out.Values[i] = ec._NewsItemAdded_cursor(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
 		case "event":
-			out.Values[i] = ec._NewsItemAdded_event(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				atomic.AddUint32(&out.Invalids, 1)
-			}
+			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
 		case "post":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._NewsItemAdded_post(ctx, field, obj)
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._NewsItemAdded_post(ctx, field, obj)
+			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var pageInfoImplementors = []string{"PageInfo"}
 
 func (ec *executionContext) _PageInfo(ctx context.Context, sel ast.SelectionSet, obj *model.PageInfo) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, pageInfoImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, pageInfoImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("PageInfo")
 		case "hasNextPage":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PageInfo_hasNextPage(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PageInfo_hasNextPage(ctx, field, obj)
+			})
 		case "hasPreviousPage":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._PageInfo_hasPreviousPage(ctx, field, obj)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			if field.Deferrable != nil {
-				dfs, ok := deferred[field.Deferrable.Label]
-				di := 0
-				if ok {
-					dfs.AddField(field)
-					di = len(dfs.Values) - 1
-				} else {
-					dfs = graphql.NewFieldSet([]graphql.CollectedField{field})
-					deferred[field.Deferrable.Label] = dfs
-				}
-				dfs.Concurrently(di, func(ctx context.Context) graphql.Marshaler {
-					return innerFunc(ctx, dfs)
-				})
-
-				// don't run the out.Concurrently() call below
-				out.Values[i] = graphql.Null
-				continue
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._PageInfo_hasPreviousPage(ctx, field, obj)
+			})
 		case "startCursor":
-			out.Values[i] = ec._PageInfo_startCursor(ctx, field, obj)
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.StartCursor))
 		case "endCursor":
-			out.Values[i] = ec._PageInfo_endCursor(ctx, field, obj)
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.EndCursor))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var queryImplementors = []string{"Query"}
 
 func (ec *executionContext) _Query(ctx context.Context, sel ast.SelectionSet) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, queryImplementors)
-	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
-		Object: "Query",
-	})
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
-		innerCtx := graphql.WithRootFieldContext(ctx, &graphql.RootFieldContext{
-			Object: field.Name,
-			Field:  field,
-		})
-
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Query"})
+	selection := ec.selections.Of(ec.OperationContext, sel, queryImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("Query")
 		case "viewer":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_viewer(ctx, field)
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_viewer(ctx, field)
+			})
 		case "user":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_user(ctx, field)
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_user(ctx, field)
+			})
 		case "post":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_post(ctx, field)
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_post(ctx, field)
+			})
 		case "node":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_node(ctx, field)
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_node(ctx, field)
+			})
 		case "nodes":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_nodes(ctx, field)
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_nodes(ctx, field)
+			})
 		case "ads":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_ads(ctx, field)
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_ads(ctx, field)
+			})
 		case "adManager":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_adManager(ctx, field)
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_adManager(ctx, field)
+			})
 		case "usersByName":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_usersByName(ctx, field)
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_usersByName(ctx, field)
+			})
 		case "profileProperties":
-			field := field
-
-			innerFunc := func(ctx context.Context, fs *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_profileProperties(ctx, field)
-				if res == graphql.Null {
-					atomic.AddUint32(&fs.Invalids, 1)
-				}
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_profileProperties(ctx, field)
+			})
 		case "users":
-			field := field
-
-			innerFunc := func(ctx context.Context, _ *graphql.FieldSet) (res graphql.Marshaler) {
-				defer func() {
-					if r := recover(); r != nil {
-						ec.Error(ctx, ec.Recover(ctx, r))
-					}
-				}()
-				res = ec._Query_users(ctx, field)
-				return res
-			}
-
-			rrm := func(ctx context.Context) graphql.Marshaler {
-				return ec.OperationContext.RootResolverMiddleware(ctx,
-					func(ctx context.Context) graphql.Marshaler { return innerFunc(ctx, out) })
-			}
-
-			out.Concurrently(i, func(ctx context.Context) graphql.Marshaler { return rrm(innerCtx) })
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Query_users(ctx, field)
+			})
 		case "__type":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Query___type(ctx, field)
-			})
+			out.Set(i, false, ec._Query___type(ctx, field))
 		case "__schema":
-			out.Values[i] = ec.OperationContext.RootResolverMiddleware(innerCtx, func(ctx context.Context) (res graphql.Marshaler) {
-				return ec._Query___schema(ctx, field)
-			})
+			out.Set(i, false, ec._Query___schema(ctx, field))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var signInPayloadImplementors = []string{"SignInPayload"}
 
 func (ec *executionContext) _SignInPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SignInPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, signInPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, signInPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("SignInPayload")
 		case "token":
-			out.Values[i] = ec._SignInPayload_token(ctx, field, obj)
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Token))
 		case "viewer":
-			out.Values[i] = ec._SignInPayload_viewer(ctx, field, obj)
+			out.Set(i, false, ec._SignInPayload_viewer(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._SignInPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._SignInPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var signOutPayloadImplementors = []string{"SignOutPayload"}
 
 func (ec *executionContext) _SignOutPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SignOutPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, signOutPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, signOutPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("SignOutPayload")
 		case "userErrors":
-			out.Values[i] = ec._SignOutPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._SignOutPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var signUpPayloadImplementors = []string{"SignUpPayload"}
 
 func (ec *executionContext) _SignUpPayload(ctx context.Context, sel ast.SelectionSet, obj *model.SignUpPayload) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, signUpPayloadImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, signUpPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("SignUpPayload")
 		case "token":
-			out.Values[i] = ec._SignUpPayload_token(ctx, field, obj)
+			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Token))
 		case "viewer":
-			out.Values[i] = ec._SignUpPayload_viewer(ctx, field, obj)
+			out.Set(i, false, ec._SignUpPayload_viewer(ctx, field, obj))
 		case "userErrors":
-			out.Values[i] = ec._SignUpPayload_userErrors(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec._SignUpPayload_userErrors(ctx, field, obj))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 var subscriptionImplementors = []string{"Subscription"}
 
 func (ec *executionContext) _Subscription(ctx context.Context, sel ast.SelectionSet) func(ctx context.Context) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, subscriptionImplementors)
-	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{
-		Object: "Subscription",
-	})
-	if len(fields) != 1 {
-		graphql.AddErrorf(ctx, "must subscribe to exactly one stream")
-		return nil
-	}
-
-	switch fields[0].Name {
+	field := ec.selections.Of(ec.OperationContext, sel, subscriptionImplementors).Fields[0] // the transport allows one
+	ctx = graphql.WithFieldContext(ctx, &graphql.FieldContext{Object: "Subscription"})
+	switch field.Name {
 	case "newsItemAdded":
-		return ec._Subscription_newsItemAdded(ctx, fields[0])
+		return ec._Subscription_newsItemAdded(ctx, field)
 	case "commentAdded":
-		return ec._Subscription_commentAdded(ctx, fields[0])
+		return ec._Subscription_commentAdded(ctx, field)
 	default:
-		panic("unknown field " + strconv.Quote(fields[0].Name))
+		panic("unknown field " + strconv.Quote(field.Name))
 	}
 }
 
 var userErrorImplementors = []string{"UserError"}
 
 func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet, obj *model.UserError) graphql.Marshaler {
-	fields := graphql.CollectFields(ec.OperationContext, sel, userErrorImplementors)
-
-	out := graphql.NewFieldSet(fields)
-	deferred := make(map[string]*graphql.FieldSet)
-	for i, field := range fields {
+	selection := ec.selections.Of(ec.OperationContext, sel, userErrorImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
 		switch field.Name {
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("UserError")
 		case "code":
-			out.Values[i] = ec._UserError_code(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNUserErrorCode2plazaᚋgraphᚋmodelᚐUserErrorCode(ctx, field.Selections, obj.Code))
 		case "message":
-			out.Values[i] = ec._UserError_message(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Message))
 		case "path":
-			out.Values[i] = ec._UserError_path(ctx, field, obj)
-			if out.Values[i] == graphql.Null {
-				out.Invalids++
-			}
+			out.Set(i, true, ec.marshalNString2ᚕstringᚄ(ctx, field.Selections, obj.Path))
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))
 		}
 	}
-	out.Dispatch(ctx)
-	if out.Invalids > 0 {
-		return graphql.Null
-	}
-
-	atomic.AddInt32(&ec.deferred, int32(len(deferred)))
-
-	for label, dfs := range deferred {
-		ec.processDeferredGroup(graphql.DeferredGroup{
-			Label:    label,
-			Path:     graphql.GetPath(ctx),
-			FieldSet: dfs,
-			Context:  ctx,
-		})
-	}
-
-	return out
+	return out.Done(ctx)
 }
 
 // endregion **************************** object.gotpl ****************************

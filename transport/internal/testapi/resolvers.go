@@ -1,7 +1,7 @@
 // Package testapi is a small GraphQL API for the transport's tests.
 package testapi
 
-//go:generate go tool gqlgen generate
+//go:generate go run ../../../internal/cmd/gqlgen
 
 import (
 	"context"
