@@ -92,3 +92,26 @@ func TestOpenReportsOtherFaults(t *testing.T) {
 		t.Errorf("%v, want %v", err, broken)
 	}
 }
+
+// TestSubscriptionsEndWhileTheHubStops: a hub that has stopped waits for the goroutines of subscriptions
+// that their subscribers ended at that moment. The race detector reports one that begins later.
+func TestSubscriptionsEndWhileTheHubStops(t *testing.T) {
+	t.Parallel()
+	for range 200 {
+		log := &fragileLog{}
+		log.mended.Store(true)
+		hub := newHub(log)
+		ctx, stop := context.WithCancel(t.Context())
+		done, err := hub.Open(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		subscribed, leave := context.WithCancel(t.Context())
+		for range 4 {
+			hub.News(subscribed, live.Subscriber{}, endReceiver{t, make(chan error, 1)})
+		}
+		go leave()
+		stop()
+		<-done
+	}
+}

@@ -85,7 +85,7 @@ func (s *Subscription) enqueue(u *update) (hasRoom bool) {
 // end closes the subscription once; a nil reason means that its subscriber ended it. Otherwise the
 // subscriber receives what is in the queue, and then the reason.
 func (s *Subscription) end(reason error) {
-	s.hub.remove(s)
+	defer s.hub.remove(s) // last: a hub that stops waits for the goroutines of the subscriptions that it has
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if reason == nil {

@@ -429,19 +429,30 @@ const comparedTogether = 2000
 
 func (v threadMover) remove(ctx context.Context, m *migration, layout string) error {
 	err := v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
-		heads = slices.DeleteFunc(slices.Clone(heads), func(h threadHead) bool { return h.Homes == nil && h.Copying == nil })
-		if len(heads) == 0 {
-			return nil
+		for i := range heads {
+			if err := v.unmark(ctx, m, &heads[i]); err != nil {
+				return err
+			}
 		}
-		posts := mdb.Map(heads, func(h *threadHead) social.PostID { return h.ID })
-		return m.transaction(ctx, "unmark posts", notHot, func(ctx context.Context) error {
-			_, err := v.s.posts.UpdateMany(ctx, mdb.Doc("_id", mdb.Doc("$in", mdb.Values(posts))), mdb.Doc("$unset", mdb.Doc("homes", 1, "copying", 1)),
-				options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
-			return err
-		})
+		return nil
 	})
 	if err != nil {
 		return err
 	}
 	return v.drop(ctx, m, layout)
+}
+
+// unmark removes what the migration noted on a post. A transaction of its own waits for the post's
+// writers, and one of many posts would meet other writers each time that it runs again.
+func (v threadMover) unmark(ctx context.Context, m *migration, head *threadHead) error {
+	if head.Homes == nil && head.Copying == nil {
+		return nil
+	}
+	return m.transaction(ctx, "unmark a post", head.ID, func(ctx context.Context) error {
+		err := mdb.UpdateOne(ctx, v.s.posts, mdb.Doc("_id", head.ID), mdb.Doc("$unset", mdb.Doc("homes", 1, "copying", 1)))
+		if errors.Is(err, social.ErrNotFound) {
+			return nil // the post was deleted
+		}
+		return err
+	})
 }
