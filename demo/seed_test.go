@@ -117,7 +117,7 @@ func TestSeed(t *testing.T) {
 
 func letsSignIn(t *testing.T, st storage.Store, account Account) {
 	t.Helper()
-	user, _, err := social.New(st, social.Options{}).SignIn(t.Context(), account.Handle, account.Password)
+	user, _, err := social.New(st, social.Options{}).SignIn(t.Context(), social.Credentials{Handle: account.Handle, Password: account.Password})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 )
 
 // Code is the stable code of a kind of error; clients see it.
@@ -27,6 +28,7 @@ const (
 	CodeThreadFull      Code = "THREAD_FULL"       // the thread has as many comments as its storage takes
 	CodeUnauthenticated Code = "UNAUTHENTICATED"   // signed out, or the token is not valid
 	CodeBadCredentials  Code = "BAD_CREDENTIALS"   // unknown handle or wrong password, without saying which
+	CodeRateLimited     Code = "RATE_LIMITED"      // too many attempts; try again later
 	CodeUnavailable     Code = "UNAVAILABLE"       // the database is unavailable; try again
 	CodeTooComplex      Code = "QUERY_TOO_COMPLEX" // it would cost too much
 )
@@ -39,6 +41,10 @@ type Error struct {
 	Field   string
 	Message string
 	Cause   error // for errors.Is; never shown
+	// Limit is the rate limit that refused the call, and RetryAfter the time after which it may
+	// succeed, with CodeRateLimited.
+	Limit      string
+	RetryAfter time.Duration
 }
 
 func (e *Error) Error() string {
@@ -66,6 +72,11 @@ func Errorf(code Code, field, format string, args ...any) *Error {
 // Invalidf creates an Error with CodeInvalid.
 func Invalidf(field, format string, args ...any) *Error {
 	return Errorf(CodeInvalid, field, format, args...)
+}
+
+// RateLimited is the error of a rate limit that admits the call after a time.
+func RateLimited(limit string, retryAfter time.Duration) *Error {
+	return &Error{Code: CodeRateLimited, Message: "Too many attempts. Try again later.", Limit: limit, RetryAfter: retryAfter}
 }
 
 // NotFound is the same error for what does not exist and for what the viewer may not see.

@@ -327,12 +327,12 @@ func TestLoadWithAPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range n.People {
-		user, _, err := service.SignIn(t.Context(), importer.Handle(p), "for all of them")
+		user, _, err := service.SignIn(t.Context(), social.Credentials{Handle: importer.Handle(p), Password: "for all of them"})
 		if err != nil || user != importer.UserID(p) {
 			t.Errorf("%s signs in as %v, %v", importer.Handle(p), user, err)
 		}
 	}
-	if _, _, err := service.SignIn(t.Context(), "fb1", "something else"); err == nil {
+	if _, _, err := service.SignIn(t.Context(), social.Credentials{Handle: "fb1", Password: "something else"}); err == nil {
 		t.Error("another password is taken")
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/vektah/gqlparser/v2/ast"
 
+	"plaza/ratelimit"
 	"plaza/social"
 )
 
@@ -29,12 +30,14 @@ type Metrics struct {
 
 // Source is what the metrics are read from.
 type Source struct {
-	Worker       social.Worker                // asked for its backlog at each scrape
-	Sockets      func() int                   // how many websockets are open
-	LostClicks   func() int64                 // how many clicks on ads could not be stored
-	Codes        []string                     // codes that operations can end with
-	RefusalCodes []string                     // codes with which requests are rejected before they run
-	Mistake      func(context.Context) string // the code of an operation's first userError; "" if none
+	Worker           social.Worker                // asked for its backlog at each scrape
+	Sockets          func() int                   // how many websockets are open
+	LostClicks       func() int64                 // how many clicks on ads could not be stored
+	Limits           []*ratelimit.Limit           // the rate limits
+	WaitingPasswords func() int                   // how many passwords wait for their hash
+	Codes            []string                     // codes that operations can end with
+	RefusalCodes     []string                     // codes with which requests are rejected before they run
+	Mistake          func(context.Context) string // the code of an operation's first userError; "" if none
 }
 
 // New creates metrics that start at zero: all series exist from the beginning, except those of
@@ -66,9 +69,17 @@ func New(of Source) *Metrics {
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
 			Name: "plaza_ad_clicks_lost_total", Help: "Clicks on ads that were redirected but could not be stored: they are not counted.",
 		}, func() float64 { return float64(of.LostClicks()) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_passwords_waiting", Help: "Passwords that wait for their hash."},
+			func() float64 { return float64(of.WaitingPasswords()) }),
 		collectors.NewGoCollector(),
 		collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
 	)
+	for _, limit := range of.Limits {
+		m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{
+			Name: "plaza_rate_limited_total", Help: "Requests, operations and attempts that a rate limit refused.",
+			ConstLabels: prometheus.Labels{"limit": limit.Name()},
+		}, func() float64 { return float64(limit.Refused()) }))
+	}
 	m.begin()
 	return m
 }
@@ -81,7 +92,7 @@ func (m *Metrics) begin() {
 		m.durations.WithLabelValues(string(kind), "failed")
 	}
 	for _, method := range []string{"get", "post"} {
-		for _, status := range []string{"200", "400", "401", "404", "405", "406", "413", "415", "500", "503"} {
+		for _, status := range []string{"200", "400", "401", "404", "405", "406", "413", "415", "429", "500", "503"} {
 			m.requests.WithLabelValues(method, status)
 		}
 	}

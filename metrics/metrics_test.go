@@ -16,6 +16,7 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 
 	"plaza/metrics"
+	"plaza/ratelimit"
 	"plaza/social"
 )
 
@@ -31,6 +32,7 @@ func (w worker) Backlog(context.Context) (social.Backlog, error) { return w.left
 
 func newMetrics(w worker, sockets int) *metrics.Metrics {
 	return metrics.New(metrics.Source{
+		Limits: []*ratelimit.Limit{usedUp()}, WaitingPasswords: func() int { return 3 },
 		Worker: w, Sockets: func() int { return sockets }, LostClicks: func() int64 { return 5 },
 		Codes: []string{"NOT_FOUND", "INTERNAL", "BAD_CREDENTIALS"}, RefusalCodes: []string{"GRAPHQL_PARSE_FAILED"},
 		Mistake: func(ctx context.Context) string { code, _ := ctx.Value(mistake{}).(string); return code },
@@ -104,6 +106,15 @@ func TestOperationNamesAreLimited(t *testing.T) {
 	}
 }
 
+// usedUp is a limit that has refused two attempts.
+func usedUp() *ratelimit.Limit {
+	limit := ratelimit.New(ratelimit.Policy{Name: "writes", Burst: 1, Window: 24 * time.Hour})
+	for range 3 {
+		limit.Take("key", 1)
+	}
+	return limit
+}
+
 func scrape(t *testing.T, m *metrics.Metrics) (status int, text string) {
 	t.Helper()
 	answer := httptest.NewRecorder()
@@ -127,7 +138,7 @@ func value(t *testing.T, text, name string) float64 {
 func TestBacklog(t *testing.T) {
 	left := social.Backlog{Waiting: 3, Dead: 2, Oldest: time.Now().Add(-time.Minute)}
 	_, text := scrape(t, newMetrics(worker{left: left}, 7))
-	for name, want := range map[string]float64{"plaza_work_jobs_waiting": 3, "plaza_work_jobs_dead": 2, "plaza_websockets": 7, "plaza_ad_clicks_lost_total": 5} {
+	for name, want := range map[string]float64{"plaza_work_jobs_waiting": 3, "plaza_work_jobs_dead": 2, "plaza_websockets": 7, "plaza_ad_clicks_lost_total": 5, `plaza_rate_limited_total{limit="writes"}`: 2, "plaza_passwords_waiting": 3} {
 		if got := value(t, text, name); got != want {
 			t.Errorf("%s is %v, want %v", name, got, want)
 		}

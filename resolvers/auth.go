@@ -14,6 +14,10 @@ import (
 
 type sessionKey struct{}
 
+// SignedOut are the mutations that need no session, and work although a request has one that has
+// ended.
+var SignedOut = []string{"signIn", "signUp"}
+
 var errUnauthenticated = &fault.Error{Code: fault.CodeUnauthenticated, Message: "Sign in first: send the header Authorization: Bearer <token>."}
 
 // Authenticate stores the session of an Authorization header ("" if signed out) in ctx. Error:

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"runtime/debug"
 	"strings"
 
@@ -61,7 +62,7 @@ func MistakeOf(ctx context.Context) string {
 func Codes() []string {
 	codes := []string{
 		codeBadUserInput, codeResume, codeTimeout, codeInternal, codeCancelled, string(fault.CodeUnauthenticated), string(fault.CodeForbidden),
-		string(fault.CodeNotFound), string(fault.CodeTooComplex), string(fault.CodeUnavailable),
+		string(fault.CodeNotFound), string(fault.CodeTooComplex), string(fault.CodeUnavailable), string(fault.CodeRateLimited),
 	}
 	for _, code := range model.AllUserErrorCode {
 		codes = append(codes, string(code))
@@ -94,6 +95,9 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 		extensions := map[string]any{"code": topLevelCode(mistake.Code)}
 		if argument := argumentOf(ctx, mistake, path); argument != "" {
 			extensions["argument"] = argument
+		}
+		if mistake.Code == fault.CodeRateLimited {
+			extensions["limit"], extensions["retryAfter"] = mistake.Limit, int(math.Ceil(mistake.RetryAfter.Seconds()))
 		}
 		return mistake.Message, extensions
 	case errors.Is(err, live.ErrTooSlow), errors.Is(err, live.ErrInterrupted), errors.Is(err, live.ErrClosed):
@@ -143,7 +147,7 @@ func (r *Resolver) log(ctx context.Context, err error) {
 // the same code.
 func topLevelCode(code fault.Code) string {
 	switch code {
-	case fault.CodeUnauthenticated, fault.CodeForbidden, fault.CodeNotFound, fault.CodeTooComplex:
+	case fault.CodeUnauthenticated, fault.CodeForbidden, fault.CodeNotFound, fault.CodeTooComplex, fault.CodeRateLimited:
 		return string(code)
 	default:
 		return codeBadUserInput

@@ -35,6 +35,8 @@ type Resolver struct {
 	// LoaderWait is how long a look-up waits for others to batch with; default:
 	// loaders.DefaultWait.
 	LoaderWait time.Duration
+	// ClientOf returns what limits of sign-ins count as the client of ctx's request.
+	ClientOf func(ctx context.Context) string
 	// RequestID returns the id of ctx's request, for the log.
 	RequestID func(ctx context.Context) string
 }

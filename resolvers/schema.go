@@ -125,7 +125,7 @@ func (r mutationResolver) SignUp(ctx context.Context, input model.SignUpInput) (
 	if err := onePassword(ctx); err != nil {
 		return nil, err
 	}
-	user, token, err := r.Social.SignUp(ctx, social.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password})
+	user, token, err := r.Social.SignUp(ctx, social.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password, From: r.ClientOf(ctx)})
 	payload, err := r.enter(ctx, user, token, err)
 	return (*model.SignUpPayload)(payload), err
 }
@@ -135,7 +135,7 @@ func (r mutationResolver) SignIn(ctx context.Context, input model.SignInInput) (
 	if err := onePassword(ctx); err != nil {
 		return nil, err
 	}
-	user, token, err := r.Social.SignIn(ctx, input.Handle, input.Password)
+	user, token, err := r.Social.SignIn(ctx, social.Credentials{Handle: input.Handle, Password: input.Password, From: r.ClientOf(ctx)})
 	return r.enter(ctx, user, token, err)
 }
 

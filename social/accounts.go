@@ -16,6 +16,8 @@ import (
 // SignUpInput describes a new account.
 type SignUpInput struct {
 	Handle, Name, Password string
+
+	From string // the client, for SignInLimits: its address
 }
 
 // NewAccount checks the input and builds the user and circle that InsertUser and ImportUsers store.
@@ -24,8 +26,13 @@ func (s *Service) NewAccount(ctx context.Context, in SignUpInput, user UserID) (
 	if err := in.check(); err != nil {
 		return NewUser{}, err
 	}
+	return s.newAccount(ctx, in, user, 0)
+}
+
+// newAccount is NewAccount with correct input, and a rank in the queue for hashes.
+func (s *Service) newAccount(ctx context.Context, in SignUpInput, user UserID, rank int) (NewUser, error) {
 	handle, _ := normalHandle(in.Handle)
-	hash, err := s.hashes.hash(ctx, in.Password)
+	hash, err := s.hashes.hash(ctx, candidate{in.Password, rank})
 	if err != nil {
 		return NewUser{}, err
 	}
@@ -61,16 +68,20 @@ func (s *Service) checkHandle(ctx context.Context, handle string) error {
 func errTaken() error { return fault.Errorf(fault.CodeTaken, "handle", "This handle is taken.") }
 
 // SignUp creates an account and signs in. The token is returned only here. Errors: INVALID, BLANK,
-// TOO_LONG, TAKEN.
+// TOO_LONG, TAKEN, RATE_LIMITED.
 func (s *Service) SignUp(ctx context.Context, in SignUpInput) (user UserID, token string, err error) {
-	account, err := s.NewAccount(ctx, in, UserID{s.newID()})
-	if fault.Mistakes(err) != nil {
-		err = fault.All(err, s.checkHandle(ctx, in.Handle))
+	if err := in.check(); err != nil {
+		return UserID{}, "", fault.All(err, s.checkHandle(ctx, in.Handle))
 	}
+	rank, err := s.limits.signUp(in.From)
 	if err != nil {
 		return UserID{}, "", err
 	}
-	user = account.User.ID
+	user = UserID{s.newID()}
+	account, err := s.newAccount(ctx, in, user, rank)
+	if err != nil {
+		return UserID{}, "", err
+	}
 	err = s.store.InsertUser(ctx, account, s.event(EventUserSignedUp, user))
 	if errors.Is(err, ErrTaken) {
 		return UserID{}, "", errTaken()
@@ -82,34 +93,77 @@ func (s *Service) SignUp(ctx context.Context, in SignUpInput) (user UserID, toke
 	return user, token, err
 }
 
-// SignIn creates a session. The token is returned only here. Error: BAD_CREDENTIALS, which takes as
-// long for an unknown handle as for a wrong password.
-func (s *Service) SignIn(ctx context.Context, handle, password string) (user UserID, token string, err error) {
+// Credentials are what someone signs in with.
+type Credentials struct {
+	Handle, Password string
+
+	From string // the client, for SignInLimits: its address
+}
+
+// SignIn creates a session. The token is returned only here. Errors: BAD_CREDENTIALS, which takes as
+// long for an unknown handle as for a wrong password; RATE_LIMITED.
+func (s *Service) SignIn(ctx context.Context, in Credentials) (user UserID, token string, err error) {
+	attempt, err := s.limits.attempt(in.From, in.Handle)
+	if err != nil {
+		return UserID{}, "", err
+	}
 	var hash string
-	if normal, ok := normalHandle(handle); ok {
+	if normal, ok := normalHandle(in.Handle); ok {
 		user, hash, err = s.store.PasswordHash(ctx, normal)
 		if err != nil && !errors.Is(err, ErrNotFound) {
 			return UserID{}, "", err
 		}
 	}
-	matches, err := s.passwordMatches(ctx, password, hash)
+	matches, err := s.passwordMatches(ctx, candidate{in.Password, attempt.rank}, hash)
 	if err != nil {
 		return UserID{}, "", err
 	}
 	if !matches {
 		return UserID{}, "", fault.Errorf(fault.CodeBadCredentials, "", "The handle is unknown or the password is wrong.")
 	}
+	attempt.succeeded()
 	token, err = s.newSession(ctx, user)
 	return user, token, err
 }
 
 // passwordMatches compares a password with its hash. A password above the length limit takes as
 // long as any other.
-func (s *Service) passwordMatches(ctx context.Context, password, hash string) (bool, error) {
+func (s *Service) passwordMatches(ctx context.Context, c candidate, hash string) (bool, error) {
 	const longest = 4 * MaxPasswordLen // bytes
-	matches, err := s.hashes.matches(ctx, password[:min(len(password), longest)], hash)
-	return matches && len(password) <= longest, err
+	tooLong := len(c.password) > longest
+	c.password = c.password[:min(len(c.password), longest)]
+	matches, err := s.hashes.matches(ctx, c, hash)
+	return matches && !tooLong, err
 }
+
+// confirm checks the password of a signed-in user, which the argument has. Errors: BAD_CREDENTIALS,
+// UNAUTHENTICATED (the account is deleted), RATE_LIMITED.
+func (s *Service) confirm(ctx context.Context, viewer UserID, argument, password string) error {
+	user, err := s.Viewer(viewer).account(ctx)
+	if err != nil {
+		return err
+	}
+	attempt, err := s.limits.confirmation(viewer)
+	if err != nil {
+		return err
+	}
+	owner, hash, err := s.store.PasswordHash(ctx, user.Handle)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	matches, err := s.passwordMatches(ctx, candidate{password, attempt.rank}, hash)
+	if err != nil {
+		return err
+	}
+	if !matches || owner != viewer {
+		return fault.Errorf(fault.CodeBadCredentials, argument, "The password is wrong.")
+	}
+	attempt.succeeded()
+	return nil
+}
+
+// WaitingPasswords is how many passwords wait for their hash.
+func (s *Service) WaitingPasswords() int { return s.hashes.queue.length() }
 
 func (s *Service) newSession(ctx context.Context, user UserID) (string, error) {
 	var raw [32]byte

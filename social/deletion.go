@@ -9,24 +9,12 @@ import (
 
 // DeleteAccount deletes the viewer's account. When it returns, the viewer is invisible to everyone;
 // their data is removed in the background. It can't be undone. Errors: BAD_CREDENTIALS (the
-// password), UNAUTHENTICATED (already deleted).
+// password), UNAUTHENTICATED (already deleted), RATE_LIMITED.
 func (s *Service) DeleteAccount(ctx context.Context, viewer UserID, password string) error {
-	user, err := s.Viewer(viewer).account(ctx)
-	if err != nil {
+	if err := s.confirm(ctx, viewer, "password", password); err != nil {
 		return err
 	}
-	owner, hash, err := s.store.PasswordHash(ctx, user.Handle)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return err
-	}
-	matches, err := s.passwordMatches(ctx, password, hash)
-	if err != nil {
-		return err
-	}
-	if !matches || owner != viewer {
-		return fault.Errorf(fault.CodeBadCredentials, "password", "The password is wrong.")
-	}
-	err = s.deleteUser(ctx, viewer, viewer)
+	err := s.deleteUser(ctx, viewer, viewer)
 	if errors.Is(err, ErrNotFound) {
 		return ErrAccountGone
 	}

@@ -34,29 +34,34 @@ var DefaultPasswordCost = PasswordCost{Passes: 2, Memory: 19 * 1024}
 // core.
 type passwordHasher struct {
 	cost  PasswordCost // of new hashes
-	slots chan struct{}
+	queue passwordQueue
 }
 
-func newPasswordHasher(cost PasswordCost) *passwordHasher {
-	return &passwordHasher{cost: cmp.Or(cost, DefaultPasswordCost), slots: make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))}
+// newPasswordHasher creates a hasher for which at most so many passwords wait; 0: any number.
+func newPasswordHasher(cost PasswordCost, waiting int) *passwordHasher {
+	return &passwordHasher{cost: cmp.Or(cost, DefaultPasswordCost), queue: passwordQueue{most: waiting, free: max(1, runtime.GOMAXPROCS(0)/2)}}
 }
 
-// key computes a hash when a slot is free. It returns ctx's error if ctx ends before that.
-func (h *passwordHasher) key(ctx context.Context, password string, salt []byte, time, memory uint32, threads uint8) ([]byte, error) {
-	select {
-	case h.slots <- struct{}{}:
-	case <-ctx.Done():
-		return nil, ctx.Err()
+// candidate is a password to hash, with its rank in the queue.
+type candidate struct {
+	password string
+	rank     int
+}
+
+// key computes a hash when it is this candidate's turn. Errors: those of passwordQueue.enter.
+func (h *passwordHasher) key(ctx context.Context, c candidate, salt []byte, time, memory uint32, threads uint8) ([]byte, error) {
+	if err := h.queue.enter(ctx, c.rank); err != nil {
+		return nil, err
 	}
-	defer func() { <-h.slots }()
-	return argon2.IDKey([]byte(password), salt, time, memory, threads, argonKeyLen), nil
+	defer h.queue.leave()
+	return argon2.IDKey([]byte(c.password), salt, time, memory, threads, argonKeyLen), nil
 }
 
 // hash writes the PHC string format: $argon2id$v=19$m=…,t=…,p=…$salt$key.
-func (h *passwordHasher) hash(ctx context.Context, password string) (string, error) {
+func (h *passwordHasher) hash(ctx context.Context, c candidate) (string, error) {
 	salt := make([]byte, argonSaltLen)
 	_, _ = rand.Read(salt) // never fails: crypto/rand.Read
-	key, err := h.key(ctx, password, salt, h.cost.Passes, h.cost.Memory, argonThreads)
+	key, err := h.key(ctx, c, salt, h.cost.Passes, h.cost.Memory, argonThreads)
 	if err != nil {
 		return "", err
 	}
@@ -65,10 +70,10 @@ func (h *passwordHasher) hash(ctx context.Context, password string) (string, err
 }
 
 // matches compares a password with its hash. An empty hash matches nothing, and takes as long.
-func (h *passwordHasher) matches(ctx context.Context, password, hash string) (bool, error) {
+func (h *passwordHasher) matches(ctx context.Context, c candidate, hash string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 {
-		_, err := h.key(ctx, password, make([]byte, argonSaltLen), h.cost.Passes, h.cost.Memory, argonThreads)
+		_, err := h.key(ctx, c, make([]byte, argonSaltLen), h.cost.Passes, h.cost.Memory, argonThreads)
 		return false, err
 	}
 	var version int
@@ -82,6 +87,6 @@ func (h *passwordHasher) matches(ctx context.Context, password, hash string) (bo
 	if err := errors.Join(saltErr, wantErr); err != nil {
 		return false, fmt.Errorf("a stored password hash is malformed: %w", err)
 	}
-	got, err := h.key(ctx, password, salt, time, memory, threads)
+	got, err := h.key(ctx, c, salt, time, memory, threads)
 	return err == nil && subtle.ConstantTimeCompare(got, want) == 1, err
 }

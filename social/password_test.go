@@ -12,12 +12,12 @@ func TestPasswordCostIsRecommended(t *testing.T) {
 	usual := New(nil, Options{}).hashes
 	cheap := New(nil, Options{Passwords: PasswordCost{Passes: 1, Memory: 8}}).hashes
 	for prefix, h := range map[string]*passwordHasher{"$argon2id$v=19$m=19456,t=2,p=1$": usual, "$argon2id$v=19$m=8,t=1,p=1$": cheap} {
-		hash, err := h.hash(t.Context(), "secret")
+		hash, err := h.hash(t.Context(), candidate{password: "secret"})
 		if err != nil || !strings.HasPrefix(hash, prefix) {
 			t.Errorf("a hash is %s (%v), want %s…", hash, err, prefix)
 		}
 		for password, want := range map[string]bool{"secret": true, "Secret": false} {
-			if got, err := usual.matches(t.Context(), password, hash); got != want || err != nil {
+			if got, err := usual.matches(t.Context(), candidate{password: password}, hash); got != want || err != nil {
 				t.Errorf("%s matches %q: %v (%v)", hash, password, got, err)
 			}
 		}

@@ -55,6 +55,7 @@ type Service struct {
 	newSlug  func() string
 	maxDepth int
 	hashes   *passwordHasher
+	limits   *SignInLimits // nil: none
 	hidings  atomic.Uint64
 	holders  atomic.Pointer[rightHolders] // as last read; nil: never
 	holding  singleflight.Group           // reads them
@@ -70,13 +71,15 @@ type Options struct {
 	NewSlug  func() string // default: 8 random characters of base32
 	MaxDepth int           // levels of a thread; default: DefaultMaxDepth
 
-	Passwords PasswordCost // of new hashes; default: DefaultPasswordCost
+	Passwords PasswordCost  // of new hashes; default: DefaultPasswordCost
+	Limits    *SignInLimits // default: none
 }
 
 // New creates the domain's service over a store.
 func New(store Store, o Options) *Service {
 	s := &Service{
-		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(o.Passwords),
+		store: store, now: o.Now, newID: o.NewID, givenID: o.NewID, newSlug: o.NewSlug, maxDepth: o.MaxDepth, hashes: newPasswordHasher(o.Passwords, o.Limits.waiting()),
+		limits: o.Limits,
 	}
 	if s.now == nil {
 		s.now = time.Now

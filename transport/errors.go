@@ -34,7 +34,9 @@ const (
 	CodeNotAcceptable = "NOT_ACCEPTABLE"
 	// CodeUnsupportedMediaType: the request body is not application/json. HTTP status 415.
 	CodeUnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
-	// CodeRateLimited: more concurrent operations on one socket than [Options.MaxSocketOperations].
+	// CodeRateLimited: [Options.Arrive] or [Options.Charge] refused the request; extensions.limit
+	// names the limit, and extensions.retryAfter says in how many seconds it can succeed. HTTP
+	// status 429. Or more concurrent operations on one socket than [Options.MaxSocketOperations].
 	CodeRateLimited = "RATE_LIMITED"
 	// CodeTimeout: the operation ran longer than [Options.OperationTimeout].
 	CodeTimeout = "TIMEOUT"

@@ -37,12 +37,20 @@ func (s *Server) serveHTTP(w http.ResponseWriter, r *http.Request) {
 	defer cancel()
 	defer context.AfterFunc(s.hurry, cancel)()
 
+	if limited := s.arrive(ctx); limited != nil {
+		s.refuse(w, r, http.StatusTooManyRequests, limited)
+		return
+	}
 	authenticated, failure := s.authenticate(ctx, r.Header.Get("Authorization"))
-	if failure != nil {
+	if failure != nil && errorCode(failure) != CodeUnauthenticated {
 		s.refuseIdentity(w, r, failure)
 		return
 	}
 	req, refusal := s.readRequest(w, r)
+	if failure != nil && (refusal != nil || !s.needsNoIdentity(ctx, req)) {
+		s.refuseIdentity(w, r, failure)
+		return
+	}
 	if refusal != nil {
 		s.refuse(w, r, refusal.status, refusal.err)
 		return
@@ -153,16 +161,18 @@ func (s *Server) answerHTTP(ctx context.Context, req *request, r *http.Request) 
 		return nil, refusal
 	}
 	handler, ctx := s.dispatch(ctx, op)
-	return newAnswer(handler(ctx), op.cost), nil
+	a = newAnswer(handler(ctx), op.cost)
+	a.quotas = op.quotas
+	return a, nil
 }
 
 // failedAnswer responds to a request that was rejected before execution; op is known if its cost
-// was the reason.
+// or a rate limit was the reason.
 func failedAnswer(op *operation, errs gqlerror.List) *answer {
 	if op == nil {
 		return &answer{errors: errs}
 	}
-	return &answer{errors: errs, cost: op.cost}
+	return &answer{errors: errs, cost: op.cost, quotas: op.quotas}
 }
 
 // checkKind keeps GET free of effects, and subscriptions off transports with a single answer.
@@ -212,6 +222,8 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, media
 			return
 		}
 	}
+	status = limitStatus(w.Header(), status, a)
+	setQuotas(w.Header(), a.quotas)
 	w.Header().Set("Content-Type", media+"; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(head)+len(a.data)+len(tail)))
 	w.WriteHeader(status)

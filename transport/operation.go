@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -22,6 +23,7 @@ const maxCachedQuery = 16 << 10
 type operation struct {
 	context *graphql.OperationContext
 	cost    *Cost
+	quotas  []Quota // once it was charged
 }
 
 func (o *operation) kind() ast.Operation { return o.context.Operation.Operation }
@@ -35,10 +37,16 @@ func (o *operation) again() *graphql.OperationContext {
 	}
 }
 
-// prepare parses a request, and checks limits, validity, variables and cost. When it fails, the
-// operation is nil unless the cost was the reason.
+// prepare parses a request, checks limits, validity, variables and cost, and charges the client.
+// When it fails, the operation is nil unless the cost or a rate limit was the reason.
 func (s *Server) prepare(ctx context.Context, req *request) (*operation, gqlerror.List) {
 	op, errs := s.check(ctx, req)
+	if len(errs) == 0 {
+		op.quotas = s.options.Charge(ctx, s.chargeOf(op))
+		if limited := exhausted(op.quotas); limited != nil {
+			errs = gqlerror.List{limited}
+		}
+	}
 	if len(errs) > 0 {
 		s.options.Refused(errorCode(errs[0]))
 	}
@@ -70,11 +78,20 @@ func (s *Server) check(ctx context.Context, req *request) (*operation, gqlerror.
 		return nil, gqlerror.List{err}
 	}
 	cost := s.options.Limits.costOf(opCtx.Operation, opCtx.Variables)
-	op := &operation{opCtx, &cost}
+	op := &operation{context: opCtx, cost: &cost}
 	if cost.Requested > cost.Maximum {
 		return op, gqlerror.List{tooComplex("cost", cost.Requested, cost.Maximum)}
 	}
 	return op, nil
+}
+
+// needsNoIdentity says whether all that a request asks for is in Options.SignedOut.
+func (s *Server) needsNoIdentity(ctx context.Context, req *request) bool {
+	op, errs := s.check(ctx, req)
+	if len(errs) > 0 || op.kind() != ast.Mutation {
+		return false
+	}
+	return !slices.ContainsFunc(s.mutations(op), func(name string) bool { return !slices.Contains(s.options.SignedOut, name) })
 }
 
 func callRoot(ctx context.Context, next graphql.RootResolver) graphql.Marshaler { return next(ctx) }

@@ -25,6 +25,9 @@ type Options struct {
 	// ErrorPresenter turns it into INTERNAL (an unavailable database), it is 500 over HTTP, 1011 in
 	// connection_init, and an error message for an operation.
 	Authenticate func(ctx context.Context, authorization string) (context.Context, error)
+	// SignedOut are mutations that run as anonymous if Authenticate rejects the header: a program
+	// that still sends an old token can sign in. On a websocket they need a valid token or none.
+	SignedOut []string
 	// SessionKey names the session that an authenticated context belongs to, for
 	// [Server.CloseSession]; "" for none. A token's hash serves well.
 	SessionKey func(ctx context.Context) string
@@ -41,6 +44,14 @@ type Options struct {
 	ErrorPresenter graphql.ErrorPresenterFunc
 	// Recover converts a panic to an error. Required.
 	Recover graphql.RecoverFunc
+
+	// Arrive counts a request, the handshake of a websocket or an operation on one, before anything
+	// of it is read. Charge counts an operation before it runs, in its authenticated context. A
+	// Quota with a RetryAfter rejects it with CodeRateLimited: status 429, or an error message on a
+	// websocket. Answers over HTTP carry the quotas of Charge as RateLimit headers. Both may be
+	// called from many goroutines. Default: no limits.
+	Arrive func(ctx context.Context) []Quota
+	Charge func(ctx context.Context, charge Charge) []Quota
 
 	// Refused is called with the code of each request or operation that is rejected before it runs.
 	// It may be called from many goroutines. Default: none.
@@ -93,6 +104,12 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Refused == nil {
 		o.Refused = func(string) {}
+	}
+	if o.Arrive == nil {
+		o.Arrive = func(context.Context) []Quota { return nil }
+	}
+	if o.Charge == nil {
+		o.Charge = func(context.Context, Charge) []Quota { return nil }
 	}
 	setDefault(&o.CachedDocuments, 500)
 	setDefault(&o.OperationTimeout, 30*time.Second)

@@ -16,7 +16,8 @@ type answer struct {
 	errors     gqlerror.List
 	data       json.RawMessage // absent when nil: nothing was executed
 	extensions map[string]any
-	cost       *Cost // nil when the request failed before it was known
+	cost       *Cost   // nil when the request failed before it was known
+	quotas     []Quota // for the headers; nil over a websocket
 }
 
 func newAnswer(resp *graphql.Response, cost *Cost) *answer {

@@ -166,6 +166,11 @@ func (k *socket) run(op *socketOperation, req *request) {
 			k.fail(op, gqlerror.List{k.server.recovered(ctx, value)})
 		}
 	}()
+	if limited := k.server.arrive(ctx); limited != nil {
+		k.server.options.Refused(CodeRateLimited)
+		k.fail(op, gqlerror.List{limited})
+		return
+	}
 	// The token may have been revoked since the last operation.
 	authenticated, failure := k.server.authenticate(ctx, k.authorization)
 	if failure != nil {
@@ -230,7 +235,7 @@ func (k *socket) execute(ctx context.Context, op *socketOperation, prepared *ope
 	streaming := prepared.kind() == ast.Subscription
 	if streaming {
 		k.markStreaming(op)
-		ctx = context.WithValue(ctx, streamKey{}, &Stream{k, op, ctx, &operation{prepared.again(), prepared.cost}})
+		ctx = context.WithValue(ctx, streamKey{}, &Stream{k, op, ctx, &operation{context: prepared.again(), cost: prepared.cost}})
 	} else {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, k.server.options.OperationTimeout)

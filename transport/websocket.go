@@ -77,6 +77,10 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn
 		s.refuse(w, r, http.StatusServiceUnavailable, errShuttingDown())
 		return nil
 	}
+	if limited := s.arrive(r.Context()); limited != nil {
+		s.refuse(w, r, http.StatusTooManyRequests, limited)
+		return nil
+	}
 	upgrader := s.upgrader
 	upgrader.Error = func(w http.ResponseWriter, r *http.Request, status int, reason error) {
 		code := CodeBadUserInput

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
-	"net/netip"
 	"strings"
 
 	"plaza/ads"
@@ -28,7 +27,7 @@ const (
 // page before the person clicks, redirect and count nothing. A forged or edited token is answered
 // 404, an expired one 410, other methods 405, each with a sentence in plain text. Caches may not
 // store any answer.
-func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) http.HandlerFunc {
+func clickHandler(service *ads.Service, from *proxies, logger *slog.Logger) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Cache-Control", "no-store")
 		var landing string
@@ -37,7 +36,7 @@ func clickHandler(service *ads.Service, behindProxy bool, logger *slog.Logger) h
 		case r.Method == http.MethodHead, r.Method == http.MethodGet && isPrefetch(r):
 			landing, err = service.Landing(r.Context(), token)
 		case r.Method == http.MethodGet:
-			landing, err = service.RecordClick(r.Context(), token, addressOf(r, behindProxy))
+			landing, err = service.RecordClick(r.Context(), token, from.addressOf(r))
 		default:
 			w.Header().Set("Allow", "GET, HEAD")
 			http.Error(w, "A click is a GET.", http.StatusMethodNotAllowed)
@@ -81,24 +80,13 @@ func refuseClick(w http.ResponseWriter, r *http.Request, logger *slog.Logger, er
 	}
 }
 
-// addressOf returns the address of a request's client, without the port. It returns "" if the
-// address says nothing about the client: requests from this machine or its own network have most
-// likely come through a proxy, and then all have the proxy's address. With BehindProxy, the proxy
-// adds the client's address as the last entry of X-Forwarded-For.
-func addressOf(r *http.Request, behindProxy bool) string {
-	if behindProxy {
-		all := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-		last, err := netip.ParseAddr(strings.TrimSpace(all[len(all)-1]))
-		if err != nil {
-			return ""
-		}
-		return last.String()
-	}
-	from, err := netip.ParseAddrPort(r.RemoteAddr)
-	if err != nil || from.Addr().IsLoopback() || from.Addr().IsPrivate() {
+// addressOf returns the address of a request's client, or "" if it says nothing about the client.
+func (p *proxies) addressOf(r *http.Request) string {
+	address, named := p.clientOf(r)
+	if !named {
 		return ""
 	}
-	return from.Addr().String()
+	return address.String()
 }
 
 // recordingHandler counts impressions or conversions without GraphQL: as the address of a picture,

@@ -139,7 +139,7 @@ func (w *adWorld) click(method, target string) *http.Response {
 	w.t.Helper()
 	mux := http.NewServeMux()
 	logger := slog.New(slog.NewTextHandler(&w.log, nil))
-	mux.Handle(clickPath+"{token}", clickHandler(w.Service, false, logger))
+	mux.Handle(clickPath+"{token}", clickHandler(w.Service, &proxies{}, logger))
 	mux.Handle(impressionPath+"{token}", recordingHandler(w.RecordImpression, logger))
 	mux.Handle(conversionPath+"{token}", recordingHandler(w.RecordConversion, logger))
 	answer := httptest.NewRecorder()
@@ -182,7 +182,7 @@ func TestABrowsersPrefetchIsNoClick(t *testing.T) {
 		request := httptest.NewRequestWithContext(t.Context(), http.MethodGet, clickPath, nil)
 		request.SetPathValue("token", choice.ClickToken)
 		request.Header.Set(header, value)
-		clickHandler(w.Service, false, slog.Default())(answer, request)
+		clickHandler(w.Service, &proxies{}, slog.Default())(answer, request)
 		if answer.Code != http.StatusFound || answer.Header().Get("Location") != w.unit.LandingURL {
 			t.Errorf("%s: %d to %q", header, answer.Code, answer.Header().Get("Location"))
 		}
@@ -407,31 +407,4 @@ func readAll(t *testing.T, answer *http.Response) string {
 		t.Fatal(err)
 	}
 	return string(text)
-}
-
-func TestAddressesOfClients(t *testing.T) {
-	for _, c := range []struct {
-		remote, forwarded string
-		behindProxy       bool
-		want              string
-	}{
-		{"203.0.113.7:1234", "", false, "203.0.113.7"},
-		{"203.0.113.7:1234", "198.51.100.1", false, "203.0.113.7"}, // any client can send a header
-		{"[2001:db8::1]:1234", "", false, "2001:db8::1"},
-		{"127.0.0.1:1234", "", false, ""},
-		{"10.1.2.3:1234", "198.51.100.1", false, ""},
-		{"10.1.2.3:1234", "6.6.6.6, 198.51.100.1", true, "198.51.100.1"},
-		{"10.1.2.3:1234", "", true, ""},
-		{"10.1.2.3:1234", "198.51.100.1, unknown", true, ""},
-		{"nowhere", "", false, ""},
-	} {
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/", nil)
-		r.RemoteAddr = c.remote
-		if c.forwarded != "" {
-			r.Header.Set("X-Forwarded-For", c.forwarded)
-		}
-		if got := addressOf(r, c.behindProxy); got != c.want {
-			t.Errorf("%+v: %q", c, got)
-		}
-	}
 }

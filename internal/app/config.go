@@ -2,6 +2,7 @@ package app
 
 import (
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -20,11 +21,13 @@ type NewsAds = resolvers.NewsAds
 // Config configures a server. Only Addr is required: by default no other web origin may use the
 // API, and news has no ads.
 type Config struct {
-	Addr           string   // to listen on, as host:port
-	PublicURL      string   // where clients reach the server; "" for http:// and the address
-	AllowedOrigins []string // web origins whose pages may use the API; "*" for all
-	MetricsAddr    string   // to serve metrics on, as host:port; "" for none
-	BehindProxy    bool     // the last entry of X-Forwarded-For is the client's address
+	Addr           string         // to listen on, as host:port
+	PublicURL      string         // where clients reach the server; "" for http:// and the address
+	AllowedOrigins []string       // web origins whose pages may use the API; "*" for all
+	MetricsAddr    string         // to serve metrics on, as host:port; "" for none
+	BehindProxy    bool           // the last entry of X-Forwarded-For is the client's address
+	TrustedProxies []netip.Prefix // whose entries in X-Forwarded-For are believed
+	RateLimits     bool           // limit what each client, user and token may use
 	NewsAds        NewsAds
 	Demo           bool   // fill the database with a community, and keep it active
 	Version        string // for the log
@@ -43,7 +46,7 @@ func (c *Config) cors() *cors.Cors {
 		AllowedOrigins: c.origins(),
 		AllowedMethods: []string{http.MethodGet, http.MethodPost},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept"},
-		ExposedHeaders: []string{"X-Request-Id"},
+		ExposedHeaders: []string{"X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After"},
 		MaxAge:         600,
 	})
 }

@@ -56,9 +56,11 @@ type Server struct {
 func New(st storage.Store, c Config) *Server { return newServer(st, &c, nil) }
 
 func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
-	s := &Server{store: st, social: social.New(st, c.Social), ads: ads.New(st.Ads(), c.Ads), config: c, community: community}
+	limiting := c.limits()
+	s := &Server{store: st, social: social.New(st, c.socialOptions(limiting)), ads: ads.New(st.Ads(), c.Ads), config: c, community: community}
 	s.Metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
+		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords,
 		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
 	})
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
@@ -67,8 +69,13 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 		ClickURL:  strings.TrimSuffix(c.PublicURL, "/") + clickPath,
 		StreamOf:  func(ctx context.Context) resolvers.Stream { return transport.StreamOf(ctx) },
 		RequestID: transport.RequestID,
+		ClientOf:  clientIn,
 	}
+	from := newProxies(c)
 	s.GraphQL = transport.New(resolver.Executable(), transport.Options{
+		Arrive:           limiting.arrive,
+		Charge:           limiting.charge,
+		SignedOut:        resolvers.SignedOut,
 		Authenticate:     resolver.Authenticate,
 		SessionKey:       resolvers.SessionKey,
 		Refused:          s.Metrics.Refused,
@@ -79,9 +86,9 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 		AllowedOrigins:   c.origins(),
 	})
 	mux := http.NewServeMux()
-	mux.Handle("/graphql", c.cors().Handler(compressed(s.visits.note(s.GraphQL))))
+	mux.Handle("/graphql", c.cors().Handler(compressed(from.note(s.visits.note(s.GraphQL)))))
 	mux.Handle(sdlPath, c.cors().Handler(getOnly(compressed(sdlHandler()))))
-	mux.Handle(clickPath+"{token}", clickHandler(s.ads, c.BehindProxy, slog.Default()))
+	mux.Handle(clickPath+"{token}", clickHandler(s.ads, from, slog.Default()))
 	mux.Handle(impressionPath+"{token}", recordingHandler(s.ads.RecordImpression, slog.Default()))
 	mux.Handle(conversionPath+"{token}", recordingHandler(s.ads.RecordConversion, slog.Default()))
 	mux.Handle(exportPath, c.cors().Handler(getOnly(exportHandler(s.social, resolver.Authenticate))))

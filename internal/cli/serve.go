@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/signal"
 	"time"
@@ -15,16 +16,18 @@ import (
 )
 
 type serveCommand struct {
-	Addr           string        `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	PublicURL      string        `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
-	AllowedOrigins []string      `help:"Web origins whose pages may use the API; * for all, which is safe because Plaza does not sign in by cookies." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
-	MetricsAddr    string        `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
-	BehindProxy    bool          `help:"All requests come through a proxy that adds the client's address to X-Forwarded-For: count clicks on ads by that." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
-	NewsAds        zoneFlag      `help:"Let news carry ads of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
-	NewsAdsEvery   int           `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
-	DrainDelay     time.Duration `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
-	EventRetention time.Duration `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
-	Demo           bool          `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
+	Addr           string         `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	PublicURL      string         `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
+	AllowedOrigins []string       `help:"Web origins whose pages may use the API; * for all, which is safe because Plaza does not sign in by cookies." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
+	MetricsAddr    string         `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
+	BehindProxy    bool           `help:"All requests come through one proxy, which adds the client's address to X-Forwarded-For: count clicks on ads and rate limits by that. Where several proxies follow one another, use --trusted-proxy." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
+	TrustedProxies []netip.Prefix `help:"Addresses of proxies, as networks: each adds its client's address to X-Forwarded-For, which clicks on ads and rate limits count by. From others that header is ignored." env:"PLAZA_TRUSTED_PROXIES" name:"trusted-proxy" placeholder:"CIDR"`
+	RateLimits     string         `help:"Whether to limit what each address, token and user may use: on or off." env:"PLAZA_RATE_LIMITS" name:"rate-limits" default:"on" enum:"on,off"`
+	NewsAds        zoneFlag       `help:"Let news carry ads of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
+	NewsAdsEvery   int            `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
+	DrainDelay     time.Duration  `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
+	EventRetention time.Duration  `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
+	Demo           bool           `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 }
 
 // zoneFlag is a zone for ads, as a flag names it: site/zone.
@@ -89,6 +92,7 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 	defer ignore()
 	return app.Run(ctx, func(ctx context.Context) (storage.Store, error) { return c.openStore(ctx, cli) }, app.Config{
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
+		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },
 	})

@@ -1,8 +1,11 @@
 package cli
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/alecthomas/kong"
 
 	"plaza/internal/plazatest"
 )
@@ -29,6 +32,27 @@ func TestNewsAdsAreOffByDefault(t *testing.T) {
 		command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), append([]string{"serve", "--addr", "127.0.0.1:0"}, c.args...)...)
 		if err := command.Run(); err == nil || !strings.Contains(stderr.String(), c.want) {
 			t.Errorf("%s: %v, and %s, want %q", name, err, stderr, c.want)
+		}
+	}
+}
+
+// TestTrustedProxies: networks can be named by a flag or a variable, and an empty variable means
+// none.
+func TestTrustedProxies(t *testing.T) {
+	t.Setenv("PLAZA_TRUSTED_PROXIES", "")
+	for args, want := range map[string]string{
+		"serve": "[]",
+		"serve --trusted-proxy 10.0.0.0/8,2001:db8::/32 --trusted-proxy 192.0.2.7/32": "[10.0.0.0/8 2001:db8::/32 192.0.2.7/32]",
+	} {
+		var c commandLine
+		if _, err := kong.Must(&c).Parse(strings.Fields(args)); err != nil || fmt.Sprint(c.Serve.TrustedProxies) != want {
+			t.Errorf("%s: %v, %v", args, c.Serve.TrustedProxies, err)
+		}
+	}
+	for _, wrong := range []string{"serve --trusted-proxy 10.0.0.1", "serve --trusted-proxy proxy", "serve --rate-limits none"} {
+		var c commandLine
+		if _, err := kong.Must(&c).Parse(strings.Fields(wrong)); err == nil {
+			t.Errorf("%s is accepted", wrong)
 		}
 	}
 }

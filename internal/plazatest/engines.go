@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"net/netip"
 	"os"
 	"path/filepath"
 	"strings"
@@ -111,6 +112,15 @@ func ServeWithAds(t testing.TB, st storage.Store, o ads.Options) *Plaza {
 	t.Helper()
 	config := testConfig()
 	config.Ads = o
+	return serveAs(t, st, config)
+}
+
+// ServeLimited serves a store with rate limits, behind a proxy on this machine: see Person.At.
+func ServeLimited(t testing.TB, st storage.Store) *Plaza {
+	t.Helper()
+	config := testConfig()
+	config.RateLimits = true
+	config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}
 	return serveAs(t, st, config)
 }
 

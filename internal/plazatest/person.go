@@ -14,6 +14,9 @@ import (
 // Person sends operations to a running Plaza.
 type Person struct {
 	URL, Token string
+
+	// At is the address that a proxy reports for this person; "" for none. See ServeLimited.
+	At string
 }
 
 // Raw sends an operation, and answers with the indented body.
@@ -39,6 +42,13 @@ func (p Person) Raw(t testing.TB, operation string) string {
 // Post sends a request with that body, and returns the body of the answer.
 func (p Person) Post(t testing.TB, body []byte) []byte {
 	t.Helper()
+	_, answer := p.Send(t, body)
+	return answer
+}
+
+// Send sends a request with that body, and returns the answer and its body.
+func (p Person) Send(t testing.TB, body []byte) (response *http.Response, answer []byte) {
+	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+"/graphql", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
@@ -47,16 +57,19 @@ func (p Person) Post(t testing.TB, body []byte) []byte {
 	if p.Token != "" {
 		request.Header.Set("Authorization", "Bearer "+p.Token)
 	}
-	response, err := http.DefaultClient.Do(request)
+	if p.At != "" {
+		request.Header.Set("X-Forwarded-For", p.At)
+	}
+	response, err = http.DefaultClient.Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = response.Body.Close() }()
-	answer, err := io.ReadAll(response.Body)
+	answer, err = io.ReadAll(response.Body)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return answer
+	return response, answer
 }
 
 // withoutCost removes extensions.cost from an answer. It keeps the order of the other fields.

@@ -35,7 +35,7 @@ func TestImportedNetworks(t *testing.T) {
 		t.Fatalf("fb107 has %d friends, which is not the real data", len(friends))
 	}
 	post := writePosts(t, service, friends)
-	_, token, err := service.SignIn(t.Context(), importer.Handle(107), networkPassword)
+	_, token, err := service.SignIn(t.Context(), social.Credentials{Handle: importer.Handle(107), Password: networkPassword})
 	if err != nil {
 		t.Fatal(err)
 	}

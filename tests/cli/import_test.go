@@ -81,7 +81,7 @@ func signsIn(t *testing.T, data, password string) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	if _, _, err := social.New(st, social.Options{}).SignIn(t.Context(), "fb3", password); err != nil {
+	if _, _, err := social.New(st, social.Options{}).SignIn(t.Context(), social.Credentials{Handle: "fb3", Password: password}); err != nil {
 		t.Error(err)
 	}
 }

@@ -1,0 +1,115 @@
+package transport
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestQuotaHeaders: each answer says what is left, in the form of the IETF's draft.
+func TestQuotaHeaders(t *testing.T) {
+	t.Parallel()
+	var charged Charge
+	s := newTestServer(t, func(o *Options) {
+		o.Charge = func(_ context.Context, charge Charge) []Quota {
+			charged = charge
+			return []Quota{
+				{Name: "address", Limit: 100, Remaining: 58, Window: 30 * time.Second, Reset: 12_001 * time.Millisecond},
+				{Name: "user", Limit: 7, Remaining: 7, Window: time.Hour},
+			}
+		}
+	})
+	for query, want := range map[string]Charge{
+		`{ viewer }`: {Cost: 1},
+		`mutation { ...F ...F b: setText(text: "b") } fragment F on Mutation { a: setText(text: "a") }`: {Cost: 3, Writes: 2},
+	} {
+		got := s.query(t, query)
+		if charged != want {
+			t.Errorf("%s is charged %+v, want %+v", query, charged, want)
+		}
+		if policy, want := got.header.Get("RateLimit-Policy"), `"address";q=100;w=30, "user";q=7;w=3600`; policy != want {
+			t.Errorf("RateLimit-Policy is %s, want %s", policy, want)
+		}
+		if left, want := got.header.Get("RateLimit"), `"address";r=58;t=13, "user";r=7;t=0`; left != want {
+			t.Errorf("RateLimit is %s, want %s", left, want)
+		}
+	}
+}
+
+// TestRefusedByQuota: nothing runs, and the client is told when to try again, on each transport and
+// at each of the two checks.
+func TestRefusedByQuota(t *testing.T) {
+	t.Parallel()
+	for name, limit := range map[string]func(*Options, *atomic.Bool){
+		"on arrival": func(o *Options, spent *atomic.Bool) {
+			o.Arrive = func(context.Context) []Quota { return spentQuota(spent) }
+		},
+		"by cost": func(o *Options, spent *atomic.Bool) {
+			o.Charge = func(context.Context, Charge) []Quota { return spentQuota(spent) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var spent atomic.Bool
+			s := newTestServer(t, func(o *Options) { limit(o, &spent) })
+			socket := s.open(t)
+			spent.Store(true)
+			got := s.query(t, `{ viewer }`, acceptGraphQL)
+			if got.status != 429 || got.header.Get("Retry-After") != "3" || got.code(t) != CodeRateLimited {
+				t.Errorf("got %d, Retry-After %q: %s", got.status, got.header.Get("Retry-After"), got.body)
+			}
+			if after := got.decode(t).Errors[0].Extensions["retryAfter"]; after != 3.0 {
+				t.Errorf("retryAfter is %v", after)
+			}
+			socket.subscribe("1", `{ viewer }`)
+			if got := socket.read(); !strings.Contains(got, `"error"`) || !strings.Contains(got, CodeRateLimited) || !strings.Contains(got, `"retryAfter":3`) {
+				t.Errorf("on a socket: %s", got)
+			}
+			if ran := s.operations.Load(); ran != 0 {
+				t.Errorf("%d operations ran", ran)
+			}
+			spent.Store(false)
+			socket.subscribe("1", `{ viewer }`)
+			if got := socket.read(); !strings.Contains(got, `"next"`) {
+				t.Errorf("the socket does not recover: %s", got)
+			}
+		})
+	}
+}
+
+func spentQuota(spent *atomic.Bool) []Quota {
+	if !spent.Load() {
+		return nil
+	}
+	return []Quota{
+		{Name: "address", Limit: 100, Window: 30 * time.Second, RetryAfter: time.Second},
+		{Name: "user", Limit: 100, Window: 30 * time.Second, RetryAfter: 2_100 * time.Millisecond},
+		{Name: "token", Limit: 100, Remaining: 50, Window: 30 * time.Second},
+	}
+}
+
+// TestStaleToken: mutations that sign in need no valid token, and everything else does.
+func TestStaleToken(t *testing.T) {
+	t.Parallel()
+	s := newTestServer(t, func(o *Options) { o.SignedOut = []string{"setText"} })
+	const stale = "Authorization: Bearer stale"
+	for query, want := range map[string]int{
+		`mutation { setText(text: "a") }`:                                       200,
+		`mutation { setText(text: "a") b: setText(text: "b") }`:                 200,
+		`mutation { setText(text: "a") holds }`:                                 401,
+		`mutation { setText(text: "a") ...F } fragment F on Mutation { holds }`: 401,
+		`mutation { setText }`:                                                  401,
+		`mutation { __typename }`:                                               401,
+		`{ viewer }`:                                                            401,
+		`{`:                                                                     401,
+	} {
+		if got := s.query(t, query, stale); got.status != want {
+			t.Errorf("%s: %d %s", query, got.status, got.body)
+		}
+	}
+	if got := s.post(t, `{`, stale); got.status != 401 {
+		t.Errorf("a malformed request: %d %s", got.status, got.body)
+	}
+}
