@@ -10,8 +10,9 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestRequestsForAdsAreCountedUntilTheEnd: what a server has counted in memory is stored before it stops.
-func TestRequestsForAdsAreCountedUntilTheEnd(t *testing.T) {
+// TestRequestsForAdsAreStoredOnShutdown checks that a server stores what it has counted in memory
+// before it stops.
+func TestRequestsForAdsAreStoredOnShutdown(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
 		defer func() {

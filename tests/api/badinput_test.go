@@ -27,28 +27,29 @@ import (
 	"plaza/transport"
 )
 
-// This file sends what is wrong to every argument and every input field of the schema: a field without cases fails the
-// test. Each answer must be an error of a documented code that names the argument, nothing may change, and the log must
-// stay clean.
+// This file sends wrong values to every argument and every input field of the schema. A field
+// without cases fails the test. Each answer must be an error with a documented code that names the
+// argument; nothing may change, and the log must stay clean.
 
 // bad is a wrong value of one argument or input field.
 type bad struct {
 	why   string
 	value any
 	code  string // "" for any
-	at    string // what the error names, where that is not the argument itself
+	at    string // what the error names, if not the argument itself
 
-	beside map[string]any // what the input has to have beside it
+	beside map[string]any // other fields that the input needs
 }
 
 const (
-	nothing = "nothing" // what an error names that must not say which argument is wrong
+	nothing = "nothing" // for errors that must not say which argument is wrong
 
 	unknownID = "_01h455vb4pex5vsknk084sn02q"
 	zeroID    = "_00000000000000000000000000"
 )
 
-// veryLong is far above each limit, and not longer: with the race detector each byte takes long.
+// veryLong is far above every limit, but no longer than needed: each byte is slow under the race
+// detector.
 var veryLong = strings.Repeat("x", 1<<18)
 
 func text(maxLen int) []bad {
@@ -157,21 +158,22 @@ func badTimes() []bad {
 	return append(values("INVALID", "2020-01-01T00:00:00Z", "1970-01-01T00:00:00Z"), noTimes()...)
 }
 
-// noTimes are none at all.
+// noTimes are values that are not times.
 func noTimes() []bad {
 	return values("BAD_USER_INPUT",
 		"", "tomorrow", "0001-01-01T00:00:00Z", "0001-01-01T01:00:00+01:00", "2999-13-01T00:00:00Z", "2999-02-30T00:00:00Z", "2999-01-01", "2999-01-01T00:00:00", "10000-01-01T00:00:00Z",
 		"2999-01-01T00:00:00Z\x00", veryLong, 5, true, []any{}, map[string]any{})
 }
 
-// inputFields has the wrong values of each leaf of each input, by its coordinate; wrong types are not listed here.
+// inputFields returns the wrong values of each leaf of each input, by coordinate. Wrong types are
+// not listed here.
 func (w *world) inputFields() map[string][]bad {
 	user := func(more ...bad) []bad {
 		return append(append(notAnyID("user"), bad{why: "blocked by her", value: w.ids["fay"], code: "NOT_FOUND"}), more...)
 	}
 	self := bad{why: "oneself", value: w.ids["ada"], code: "INVALID"}
 	circle := func(more ...bad) []bad {
-		return append(append(notAnyID("circle"), bad{why: "somebody else's", value: w.ids["bobCircle"], code: "NOT_FOUND"}), more...)
+		return append(append(notAnyID("circle"), bad{why: "another user's", value: w.ids["bobCircle"], code: "NOT_FOUND"}), more...)
 	}
 	post := func(more ...bad) []bad {
 		return append(append(notAnyID("post"), bad{why: "hidden", value: w.ids["hidden"], code: "NOT_FOUND"}), more...)
@@ -179,8 +181,8 @@ func (w *world) inputFields() map[string][]bad {
 	comment := func(more ...bad) []bad {
 		return append(append(notAnyID("comment"), bad{why: "hidden", value: w.ids["hiddenComment"], code: "NOT_FOUND"}), more...)
 	}
-	othersPost := bad{why: "somebody else's", value: w.ids["bobPost"], code: "NOT_ALLOWED"}
-	othersComment := bad{why: "somebody else's", value: w.ids["bobComment"], code: "NOT_ALLOWED"}
+	othersPost := bad{why: "another user's", value: w.ids["bobPost"], code: "NOT_ALLOWED"}
+	othersComment := bad{why: "another user's", value: w.ids["bobComment"], code: "NOT_ALLOWED"}
 	return map[string][]bad{
 		"SignUpInput.handle":                           handle(),
 		"SignUpInput.name":                             line(100),
@@ -490,7 +492,8 @@ func badPlaces() []bad {
 	}
 }
 
-// badKeywords are answered with these codes: malformed, too many or too long, blank.
+// badKeywords returns malformed keywords, too many or too long ones, and blank ones, with these
+// codes.
 func badKeywords(malformed, tooLong, blank string) []bad {
 	many := make([]any, 10_000)
 	for i := range many {
@@ -518,7 +521,7 @@ func (w *world) badCircles() []bad {
 		{why: "none", value: []any{}, code: "INVALID"},
 		{why: "null", value: nil, code: "INVALID"},
 		{why: "51", value: many, code: "INVALID"},
-		{why: "somebody else's", value: []any{w.ids["circle"], w.ids["bobCircle"]}, code: "NOT_FOUND"},
+		{why: "another user's", value: []any{w.ids["circle"], w.ids["bobCircle"]}, code: "NOT_FOUND"},
 		{why: "null in it", value: []any{nil}, code: "BAD_USER_INPUT"},
 	}
 	for _, c := range notAnyID("circle") {
@@ -527,7 +530,7 @@ func (w *world) badCircles() []bad {
 	return cases
 }
 
-// inputs has right inputs of each mutation, which reach all of its fields.
+// inputs returns valid inputs of each mutation. Together they reach all of its fields.
 func (w *world) inputs() map[string][]map[string]any {
 	listed := map[string]any{"kind": "LISTED", "circleIds": []any{w.ids["circle"]}}
 	contents := map[string]map[string]any{
@@ -585,7 +588,7 @@ func (w *world) inputs() map[string][]map[string]any {
 	return inputs
 }
 
-// adInputs adds those of the mutations about ads.
+// adInputs adds inputs of the mutations about ads.
 func (w *world) adInputs(inputs map[string][]map[string]any) {
 	bid := map[string]any{"model": "CPM", "price": 1_000, "currency": "EUR"}
 	budget := map[string]any{"currency": "EUR", "total": 2_000, "daily": 1_000}
@@ -625,18 +628,19 @@ func TestBadInputOfMutations(t *testing.T) {
 		}
 		for coordinate := range fields {
 			if !seen[coordinate] {
-				t.Errorf("%s has cases, but is nowhere in the schema", coordinate)
+				t.Errorf("%s has cases, but is not in the schema", coordinate)
 			}
 		}
 		log.mustBeClean(t)
 	})
 }
 
-// wrongInputs tries a mutation with each wrong value at each place of its inputs, and adds the coordinates to seen.
+// wrongInputs tries a mutation with each wrong value in each place of its inputs, and adds the
+// coordinates to seen.
 func (w *world) wrongInputs(t *testing.T, mutation *ast.FieldDefinition, fields map[string][]bad, seen map[string]bool) {
 	inputs := w.inputs()[mutation.Name]
 	if len(inputs) == 0 {
-		t.Fatal("no right input is known")
+		t.Fatal("there is no valid input for this mutation")
 	}
 	before, tried := w.dump(t), map[string]bool{}
 	for _, input := range inputs {
@@ -654,7 +658,7 @@ func (w *world) wrongInputs(t *testing.T, mutation *ast.FieldDefinition, fields 
 	w.mustBeAs(t, before)
 }
 
-// wrongValues are those that are known of a leaf; objects have theirs in their own fields.
+// wrongValues returns the wrong values listed for a leaf. Objects have theirs in their own fields.
 func (l leaf) wrongValues(t *testing.T, fields map[string][]bad) []bad {
 	t.Helper()
 	if named := schema.Types[l.field.Type.NamedType]; named != nil && named.Kind == ast.InputObject {
@@ -667,7 +671,7 @@ func (l leaf) wrongValues(t *testing.T, fields map[string][]bad) []bad {
 	return known
 }
 
-// refused sends one wrong value, and judges the answer.
+// refused sends one wrong value, and checks the answer.
 func (w *world) refused(t *testing.T, mutation *ast.FieldDefinition, input map[string]any, at leaf, c bad) {
 	t.Helper()
 	wrong := at.put(input, c.value)
@@ -705,7 +709,8 @@ type leaf struct {
 	path  []string
 }
 
-// leaves finds every place that an input has, or could have without becoming of another kind (@oneOf).
+// leaves finds every place that an input has, or could have without becoming another kind of input
+// (@oneOf).
 func leaves(owner *ast.Definition, input map[string]any, above []string) []leaf {
 	var found []leaf
 	for _, field := range owner.Fields {
@@ -737,7 +742,7 @@ func (l leaf) put(input map[string]any, value any) map[string]any {
 	return copied
 }
 
-// wrongTypes are JSON values that this place cannot have.
+// wrongTypes are JSON values whose type does not fit this place.
 func (l leaf) wrongTypes() []bad { return wrongTypes(l.field.Type) }
 
 func wrongTypes(typ *ast.Type) []bad {
@@ -768,7 +773,7 @@ func wrongTypes(typ *ast.Type) []bad {
 	return values("BAD_USER_INPUT", wrong...)
 }
 
-// wrongObjects are those of which exactly one field must be given.
+// wrongObjects are inputs that give none or several fields where exactly one must be given.
 func (l leaf) wrongObjects() []bad {
 	named := schema.Types[l.field.Type.NamedType]
 	if named.Directives.ForName("oneOf") == nil {
@@ -784,13 +789,14 @@ func (l leaf) wrongObjects() []bad {
 	}
 }
 
-// verdict is what an answer says of a request.
+// verdict is what an answer says about a request.
 type verdict struct {
 	code, at, message string
 	raw               string
 }
 
-// verdictOf asks, and reads the first error; that of a mutation's payload if there is no other.
+// verdictOf sends an operation and reads its first error, or the first of the mutation's userErrors
+// if there is no other.
 func verdictOf(t testing.TB, p plazatest.Person, operation string, variables map[string]any, mutation string) verdict {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": operation, "variables": variables})
@@ -834,7 +840,7 @@ func readVerdict(t testing.TB, raw []byte, mutation string) verdict {
 	return v
 }
 
-// check wants an error of that code, which names one of the arguments or an element of one.
+// check expects an error with that code that names one of the arguments, or an element of one.
 func (v verdict) check(t *testing.T, what, code string, arguments ...string) {
 	t.Helper()
 	names := func(argument string) bool { return v.at == argument || strings.HasPrefix(v.at, argument+".") }
@@ -846,7 +852,7 @@ func (v verdict) check(t *testing.T, what, code string, arguments ...string) {
 	case !documented(v.code):
 		t.Errorf("%s: the code %s is not documented", what, v.code)
 	case v.message == "" || len(v.message) > 400 || leaks(v.message):
-		t.Errorf("%s: this message is for nobody: %.500q", what, v.message)
+		t.Errorf("%s: the message exposes internals: %.500q", what, v.message)
 	}
 }
 
@@ -863,7 +869,7 @@ func leaks(message string) bool {
 	})
 }
 
-// capturedLog is what the servers of a test have logged.
+// capturedLog holds what the servers of a test have logged.
 type capturedLog struct {
 	mu   sync.Mutex
 	text bytes.Buffer
@@ -882,7 +888,7 @@ func captureLog(t *testing.T) *capturedLog {
 	return log
 }
 
-// mustBeClean wants no warning and no error: what a client gets wrong is nobody's news.
+// mustBeClean expects no warnings and no errors: client mistakes are not logged.
 func (l *capturedLog) mustBeClean(t *testing.T) {
 	t.Helper()
 	l.mu.Lock()
@@ -894,19 +900,20 @@ func (l *capturedLog) mustBeClean(t *testing.T) {
 	}
 }
 
-// saysTheDatabaseIsSlow is true of what a server that works well logs on a machine which hardly runs its database.
+// saysTheDatabaseIsSlow recognizes what a healthy server logs when the machine barely runs its
+// database.
 func saysTheDatabaseIsSlow(line string) bool {
 	return slices.ContainsFunc([]string{"the server's heartbeat fails", "background work waits for the database", "the event stream cannot be opened"},
 		func(message string) bool { return strings.Contains(line, message) })
 }
 
-// world is a small community. Ada is the one who gets things wrong: she follows bob, mutes dan, blocks eve, and is blocked by
-// fay; cyn wants no posts on her wall.
+// world is a small community. Ada makes the mistakes: she follows bob, mutes dan, blocks eve, and
+// is blocked by fay. Cyn allows no posts on her wall.
 type world struct {
 	plaza  *plazatest.Plaza
 	ada    plazatest.Person
 	ids    map[string]string
-	closes time.Time // of the poll "closed"
+	closes time.Time // when the poll "closed" closes
 }
 
 func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
@@ -1007,7 +1014,7 @@ func (w *world) addAds(t *testing.T) {
 	}
 }
 
-// dumpAds is all that those who manage ads see.
+// dumpAds returns everything that people who manage ads see.
 func (w *world) dumpAds(t *testing.T) string {
 	t.Helper()
 	return w.ada.Raw(t, w.named(`{ adManager { advertisers { nodes { id name caps { count per } } }
@@ -1045,7 +1052,7 @@ func (w *world) add(t *testing.T, name, handle, operation string) {
 	w.ids[name], _, _ = strings.Cut(rest, `"`)
 }
 
-// act lets somebody do what must succeed.
+// act runs an operation that must succeed.
 func (w *world) act(t *testing.T, handle, operation string) string {
 	t.Helper()
 	body, err := json.Marshal(map[string]any{"query": w.named(operation)})
@@ -1059,7 +1066,7 @@ func (w *world) act(t *testing.T, handle, operation string) string {
 	return raw
 }
 
-// dump is all that the API shows to ada, bob and nobody.
+// dump returns everything that the API shows to ada, to bob and to signed-out readers.
 func (w *world) dump(t *testing.T) []string {
 	t.Helper()
 	const all = `
@@ -1075,7 +1082,7 @@ func (w *world) dump(t *testing.T) []string {
 			blockedUsers { nodes { handle } } mutedUsers { nodes { handle } } } }`
 	var ids []string
 	for _, name := range slices.Sorted(maps.Keys(w.ids)) {
-		if !slices.Contains([]string{"advertiser", "campaign", "unit"}, name) { // they are no nodes
+		if !slices.Contains([]string{"advertiser", "campaign", "unit"}, name) { // they are not nodes
 			ids = append(ids, fmt.Sprintf("%q", w.ids[name]))
 		}
 	}
@@ -1083,13 +1090,13 @@ func (w *world) dump(t *testing.T) []string {
 	for _, handle := range []string{"ada", "bob", "anyone"} {
 		dumps = append(dumps, w.plaza.As(t, handle).Raw(t, fmt.Sprintf(all, strings.Join(ids, " "))))
 	}
-	if strings.Count(dumps[0], `"code"`) != 1 { // there is no newcomer
+	if strings.Count(dumps[0], `"code"`) != 1 { // the newcomer does not exist
 		t.Fatalf("the dump does not work: %.1000s", dumps[0])
 	}
 	return append(dumps, w.dumpAds(t))
 }
 
-// mustBeAs wants that all is as it was in an earlier dump.
+// mustBeAs checks that nothing has changed since an earlier dump.
 func (w *world) mustBeAs(t *testing.T, before []string) {
 	t.Helper()
 	for i, after := range w.dump(t) {
@@ -1100,7 +1107,7 @@ func (w *world) mustBeAs(t *testing.T, before []string) {
 	}
 }
 
-// ways lead to an object of each type whose fields have arguments.
+// ways lead to an object of each type that has fields with arguments.
 func (w *world) ways() map[string]string {
 	ways := map[string]string{
 		"Query":     `{ %s }`,
@@ -1117,10 +1124,11 @@ func (w *world) ways() map[string]string {
 	return ways
 }
 
-// arguments has the wrong values of each argument that is not a page's, by its coordinate or that of all types of posts.
+// arguments returns the wrong values of each argument, except for those of pages, by its coordinate
+// or by that of all types of posts.
 func (w *world) arguments() map[string][]bad {
 	site := values("BAD_USER_INPUT", "", "a/b", "A", "ä", "a\x00", strings.Repeat("a", 65), veryLong)
-	ids := append(notAnyID("user"), bad{why: "somebody else's circle", value: w.ids["bobCircle"], code: "NOT_FOUND"})
+	ids := append(notAnyID("user"), bad{why: "another user's circle", value: w.ids["bobCircle"], code: "NOT_FOUND"})
 	var elements []bad
 	for _, c := range malformedIDs("cat")[:14] {
 		elements = append(elements, bad{why: "one " + c.why, value: []any{w.ids["ada"], c.value}, code: "BAD_USER_INPUT"})
@@ -1224,7 +1232,7 @@ func badNames() []bad {
 	return cases
 }
 
-// needed are the arguments without which a field cannot be asked for.
+// needed are the arguments that a field requires.
 var needed = map[string][]string{
 	"Query.usersByName":   {`startsWith: "a"`},
 	"Query.users":         {`where: [{key: "city", equals: "Ulm"}]`},
@@ -1238,7 +1246,7 @@ var needed = map[string][]string{
 	"AdManager.refunds":   {`campaignId: "$campaign"`},
 }
 
-// beside has what a field's argument needs beside it.
+// beside returns what a field needs besides this argument.
 func (w *world) beside(def *ast.Definition, field *ast.FieldDefinition, argument string) string {
 	var text strings.Builder
 	for _, other := range needed[def.Name+"."+field.Name] {
@@ -1273,7 +1281,7 @@ func TestBadInputOfArguments(t *testing.T) {
 func (w *world) wrongArguments(t *testing.T, def *ast.Definition, field *ast.FieldDefinition) {
 	way, ok := w.ways()[def.Name]
 	if !ok {
-		t.Fatalf("no way leads to a %s", def.Name)
+		t.Fatalf("there is no way to a %s", def.Name)
 	}
 	way = w.named(way)
 	for _, argument := range field.Arguments {
@@ -1331,7 +1339,7 @@ func (w *world) cases(t *testing.T, way string, def *ast.Definition, field *ast.
 	return cases, ok
 }
 
-// forgedCursors are none of this list, whose first cursor some are made of.
+// forgedCursors do not belong to this list. Some are made from its first cursor.
 func (w *world) forgedCursors(t *testing.T, way string, def *ast.Definition, field *ast.FieldDefinition) []any {
 	t.Helper()
 	own := w.firstCursor(t, fmt.Sprintf(way, field.Name+`(first: 1`+w.beside(def, field, "first")+`) { edges { cursor } }`))
@@ -1356,7 +1364,7 @@ func (w *world) firstCursor(t *testing.T, operation string) string {
 	return cursor
 }
 
-// TestBadUnicode puts bytes and escapes that are no Unicode into every text of every mutation.
+// TestBadUnicode puts bytes and escapes that are not Unicode into every text of every mutation.
 func TestBadUnicode(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		log := captureLog(t)
@@ -1432,7 +1440,7 @@ func TestBadLiterals(t *testing.T) {
 	})
 }
 
-// TestSignedOutMutations lets nobody change anything.
+// TestSignedOutMutations checks that a signed-out client cannot change anything.
 func TestSignedOutMutations(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		log := captureLog(t)
@@ -1454,7 +1462,7 @@ func TestSignedOutMutations(t *testing.T) {
 	})
 }
 
-// TestBadRequests sends what is no GraphQL request.
+// TestBadRequests sends requests that are not GraphQL.
 func TestBadRequests(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		log := captureLog(t)
@@ -1483,7 +1491,7 @@ func TestBadRequests(t *testing.T) {
 	})
 }
 
-// TestLimits fills what is limited in number, and then asks for one more.
+// TestLimits fills everything that is limited in number, and then asks for one more.
 func TestLimits(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		log := captureLog(t)

@@ -10,8 +10,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// BenchmarkNews answers a page of 20 posts with authors, previews and rights, without a network: what a request costs the
-// server (on SQLite the database, too).
+// BenchmarkNews answers a page of 20 posts with authors, previews and rights, without a network. It
+// measures what a request costs the server, and on SQLite also the database.
 func BenchmarkNews(b *testing.B) {
 	for _, e := range plazatest.Engines {
 		b.Run(e.Name, func(b *testing.B) {

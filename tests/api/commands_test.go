@@ -17,8 +17,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// commandLog records the commands that a MongoDB driver sends, but for those of the change stream, of background work and
-// of heartbeats.
+// commandLog records the commands that a MongoDB driver sends, except for those of the change
+// stream, of background work and of heartbeats.
 type commandLog struct {
 	mu       sync.Mutex
 	commands []string
@@ -39,7 +39,8 @@ func (l *commandLog) monitor() *event.CommandMonitor {
 	}}
 }
 
-// mustTake holds pages of both sizes to a number of commands; if exact, to the same one. See recounts.
+// mustTake checks that pages of both sizes take at most this many commands, and if exact, equally
+// many. See recounts.
 func (l *commandLog) mustTake(t *testing.T, what string, most int, exact bool, sizes [2]int, do func(first int)) {
 	t.Helper()
 	var small, large []string
@@ -58,7 +59,7 @@ func (l *commandLog) mustTake(t *testing.T, what string, most int, exact bool, s
 	t.Logf("%s: %d commands", what, len(small))
 }
 
-// during answers with the commands that were sent while something was done.
+// during returns the commands that were sent while do ran.
 func (l *commandLog) during(do func()) []string {
 	l.mu.Lock()
 	from := len(l.commands)
@@ -74,16 +75,17 @@ const postFields = `__typename id text createdAt editedAt commentCount audience 
 	latestComments { id text author { handle } }
 	reactionCounts { kind count } viewerReaction viewerCanComment viewerIsMutingThread commentOrder viewerCanEdit viewerCanDelete`
 
-// plainFields are what other servers were measured with.
+// plainFields are the fields with which other servers were measured.
 const plainFields = `__typename id text createdAt commentCount author { id handle name } latestComments { id text author { handle name } }`
 
-// mostForNews and mostForWall are how many commands a page may take on each layout, the session's look-up among them.
+// mostForNews and mostForWall say how many commands a page may take on each layout, including the
+// look-up of the session.
 var (
 	mostForNews = map[string]int{mongodb.FeedsRead: 4, mongodb.FeedsHybrid: 4, mongodb.FeedsBucket: 3, mongodb.FeedsMonth: 5}
 	mostForWall = map[string]int{mongodb.FeedsRead: 7, mongodb.FeedsHybrid: 7, mongodb.FeedsBucket: 7, mongodb.FeedsMonth: 9}
 )
 
-// TestCommandCounts holds each page to its number of MongoDB commands, whatever its size.
+// TestCommandCounts checks the number of MongoDB commands of each page, whatever its size.
 func TestCommandCounts(t *testing.T) {
 	layouts := []string{mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.FeedsBucket}
 	if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); all {
@@ -100,11 +102,11 @@ func countCommands(t *testing.T, layout string) {
 	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(log.monitor()), Feeds: layout}))
 	reader := plaza.As(t, "reader")
 	post := fillNews(t, plaza, reader)
-	reader.Do(t, `{ viewer { news(first: 1) { nodes { id } } } }`, nil, nil) // where a list is kept, it is built now
+	reader.Do(t, `{ viewer { news(first: 1) { nodes { id } } } }`, nil, nil) // builds the list in layouts that keep one
 	for _, c := range []struct {
 		name, query string
-		most        int  // commands, the session's look-up among them
-		exact       bool // the same for every size of the page; else lists within lists may come in a few batches
+		most        int  // commands, including the look-up of the session
+		exact       bool // the same for every page size; otherwise nested lists may take a few batches
 	}{
 		{"news", `query($first: Int!) { viewer { news(first: $first) { nodes { ` + postFields + ` } pageInfo { hasNextPage endCursor } } } }`, 5, layout != mongodb.FeedsMonth},
 		{"news as others have it", `query($first: Int!) { viewer { news(first: $first) { nodes { ` + plainFields + ` } pageInfo { hasNextPage endCursor } } } }`, mostForNews[layout], layout != mongodb.FeedsMonth},
@@ -125,7 +127,8 @@ func countCommands(t *testing.T, layout string) {
 	}
 }
 
-// TestCommandCountsOfAds holds the lists of those who manage ads to their number of commands, whatever the size of the page.
+// TestCommandCountsOfAds checks the number of commands of the lists that people who manage ads see,
+// whatever the size of the page.
 func TestCommandCountsOfAds(t *testing.T) {
 	log := &commandLog{}
 	plaza := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
@@ -148,7 +151,7 @@ func TestCommandCountsOfAds(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		query string
-		most  int // commands, the session's and the viewer's look-up among them
+		most  int // commands, including the look-ups of the session and of the viewer
 	}{
 		"campaigns": {`query($first: Int!, $id: ID!) { adManager { campaigns(advertiserId: $id, first: $first) { nodes { name spent budget { total } } pageInfo { hasNextPage } } } }`, 5},
 		"units":     {`query($first: Int!, $of: ID!) { adManager { units(campaignId: $of, first: $first) { nodes { headline preview { headline why } } } } }`, 6},
@@ -165,8 +168,9 @@ func TestCommandCountsOfAds(t *testing.T) {
 	}
 }
 
-// fillNews makes 110 followed authors, 120 posts with comments in the reader's news, some on the reader's wall, and a long
-// thread, whose post it answers with. It does so without requests: those are for what is counted.
+// fillNews creates 110 followed authors, 120 posts with comments in the reader's news, some of them
+// on the reader's wall, and a long thread. It returns the post of that thread. It bypasses the API,
+// because requests are what the test counts.
 func fillNews(t testing.TB, plaza *plazatest.Plaza, reader plazatest.Person) (post string) {
 	t.Helper()
 	f := &newsFiller{t: t, service: social.New(plaza.Store, plazatest.Cheap)}
@@ -208,7 +212,8 @@ func (f *newsFiller) author(handle string, reader social.UserID) {
 	f.authors = append(f.authors, user)
 }
 
-// post writes one with four comments, which the reader likes; each third one on the reader's wall.
+// post creates a post with four comments, which the reader likes. Every third post is on the
+// reader's wall.
 func (f *newsFiller) post(n int, reader social.UserID) social.PostID {
 	f.t.Helper()
 	in := social.NewPost{

@@ -6,8 +6,9 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestAManagerOfCirclesIsAnswered asks for what a page that manages circles shows, in full pages; deeper lists of that size are refused.
-func TestAManagerOfCirclesIsAnswered(t *testing.T) {
+// TestPageOfCirclesIsWithinTheCostLimit asks, in full pages, for what a page that manages circles
+// shows. Deeper lists of that size are refused.
+func TestPageOfCirclesIsWithinTheCostLimit(t *testing.T) {
 	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")
 	const circles = `{ viewer { circles(first: 100) { nodes { id name members(first: 100) { nodes { id handle name avatarUrl } } } } } }`
 	if got := verdictOf(t, ada, circles, nil, ""); got.code != "" {

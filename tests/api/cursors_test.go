@@ -12,8 +12,9 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestCursorsBelongToTheirList gives the cursors of every list of the schema to every list: of another field, another owner, another
-// order or another filter. A list takes its own cursors alone.
+// TestCursorsBelongToTheirList passes the cursors of every list of the schema to every list: those
+// of another field, another owner, another order or another filter. A list accepts only its own
+// cursors.
 func TestCursorsBelongToTheirList(t *testing.T) {
 	w := newWorld(t, plazatest.Start(t, plazatest.Engines[0]))
 	lists := w.lists()
@@ -39,7 +40,8 @@ func TestCursorsBelongToTheirList(t *testing.T) {
 	}
 }
 
-// lists are operations that read each list of the schema, of several owners, in several orders; %s is for the bounds.
+// lists are operations that read each list of the schema, for several owners and in several orders.
+// %s is replaced by the bounds.
 func (w *world) lists() []string {
 	ways := map[string][]string{
 		"User":    {`{ user(handle: "ada") { %s } }`},

@@ -15,8 +15,9 @@ import (
 	"plaza/storage"
 )
 
-// TestDeletedIsMissing asks for what somebody has left behind who has deleted their account: while no background work has removed it yet, and
-// when it has, it answers like what never was, with the same bytes and by the same commands.
+// TestDeletedIsMissing asks for what a deleted account has left behind, before and after background
+// work has removed it. The answers are those for things that never existed: the same bytes, by the
+// same commands.
 func TestDeletedIsMissing(t *testing.T) { forEachCounted(t, deletedIsMissing) }
 
 func deletedIsMissing(t *testing.T, st storage.Store, sent *commands) {
@@ -28,18 +29,18 @@ func deletedIsMissing(t *testing.T, st storage.Store, sent *commands) {
 	for _, handle := range []string{"gil", "hal"} {
 		s.act(t, handle, fmt.Sprintf(`mutation { deleteAccount(input: {password: "password of %s"}) { deletedUserId userErrors { code } } }`, handle))
 	}
-	t.Run("at once", s.deletedAreMissing)
+	t.Run("before the removal", s.deletedAreMissing)
 	unblock := `mutation($in: UnblockUserInput!) { unblockUser(input: $in) { user { id } userErrors { code message path } } }`
 	of := func(user string) map[string]any { return map[string]any{"in": map[string]any{"userId": user}} }
 	blocked, _ := s.ask(t, s.ada, unblock, of(s.ids["hal"]))
 	missing, _ := s.ask(t, s.ada, unblock, of(missingID("user")))
 	if blocked != missing {
-		t.Errorf("taking the block of somebody back who is gone:\n%s\nand of nobody:\n%s", blocked, missing)
+		t.Errorf("unblocking a deleted user:\n%s\nand one who never existed:\n%s", blocked, missing)
 	}
 	if err := social.WorkOff(t.Context(), st); err != nil {
 		t.Fatal(err)
 	}
-	t.Run("when all is removed", s.deletedAreMissing)
+	t.Run("after the removal", s.deletedAreMissing)
 	log.mustBeClean(t)
 }
 
@@ -49,9 +50,9 @@ func (s *secrets) leaveThingsBehind(t *testing.T) {
 	for _, handle := range []string{"gil", "hal"} {
 		s.add(t, handle, handle, `{ viewer { user { id } } }`)
 	}
-	s.hidden["gil"] = secret{kind: "user", fromNobody: true}
+	s.hidden["gil"] = secret{kind: "user", signedOut: true}
 	s.add(t, "gilCircle", "gil", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
-	s.hidden["gilCircle"] = secret{kind: "circle", fromNobody: true}
+	s.hidden["gilCircle"] = secret{kind: "circle", signedOut: true}
 	s.act(t, "gil", `mutation { a: followUser(input: {userId: "$ada"}) { userErrors { code } } b: setProfileProperty(input: {key: "city", value: "Oslo"}) { userErrors { code } } }`)
 	s.act(t, "ada", `mutation { a: followUser(input: {userId: "$gil"}) { userErrors { code } } b: blockUser(input: {userId: "$hal"}) { userErrors { code } } }`)
 	poll := `mutation { createPost(input: {content: {poll: {question: "secret", options: ["a", "b"]}}, audience: {kind: PUBLIC}%s}) { post { id } } }`
@@ -62,13 +63,13 @@ func (s *secrets) leaveThingsBehind(t *testing.T) {
 }
 
 func (s *secrets) deletedAreMissing(t *testing.T) {
-	nobody := plazatest.Person{URL: s.plaza.URL}
+	signedOut := plazatest.Person{URL: s.plaza.URL}
 	for _, name := range slices.Sorted(maps.Keys(s.hidden)) {
 		for _, q := range s.questions(t, s.hidden[name].kind, s.ids[name]) {
 			s.mustBeAlike(t, s.ada, q)
 		}
 		for _, q := range s.queries(s.hidden[name].kind, s.ids[name]) {
-			s.mustBeAlike(t, nobody, q)
+			s.mustBeAlike(t, signedOut, q)
 		}
 	}
 	for name, asked := range map[string]struct {
@@ -79,18 +80,18 @@ func (s *secrets) deletedAreMissing(t *testing.T) {
 		"name":    {`query($of: String!) { usersByName(startsWith: $of) { nodes { id } pageInfo { endCursor hasNextPage } } }`, "gil", "nobody"},
 		"sign-in": {`mutation($of: String!) { signIn(input: {handle: $of, password: "password of gil"}) { token userErrors { code message path } } }`, "gil", "nobody"},
 	} {
-		for _, p := range []plazatest.Person{s.ada, nobody} {
+		for _, p := range []plazatest.Person{s.ada, signedOut} {
 			s.mustBeAlike(t, p, question{name, asked.operation, map[string]any{"of": asked.hidden}, map[string]any{"of": asked.missing}})
 		}
 	}
 	cities := `{ users(where: [{key: "city", equals: "Oslo"}]) { nodes { id } } viewer { news { nodes { author { handle } } } wall { nodes { author { handle } } }
 		user { followers { nodes { handle } } following { nodes { handle } } } circles { nodes { members { nodes { handle } } } } blockedUsers { nodes { handle } } } }`
 	if answer := s.ada.Raw(t, cities); strings.Contains(answer, "gil") || strings.Contains(answer, "hal") || strings.Contains(answer, "secret") {
-		t.Errorf("who is gone is there: %s", answer)
+		t.Errorf("the deleted user is in the answer: %s", answer)
 	}
 }
 
-// leaving is a store where somebody deletes their account right before they are read.
+// leaving is a store where users delete their accounts right before they are read.
 type leaving struct {
 	storage.Store
 
@@ -121,8 +122,8 @@ func (s *leaving) leave(ctx context.Context, ids []social.UserID) error {
 	return s.DeleteUser(ctx, *who, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventUserDeleted, Target: *who})
 }
 
-// TestAnAuthorWhoGoesWhileAPageIsRead takes nobody else's posts off the page.
-func TestAnAuthorWhoGoesWhileAPageIsRead(t *testing.T) {
+// TestAuthorIsDeletedWhileAPageIsRead checks that the page keeps the posts of all other authors.
+func TestAuthorIsDeletedWhileAPageIsRead(t *testing.T) {
 	st := &leaving{Store: plazatest.Engines[0].Open(t)}
 	plaza := plazatest.Serve(t, st)
 	ada := plaza.As(t, "ada")

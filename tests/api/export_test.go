@@ -17,8 +17,8 @@ import (
 // pageOfExport is how many comments an export reads at a time.
 const pageOfExport = 500
 
-// TestExport writes more comments than one page of an export has, some of which their author no longer sees: the author downloads what they see,
-// the operator everything.
+// TestExport writes more comments than one page of an export has, some of which their author may no
+// longer see. The author downloads the visible ones, the operator all of them.
 func TestExport(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
@@ -28,7 +28,7 @@ func TestExport(t *testing.T) {
 		for i := range pageOfExport + 3 {
 			bob.Comment(t, post, fmt.Sprintf("<%d>\n\u2028", i))
 		}
-		ada.Comment(t, post, "by somebody else")
+		ada.Comment(t, post, "by another user")
 		ada.Mutate(t, "setPostAudience", "", map[string]any{"postId": hidden, "audience": map[string]any{"kind": "ONLY_ME"}})
 
 		status, own := download(t, plaza.URL, "Bearer "+bob.Token)
@@ -44,7 +44,7 @@ func TestExport(t *testing.T) {
 			t.Errorf("the operator gets %d lines", len(lines))
 		}
 		if err := app.ExportComments(t.Context(), io.Discard, plaza.Store, "nobody"); err == nil {
-			t.Error("somebody was found who is not there")
+			t.Error("an export of an unknown user succeeded")
 		}
 		for _, authorization := range []string{"", "Bearer x", "Basic x"} {
 			if status, text := download(t, plaza.URL, authorization); status != http.StatusUnauthorized || strings.Contains(text, "comment_") {

@@ -23,15 +23,18 @@ import (
 	"plaza/storage"
 )
 
-var update = flag.Bool("update", false, "write the golden answers anew")
+var update = flag.Bool("update", false, "rewrite the golden answers")
 
-// TestGolden runs the cases of testdata/golden on every engine, over HTTP. A case is a txtar file: each step is a
-// file named "actor: what", which holds an operation, followed by a file named "want" with its answer.
+// TestGolden runs the cases of testdata/golden on every engine, over HTTP. A case is a txtar file:
+// each step is a file named "actor: what", which holds an operation, followed by a file named
+// "want" with its answer.
 //
-// Actors are people who have signed up with that handle (and that name, and the password "password of <handle>");
-// "anyone" is not signed in, and "<token 1>" is whose token that is. Two steps are no operations and have no answer:
-// "SEED: ads" places ads (see seedAds and seedNewsAds), "GRANT: admin ada" gives that right. In answers each id, cursor, token and time is
-// replaced by a name (<post 1>), numbered in order of appearance, and steps use those names. "VARIABLES {…}" on the first line of a step gives variables.
+// Actors are people who have signed up with that handle (and that name, and the password "password
+// of <handle>"); "anyone" is not signed in, and "<token 1>" is whose token that is. Two steps are
+// no operations and have no answer: "SEED: ads" places ads (see seedAds and seedNewsAds), "GRANT:
+// admin ada" gives that right. In answers each id, cursor, token and time is replaced by a name
+// (<post 1>), numbered in order of appearance, and steps use those names. "VARIABLES {…}" on the
+// first line of a step gives variables.
 func TestGolden(t *testing.T) {
 	files, err := filepath.Glob("testdata/golden/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -72,7 +75,7 @@ func runGolden(t *testing.T, e plazatest.Engine, file string) {
 		if *update {
 			archive.Files = setWant(archive.Files, i, got)
 		} else if i+1 == len(archive.Files) || archive.Files[i+1].Name != "want" {
-			t.Fatalf("%s: %q wants nothing; run the test with -update", file, step.Name)
+			t.Fatalf("%s: %q has no expected answer; run the test with -update", file, step.Name)
 		} else if diff := cmp.Diff(string(archive.Files[i+1].Data), got); diff != "" {
 			t.Errorf("%s: %s (-want +got)\n%s", file, step.Name, diff)
 		}
@@ -85,7 +88,8 @@ func runGolden(t *testing.T, e plazatest.Engine, file string) {
 	}
 }
 
-// seedNewsAds places three ads in newsZone: "Tea" has the highest bid, "Anvils" and "Steam" have keywords, and "Steam" is for each person once a day.
+// seedNewsAds places three ads in newsZone: "Tea" has the highest bid, "Anvils" and "Steam" have
+// keywords, and "Steam" is shown to each person once a day.
 func seedNewsAds(t *testing.T, st storage.Store) {
 	t.Helper()
 	advertised := func(n int) id.ID { return id.Derive(time.UnixMilli(1), fmt.Sprint("news ads/", n)) }
@@ -115,7 +119,8 @@ func setWant(files []txtar.File, step int, got string) []txtar.File {
 	return append(files[:step+1], append([]txtar.File{want}, files[step+1:]...)...)
 }
 
-// TestGoldenCoversTheSchema says which field, argument, input field or enum value no golden case uses.
+// TestGoldenCoversTheSchema reports fields, arguments, input fields and enum values that no golden
+// case uses.
 func TestGoldenCoversTheSchema(t *testing.T) {
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	files, err := filepath.Glob("testdata/golden/*.txtar")
@@ -129,7 +134,7 @@ func TestGoldenCoversTheSchema(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, step := range archive.Files {
-			if doc, err := gqlparser.LoadQueryWithRules(schema, string(step.Data), nil); err == nil { // else it is an answer
+			if doc, err := gqlparser.LoadQueryWithRules(schema, string(step.Data), nil); err == nil { // otherwise it is an answer
 				used.document(doc)
 			}
 		}
@@ -139,7 +144,8 @@ func TestGoldenCoversTheSchema(t *testing.T) {
 	}
 }
 
-// coverage has the coordinates (https://spec.graphql.org/draft/#sec-Schema-Coordinates) of what operations use.
+// coverage holds the coordinates (https://spec.graphql.org/draft/#sec-Schema-Coordinates) that
+// operations use.
 type coverage map[string]bool
 
 func (c coverage) document(doc *ast.QueryDocument) {
@@ -177,8 +183,8 @@ func (c coverage) value(v *ast.Value) {
 	}
 }
 
-// missing lists what is not covered, sorted. What an interface's field covers, its types' fields need not; live
-// updates have tests of their own.
+// missing lists what is not covered, sorted. If the field of an interface is covered, the fields of
+// its types need not be. Live updates have their own tests.
 func (c coverage) missing(schema *ast.Schema) []string {
 	var missing []string
 	need := func(coordinates ...string) {
@@ -221,7 +227,7 @@ func coordinates(def *ast.Definition, rest string) []string {
 	return all
 }
 
-// names replaces what differs from run to run by names, and back.
+// names replaces values that differ from run to run by names, and back.
 type names struct {
 	hidden, revealed map[string]string
 	counts           map[string]int
@@ -238,7 +244,8 @@ var (
 	name     = regexp.MustCompile(`<[a-z]+ \d+>`)
 )
 
-// hide works on an indented answer, line by line, because only a field's name tells what is a cursor or a token.
+// hide works on an indented answer, line by line, because only the name of a field tells whether it
+// is a cursor or a token.
 func (n *names) hide(answer string) string {
 	lines := strings.Split(answer, "\n")
 	for i, line := range lines {
@@ -282,7 +289,7 @@ func (n *names) nameOf(kind, text string) string {
 	return made
 }
 
-// person is the one whose token is named, or who has that handle.
+// person returns the person with that token or handle.
 func (n *names) person(t *testing.T, plaza *plazatest.Plaza, actor string) plazatest.Person {
 	t.Helper()
 	if token, ok := n.revealed[actor]; ok {

@@ -11,7 +11,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestHiddenMatches searches for people of whom all that match are hidden: the answer, and what it costs, is as where nobody matches.
+// TestHiddenMatches runs searches that match only hidden people. The answer and its cost are the
+// same as when there is no match.
 func TestHiddenMatches(t *testing.T) {
 	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
 		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
@@ -39,14 +40,15 @@ func TestHiddenMatches(t *testing.T) {
 			"values":                   {anyCity, "Oslo", "Paris"},
 			"value of both":            {heights, 190, 191},
 			"value for others circles": {cities, "Rome", "Paris"},
-			"value for nobody":         {births, "1990-05-17", "1990-05-18"},
+			"value for none":           {births, "1990-05-17", "1990-05-18"},
 		} {
 			s.mustBeAlike(t, s.ada, question{name, asked.operation, map[string]any{"of": asked.hidden}, map[string]any{"of": asked.missing}})
 		}
 	})
 }
 
-// TestHiddenWalls shows walls on which all posts are hidden, with comments of several, and authors all of whose posts are: both are as empty ones.
+// TestHiddenWalls reads walls on which all posts are hidden, some with comments, and the lists of
+// authors whose posts are all hidden. The answers are those of empty lists.
 func TestHiddenWalls(t *testing.T) {
 	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
 		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
@@ -63,7 +65,8 @@ func TestHiddenWalls(t *testing.T) {
 	})
 }
 
-// TestHiddenComments lists the comments of somebody who has written on hidden posts alone: it is as where they never wrote anything.
+// TestHiddenComments lists the comments of a user who has only commented on hidden posts. The
+// answer is the same as for a user without comments.
 func TestHiddenComments(t *testing.T) {
 	run := func(t *testing.T, st storage.Store, sent *commands) {
 		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
@@ -86,7 +89,8 @@ func TestHiddenComments(t *testing.T) {
 	}
 }
 
-// TestVisibilityMeetsValue hides a value while another request changes what it says: it is hidden in the end, whoever comes first.
+// TestVisibilityMeetsValue hides a value while another request changes it. It is hidden in the end,
+// in whatever order the two are stored.
 func TestVisibilityMeetsValue(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		s := newWorld(t, plazatest.Start(t, e))
@@ -100,7 +104,7 @@ func TestVisibilityMeetsValue(t *testing.T) {
 			both.Go(func() { set("Ulm", ", visibility: ONLY_ME") })
 			both.Wait()
 			if answer := s.ada.Raw(t, `{ user(handle: "bob") { properties { value } } }`); !strings.Contains(answer, `"properties": []`) && !strings.Contains(answer, `"properties":[]`) {
-				t.Fatalf("what was hidden is seen: %s", answer)
+				t.Fatalf("the hidden value is visible: %s", answer)
 			}
 		}
 	})

@@ -15,10 +15,10 @@ const (
 	sharedComment = `id slug path depth author ` + sharedUser + ` text isDeleted repliesCount viewerCanReply viewerCanEdit viewerCanDelete post { ` + sharedPost + ` }`
 )
 
-// TestSharedUpdatesAreThoseOfEachViewer compares what viewers with different rights receive, who share
-// what is encoded, with what is resolved for each of them alone because a field is selected that is the
-// viewer's own.
-func TestSharedUpdatesAreThoseOfEachViewer(t *testing.T) {
+// TestSharedUpdatesMatchUpdatesResolvedPerViewer compares two answers for viewers with different
+// rights: updates that they share, encoded once, and updates that are resolved for each viewer
+// because they select a field that depends on the viewer.
+func TestSharedUpdatesMatchUpdatesResolvedPerViewer(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		// ada writes on the wall of owner; carl comments.
@@ -46,7 +46,7 @@ func TestSharedUpdatesAreThoseOfEachViewer(t *testing.T) {
 		}
 		thread := post()
 		people["carl"].Follow(t, "ada")
-		people["ada"].Follow(t, "carl") // who may reply then
+		people["ada"].Follow(t, "carl") // carl may now reply
 		sockets := map[string][2]*plazatest.Socket{}
 		for _, name := range names {
 			for i, own := range []string{"", "viewerReaction"} {
@@ -96,7 +96,8 @@ func withoutCostOf(payload string) string {
 	return before
 }
 
-// TestUpdatesTakeNoCommandsForEachSubscriber: what an event shows is read once for all subscribers.
+// TestUpdatesTakeNoCommandsForEachSubscriber checks that what an event shows is read once for all
+// subscribers.
 func TestUpdatesTakeNoCommandsForEachSubscriber(t *testing.T) {
 	log := &commandLog{}
 	plaza := plazatest.Serve(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: log.monitor()}))
@@ -141,7 +142,7 @@ func TestUpdatesTakeNoCommandsForEachSubscriber(t *testing.T) {
 	}
 }
 
-// readsIn counts reads, without those of sessions, which are checked all the time.
+// readsIn counts reads, except for those of sessions, which run all the time.
 func readsIn(commands []string) (n int) {
 	for _, command := range commands {
 		kind, collection, _ := strings.Cut(command, " ")

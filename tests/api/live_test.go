@@ -25,7 +25,8 @@ func TestNewsArriveLive(t *testing.T) {
 		news.Subscribe(plaza, "news", plazatest.NewsSubscription)
 		own := ada.Connect(t)
 		own.Subscribe(plaza, "own", plazatest.NewsSubscription)
-		// post writes as ada, and waits until the event has been handled: who may see it is decided then.
+		// post posts as ada, and waits until the event has been handled, because visibility is
+		// decided at that time.
 		post := func(text string, audience map[string]any) {
 			t.Helper()
 			ada.Status(t, text, audience)
@@ -33,8 +34,8 @@ func TestNewsArriveLive(t *testing.T) {
 				t.Fatalf("ada's own news: got %q, want %q", got, text)
 			}
 		}
-		cara.Status(t, "by somebody whom bob does not follow", plazatest.Public)
-		post("for nobody", map[string]any{"kind": "ONLY_ME"})
+		cara.Status(t, "by an author bob does not follow", plazatest.Public)
+		post("only for me", map[string]any{"kind": "ONLY_ME"})
 		post("for ada's circles, which bob is not in", map[string]any{"kind": "CIRCLES"})
 		post("for all", plazatest.Public)
 		if got := news.TextOf(news.Next()); got != "for all" {
@@ -54,7 +55,7 @@ func TestNewsArriveLive(t *testing.T) {
 	})
 }
 
-// idBlocked is the id of the one whom somebody blocks.
+// idBlocked returns the id of the user that p blocks.
 func idBlocked(t testing.TB, p plazatest.Person) string {
 	t.Helper()
 	var answer struct {
@@ -83,7 +84,7 @@ func TestCommentsArriveLive(t *testing.T) {
 		}
 		ada.Mutate(t, "setPostAudience", "post { id }", map[string]any{"postId": post, "audience": map[string]any{"kind": "ONLY_ME"}})
 		ada.Comment(t, post, "secret")
-		// Who may see it is decided when the event is handled: wait for that.
+		// Visibility is decided when the event is handled: wait for that.
 		for got := own.TextOf(own.Next()); got != "secret"; got = own.TextOf(own.Next()) {
 			t.Logf("before it: %s", got)
 		}
@@ -124,8 +125,9 @@ func TestSigningOutClosesSockets(t *testing.T) {
 	})
 }
 
-// TestSessionsThatAreOverCloseSockets: whatever ended them, and no event tells of it. Other sessions go on.
-func TestSessionsThatAreOverCloseSockets(t *testing.T) {
+// TestEndedSessionsCloseSockets ends sessions without an event. Their sockets close; those of other
+// sessions stay open.
+func TestEndedSessionsCloseSockets(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := &aheadStore{Store: e.Open(t)}
 		plaza := plazatest.Serve(t, st)
@@ -145,7 +147,7 @@ func TestSessionsThatAreOverCloseSockets(t *testing.T) {
 	})
 }
 
-// aheadStore is a store without one of its sessions, and at a time to come.
+// aheadStore is a store that lacks one of its sessions and whose clock is ahead.
 type aheadStore struct {
 	storage.Store
 	removed atomic.Pointer[[32]byte]
@@ -159,7 +161,8 @@ func (s *aheadStore) LiveSessions(ctx context.Context, tokenHashes [][32]byte, n
 	return s.Store.LiveSessions(ctx, tokenHashes, now.Add(time.Duration(s.ahead.Load())))
 }
 
-// TestDeletingTheAccountClosesSockets: those of all sign-ins, not only of the one that did it.
+// TestDeletingTheAccountClosesSockets checks that the sockets of all sessions close, not only those
+// of the session that deleted the account.
 func TestDeletingTheAccountClosesSockets(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
@@ -192,7 +195,7 @@ func TestServersShareEvents(t *testing.T) {
 	}
 }
 
-// slowReceiver takes its time with the first item.
+// slowReceiver delays the first item.
 type slowReceiver struct {
 	once           sync.Once
 	encoding, goOn chan struct{}
@@ -207,7 +210,8 @@ func (r *slowReceiver) Encode(item *live.Item) []byte {
 func (r *slowReceiver) Send(text []byte) { r.sent <- string(text) }
 func (*slowReceiver) End(error)          {}
 
-// TestQueuedItemsAreCheckedAgain hides posts from a subscriber for whom they are just being encoded.
+// TestQueuedItemsAreCheckedAgain hides posts from a subscriber while they are being encoded for
+// that subscriber.
 func TestQueuedItemsAreCheckedAgain(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		for name, hide := range map[string]func(ada, bob plazatest.Person, adaID, bobID, post string){

@@ -11,7 +11,7 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// scraped reads one metric: 0 where it has never been counted.
+// scraped returns the value of one metric, or 0 if it has never been counted.
 func scraped(t *testing.T, url, name string) float64 {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
@@ -38,7 +38,7 @@ func scraped(t *testing.T, url, name string) float64 {
 	return n
 }
 
-// TestMetrics asks for metrics where they are served, and finds what clients did.
+// TestMetrics reads the metrics from their own address, and finds there what clients did.
 func TestMetrics(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)

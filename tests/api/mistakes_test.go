@@ -11,9 +11,9 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestAllMistakesAreTold makes two mistakes at once, in any two places of any mutation's input that can be wrong by themselves: userErrors has
-// both, and nothing changes.
-func TestAllMistakesAreTold(t *testing.T) {
+// TestAllMistakesAreReported makes two mistakes in one request, in any two places of the input of
+// any mutation that can be wrong independently. userErrors has both, and nothing changes.
+func TestAllMistakesAreReported(t *testing.T) {
 	w := newWorld(t, plazatest.Start(t, plazatest.Engines[0]))
 	before, pairs := w.dump(t), 0
 	for _, mutation := range schema.Mutation.Fields {
@@ -25,7 +25,7 @@ func TestAllMistakesAreTold(t *testing.T) {
 			for i, first := range wrong {
 				for _, second := range wrong[:i] {
 					pairs++
-					w.mustTellBoth(t, mutation, input, first, second)
+					w.mustReportBoth(t, mutation, input, first, second)
 				}
 			}
 		}
@@ -36,7 +36,7 @@ func TestAllMistakesAreTold(t *testing.T) {
 	w.mustBeAs(t, before)
 }
 
-// mistake is a wrong value of a place in an input.
+// mistake is a wrong value in one place of an input.
 type mistake struct {
 	leaf
 
@@ -44,7 +44,8 @@ type mistake struct {
 	at    string
 }
 
-// independentMistakes has one for each place whose value is wrong whatever stands beside it.
+// independentMistakes returns one mistake for each place that can be wrong whatever the rest of the
+// input says.
 func (w *world) independentMistakes(mutation *ast.FieldDefinition, input map[string]any) []mistake {
 	var found []mistake
 	fields := w.inputFields()
@@ -59,7 +60,8 @@ func (w *world) independentMistakes(mutation *ast.FieldDefinition, input map[str
 	return found
 }
 
-// isDependent says whether a place is judged by what is stored, by another part of the input, or only once the rest is right.
+// isDependent reports whether a place is checked against stored data, against another part of the
+// input, or only when the rest is valid.
 func isDependent(mutation, coordinate string) bool {
 	return slices.Contains([]string{
 		"SignInInput.handle", "SignInInput.password", "SetProfilePropertyInput.key", "SetProfilePropertyInput.value", "UpdateProfilePropertyInput.choices",
@@ -68,18 +70,18 @@ func isDependent(mutation, coordinate string) bool {
 	}, coordinate) || mutation == "editPost" && strings.HasPrefix(coordinate, "PollInput.") || mutation == "updateAdCampaign" && strings.HasPrefix(coordinate, "AdBudgetInput.")
 }
 
-func (w *world) mustTellBoth(t *testing.T, mutation *ast.FieldDefinition, input map[string]any, first, second mistake) {
+func (w *world) mustReportBoth(t *testing.T, mutation *ast.FieldDefinition, input map[string]any, first, second mistake) {
 	t.Helper()
 	var answer map[string]struct{ UserErrors []struct{ Path []string } }
 	both := second.put(first.put(maps.Clone(input), first.value), second.value)
 	w.ada.Do(t, `mutation($input: `+inputType(mutation).Name+`!) { `+mutation.Name+`(input: $input) { userErrors { path } } }`, map[string]any{"input": both}, &answer)
-	var told []string
+	var reported []string
 	for _, e := range answer[mutation.Name].UserErrors {
-		told = append(told, strings.Join(e.Path, "."))
+		reported = append(reported, strings.Join(e.Path, "."))
 	}
 	for _, at := range []string{first.at, second.at} {
-		if !slices.ContainsFunc(told, func(path string) bool { return path == at || strings.HasPrefix(path, at+".") }) {
-			t.Errorf("%s with mistakes at %s and %s tells of %q", mutation.Name, first.at, second.at, told)
+		if !slices.ContainsFunc(reported, func(path string) bool { return path == at || strings.HasPrefix(path, at+".") }) {
+			t.Errorf("%s with mistakes at %s and %s reports %q", mutation.Name, first.at, second.at, reported)
 		}
 	}
 }

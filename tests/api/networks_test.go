@@ -12,11 +12,11 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// egoFacebook is where the real networks lie, beside the repository.
+// egoFacebook is the folder of the real networks, beside the repository.
 const egoFacebook = "../shared/data/ego-facebook"
 
-// TestImportedNetworks reads news and a thread as somebody with more than a thousand friends, in real networks, and counts the
-// MongoDB commands: a page of 100 takes as many as one of 20.
+// TestImportedNetworks reads news and a thread as a user with more than a thousand friends, in real
+// networks, and counts the MongoDB commands: a page of 100 takes as many as a page of 20.
 func TestImportedNetworks(t *testing.T) {
 	if _, err := os.Stat(egoFacebook); err != nil {
 		t.Skipf("SKIPPED: no real networks: %v", err)
@@ -55,7 +55,7 @@ func TestImportedNetworks(t *testing.T) {
 
 const networkPassword = "correct horse"
 
-// importNetworks loads the real networks, and answers with one of their people.
+// importNetworks loads the real networks, and returns one of their people.
 func importNetworks(t *testing.T, st storage.Store, who importer.Person) social.UserID {
 	t.Helper()
 	networks, err := importer.ReadFolder(egoFacebook, func(f importer.Fault) { t.Error(f) })
@@ -74,7 +74,8 @@ func importNetworks(t *testing.T, st storage.Store, who importer.Person) social.
 	return importer.UserID(who)
 }
 
-// writePosts has the first friends write posts and talk, and answers with a post that has a thread of 120 comments.
+// writePosts lets the first friends post and comment, and returns a post with a thread of 120
+// comments.
 func writePosts(t *testing.T, service *social.Service, friends []social.Edge) social.PostID {
 	t.Helper()
 	var last *social.Post

@@ -9,7 +9,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestFieldsThatFailAloneAreNullable holds the schema to its rule (ADR 31): what takes arguments can be refused, and is then null by itself.
+// TestFieldsThatFailAloneAreNullable checks the rule of ADR 31: a field with arguments can be
+// refused, and is then null without affecting others.
 func TestFieldsThatFailAloneAreNullable(t *testing.T) {
 	for name, def := range schema.Types {
 		if def.BuiltIn || def == schema.Subscription || (def.Kind != ast.Object && def.Kind != ast.Interface) {
@@ -23,8 +24,9 @@ func TestFieldsThatFailAloneAreNullable(t *testing.T) {
 	}
 }
 
-// TestAnErrorLeavesTheRest makes fields fail under the viewer, a user, a post and at the root: what stands beside them is answered.
-func TestAnErrorLeavesTheRest(t *testing.T) {
+// TestErrorsLeaveOtherFieldsIntact makes fields fail under the viewer, a user, a post and at the
+// root. All other fields are answered.
+func TestErrorsLeaveOtherFieldsIntact(t *testing.T) {
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	ada := plaza.As(t, "ada")
 	post := ada.Status(t, "hello", plazatest.Public)

@@ -10,9 +10,9 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestOldFeedsTellNothing hides all kinds of things while no job runs that would take them out of feeds that are kept: neither the news nor a wall
-// shows them.
-func TestOldFeedsTellNothing(t *testing.T) {
+// TestOutdatedFeedsShowNothingHidden hides posts in many ways while no job removes them from stored
+// feeds. Neither the news nor a wall shows them.
+func TestOutdatedFeedsShowNothingHidden(t *testing.T) {
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.FeedsBucket, mongodb.FeedsMonth} {
 		t.Run(layout, func(t *testing.T) {
 			st := plazatest.NewResting(plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Feeds: layout, MergeAbove: 3}))
@@ -23,7 +23,7 @@ func TestOldFeedsTellNothing(t *testing.T) {
 			before := reader.Raw(t, feeds)
 			for _, secret := range secretTexts {
 				if n := strings.Count(before, secret); n != 2 {
-					t.Fatalf("%q is there %d times at first: %s", secret, n, before)
+					t.Fatalf("%q appears %d times before it is hidden: %s", secret, n, before)
 				}
 			}
 			close(st.Rest)
@@ -35,7 +35,7 @@ func TestOldFeedsTellNothing(t *testing.T) {
 				}
 			}
 			if n := strings.Count(after, "open post"); n != 2 {
-				t.Errorf("what may be seen is there %d times: %s", n, after)
+				t.Errorf("the visible post appears %d times: %s", n, after)
 			}
 		})
 	}
@@ -65,7 +65,7 @@ func (w *world) publish(t *testing.T) {
 	}
 }
 
-// hide takes away from the reader all that secretTexts say.
+// hide takes everything that secretTexts name away from the reader.
 func (w *world) hide(t *testing.T) {
 	t.Helper()
 	w.act(t, "author", `mutation {

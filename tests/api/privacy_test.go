@@ -26,13 +26,15 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// This file proves that what is hidden answers like what never was: the same status and the same bytes from everything that
-// takes an id, a handle or a slug, and on MongoDB by the same commands.
+// This file checks that hidden things answer like things that never existed: every operation that
+// takes an id, a handle or a slug gives the same status and the same bytes, and on MongoDB sends
+// the same commands.
 
-// TestHiddenIsMissing asks everything twice: for what ada, or nobody, may not see, and for what there is not.
+// TestHiddenIsMissing runs each operation twice, as ada and signed out: for what the viewer may not
+// see, and for what does not exist.
 func TestHiddenIsMissing(t *testing.T) { forEachCounted(t, hiddenIsMissing) }
 
-// forEachCounted opens a store of each engine; on MongoDB its commands are counted.
+// forEachCounted runs a test on a store of each engine, and counts the commands on MongoDB.
 func forEachCounted(t *testing.T, run func(*testing.T, storage.Store, *commands)) {
 	for _, e := range plazatest.Engines {
 		t.Run(e.Name, func(t *testing.T) {
@@ -58,36 +60,36 @@ func hiddenIsMissing(t *testing.T, st storage.Store, sent *commands) {
 				}
 			}
 			for _, q := range s.queries(s.hidden[name].kind, s.ids[name]) {
-				if s.hidden[name].fromNobody {
+				if s.hidden[name].signedOut {
 					s.mustBeAlike(t, plazatest.Person{URL: s.plaza.URL}, q)
 				}
 			}
 		})
 	}
-	s.mustTellNoSecrets(t)
+	s.mustShowNoSecrets(t)
 	s.mustBeAs(t, before)
 	log.mustBeClean(t)
 }
 
-// mustTellNoSecrets reads what everybody has posted and commented, as ada and as nobody: what was said on hidden posts, and by whom one does not see,
-// is not among it, also not to whoever said it.
-func (s *secrets) mustTellNoSecrets(t *testing.T) {
+// mustShowNoSecrets reads all posts and comments of everyone, as ada and signed out. The lists
+// contain nothing from hidden posts or hidden people, even for the author of a comment there.
+func (s *secrets) mustShowNoSecrets(t *testing.T) {
 	t.Helper()
 	for _, handle := range []string{"ada", "bob", "cyn", "dan", "gil", "eve", "fay"} {
 		query := fmt.Sprintf(`{ user(handle: %q) { posts(first: 100) { nodes { id latestComments { id } } } comments(first: 100) { nodes { id post { id } } } } }`, handle)
-		toAda, toNobody := s.ada.Raw(t, query), plazatest.Person{URL: s.plaza.URL}.Raw(t, query)
+		toAda, toSignedOut := s.ada.Raw(t, query), plazatest.Person{URL: s.plaza.URL}.Raw(t, query)
 		for name, hidden := range s.hidden {
 			if strings.Contains(toAda, s.ids[name]) {
 				t.Errorf("ada finds %s among what %s wrote", name, handle)
 			}
-			if hidden.fromNobody && strings.Contains(toNobody, s.ids[name]) {
+			if hidden.signedOut && strings.Contains(toSignedOut, s.ids[name]) {
 				t.Errorf("a signed-out reader finds %s among what %s wrote", name, handle)
 			}
 		}
 	}
 }
 
-// secrets is the small community with much that ada does not see.
+// secrets is the small community of world, with many things that ada may not see.
 type secrets struct {
 	*world
 	sent   *commands
@@ -95,9 +97,9 @@ type secrets struct {
 }
 
 type secret struct {
-	kind       string   // of its id
-	fromNobody bool     // it is hidden from people who are not signed in, too
-	seenBy     []string // questions that answer for it: a block is seen by those who made it
+	kind      string   // of its id
+	signedOut bool     // it is hidden from signed-out viewers, too
+	seenBy    []string // questions whose answers may differ: people see the blocks that they made
 }
 
 func newSecrets(t *testing.T, plaza *plazatest.Plaza, sent *commands) *secrets {
@@ -108,16 +110,16 @@ func newSecrets(t *testing.T, plaza *plazatest.Plaza, sent *commands) *secrets {
 	s.hideComments(t)
 	s.hidden["fay"] = secret{kind: "user"}
 	s.hidden["eve"] = secret{kind: "user", seenBy: []string{"blockUser.userId", "unblockUser.userId"}}
-	s.hidden["bobCircle"] = secret{kind: "circle", fromNobody: true}
+	s.hidden["bobCircle"] = secret{kind: "circle", signedOut: true}
 	s.add(t, "deletedCircle", "ada", `mutation { createCircle(input: {name: "Gone"}) { circle { id } } }`)
 	s.act(t, "ada", `mutation { deleteCircle(input: {circleId: "$deletedCircle"}) { deletedCircleId } }`)
-	s.hidden["deletedCircle"] = secret{kind: "circle", fromNobody: true}
+	s.hidden["deletedCircle"] = secret{kind: "circle", signedOut: true}
 	s.act(t, "ada", `mutation { blockUser(input: {userId: "$eve"}) { user { id } } }`)
 	s.act(t, "fay", `mutation { blockUser(input: {userId: "$ada"}) { user { id } } }`)
 	return s
 }
 
-// unblock takes the world's blocks back, so that ada can see and comment on what will be hidden.
+// unblock removes the blocks of world, so that ada can see and comment on what will be hidden.
 func (s *secrets) unblock(t *testing.T) {
 	t.Helper()
 	s.act(t, "ada", `mutation { unblockUser(input: {userId: "$eve"}) { user { id } } }`)
@@ -146,24 +148,24 @@ func (s *secrets) hidePosts(t *testing.T) {
 	s.post(t, "blockingAuthorsOnAdasWall", "fay", poll(`audience: {kind: PUBLIC}, wallOwnerId: "$ada"`), false)
 	s.post(t, "deleted", "bob", poll(`audience: {kind: PUBLIC}`), true)
 	for _, seen := range []string{"takenOut", "takenOutOfAll", "closedLater", "blockedAuthors", "blockingAuthors", "deleted"} {
-		s.comment(t, seen+"AdasComment", "ada", seen, s.hidden[seen].fromNobody)
+		s.comment(t, seen+"AdasComment", "ada", seen, s.hidden[seen].signedOut)
 	}
 	s.act(t, "gil", `mutation { unfollowUser(input: {userId: "$ada"}) { user { id } } }`)
 	s.act(t, "bob", `mutation { a: setPostAudience(input: {postId: "$closedLater", audience: {kind: ONLY_ME}}) { post { id } } b: deletePost(input: {postId: "$deleted"}) { deletedPostId } }`)
 }
 
-// post hides a post, with a comment of its author's.
-func (s *secrets) post(t *testing.T, name, author, operation string, fromNobody bool) {
+// post creates a hidden post, with a comment by its author.
+func (s *secrets) post(t *testing.T, name, author, operation string, signedOut bool) {
 	t.Helper()
 	s.add(t, name, author, operation)
-	s.hidden[name] = secret{kind: "post", fromNobody: fromNobody}
-	s.comment(t, name+"Comment", author, name, fromNobody)
+	s.hidden[name] = secret{kind: "post", signedOut: signedOut}
+	s.comment(t, name+"Comment", author, name, signedOut)
 }
 
-func (s *secrets) comment(t *testing.T, name, author, post string, fromNobody bool) {
+func (s *secrets) comment(t *testing.T, name, author, post string, signedOut bool) {
 	t.Helper()
 	s.add(t, name, author, `mutation { addComment(input: {postId: "$`+post+`", text: "secret"}) { comment { id } } }`)
-	s.hidden[name] = secret{kind: "comment", fromNobody: fromNobody}
+	s.hidden[name] = secret{kind: "comment", signedOut: signedOut}
 }
 
 // hideComments hides comments on a post that ada sees.
@@ -175,7 +177,8 @@ func (s *secrets) hideComments(t *testing.T) {
 	s.act(t, "ada", `mutation { deleteComment(input: {commentId: "$deletedComment"}) { deletedCommentId } }`)
 }
 
-// question is one operation, asked for what is hidden and for what never was.
+// question is an operation that is asked twice: for something hidden and for something that never
+// existed.
 type question struct {
 	name            string
 	operation       string
@@ -184,7 +187,7 @@ type question struct {
 
 func missingID(kind string) string { return kind + "_" + id.New().String() }
 
-// questions are all queries and mutations that take an id of a kind, as ada asks them.
+// questions are all queries and mutations that take an id of a kind, as ada sends them.
 func (s *secrets) questions(t *testing.T, kind, hidden string) []question {
 	t.Helper()
 	questions := s.queries(kind, hidden)
@@ -221,22 +224,23 @@ func (s *secrets) questions(t *testing.T, kind, hidden string) []question {
 	return questions
 }
 
-// kindOfArgument says of what kind an id is by its argument's name; a new name must be added here.
+// kindOfArgument returns the kind of id that an argument takes, by its name. New names must be
+// added here.
 func kindOfArgument(t *testing.T, name string) string {
 	t.Helper()
 	for kind, names := range map[string][]string{
 		"user": {"userId", "wallOwnerId"}, "circle": {"circleId", "circleIds"}, "post": {"postId"}, "comment": {"commentId", "parentId"},
-		"ad": {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // nobody's: those who manage ads see them all
+		"ad": {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // not private: everyone who manages ads sees them all
 	} {
 		if slices.Contains(names, name) {
 			return kind
 		}
 	}
-	t.Fatalf("whose id is %s?", name)
+	t.Fatalf("of what kind is the id %s? Add it to kindOfArgument", name)
 	return ""
 }
 
-// queries are those that take an id of a kind.
+// queries returns the queries that take an id of a kind.
 func (s *secrets) queries(kind, hidden string) []question {
 	missing := missingID(kind)
 	one := func(name, operation string) question {
@@ -257,7 +261,7 @@ func (s *secrets) queries(kind, hidden string) []question {
 	return queries
 }
 
-// mustBeAlike compares the two answers, and what they cost.
+// mustBeAlike compares the two answers and their costs.
 func (s *secrets) mustBeAlike(t *testing.T, p plazatest.Person, q question) {
 	t.Helper()
 	hidden, hiddenCommands := s.ask(t, p, q.operation, q.hidden)
@@ -266,7 +270,7 @@ func (s *secrets) mustBeAlike(t *testing.T, p plazatest.Person, q question) {
 		t.Errorf("%s: answers differ:\n hidden: %.600s\nmissing: %.600s", q.name, hidden, missing)
 	}
 	if !strings.Contains(missing, "NOT_FOUND") && !strings.Contains(missing, "UNAUTHENTICATED") && !strings.Contains(missing, "null") {
-		t.Errorf("%s: this is no answer for what there is not: %.600s", q.name, missing)
+		t.Errorf("%s: this is not how something missing is answered: %.600s", q.name, missing)
 	}
 	diff := cmp.Diff(missingCommands, hiddenCommands)
 	for range recounts {
@@ -278,12 +282,13 @@ func (s *secrets) mustBeAlike(t *testing.T, p plazatest.Person, q question) {
 		diff = cmp.Diff(missingCommands, hiddenCommands)
 	}
 	if diff != "" {
-		t.Errorf("%s: MongoDB is sent other commands (-missing +hidden):\n%s", q.name, diff)
+		t.Errorf("%s: MongoDB receives different commands (-missing +hidden):\n%s", q.name, diff)
 	}
 }
 
-// recounts is how often commands are counted again that are not as they should be: a look-up that a busy processor delays too long is
-// read alone, in a command more. What is really different stays so.
+// recounts limits how often commands are counted again when the numbers differ: on a busy
+// processor, a delayed look-up misses its batch and takes one more command. Real differences
+// persist.
 const recounts = 10
 
 func (s *secrets) ask(t *testing.T, p plazatest.Person, operation string, variables map[string]any) (answer string, sent []string) {
@@ -296,7 +301,7 @@ func (s *secrets) ask(t *testing.T, p plazatest.Person, operation string, variab
 	return exchange(t, p, body), s.sent.take()
 }
 
-// exchange answers with status, headers that tell something, and body.
+// exchange returns the status, the headers that could reveal something, and the body.
 func exchange(t *testing.T, p plazatest.Person, body []byte) string {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodPost, p.URL+"/graphql", bytes.NewReader(body))
@@ -320,7 +325,7 @@ func exchange(t *testing.T, p plazatest.Person, body []byte) string {
 	return fmt.Sprintf("%d %s %d\n%s", response.StatusCode, response.Header.Get("Content-Type"), response.ContentLength, answer)
 }
 
-// commands are those that were sent to MongoDB, but for those of the event log's reader and of sessions.
+// commands records what is sent to MongoDB, except by the reader of the event log and by sessions.
 type commands struct {
 	mu   sync.Mutex
 	sent []string
@@ -331,7 +336,7 @@ func (c *commands) monitor() *event.CommandMonitor {
 		c.mu.Lock()
 		defer c.mu.Unlock()
 		if mongotest.IsHeartbeat(e) || e.Command.Lookup(e.CommandName).String() == `"jobs"` {
-			return // servers say that they live, and background work looks for something to do
+			return // heartbeats, and background work that looks for jobs
 		}
 		if !slices.Contains([]string{"getMore", "killCursors", "endSessions", "hello", "ping"}, e.CommandName) {
 			c.sent = append(c.sent, e.CommandName+" "+e.Command.Lookup(e.CommandName).String())
@@ -339,7 +344,7 @@ func (c *commands) monitor() *event.CommandMonitor {
 	}}
 }
 
-// take gives what was sent since the last call, sorted: what is read at the same time has no order.
+// take returns what was sent since the last call, sorted, because concurrent reads have no order.
 func (c *commands) take() []string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -349,7 +354,7 @@ func (c *commands) take() []string {
 	return sent
 }
 
-// TestHiddenHandles asks for people by handle.
+// TestHiddenHandles looks people up by handle.
 func TestHiddenHandles(t *testing.T) {
 	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
 		s := &secrets{world: newWorld(t, plazatest.ServeCounted(t, st)), sent: sent}
@@ -364,7 +369,7 @@ func TestHiddenHandles(t *testing.T) {
 	})
 }
 
-// TestHiddenSlugs asks for comments by the permalink.
+// TestHiddenSlugs looks comments up by permalink.
 func TestHiddenSlugs(t *testing.T) {
 	forEachCounted(t, func(t *testing.T, st storage.Store, sent *commands) {
 		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
@@ -387,7 +392,7 @@ func TestHiddenSubscriptions(t *testing.T) {
 		s := newSecrets(t, plazatest.Start(t, e), &commands{})
 		want := subscribe(t, s.ada, missingID("post"))
 		if !strings.Contains(want, "NOT_FOUND") {
-			t.Errorf("this is no answer for what there is not: %s", want)
+			t.Errorf("this is not how something missing is answered: %s", want)
 		}
 		for name, secret := range s.hidden {
 			if secret.kind != "post" {
@@ -396,7 +401,7 @@ func TestHiddenSubscriptions(t *testing.T) {
 			if got := subscribe(t, s.ada, s.ids[name]); got != want {
 				t.Errorf("%s: answers differ:\n hidden: %s\nmissing: %s", name, got, want)
 			}
-			if !secret.fromNobody {
+			if !secret.signedOut {
 				continue
 			}
 			if got := subscribe(t, plazatest.Person{URL: s.plaza.URL}, s.ids[name]); got != want {
@@ -413,7 +418,8 @@ func TestHiddenSubscriptions(t *testing.T) {
 	})
 }
 
-// subscribe asks for a post's new comments over graphql-transport-ws, and gives the first message.
+// subscribe subscribes to a post's new comments over graphql-transport-ws, and returns the first
+// message.
 func subscribe(t *testing.T, p plazatest.Person, post string) string {
 	t.Helper()
 	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}}

@@ -12,8 +12,9 @@ import (
 	"plaza/storage"
 )
 
-// TestFindingIsSeeing lets everybody search a community in which values, circles and blocks are random: who is found are
-// exactly those on whose profiles the searcher sees what is sought, in pages of every size.
+// TestFindingIsSeeing runs searches as each member of a community with random values, circles and
+// blocks. A search finds exactly the people on whose profiles the searcher sees the value, in pages
+// of every size.
 func TestFindingIsSeeing(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
@@ -28,7 +29,7 @@ func TestFindingIsSeeing(t *testing.T) {
 	})
 }
 
-// village is a community of a few, who have much to hide.
+// village is a community of a few people who hide much from each other.
 type village struct {
 	t       *testing.T
 	service *social.Service
@@ -65,7 +66,7 @@ func (v *village) ok(err error) {
 	}
 }
 
-// live lets somebody fill their profile in, follow some, and block some.
+// live fills in the profile of a user, who then follows some others and blocks some.
 func (v *village) live(user social.UserID) {
 	v.t.Helper()
 	visibility := func() social.Visibility {
@@ -104,7 +105,7 @@ func (v *village) where() []social.Sought {
 	return conditions[:2]
 }
 
-// compare holds what a viewer finds against what they see.
+// compare checks that a viewer finds exactly what the viewer sees.
 func (v *village) compare(viewer social.UserID, where []social.Sought) {
 	v.t.Helper()
 	users, err := v.service.Viewer(viewer).Users(v.t.Context(), v.people)
@@ -121,7 +122,7 @@ func (v *village) compare(viewer social.UserID, where []social.Sought) {
 		got := v.search(viewer, where, size)
 		slices.SortFunc(got, func(a, b social.UserID) int { return a.Compare(b.ID) })
 		if !slices.Equal(got, want) {
-			v.t.Errorf("%v, who searches %+v in pages of %d, finds %v and sees %v", viewer, where, size, got, want)
+			v.t.Errorf("viewer %v searches %+v in pages of %d, finds %v and sees %v", viewer, where, size, got, want)
 		}
 	}
 }
@@ -141,7 +142,7 @@ func (v *village) search(viewer social.UserID, where []social.Sought, size int) 
 	}
 }
 
-// shows says whether values that are seen are what is sought.
+// shows reports whether visible values match a condition.
 func shows(values []social.ShownValue, c social.Sought) bool {
 	for _, value := range values {
 		if value.Key != c.Key {

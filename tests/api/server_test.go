@@ -18,7 +18,8 @@ import (
 	"plaza/storage"
 )
 
-// TestDrain ends a server as SIGTERM does, with a socket open: the socket closes with 1001, and serving ends without an error.
+// TestDrain stops a server as SIGTERM does, with a socket open. The socket closes with 1001, and
+// serving ends without an error.
 func TestDrain(t *testing.T) {
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
@@ -49,12 +50,12 @@ func TestDrain(t *testing.T) {
 				t.Errorf("serve: %v", err)
 			}
 		case <-time.After(testtime.Patience()):
-			t.Error("the server does not end")
+			t.Error("the server does not stop")
 		}
 	})
 }
 
-// TestNotReady asks a server whose database is gone.
+// TestNotReady asks for the readiness of a server whose database does not answer.
 func TestNotReady(t *testing.T) {
 	plaza := plazatest.Start(t, plazatest.Engine{Name: "closed", Open: func(t testing.TB) storage.Store { return unreachable{plazatest.Engines[0].Open(t)} }})
 	if got := plazatest.StatusOf(t, plaza.URL+"/readyz"); got != http.StatusServiceUnavailable {
@@ -70,7 +71,7 @@ type unreachable struct{ storage.Store }
 
 func (unreachable) Ping(context.Context) error { return errors.New("connection refused") }
 
-// TestAnswersAreBounded asks a cheap question that has a huge answer.
+// TestAnswersAreBounded sends a cheap query with a huge answer.
 func TestAnswersAreBounded(t *testing.T) {
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	ada := plaza.As(t, "ada")
@@ -105,7 +106,8 @@ func TestCrossOriginRequests(t *testing.T) {
 	}
 }
 
-// TestOwnOriginIsAllowed opens a socket from a page of the public URL, through a proxy that gives the server another Host.
+// TestOwnOriginIsAllowed opens a socket from a page of the public URL, through a proxy that gives
+// the server another Host.
 func TestOwnOriginIsAllowed(t *testing.T) {
 	st := plazatest.Engines[0].Open(t)
 	defer func() { _ = st.Close() }()
@@ -135,7 +137,7 @@ func TestOwnOriginIsAllowed(t *testing.T) {
 	}
 }
 
-// TestCompression: gzip wins over zstd where a client takes both.
+// TestCompression checks that gzip wins over zstd for clients that accept both.
 func TestCompression(t *testing.T) {
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	for accept, want := range map[string]string{
@@ -157,7 +159,7 @@ func TestCompression(t *testing.T) {
 	}
 }
 
-// closeErrorOf reads a socket to its end.
+// closeErrorOf reads a socket until it closes.
 func closeErrorOf(s *plazatest.Socket) error {
 	_ = s.Conn.SetReadDeadline(time.Now().Add(testtime.Patience()))
 	for {
@@ -167,8 +169,9 @@ func closeErrorOf(s *plazatest.Socket) error {
 	}
 }
 
-// TestAfterTheSocketsCloseRequestsAreAnswered: a socket that comes then is refused, with the time to try again; a request is answered.
-func TestAfterTheSocketsCloseRequestsAreAnswered(t *testing.T) {
+// TestRequestsAreAnsweredAfterSocketsClose checks that a draining server refuses new sockets, with
+// a time to try again, and still answers requests.
+func TestRequestsAreAnsweredAfterSocketsClose(t *testing.T) {
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	plaza.Server.GraphQL.CloseSockets()
 	_, response, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(plaza.URL, "http")+"/graphql", nil)

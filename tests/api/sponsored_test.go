@@ -15,7 +15,7 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// replayed is a random source that begins anew when it is told to.
+// replayed is a random source that can start over.
 type replayed struct {
 	mu  sync.Mutex
 	pcg rand.PCG
@@ -33,9 +33,10 @@ func (r *replayed) again() {
 	r.pcg.Seed(3, 5)
 }
 
-// TestSponsoredItemsKnowNothingPrivate fills a page of news with private posts about what ads are for, and arranges circles and mutes: the
-// public posts, the ads behind them and what is said of these stay the same, byte for byte.
-func TestSponsoredItemsKnowNothingPrivate(t *testing.T) {
+// TestPrivatePostsDoNotAffectSponsoredItems adds private posts that match the keywords of ads to a
+// page of news, and changes circles and mutes. The public posts and the ads between them stay the
+// same, byte for byte.
+func TestPrivatePostsDoNotAffectSponsoredItems(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		random := &replayed{}
 		p := plazatest.ServeWithAds(t, e.Open(t), ads.Options{Random: random})
@@ -58,7 +59,7 @@ func TestSponsoredItemsKnowNothingPrivate(t *testing.T) {
 				t.Errorf("after %s the page is\n%s\nand was\n%s", change.name, after, before)
 			}
 		}
-		// What is public does count, so that the test could fail.
+		// Public posts do count, so the test can fail.
 		bob.Mutate(t, "createPost", "post { id }", map[string]any{"content": link("https://forge.example/"), "audience": plazatest.Public})
 		if after := publicNews(t, ada, random); !strings.Contains(after, "about: anvil, forge.example.") {
 			t.Errorf("after a public post the page is %s", after)
@@ -66,7 +67,7 @@ func TestSponsoredItemsKnowNothingPrivate(t *testing.T) {
 	})
 }
 
-// seedTies places ads that tie, of which chance takes one.
+// seedTies places ads that tie, so that chance chooses one of them.
 func seedTies(t *testing.T, st interface{ Ads() ads.Store }) {
 	t.Helper()
 	zone, err := st.Ads().Zone(t.Context(), plazatest.NewsZone)
@@ -101,7 +102,7 @@ func publicNews(t *testing.T, viewer plazatest.Person, random *replayed) string 
 		if strings.Contains(string(edge), `"audience":{"kind":"PUBLIC"}`) {
 			fmt.Fprintf(&shown, "%s\n", edge)
 		} else if !strings.HasSuffix(string(edge), `"sponsored":null}`) {
-			t.Errorf("an ad stands behind a post that is not public: %s", edge)
+			t.Errorf("an ad follows a post that is not public: %s", edge)
 		}
 	}
 	return shown.String()
@@ -114,7 +115,7 @@ type privateChange struct {
 	do   func()
 }
 
-// privateChanges are things that are nobody's business, and that ada does or sees.
+// privateChanges are private things that ada does or sees.
 func privateChanges(t *testing.T, p *plazatest.Plaza) []privateChange {
 	t.Helper()
 	ada, bob, dan := p.As(t, "ada"), p.As(t, "bob"), p.As(t, "dan")
@@ -135,14 +136,14 @@ func privateChanges(t *testing.T, p *plazatest.Plaza) []privateChange {
 				bob.Status(t, "#steam", map[string]any{"kind": "LISTED", "circleIds": []string{listed}})
 			}
 		}},
-		{"posts for nobody", func() {
+		{"posts that only their author sees", func() {
 			for range 3 {
 				ada.Status(t, "I want #steam", map[string]any{"kind": "ONLY_ME"})
 			}
 			ada.Mutate(t, "createPost", "post { id }", map[string]any{"content": link("https://forge.example/"), "audience": map[string]any{"kind": "ONLY_ME"}})
 		}},
 		{"circles", func() { circle(ada, "steam", bobID); circle(ada, "anvil", cynID) }},
-		{"a follow of somebody who writes nothing in public, and a mute", func() {
+		{"a follow of an author without public posts, and a mute", func() {
 			circle(dan, "Close", adaID)
 			dan.Status(t, "#steam", map[string]any{"kind": "CIRCLES"})
 			ada.Follow(t, "dan")
@@ -155,7 +156,8 @@ func privateChanges(t *testing.T, p *plazatest.Plaza) []privateChange {
 	}
 }
 
-// TestSponsoredItemsCostTwoCommands at most, and none where nobody asks for them.
+// TestSponsoredItemsCostTwoCommands checks that ads add at most two commands to a page, and none to
+// a page that does not ask for them.
 func TestSponsoredItemsCostTwoCommands(t *testing.T) {
 	log := &commandLog{}
 	p := plazatest.ServeCounted(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Monitor: mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(log.monitor())}))

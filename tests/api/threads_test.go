@@ -13,8 +13,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestAFullThreadSaysSo fills an embedded thread over the API, to the end.
-func TestAFullThreadSaysSo(t *testing.T) {
+// TestFullThreadReportsItsLimit fills an embedded thread over the API.
+func TestFullThreadReportsItsLimit(t *testing.T) {
 	plaza := plazatest.Serve(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Comments: mongodb.CommentsEmbedded}))
 	ada := plaza.As(t, "ada")
 	post := ada.Status(t, "What do you think?", plazatest.Public)
@@ -44,7 +44,7 @@ func TestAFullThreadSaysSo(t *testing.T) {
 	comment, code := add()
 	for n := 1; code == ""; n++ {
 		if n > 1000 {
-			t.Fatal("it is never full")
+			t.Fatal("the thread never becomes full")
 		}
 		_, code = add()
 	}
@@ -53,7 +53,7 @@ func TestAFullThreadSaysSo(t *testing.T) {
 	}
 	ada.Mutate(t, "deleteComment", "", map[string]any{"commentId": comment})
 	if _, code := add(); code != "" {
-		t.Errorf("got %s after a comment has gone", code)
+		t.Errorf("got %s after a comment was deleted", code)
 	}
 }
 
@@ -91,7 +91,8 @@ func readThread(t *testing.T, p plazatest.Person, post, order, bounds string) co
 	return answer.Post.Comments
 }
 
-// TestBadCommentsAreRefused: what is wrong with a comment is said by a code that names it, whatever the layout, and changes nothing.
+// TestBadCommentsAreRefused checks that a bad comment gets an error code that names the mistake, on
+// every layout, and changes nothing.
 func TestBadCommentsAreRefused(t *testing.T) {
 	for name, open := range threadEngines() {
 		t.Run(name, func(t *testing.T) {
@@ -141,7 +142,7 @@ func writeComment(t *testing.T, p plazatest.Person, input map[string]any) string
 	return p.Mutate(t, "addComment", "comment { id }", input)
 }
 
-// mistakeOf is the code and the path of the one mistake in an input.
+// mistakeOf returns the code and the path of the only mistake in an input.
 func mistakeOf(t *testing.T, p plazatest.Person, mutation string, input map[string]any) string {
 	t.Helper()
 	var answer map[string]struct {

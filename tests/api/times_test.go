@@ -10,9 +10,9 @@ import (
 	"plaza/social"
 )
 
-// TestAMonthOfAList reads one month of what someone wrote, page by page: whether there is more is said of the month, while
-// cursors stay those of the whole list.
-func TestAMonthOfAList(t *testing.T) {
+// TestListOfOneMonth reads one month of a user's posts, page by page. hasNextPage refers to the
+// month, but the cursors belong to the whole list.
+func TestListOfOneMonth(t *testing.T) {
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	ada := plaza.As(t, "ada")
 	author, err := social.ParseUserID(ada.IDOf(t, "ada"))
@@ -41,7 +41,8 @@ func TestAMonthOfAList(t *testing.T) {
 	read(february+", last: 9"+before(newest), "before a cursor that is later", "next true, previous false")
 }
 
-// writeThreeMonths writes posts on the first moment, the 15th and the last moment of January, February and March.
+// writeThreeMonths creates posts at the first moment, on the 15th and at the last moment of
+// January, February and March.
 func writeThreeMonths(t *testing.T, plaza *plazatest.Plaza, author social.UserID) {
 	t.Helper()
 	for month := range time.Month(3) {
@@ -61,7 +62,7 @@ func writeThreeMonths(t *testing.T, plaza *plazatest.Plaza, author social.UserID
 	}
 }
 
-// readPosts compares a page of ada's posts, and whether there are more, with what is wanted.
+// readPosts checks a page of ada's posts, and whether there are more.
 func readPosts(t *testing.T, ada plazatest.Person, bounds, what string, want []string) (start, end string) {
 	t.Helper()
 	var data struct {

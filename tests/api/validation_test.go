@@ -12,7 +12,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestOneOfNamesItsArgument sends inputs of which exactly one field must be given, as literals and as defaults of variables.
+// TestOneOfNamesItsArgument sends @oneOf inputs with the wrong number of fields, as literals and as
+// defaults of variables.
 func TestOneOfNamesItsArgument(t *testing.T) {
 	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")
 	const create = `createPost(input: {audience: {kind: PUBLIC}, content: $content}) { post { id } userErrors { code path } }`
@@ -37,7 +38,8 @@ func TestOneOfNamesItsArgument(t *testing.T) {
 	}
 }
 
-// TestPossibleTypesAreObjects holds introspection to the specification: what implements an interface, and is an object.
+// TestPossibleTypesAreObjects checks introspection against the specification: possible types are
+// object types that implement the interface.
 func TestPossibleTypesAreObjects(t *testing.T) {
 	var answer struct {
 		Schema struct {

@@ -26,7 +26,8 @@ func docsFile(t *testing.T, language string) string {
 	return file
 }
 
-// TestAdsImportCommandRefuses imports files of docs/ads.md with one mistake each, and then as they are: all of it is new.
+// TestAdsImportCommandRefuses imports the files of docs/ads.md, first with one mistake each and
+// then unchanged. The refused imports add nothing.
 func TestAdsImportCommandRefuses(t *testing.T) {
 	data := t.TempDir()
 	for _, c := range []struct{ name, language, old, replaced, says string }{
@@ -40,12 +41,12 @@ func TestAdsImportCommandRefuses(t *testing.T) {
 		}
 		command, stdout, stderr := plazatest.Command(t.Context(), data, "ads", "import", path)
 		err := command.Run()
-		out, told := "4 added, 0 changed, 0 as before\n", ""
+		out, message := "4 added, 0 changed, 0 as before\n", ""
 		if c.says != "" {
-			out, told = "", "plaza: "+path+": "+c.says+"\n"
+			out, message = "", "plaza: "+path+": "+c.says+"\n"
 		}
-		if stdout.String() != out || stderr.String() != told || (err == nil) != (c.says == "") {
-			t.Errorf("%s with %q: %v, says %q and %q, want %q and %q", c.name, c.replaced, err, stdout, stderr, out, told)
+		if stdout.String() != out || stderr.String() != message || (err == nil) != (c.says == "") {
+			t.Errorf("%s with %q: %v, says %q and %q, want %q and %q", c.name, c.replaced, err, stdout, stderr, out, message)
 		}
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// TestAdsRebuildSaysWhatItDid: from when on it has added up, or that there was nothing.
-func TestAdsRebuildSaysWhatItDid(t *testing.T) {
+// TestAdsRebuildReportsWhatItDid checks that the command names the time from which it has counted
+// again, or says that there was nothing to count.
+func TestAdsRebuildReportsWhatItDid(t *testing.T) {
 	data := t.TempDir()
 	st, err := sqlite.Open(t.Context(), filepath.Join(data, "plaza.sqlite"))
 	if err != nil {

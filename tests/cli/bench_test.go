@@ -28,7 +28,8 @@ func benchTables(t *testing.T, uri, name string, args ...string) map[[3]string]f
 	return readTables(t, benchReport(t, uri, name, args...))
 }
 
-// benchReport runs a comparison, checks what it writes and that it leaves nothing behind, and returns its report.
+// benchReport runs a comparison, checks what it writes and that it leaves nothing behind, and
+// returns its report.
 func benchReport(t *testing.T, uri, name string, args ...string) string {
 	t.Helper()
 	out, temporary := t.TempDir(), t.TempDir()
@@ -46,7 +47,7 @@ func benchReport(t *testing.T, uri, name string, args ...string) string {
 		t.Fatal(err)
 	}
 	if strings.Contains(string(text), out) || strings.Contains(string(text), "mongodb://") {
-		t.Errorf("the report says where it was made:\n%.500s", text)
+		t.Errorf("the report contains local paths or addresses:\n%.500s", text)
 	}
 	pictures, err := filepath.Glob(filepath.Join(out, "*.svg"))
 	if err != nil || len(pictures) == 0 {
@@ -58,7 +59,7 @@ func benchReport(t *testing.T, uri, name string, args ...string) string {
 	return string(text)
 }
 
-// checkPicture checks that a picture is well-formed, and shown.
+// checkPicture checks that a picture is well-formed, and that the report shows it.
 func checkPicture(t *testing.T, path, report string) {
 	t.Helper()
 	if !strings.Contains(report, "]("+filepath.Base(path)+")") {
@@ -87,7 +88,8 @@ func checkPicture(t *testing.T, path, report string) {
 	}
 }
 
-// readTables reads tables of Markdown whose first two columns are names. An empty first cell is that above it.
+// readTables reads Markdown tables whose first two columns are names. An empty first cell repeats
+// the one above it.
 func readTables(t *testing.T, text string) map[[3]string]float64 {
 	t.Helper()
 	figures := map[[3]string]float64{}
@@ -112,7 +114,7 @@ func readTables(t *testing.T, text string) map[[3]string]float64 {
 				number, _, _ := strings.Cut(cells[i], " ")
 				value, err := strconv.ParseFloat(number, 64)
 				if err != nil && cells[i] != "–" {
-					t.Errorf("%q is no number: %s", cells[i], line)
+					t.Errorf("%q is not a number: %s", cells[i], line)
 				}
 				figures[[3]string{call, cells[1], head[i]}] = value
 			}
@@ -121,11 +123,11 @@ func readTables(t *testing.T, text string) map[[3]string]float64 {
 	return figures
 }
 
-// checkCosts checks that each of the layouts has sane figures for a call.
+// checkCosts checks that the figures of each layout for a call are plausible.
 func checkCosts(t *testing.T, figures map[[3]string]float64, call string, layouts []string) {
 	t.Helper()
 	for _, layout := range layouts {
-		// What a reading of mongod costs is taken off, so that little may become nothing.
+		// The cost of measuring mongod is subtracted, so a small figure may become zero.
 		at := func(column string) float64 { return figures[[3]string{call, layout, column}] }
 		if at("server ms") <= 0 || at("server ms") > 1000 || at("mongod ms") < 0 || at("mongod ms") > 1000 || at("commands") <= 0 || at("commands") > 100 {
 			t.Errorf("%s, %s: %v + %v ms and %v commands", call, layout, at("server ms"), at("mongod ms"), at("commands"))
@@ -133,7 +135,8 @@ func checkCosts(t *testing.T, figures map[[3]string]float64, call string, layout
 	}
 }
 
-// benchDatabase names databases that nobody else has; at the end there must be none.
+// benchDatabase returns a URI of the server with a database name that only this test uses. It
+// checks at the end that no such database is left.
 func benchDatabase(t *testing.T, server string) string {
 	t.Helper()
 	at, err := url.Parse(server)
@@ -158,7 +161,7 @@ func benchDatabase(t *testing.T, server string) string {
 		}
 		for _, name := range names {
 			if strings.HasPrefix(name, at.Path[1:]) {
-				t.Errorf("the database %s is left", name)
+				t.Errorf("the database %s was not dropped", name)
 				_ = client.Database(name).Drop(ctx)
 			}
 		}
@@ -209,7 +212,8 @@ func TestBenchComments(t *testing.T) {
 	}
 }
 
-// TestBenchModel measures embedding against referencing: each reads and writes what it says, and the report says when which pays.
+// TestBenchModel compares embedding with referencing. Each must read and write what it claims to,
+// and the report says when each of them pays off.
 func TestBenchModel(t *testing.T) {
 	designs := []string{"referenced", "embedded"}
 	figures := benchTables(t, benchDatabase(t, mongotest.URI(t)), "model")
@@ -244,13 +248,14 @@ func TestBenchAds(t *testing.T) {
 	}
 	for name, text := range map[string]string{"MongoDB": onMongoDB, "SQLite": onSQLite} {
 		if n := strings.Count(text, "times the server CPU of `{ viewer { user { handle } } }`"); n != 3 {
-			t.Errorf("%s: %d designs are compared with a trivial query", name, n)
+			t.Errorf("%s: %d designs are compared to a trivial query", name, n)
 		}
 		figures := readTables(t, text)
 		for _, call := range []string{"choice, one zone", "choice, all zones", "query, one zone", "query, all zones", "query, five ads", "query, signed in"} {
 			for _, design := range []string{"zone", "frequency", "keywords"} {
 				at := func(column string) float64 { return figures[[3]string{call, design, column}] }
-				// A reading's own cost is taken off, so that little may become nothing; the clock goes on.
+				// The cost of measuring is subtracted, so a small figure may become zero; wall time
+				// does not.
 				if at("p99 ms") <= 0 || at("server ms") < 0 || at("server ms") > 1000 || at("commands") > 100 {
 					t.Errorf("%s: %s, %s: %v", name, call, design, figures)
 				}
@@ -330,7 +335,8 @@ func TestBenchRefuses(t *testing.T) {
 	}
 }
 
-// A database with something in it is left alone, unless its owner says otherwise.
+// TestBenchLeavesDatabasesAlone checks that a database with data is refused unless a flag allows
+// it.
 func TestBenchLeavesDatabasesAlone(t *testing.T) {
 	for name, c := range map[string]struct {
 		database string

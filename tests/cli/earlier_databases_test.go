@@ -37,7 +37,8 @@ var (
 	keptServer   = flag.String("kept-server", os.Args[0], "the server that fills it, with --demo and the flags behind the test's: an earlier version's, say")
 )
 
-// earlierDatabase is a database as an earlier server has left it: the demo's community, and what that server answered about it.
+// earlierDatabase is a database that an earlier server has written: the demo's community, and that
+// server's answers about it.
 type earlierDatabase struct {
 	Collections []earlierCollection `bson:"collections"`
 	Answers     []earlierAnswer     `bson:"answers"`
@@ -54,8 +55,8 @@ type earlierAnswer struct {
 	Data      string `bson:"data"` // JSON
 }
 
-// TestEarlierDatabases opens databases as servers of each earlier shape left them. The answers are those of the old server: while documents
-// are of older versions, and when all are upgraded.
+// TestEarlierDatabases opens databases of each earlier version. The answers are those of the old
+// server, both while documents are of older versions and after the upgrade.
 func TestEarlierDatabases(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob(filepath.Join(earlierDatabases, "*.json.gz"))
@@ -80,8 +81,9 @@ func TestEarlierDatabases(t *testing.T) {
 	}
 }
 
-// TestEarlierFiles asks about SQLite files of every earlier version of the tables what TestEarlierDatabases asks. All have the demo's community: apart
-// from ids and times the answers are those about the newest one.
+// TestEarlierFiles sends the queries of TestEarlierDatabases to SQLite files of every earlier
+// schema version. All of them contain the demo's community: apart from ids and times, the answers
+// are those for the newest file.
 func TestEarlierFiles(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("../../storage/sqlite/testdata/files/*.sqlite.gz")
@@ -104,7 +106,7 @@ func TestEarlierFiles(t *testing.T) {
 			want = answers
 		}
 		if diff := cmp.Diff(want, answers); diff != "" {
-			t.Errorf("%s is answered about otherwise than %s (-first +this):\n%s", path, files[0], diff)
+			t.Errorf("the answers about %s differ from those about %s (-first +this):\n%s", path, files[0], diff)
 		}
 	}
 }
@@ -141,10 +143,11 @@ func unpacked(t *testing.T, path string) []byte {
 
 const earlierDatabases = "../../storage/mongodb/testdata/databases"
 
-// TestKeepADatabase lets a server fill a database, and keeps that and its answers, where the flag asks for it.
+// TestKeepADatabase lets a server fill a database, and keeps the database and the answers if the
+// flag is set.
 func TestKeepADatabase(t *testing.T) {
 	if *keepDatabase == "" {
-		t.Skip("-keep-database names none")
+		t.Skip("-keep-database is not set")
 	}
 	path := filepath.Join(earlierDatabases, *keepDatabase+".json.gz")
 	uri, address := plazatest.MongoURI(t), freeAddress(t)
@@ -189,7 +192,7 @@ func isReady(ctx context.Context, url string) bool {
 	return err == nil && response.Body.Close() == nil && response.StatusCode == http.StatusOK
 }
 
-// signInAda is ada, who is in every demo.
+// signInAda signs in as ada, who is in every demo.
 func signInAda(t *testing.T, url string) plazatest.Person {
 	t.Helper()
 	p := plazatest.Person{URL: url}
@@ -213,7 +216,8 @@ const (
 	earlierThread = `{ post(id: %q) { text comments(first: 50, order: THREADED) { nodes { id slug path depth text isDeleted createdAt editedAt author { handle } repliesCount viewerCanReply viewerCanEdit } } } }`
 )
 
-// earlierOperations are those that every version of the API answers, about all that there is.
+// earlierOperations returns queries that every version of the API answers. They read everything in
+// the database.
 func earlierOperations(t *testing.T, ada plazatest.Person) []string {
 	t.Helper()
 	operations := []string{earlierViewer, earlierNews, earlierIncoming}
@@ -246,7 +250,7 @@ func earlierOperations(t *testing.T, ada plazatest.Person) []string {
 	return operations
 }
 
-// dataOf is what an operation answers, without errors, indented.
+// dataOf returns the data of an answer, indented, without errors.
 func dataOf(t *testing.T, p plazatest.Person, operation string) string {
 	t.Helper()
 	var data any
@@ -265,7 +269,7 @@ func (d *earlierDatabase) check(t *testing.T, ada plazatest.Person, when string)
 	}
 	for _, answer := range d.Answers {
 		if diff := cmp.Diff(strings.Split(answer.Data, "\n"), strings.Split(dataOf(t, ada, answer.Operation), "\n")); diff != "" {
-			t.Errorf("%s %.60s is answered otherwise (-then +now):\n%s", when, answer.Operation, diff)
+			t.Errorf("%s: the answer to %.60s has changed (-then +now):\n%s", when, answer.Operation, diff)
 		}
 	}
 }

@@ -17,7 +17,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestBadEnvironmentsAreRefused: before anything is made, in one sentence.
+// TestBadEnvironmentsAreRefused checks that a bad variable is refused in one sentence, before
+// anything is created.
 func TestBadEnvironmentsAreRefused(t *testing.T) {
 	for variable, want := range map[string]string{
 		"PLAZA_MONGODB_URI=":                           "must not be empty",
@@ -33,12 +34,13 @@ func TestBadEnvironmentsAreRefused(t *testing.T) {
 			t.Errorf("%s: exit code %d, says %q", variable, code, stderr)
 		}
 		if made, _ := filepath.Glob(data); len(made) > 0 {
-			t.Errorf("%s: a database was made", variable)
+			t.Errorf("%s: a database was created", variable)
 		}
 	}
 }
 
-// TestStartUpLine: what somebody needs to know who looks for the wrong version, or the wrong database.
+// TestStartUpLine checks that the log names the version and the database, for people who look for
+// the wrong one.
 func TestStartUpLine(t *testing.T) {
 	data := t.TempDir()
 	line := startUpLine(t, data)
@@ -61,12 +63,13 @@ func TestStartUpLine(t *testing.T) {
 	}
 }
 
-// startUpLine is what a server logs when it serves, apart from what differs each time.
+// startUpLine returns what a server logs when it starts to serve, without the fields that differ
+// each time.
 func startUpLine(t *testing.T, data string, environ ...string) map[string]any {
 	t.Helper()
 	line := logLine(t, "Plaza is open", data, environ...)
 	if version, _ := line["version"].(string); version == "" {
-		t.Errorf("it names no version: %v", line)
+		t.Errorf("the line names no version: %v", line)
 	}
 	for _, usual := range []string{"time", "level", "msg", "version", "graphiql", "graphql"} {
 		delete(line, usual)
@@ -74,7 +77,8 @@ func startUpLine(t *testing.T, data string, environ ...string) map[string]any {
 	return line
 }
 
-// logLine starts a server, ends it when it has logged a message that begins so, and returns that line.
+// logLine starts a server, stops it when it has logged a message that begins like this, and returns
+// that line.
 func logLine(t *testing.T, begins, data string, environ ...string) map[string]any {
 	t.Helper()
 	command, _, _ := plazatest.Command(t.Context(), data, "serve", "--addr", "127.0.0.1:0", "--public-url", "https://plaza.example/x")
@@ -98,7 +102,8 @@ func logLine(t *testing.T, begins, data string, environ ...string) map[string]an
 	return line
 }
 
-// TestServersUpgradeOldDocuments: a search by name would silently leave somebody out.
+// TestServersUpgradeOldDocuments checks that users of an older version are upgraded: without an
+// upgrade, a search by name would silently leave them out.
 func TestServersUpgradeOldDocuments(t *testing.T) {
 	uri := plazatest.MongoURI(t)
 	plazatest.OpenMongoDB(t, uri, mongodb.Options{})

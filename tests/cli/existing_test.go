@@ -12,7 +12,7 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// needDatabase are the commands that need what is in a database.
+// needDatabase lists the commands that need an existing database.
 var needDatabase = [][]string{
 	{"rights"},
 	{"grant", "admin", "ada"},
@@ -24,8 +24,9 @@ var needDatabase = [][]string{
 	{"ads", "rebuild"},
 }
 
-// TestCommandsMakeNoFile: a folder that is not there, or has no database, stays as it is.
-func TestCommandsMakeNoFile(t *testing.T) {
+// TestCommandsCreateNoFile checks that commands do not create a missing folder, or a database in an
+// empty one.
+func TestCommandsCreateNoFile(t *testing.T) {
 	empty := t.TempDir()
 	for _, data := range []string{empty, filepath.Join(empty, "typo")} {
 		for _, args := range needDatabase {
@@ -39,7 +40,7 @@ func TestCommandsMakeNoFile(t *testing.T) {
 	}
 	err := filepath.WalkDir(empty, func(path string, _ fs.DirEntry, err error) error {
 		if path != empty {
-			t.Errorf("%s was made", path)
+			t.Errorf("%s was created", path)
 		}
 		return err
 	})
@@ -48,8 +49,9 @@ func TestCommandsMakeNoFile(t *testing.T) {
 	}
 }
 
-// TestCommandsMakeNoMongoDB: a database that no server has opened stays as it is; one that a server has opened is served.
-func TestCommandsMakeNoMongoDB(t *testing.T) {
+// TestCommandsCreateNoMongoDB checks that commands leave a database alone that no server has
+// opened, and work on one that a server has opened.
+func TestCommandsCreateNoMongoDB(t *testing.T) {
 	uri := plazatest.MongoURI(t)
 	migrations := [][]string{{"migrate", "status"}, {"migrate", "documents"}, {"migrate", "feeds", "--to", "month"}}
 	for _, args := range append(migrations, needDatabase...) {
@@ -61,7 +63,7 @@ func TestCommandsMakeNoMongoDB(t *testing.T) {
 		}
 	}
 	if names, err := plazatest.Database(t, uri).ListCollectionNames(t.Context(), bson.D{}); err != nil || len(names) > 0 {
-		t.Errorf("%v were made, %v", names, err)
+		t.Errorf("%v were created, %v", names, err)
 	}
 	plazatest.OpenMongoDB(t, uri, mongodb.Options{})
 	command, stdout, stderr := plazatest.Command(t.Context(), t.TempDir(), "rights")

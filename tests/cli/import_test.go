@@ -16,7 +16,8 @@ import (
 	"plaza/storage/sqlite"
 )
 
-// networkFolder writes a clique of n friends of user 0 as a network, with the broken lines in front.
+// networkFolder writes a clique of n friends of user 0 as a network, with the broken lines in
+// front.
 func networkFolder(t *testing.T, n int, broken string) string {
 	t.Helper()
 	var edges strings.Builder
@@ -108,7 +109,7 @@ func TestImportCommandRefuses(t *testing.T) {
 				t.Errorf("exit code %d and\n%s, want 1 and\n%s", code, stderr, c.want)
 			}
 			if _, err := os.Stat(data); err == nil {
-				t.Error("a database was made")
+				t.Error("a database was created")
 			}
 		})
 	}
@@ -123,8 +124,9 @@ func waitForRows(t *testing.T, data string) {
 	})
 }
 
-// An import that is stopped, or killed, and run again, comes to the same as one that ran through.
-func TestImportCommandGoesOn(t *testing.T) {
+// TestImportCommandResumes checks that an import that was stopped or killed, and then repeated,
+// gives the same result as an uninterrupted one.
+func TestImportCommandResumes(t *testing.T) {
 	if testing.Short() {
 		t.Skip("imports 25,760 follows")
 	}
@@ -152,12 +154,12 @@ func TestImportCommandGoesOn(t *testing.T) {
 		t.Fatalf("%v\n%s", err, stderr)
 	}
 	if strings.Contains(stdout.String(), "follows                 25,760               0") {
-		t.Errorf("the last run began at the start:\n%s", stdout)
+		t.Errorf("the last run started over:\n%s", stdout)
 	}
 	followedByAll(t, data, 161)
 }
 
-// followedByAll checks that everybody of 0 to n-1 follows everybody else, by counts.
+// followedByAll checks by counts that all users from 0 to n-1 follow each other.
 func followedByAll(t *testing.T, data string, n int) {
 	t.Helper()
 	st, err := sqlite.Open(t.Context(), filepath.Join(data, "plaza.sqlite"))

@@ -76,7 +76,7 @@ func newOldTown(t *testing.T, people, photos int) *oldTown {
 	return w
 }
 
-// goldenPhoto is a photo as a server of version 1 has written it.
+// goldenPhoto returns a photo as a server of version 1 wrote it.
 func goldenPhoto(t *testing.T) (photo bson.D) {
 	t.Helper()
 	rest, err := os.ReadFile("../../storage/mongodb/testdata/documents/posts.v1.bson")
@@ -110,13 +110,13 @@ func (w *oldTown) insert(collection string, documents []any) {
 	}
 }
 
-// migrate is "plaza migrate documents", and its output.
+// migrate runs "plaza migrate documents", and returns its output.
 func (w *oldTown) migrate(args ...string) string {
 	w.t.Helper()
 	return migrateNow(w.t, w.uri, append([]string{"documents"}, args...)...)
 }
 
-// counts are how many users there are of each version, as "--status" says.
+// counts returns the number of users of each version, as "--status" reports them.
 func (w *oldTown) counts(collection string) map[string]string {
 	w.t.Helper()
 	counts := map[string]string{}
@@ -128,7 +128,7 @@ func (w *oldTown) counts(collection string) map[string]string {
 	return counts
 }
 
-// state waits until the migration of documents is as it should be.
+// state waits until the migration of documents is in a given state.
 func (w *oldTown) state(what string, is func(mongodb.DocumentMigrationState) bool) mongodb.DocumentMigrationState {
 	w.t.Helper()
 	var s mongodb.DocumentMigrationState
@@ -142,7 +142,7 @@ func (w *oldTown) state(what string, is func(mongodb.DocumentMigrationState) boo
 	return s
 }
 
-// passed says how many users the migration is through.
+// passed returns how many users the migration has processed.
 func passed(s mongodb.DocumentMigrationState) int {
 	for _, c := range s.Collections {
 		if c.Collection == "users" {
@@ -152,18 +152,18 @@ func passed(s mongodb.DocumentMigrationState) int {
 	return 0
 }
 
-// upgraded is how many documents of a collection a run says that it has upgraded.
+// upgraded returns how many documents of a collection a run reports as upgraded.
 func upgraded(t *testing.T, said, collection string) int {
 	t.Helper()
 	found := regexp.MustCompile(`(?m)^` + collection + ` +(\d+) upgraded$`).FindStringSubmatch(said)
 	if found == nil {
-		t.Fatalf("it does not say how many %s are upgraded: %s", collection, said)
+		t.Fatalf("the output does not say how many %s were upgraded: %s", collection, said)
 	}
 	n, _ := strconv.Atoi(found[1])
 	return n
 }
 
-// statusSays checks what "plaza migrate status" says of documents.
+// statusSays checks what "plaza migrate status" says about documents.
 func (w *oldTown) statusSays(words ...string) {
 	w.t.Helper()
 	_, said, found := strings.Cut(migrateNow(w.t, w.uri, "status"), "\ndocuments ")
@@ -174,10 +174,11 @@ func (w *oldTown) statusSays(words ...string) {
 	}
 }
 
-// quiet is how many people, the first ones, nobody renames.
+// quiet is the number of people, from the first one on, that are never renamed.
 const quiet = 20
 
-// writeOn renames people all the time, as servers of the older version do and as those of today do, until it is stopped.
+// writeOn renames people continuously, as servers of the older and of the current version do, until
+// it is stopped.
 func (w *oldTown) writeOn() (stop func() (last map[social.UserID]string)) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	var writers sync.WaitGroup
@@ -217,7 +218,7 @@ func (w *oldTown) writeOn() (stop func() (last map[social.UserID]string)) {
 	}
 }
 
-// checkPeople checks that everybody is as they were written last, and is found by that name.
+// checkPeople checks that every person is as last written, and is found by that name.
 func (w *oldTown) checkPeople(names map[social.UserID]string) {
 	w.t.Helper()
 	read, err := w.store.Users(w.t.Context(), w.people)
@@ -244,9 +245,10 @@ func (w *oldTown) checkPeople(names map[social.UserID]string) {
 	}
 }
 
-// TestADocumentMigrationThatIsKilled kills "plaza migrate documents" in the middle of its batches (SIGKILL), twice, while servers of both
-// versions write; it goes on where it was, and nothing is lost.
-func TestADocumentMigrationThatIsKilled(t *testing.T) {
+// TestDocumentMigrationContinuesAfterItIsKilled kills "plaza migrate documents" twice in the middle
+// of its batches (SIGKILL), while servers of both versions write. The next run continues where the
+// last one stopped, and nothing is lost.
+func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
 	const people, photos = 400, 20
 	w := newOldTown(t, people, photos)
 	w.statusSays("were not upgraded yet")
@@ -260,7 +262,7 @@ func TestADocumentMigrationThatIsKilled(t *testing.T) {
 		}
 		w.state("further on", func(s mongodb.DocumentMigrationState) bool {
 			if passed(s) < done {
-				t.Fatalf("it began anew: it was through %d users, and now through %d", done, passed(s))
+				t.Fatalf("the migration started over: it had processed %d users, and now %d", done, passed(s))
 			}
 			return passed(s) >= done+20
 		})
@@ -268,7 +270,7 @@ func TestADocumentMigrationThatIsKilled(t *testing.T) {
 		_ = command.Wait()
 		now := passed(w.state("left alone", func(s mongodb.DocumentMigrationState) bool { return s.UnderWay && s.Driver == "" }))
 		if now >= people {
-			t.Fatalf("it was through all users already: %d\n%s", now, said)
+			t.Fatalf("the migration had already processed all users: %d\n%s", now, said)
 		}
 		done = now
 		w.statusSays("being upgraded", fmt.Sprintf("users: %d of about 400", done), "No process is at it", "goes on")
@@ -279,17 +281,17 @@ func TestADocumentMigrationThatIsKilled(t *testing.T) {
 	}
 	said := w.migrate("--batch=10")
 	if n := upgraded(t, said, "users"); n == 0 {
-		t.Errorf("no users are upgraded after %d that were done", done)
+		t.Errorf("no users were upgraded after the first %d", done)
 	}
 	if n := upgraded(t, said, "posts"); n != photos {
 		t.Errorf("%d posts are upgraded, want %d", n, photos)
 	}
 	if n, err := w.db.Collection("users").CountDocuments(t.Context(), append(behind, bson.E{Key: "v", Value: 1})); n != 1 || err != nil {
-		t.Errorf("the last run began anew (%v)", err)
+		t.Errorf("the last run started over (%v)", err)
 	}
 	w.statusSays("were all upgraded at 20")
 	names := stop()
-	w.migrate() // what the older servers have written behind its back
+	w.migrate() // what the older servers have written since
 	if diff := cmp.Diff(map[string]string{"2": "400"}, w.counts("users")); diff != "" {
 		t.Errorf("the versions of users (-want +got):\n%s", diff)
 	}
@@ -309,8 +311,8 @@ func TestADocumentMigrationThatIsKilled(t *testing.T) {
 	}
 }
 
-// TestMigrateDocumentsCommand: what it refuses, that a dry run changes nothing, that one process at a time is at it and keeps the rate, and that
-// it can be stopped.
+// TestMigrateDocumentsCommand checks what the command refuses, that a dry run changes nothing, that
+// only one process runs at a time and keeps the rate, and that it can be stopped.
 func TestMigrateDocumentsCommand(t *testing.T) {
 	const people = 120
 	w := newOldTown(t, people, 0)
@@ -332,7 +334,7 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 		t.Errorf("after a dry run, the versions of users (-want +got):\n%s", diff)
 	}
 
-	first, out, said := migrateProcess(t, w.uri, "documents", "--batch=50", "--rate=1") // rests for long after a batch
+	first, out, said := migrateProcess(t, w.uri, "documents", "--batch=50", "--rate=1") // pauses for long after a batch
 	first.Env = append(first.Env, "PLAZA_LEASE="+testtime.Patience().String())
 	if err := first.Start(); err != nil {
 		t.Fatal(err)
@@ -340,24 +342,24 @@ func TestMigrateDocumentsCommand(t *testing.T) {
 	at := w.state("begun", func(s mongodb.DocumentMigrationState) bool { return passed(s) > 0 })
 	process := fmt.Sprintf("process %d", first.Process.Pid)
 	if !strings.HasSuffix(at.Driver, process) {
-		t.Errorf("at it is %q, want %q", at.Driver, process)
+		t.Errorf("%q runs the migration, want %q", at.Driver, process)
 	}
 	refuseNow(t, w.uri, []string{"documents"}, "documents are being upgraded by another process just now", process)
 	w.statusSays("being upgraded", "At it: ", process)
-	_ = w.migrate("--dry-run") // it writes nothing, so nobody minds
+	_ = w.migrate("--dry-run") // writes nothing, so it may run beside another one
 	if err := first.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
 	if err := first.Wait(); err == nil || out.Len() > 0 ||
 		!strings.Contains(said.String(), "users\n") || !strings.Contains(said.String(), "was stopped; the same command goes on from there") {
-		t.Errorf("it is stopped with %v, and says %s%s", err, out, said)
+		t.Errorf("the stopped migration ends with %v, and says %s%s", err, out, said)
 	}
 	done := passed(w.state("left", func(s mongodb.DocumentMigrationState) bool { return s.UnderWay && s.Driver == "" }))
 	if done == 0 || done >= people {
-		t.Fatalf("it has done %d of %d", done, people)
+		t.Fatalf("%d of %d are done", done, people)
 	}
 
-	const rate = 300 // in a second, so that the rest takes a part of one at least
+	const rate = 300 // per second, so that the rest takes a measurable part of one
 	began := time.Now()
 	if n := upgraded(t, w.migrate("--batch=10", "--rate="+strconv.Itoa(rate)), "users"); n != people-done {
 		t.Errorf("%d are upgraded, want %d", n, people-done)

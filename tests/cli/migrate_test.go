@@ -23,17 +23,18 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// briskLease is after how long a dead server is given up: far longer than a heartbeat takes.
+// briskLease is the time after which a dead server is given up. It is far longer than a heartbeat
+// takes.
 func briskLease() time.Duration { return testtime.Scale(2 * time.Second) }
 
-// briskServers make servers agree, and the dead be given up, in a moment.
+// briskServers returns flags with which servers agree, and give up dead servers, quickly.
 func briskServers() []string {
 	return []string{"PLAZA_HEARTBEAT=20ms", "PLAZA_LEASE=" + briskLease().String()}
 }
 
 var brisk = mongodb.Options{Heartbeat: 20 * time.Millisecond}
 
-// migrateProcess is "plaza migrate" as a process of its own.
+// migrateProcess prepares "plaza migrate" as a process.
 func migrateProcess(t *testing.T, uri string, args ...string) (command *exec.Cmd, stdout, stderr *bytes.Buffer) {
 	t.Helper()
 	command, stdout, stderr = plazatest.Command(t.Context(), t.TempDir(), append([]string{"migrate"}, args...)...)
@@ -50,7 +51,7 @@ func migrateNow(t *testing.T, uri string, args ...string) (stdout string) {
 	return out.String()
 }
 
-// refuseNow checks that a migration is refused, with these words.
+// refuseNow checks that a migration is refused, with an error that contains these words.
 func refuseNow(t *testing.T, uri string, args []string, words ...string) {
 	t.Helper()
 	command, out, said := migrateProcess(t, uri, args...)
@@ -64,7 +65,7 @@ func refuseNow(t *testing.T, uri string, args []string, words ...string) {
 	}
 }
 
-// forum is a store with threads in it, and what they should be.
+// forum is a store with threads, and what these must contain.
 type forum struct {
 	t      *testing.T
 	store  *mongodb.Store
@@ -117,7 +118,7 @@ func (f *forum) thread(post social.PostID) []*social.Comment {
 	return threads[list]
 }
 
-// check compares all threads with what they should be.
+// check compares all threads with what they must contain.
 func (f *forum) check(when string) {
 	f.t.Helper()
 	for i, post := range f.posts {
@@ -136,7 +137,8 @@ func (f *forum) stateOf(subject mongodb.Subject) mongodb.MigrationState {
 	return all[slices.IndexFunc(all, func(s mongodb.MigrationState) bool { return s.Subject == subject })]
 }
 
-// killIn starts a migration, does something until it is in the middle of a phase, and kills it (SIGKILL).
+// killIn starts a migration, runs meanwhile until the migration is in the middle of a phase, and
+// kills it (SIGKILL).
 func (f *forum) killIn(uri string, subject mongodb.Subject, phase string, meanwhile func(), args ...string) {
 	f.t.Helper()
 	command, _, said := migrateProcess(f.t, uri, append([]string{string(subject), "--rate=100"}, args...)...)
@@ -146,13 +148,13 @@ func (f *forum) killIn(uri string, subject mongodb.Subject, phase string, meanwh
 		return s.Phase == phase && s.Done > 0 && s.Done < s.Total
 	}
 	if !testtime.Becomes(func() bool { meanwhile(); return in() }) {
-		f.t.Fatalf("%s has not come: %+v\n%s", phase, f.stateOf(subject), said)
+		f.t.Fatalf("the migration has not reached %s: %+v\n%s", phase, f.stateOf(subject), said)
 	}
 	_ = command.Process.Kill()
 	_ = command.Wait()
 }
 
-// settled checks that nothing is left of a migration.
+// settled checks that a migration has left nothing behind.
 func settled(t *testing.T, uri, gone string) {
 	t.Helper()
 	db := plazatest.Database(t, uri)
@@ -166,9 +168,9 @@ func settled(t *testing.T, uri, gone string) {
 	}
 }
 
-// TestAMigrationThatIsKilled kills "plaza migrate" in every phase, writes in between, and runs it again: it goes on where it was, and
-// everything is there at the end.
-func TestAMigrationThatIsKilled(t *testing.T) {
+// TestMigrationContinuesAfterItIsKilled kills "plaza migrate" in every phase, writes in between,
+// and runs it again. It continues where it stopped, and everything is there at the end.
+func TestMigrationContinuesAfterItIsKilled(t *testing.T) {
 	const posts = 400
 	uri := plazatest.PatientURI(t)
 	f := newForum(t, uri, posts)
@@ -204,8 +206,9 @@ func TestAMigrationThatIsKilled(t *testing.T) {
 	}
 }
 
-// TestAMigrationOfFeedsThatIsKilled does the same with feeds; the process that migrates does the background work, too.
-func TestAMigrationOfFeedsThatIsKilled(t *testing.T) {
+// TestFeedMigrationContinuesAfterItIsKilled does the same with feeds. The process that migrates
+// also does the background work.
+func TestFeedMigrationContinuesAfterItIsKilled(t *testing.T) {
 	const people = 400
 	uri := plazatest.MongoURI(t)
 	f := newForum(t, uri, 1)
@@ -257,7 +260,7 @@ func TestAMigrationOfFeedsThatIsKilled(t *testing.T) {
 		post()
 		check("killed while " + phase)
 	}
-	migrateNow(t, uri, "feeds", "--to=hybrid") // it works off what there is to compare
+	migrateNow(t, uri, "feeds", "--to=hybrid") // works off what remains to compare
 	check("switched")
 	if said := migrateNow(t, uri, "feeds", "--finish"); !strings.Contains(said, `feeds: read from "hybrid"`) {
 		t.Errorf("it says %s", said)
@@ -291,7 +294,7 @@ func TestMigrationsThatAreRefused(t *testing.T) {
 	}
 	migrateNow(t, uri, "comments", "--to=pages")
 	refuseNow(t, uri, []string{"comments", "--to=embedded"}, `from "documents" to "pages" is under way`, "--back-out")
-	for _, layout := range []string{"documents", "pages"} { // both are right meanwhile
+	for _, layout := range []string{"documents", "pages"} { // both are accepted during the migration
 		f.ok(reopen(t, uri, mongodb.Options{Comments: layout}))
 	}
 	if err := reopen(t, uri, mongodb.Options{Comments: "adaptive"}); err == nil {
@@ -331,11 +334,12 @@ func reopen(t *testing.T, uri string, o mongodb.Options) error {
 // envCommentOn makes this test program a process that comments on a post of the database.
 const envCommentOn = "PLAZA_TEST_COMMENT_ON"
 
-// TestCommentingProcess says "wrote ID" for each comment that is stored, and "refused" for each that is not.
+// TestCommentingProcess writes "wrote ID" for each comment that is stored, and "refused" for each
+// that is not.
 func TestCommentingProcess(t *testing.T) {
 	uri, post, ok := strings.Cut(os.Getenv(envCommentOn), " ")
 	if !ok {
-		t.Skip("not a test: it is a process for others")
+		t.Skip("not a test: a process that other tests start")
 	}
 	on, err := id.ParseText(post)
 	if err != nil {
@@ -355,9 +359,10 @@ func TestCommentingProcess(t *testing.T) {
 	}
 }
 
-// TestAServerThatSleepsThroughASwitch stops a server in the middle of its writes (SIGSTOP), moves and finishes without it, and wakes
-// it: it has written nothing where nobody reads any more, and goes on in the new layout.
-func TestAServerThatSleepsThroughASwitch(t *testing.T) {
+// TestServerSleepsThroughASwitch stops a server in the middle of its writes (SIGSTOP), migrates and
+// finishes without it, and wakes it. The server has written nothing to the abandoned layout, and
+// continues in the new one.
+func TestServerSleepsThroughASwitch(t *testing.T) {
 	uri := plazatest.PatientURI(t)
 	f := newForum(t, uri, 8)
 	post := f.posts[0]
@@ -368,7 +373,7 @@ func TestAServerThatSleepsThroughASwitch(t *testing.T) {
 	f.ok(sleeper.Start())
 	t.Cleanup(func() { _ = sleeper.Process.Kill(); _ = sleeper.Wait() })
 	lines := bufio.NewScanner(said)
-	wrote := map[string]bool{} // what is not refused may be stored or not
+	wrote := map[string]bool{} // comments that are not refused may or may not be stored
 	until := func(what string, n int) {
 		for n > 0 && lines.Scan() {
 			if word, comment, _ := strings.Cut(lines.Text(), " "); word == "wrote" {
@@ -400,12 +405,13 @@ func TestAServerThatSleepsThroughASwitch(t *testing.T) {
 	posts, err := f.store.Posts(t.Context(), []social.PostID{post})
 	f.ok(err)
 	if posts[post].CommentCount != len(stored) {
-		t.Errorf("%d comments are counted, there are %d", posts[post].CommentCount, len(stored))
+		t.Errorf("the count is %d comments, want %d", posts[post].CommentCount, len(stored))
 	}
 	settled(t, uri, "threads.pages")
 }
 
-// TestCursorsSurviveAMigration begins lists of comments in one layout and goes on in others, page by page, forwards and backwards.
+// TestCursorsSurviveAMigration starts lists of comments in one layout and continues them in others,
+// page by page, forwards and backwards.
 func TestCursorsSurviveAMigration(t *testing.T) {
 	store, err := mongodb.Open(t.Context(), plazatest.MongoURI(t), plazatest.Patient(brisk))
 	if err != nil {

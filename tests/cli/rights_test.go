@@ -58,7 +58,7 @@ func TestRightsCommands(t *testing.T) {
 	requireRights(t, social.New(st, social.Options{}), ada)
 }
 
-// requireRights asks for what a user needs who has the right to manage ads alone.
+// requireRights checks the rights of a user who has only the right to manage ads.
 func requireRights(t *testing.T, service *social.Service, user social.UserID) {
 	t.Helper()
 	for right, want := range map[social.Right]string{
@@ -77,14 +77,14 @@ func requireRights(t *testing.T, service *social.Service, user social.UserID) {
 		t.Fatal(err)
 	}
 	if err := service.RequireRight(t.Context(), user, social.RightManageAds); err != nil {
-		t.Errorf("an admin has all rights: %v", err)
+		t.Errorf("an admin lacks a right: %v", err)
 	}
 	if err := service.RequireRight(t.Context(), social.UserID{}, social.RightAdmin); err == nil {
-		t.Error("nobody has rights")
+		t.Error("a signed-out viewer is an admin")
 	}
 }
 
-// askedForRights is a store that counts how often it is asked who has rights, and may fail then.
+// askedForRights is a store that counts the queries for users with rights, and can make them fail.
 type askedForRights struct {
 	storage.Store
 
@@ -102,7 +102,8 @@ func (s *askedForRights) UsersWithRights(ctx context.Context) ([]*social.User, e
 	return s.Store.UsersWithRights(ctx)
 }
 
-// TestHadRight: what a server goes by for a second is read once, however many ask.
+// TestHadRight checks that rights, which a server caches for a second, are read once, however many
+// requests need them.
 func TestHadRight(t *testing.T) {
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		store := &askedForRights{Store: e.Open(t)}
@@ -129,11 +130,11 @@ func TestHadRight(t *testing.T) {
 		}
 		had(false)
 		if asked := store.asked.Load(); asked != 1 {
-			t.Errorf("the store was asked %d times within a moment", asked)
+			t.Errorf("the store was asked %d times within a second", asked)
 		}
 		clock.Add(int64(time.Second))
 		had(true)
-		clock.Add(-int64(time.Hour)) // the clock was put back
+		clock.Add(-int64(time.Hour)) // the clock was set back
 		had(true)
 		if asked := store.asked.Load(); asked != 3 {
 			t.Errorf("the store was asked %d times, want 3", asked)

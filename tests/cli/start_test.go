@@ -7,7 +7,8 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestStartFailures starts plaza with a configuration that cannot work: a sentence that says what to do, and exit code 1.
+// TestStartFailures starts plaza with configurations that cannot work. Each ends with a sentence
+// that says what to do, and exit code 1.
 func TestStartFailures(t *testing.T) {
 	for name, c := range map[string]struct {
 		args []string

@@ -7,16 +7,17 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestServersWarnOfSettings starts one, as a process.
+// TestServersWarnOfSettings starts a server as a process.
 func TestServersWarnOfSettings(t *testing.T) {
 	command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), "serve", "--addr", plazatest.TakenAddress(t), "--feeds", "month")
 	_ = command.Run()
 	if n := strings.Count(stderr.String(), `"level":"WARN","msg":"some settings have no effect","settings":"--feeds (for MongoDB)"`); n != 1 {
-		t.Errorf("it warns %d times, and says %s", n, stderr)
+		t.Errorf("the server warns %d times, and says %s", n, stderr)
 	}
 }
 
-// TestUnknownLayoutsAreRefused: also where the embedded database has but one, and before anything is made.
+// TestUnknownLayoutsAreRefused checks that an unknown layout is refused before anything is created,
+// also with the embedded database, which has only one.
 func TestUnknownLayoutsAreRefused(t *testing.T) {
 	for _, args := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"rights"}} {
 		command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), args...)
@@ -29,7 +30,8 @@ func TestUnknownLayoutsAreRefused(t *testing.T) {
 	}
 }
 
-// TestUsageMistakes: the mistake, and how to get help; not the help.
+// TestUsageMistakes checks that a usage error says what is wrong and how to get help, without
+// printing the help itself.
 func TestUsageMistakes(t *testing.T) {
 	for args, help := range map[string]string{
 		"ads import nofile.yaml":                "plaza ads import --help",

@@ -30,7 +30,7 @@ type adProcess struct {
 
 var openedAt = regexp.MustCompile(`graphql=(http://\S+)`)
 
-// startAdProcess starts a server whose ads go by a clock that is ahead.
+// startAdProcess starts a server whose clock for ads is ahead.
 func startAdProcess(t *testing.T, uri string, ahead time.Duration) *adProcess {
 	t.Helper()
 	p := &adProcess{gone: make(chan struct{})}
@@ -62,7 +62,7 @@ func (p *adProcess) kill() {
 	<-p.gone
 }
 
-// announcement waits for the address in what a server says.
+// announcement waits for the address in the output of a server.
 type announcement struct {
 	mu     sync.Mutex
 	said   bytes.Buffer
@@ -86,7 +86,8 @@ func (a *announcement) text() string {
 	return a.said.String()
 }
 
-// adRun is a campaign with a budget for so many impressions, a unit with a cap, and two servers.
+// adRun is a campaign with a budget for a fixed number of impressions, an ad unit with a cap, and
+// two servers.
 type adRun struct {
 	t        *testing.T
 	uri      string
@@ -105,7 +106,7 @@ const (
 	fundedTimes     = 600
 	cappedTimes     = 5
 	askers          = 64
-	onLease         = fundedTimes / 200 // at once
+	onLease         = fundedTimes / 200 // impressions on lease at a time
 )
 
 func newAdRun(t *testing.T) *adRun {
@@ -193,7 +194,7 @@ func (r *adRun) ask(i int, operation string, into any) error {
 	return json.Unmarshal(answer.Data, into)
 }
 
-// choose asks for one ad; token is empty where there is none.
+// choose asks for one ad. The token is empty if there is none.
 func (r *adRun) choose(i int, zone string) (token string, err error) {
 	var answer struct {
 		Ads []struct{ ImpressionToken string }
@@ -205,7 +206,7 @@ func (r *adRun) choose(i int, zone string) (token string, err error) {
 	return token, err
 }
 
-// record shows an ad, and says so to so many of the servers, again and again until they have answered.
+// record reports an impression to several servers, and repeats each report until it is answered.
 func (r *adRun) record(token string, times int) (refused string) {
 	for i := range times {
 		for {
@@ -243,8 +244,8 @@ func (r *adRun) shown(unit ads.UnitID) int64 {
 	return units[unit].Impressions
 }
 
-// drain lets all askers ask at once, both servers in turn, until the whole budget is taken and nothing comes any more, and then for the ad with
-// the cap. Each ad goes to served.
+// drain lets all clients ask both servers in turn, concurrently, until the whole budget is taken
+// and no ads are left, and then for the ad with the cap. It passes each ad to served.
 func (r *adRun) drain(served func(zone, token string)) {
 	var group sync.WaitGroup
 	for i := range askers {
@@ -271,12 +272,14 @@ func (r *adRun) drainOne(i int, zone string, empty func() bool, served func(zone
 	}
 }
 
-// TestKilledBetweenLeaseAndSpend lets 64 ask two server processes for ads at once, kills one of them with SIGKILL while it has budget on lease and
-// starts another in its place. No budget is overspent and no cap broken; when leases and reservations have expired what was lost is served, and not one more.
+// TestKilledBetweenLeaseAndSpend lets 64 clients ask two server processes for ads concurrently,
+// kills one of them with SIGKILL while it has budget on lease, and starts another in its place. No
+// budget is overspent and no cap exceeded. When leases and reservations have expired, exactly the
+// lost ads are served.
 func TestKilledBetweenLeaseAndSpend(t *testing.T) {
 	r := newAdRun(t)
 	r.start(0)
-	lost, err := r.choose(0, "funded") // the rest of its lease goes with the server
+	lost, err := r.choose(0, "funded") // the rest of its lease is lost with the server
 	if err != nil || lost == "" {
 		t.Fatalf("no ad is chosen: %v", err)
 	}
@@ -303,7 +306,7 @@ func TestKilledBetweenLeaseAndSpend(t *testing.T) {
 	r.countAll()
 	ledger, shown, shownCapped := r.ledger(), r.shown(r.funded), r.shown(r.capped)
 	if n := count.Load() - capped.Load(); n > fundedTimes-onLease || ledger.Taken != fundedTimes*impressionPrice {
-		t.Errorf("%d ads were chosen, though %d were lost, and %d micros are taken", n, onLease, ledger.Taken)
+		t.Errorf("%d ads were chosen, up to %d lost, and %d micros taken", n, onLease, ledger.Taken)
 	}
 	if ledger.Spent != ads.Micros(shown)*impressionPrice || shown == 0 || shown >= fundedTimes {
 		t.Errorf("%d impressions were counted, and %d micros spent", shown, ledger.Spent)
@@ -320,7 +323,7 @@ func TestKilledBetweenLeaseAndSpend(t *testing.T) {
 	awaitAds(t, "the leases to be settled", func() bool { return r.ledger().Taken == ledger.Spent })
 	unshown.Range(func(token, _ any) bool {
 		if refused := r.record(token.(string), 1); refused != "The token has expired." {
-			t.Errorf("an impression that has expired: %q", refused)
+			t.Errorf("the answer for an expired impression is %q", refused)
 		}
 		return false // one is enough
 	})
@@ -337,14 +340,14 @@ func TestKilledBetweenLeaseAndSpend(t *testing.T) {
 	})
 	r.countAll()
 	if n := rest.Load(); n != fundedTimes-shown || r.shown(r.funded) != fundedTimes || r.ledger().Spent != fundedTimes*impressionPrice {
-		t.Errorf("of %d ads that were left %d were served: %d were shown, and %d micros spent", fundedTimes-shown, n, r.shown(r.funded), r.ledger().Spent)
+		t.Errorf("%d ads were left, and %d were served: %d were shown, and %d micros spent", fundedTimes-shown, n, r.shown(r.funded), r.ledger().Spent)
 	}
 	if n := restCapped.Load(); n != cappedTimes-shownCapped || r.shown(r.capped) != cappedTimes {
-		t.Errorf("%d times the ad with the cap was left, and %d times it was served", cappedTimes-shownCapped, n)
+		t.Errorf("the ad with the cap was left %d times, and served %d times", cappedTimes-shownCapped, n)
 	}
 }
 
-// countAll counts what waits, also what a server that was killed has left.
+// countAll counts all waiting recordings, including those that a killed server has left.
 func (r *adRun) countAll() {
 	r.t.Helper()
 	store, now := r.store.Ads(), time.Now().Add(2*time.Hour) // ahead of the servers

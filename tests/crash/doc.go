@@ -1,3 +1,3 @@
-// Package crash has the tests of servers that are killed, restarted, cut off from their database or out of disk: nothing stored is lost, and no
-// request fails that need not.
+// Package crash tests servers that are killed, restarted, cut off from their database or out of
+// disk space: no stored data is lost, and no request fails unnecessarily.
 package crash

@@ -26,12 +26,12 @@ import (
 
 // TestRollingRestarts restarts two servers in turn under load, behind proxies: no request may fail.
 func TestRollingRestarts(t *testing.T) {
-	t.Run("a proxy that asks for readiness", func(t *testing.T) {
+	t.Run("a proxy that checks readiness", func(t *testing.T) {
 		rollingRestarts(t, 10, &http.Transport{}, (*backend).untilNoticed)
 	})
-	t.Run("a proxy that goes by refused connections", func(t *testing.T) {
+	t.Run("a proxy that detects refused connections", func(t *testing.T) {
 		if runtime.GOOS != "linux" {
-			t.Skip("connections that come while the listener closes are reset")
+			t.Skip("connections that arrive while the listener closes are reset")
 		}
 		rollingRestarts(t, 3, &http.Transport{DisableKeepAlives: true}, func(*backend) {})
 	})
@@ -53,7 +53,7 @@ func rollingRestarts(t *testing.T, times int, transport *http.Transport, lastCal
 		l.more(100)
 		b := pair[i%2]
 		if i < 4 {
-			b.silentSocket() // which holds up the end of the process, and nothing else
+			b.silentSocket() // delays the end of the process, and nothing else
 		}
 		b.stop()
 		l.more(100)
@@ -68,7 +68,7 @@ func rollingRestarts(t *testing.T, times int, transport *http.Transport, lastCal
 	}
 }
 
-// backend is a server that is restarted at one address, as a proxy sees it.
+// backend is a server that is restarted at the same address, as a proxy sees it.
 type backend struct {
 	t        *testing.T
 	store    storage.Store
@@ -83,7 +83,8 @@ type backend struct {
 	noticed  *sync.Cond
 }
 
-// anyPort is the address of a backend until it is started; then it stays at one.
+// anyPort is the address of a backend until its first start. After that, the address stays the
+// same.
 const anyPort = "127.0.0.1:0"
 
 func newBackend(t *testing.T, st storage.Store) *backend {
@@ -92,7 +93,7 @@ func newBackend(t *testing.T, st storage.Store) *backend {
 	return b
 }
 
-// start returns when the server is ready, and gets requests.
+// start returns when the server is ready and receives requests.
 func (b *backend) start() {
 	b.t.Helper()
 	listener, err := app.Listen(b.t.Context(), b.address)
@@ -121,7 +122,8 @@ func (b *backend) stop() {
 	}
 }
 
-// untilNoticed plays the part of the time that proxies have: until this one has read that the server is not ready.
+// untilNoticed waits, as a draining server does for proxies, until this proxy has read that the
+// server is not ready.
 func (b *backend) untilNoticed() {
 	for plazatest.StatusOf(b.t, "http://"+b.address+"/readyz") == http.StatusOK {
 		runtime.Gosched()
@@ -133,7 +135,7 @@ func (b *backend) untilNoticed() {
 	}
 }
 
-// begin counts a request in, unless the proxy knows that the server is not ready.
+// begin counts a new request, unless the proxy knows that the server is not ready.
 func (b *backend) begin() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -151,7 +153,7 @@ func (b *backend) finish() {
 	b.noticed.Broadcast()
 }
 
-// silentSocket opens a socket that is not read from, and so never answers a close frame.
+// silentSocket opens a socket whose client never reads, and so never answers a close frame.
 func (b *backend) silentSocket() {
 	b.t.Helper()
 	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}}
@@ -166,8 +168,8 @@ func (b *backend) silentSocket() {
 	}
 }
 
-// balancer is what docs/operating.md makes of proxies: requests go to the servers in turn, and on to the next one where no
-// connection could be made, but not again where one has failed later.
+// balancer is a proxy as docs/operating.md describes it: requests go to the servers in turn, and to
+// the next one if no connection could be made. A request that fails later is not repeated.
 type balancer struct {
 	backends  [2]*backend
 	transport *http.Transport
@@ -196,7 +198,7 @@ func (l *balancer) RoundTrip(r *http.Request) (*http.Response, error) {
 	return nil, err
 }
 
-// send returns an answer that has come whole.
+// send returns an answer once it is complete.
 func (l *balancer) send(address string, r *http.Request, body []byte) (*http.Response, error) {
 	out := r.Clone(r.Context())
 	out.URL.Scheme, out.URL.Host, out.Body = "http", address, io.NopCloser(bytes.NewReader(body))
@@ -210,11 +212,11 @@ func (l *balancer) send(address string, r *http.Request, body []byte) (*http.Res
 	return response, err
 }
 
-// load asks through a proxy, without pause.
+// load sends requests through a proxy, without pause.
 type load struct {
 	t      *testing.T
 	url    string
-	ctx    context.Context //nolint:containedctx // of the askers, which end with it
+	ctx    context.Context //nolint:containedctx // ends the clients
 	stop   func()
 	askers sync.WaitGroup
 	sent   atomic.Int64
@@ -267,7 +269,8 @@ func (l *load) end() (failed int64) {
 	return l.failed.Load()
 }
 
-// TestSignalsDrain hangs up on a server, or terminates it: it is not ready, answers with Connection: close, and at Ctrl-C it ends.
+// TestSignalsDrain sends signals to a server. It is not ready, answers with Connection: close, and
+// stops at Ctrl-C.
 func TestSignalsDrain(t *testing.T) {
 	t.Parallel()
 	for name, sent := range map[string]os.Signal{"SIGTERM": syscall.SIGTERM, "SIGHUP": syscall.SIGHUP} {
@@ -292,7 +295,7 @@ func TestSignalsDrain(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := s.Command.Wait(); err != nil {
-				t.Errorf("it ends with %v:\n%s", err, s.Log)
+				t.Errorf("the server ends with %v:\n%s", err, s.Log)
 			}
 		})
 	}

@@ -13,9 +13,9 @@ import (
 	"plaza/internal/plazatest"
 )
 
-// TestAFullDisk fills the disk below a server: it says so to clients, to readiness and once to the log, goes on reading, and is well again
-// when there is room.
-func TestAFullDisk(t *testing.T) {
+// TestFullDisk fills the disk of a server. The server reports it to clients, to readiness and once
+// to the log, still answers queries, and recovers when there is space again.
+func TestFullDisk(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
 	s := startServingOn(t, folder)
@@ -23,35 +23,36 @@ func TestAFullDisk(t *testing.T) {
 	plazatest.WaitFor(t, "readiness", func() bool { return plazatest.Readiness(t, url) == http.StatusOK })
 	c := newTalker(t, url+"/graphql")
 	filler := filepath.Join(fmt.Sprintf("/proc/%d/root", s.Command.Process.Pid), folder, "filler")
-	_ = os.WriteFile(filler, make([]byte, 16<<20), 0o600) // as much as there is room for
+	_ = os.WriteFile(filler, make([]byte, 16<<20), 0o600) // as much as fits
 	var refusal error
-	for range 100_000 { // what is free in the log of writes is used first
+	for range 100_000 { // free space in the write-ahead log is used first
 		if refusal = c.comment(t); refusal != nil {
 			break
 		}
 	}
 	if refusal == nil || !strings.Contains(refusal.Error(), "disk is full") || !strings.Contains(refusal.Error(), "UNAVAILABLE") {
-		t.Errorf("a comment without room: %v", refusal)
+		t.Errorf("a comment on a full disk: %v", refusal)
 	}
 	if got := plazatest.Readiness(t, url); got != http.StatusServiceUnavailable {
 		t.Errorf("readiness: %d", got)
 	}
 	if _, err := c.ask(t, `{ viewer { user { handle } } }`, "viewer", "user", "handle"); err != nil {
-		t.Errorf("a reading: %v", err)
+		t.Errorf("a query on a full disk: %v", err)
 	}
 	if err := os.Remove(filler); err != nil {
 		t.Fatal(err)
 	}
 	plazatest.WaitFor(t, "room", func() bool { return plazatest.Readiness(t, url) == http.StatusOK })
 	if err := c.comment(t); err != nil {
-		t.Errorf("a comment with room: %v", err)
+		t.Errorf("a comment after space was freed: %v", err)
 	}
 	if said := s.Log.String(); strings.Count(said, `"msg":"the disk is full`) != 1 || strings.Count(said, "room again") != 1 {
 		t.Errorf("the log says\n%s", said)
 	}
 }
 
-// startServingOn serves from a small disk of its own, which is mounted at the folder for that process alone.
+// startServingOn starts a server on a small disk of its own, mounted at the folder for that process
+// only.
 func startServingOn(t *testing.T, folder string) *plazatest.Process {
 	t.Helper()
 	attributes := &syscall.SysProcAttr{

@@ -20,12 +20,12 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// talker comments through a server process.
+// talker posts comments through a server process.
 type talker struct {
 	url, token, post string
 }
 
-// ask sends an operation, and finds a string of the answer by its path.
+// ask sends an operation, and returns the string at a path of the answer.
 func (c *talker) ask(t *testing.T, operation string, path ...string) (string, error) {
 	t.Helper()
 	body, err := json.Marshal(map[string]string{"query": operation})
@@ -60,7 +60,7 @@ func (c *talker) ask(t *testing.T, operation string, path ...string) (string, er
 	return "", fmt.Errorf("no %s in %v", strings.Join(path, "."), answer)
 }
 
-// newTalker signs somebody up, and posts.
+// newTalker signs a user up, and creates a post.
 func newTalker(t *testing.T, url string) *talker {
 	t.Helper()
 	c := &talker{url: url}
@@ -84,9 +84,10 @@ func (c *talker) comment(t *testing.T) error {
 	return err
 }
 
-// TestAKilledServerBlocksNobody: eight people comment on a thread through one server, which is killed with SIGKILL. MongoDB would keep its transactions
-// open for an hour; the other server goes on with the thread, and with a migration, in seconds.
-func TestAKilledServerBlocksNobody(t *testing.T) {
+// TestKilledServerDoesNotBlockOthers lets eight users comment on a thread through one server, which
+// is killed with SIGKILL. MongoDB would keep its transactions open for an hour; the other server
+// continues with the thread, and with a migration, within seconds.
+func TestKilledServerDoesNotBlockOthers(t *testing.T) {
 	const writers, enough = 8, 60
 	uri := plazatest.InPlaza(t, mongotest.OwnSet(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600")).URI())
 	process := startAdProcess(t, uri, 0)
@@ -98,7 +99,7 @@ func TestAKilledServerBlocksNobody(t *testing.T) {
 	for range writers {
 		all.Go(func() {
 			for !isKilled.Load() {
-				if c.comment(t) == nil { // a slow database refuses some
+				if c.comment(t) == nil { // a slow database may refuse some
 					wrote.Add(1)
 				}
 			}

@@ -15,8 +15,9 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// TestAServerWaitsForItsDatabase starts a server before its MongoDB: it listens, answers 503 and says why, and serves when MongoDB has come.
-func TestAServerWaitsForItsDatabase(t *testing.T) {
+// TestServerWaitsForItsDatabase starts a server before its MongoDB. The server listens, answers 503
+// with the reason, and serves when MongoDB is available.
+func TestServerWaitsForItsDatabase(t *testing.T) {
 	t.Parallel()
 	way := newRoad(t)
 	s := plazatest.StartProcess(t, "--mongodb-uri", "mongodb://"+way.address+"/plaza?directConnection=true", "--drain-delay", "0s")
@@ -45,16 +46,17 @@ func TestAServerWaitsForItsDatabase(t *testing.T) {
 	s.Terminate(t)
 }
 
-// TestAWaitingServerEnds when it is told to, without an error.
-func TestAWaitingServerEnds(t *testing.T) {
+// TestWaitingServerStopsOnSignal checks that a waiting server stops without an error.
+func TestWaitingServerStopsOnSignal(t *testing.T) {
 	t.Parallel()
 	s := plazatest.StartProcess(t, "--mongodb-uri", "mongodb://"+newRoad(t).address, "--drain-delay", "24h")
 	s.URL(t)
 	s.Terminate(t)
 }
 
-// TestAServerDoesNotWaitInVain: what waiting does not mend ends a server. Other commands do not wait at all.
-func TestAServerDoesNotWaitInVain(t *testing.T) {
+// TestServerStopsWhenWaitingCannotHelp checks that a server ends on errors that do not go away by
+// themselves. Other commands do not wait at all.
+func TestServerStopsWhenWaitingCannotHelp(t *testing.T) {
 	t.Parallel()
 	wrongPassword := strings.Replace(mongotest.URI(t), "://", "://u:secret@", 1)
 	for name, c := range map[string]struct {
@@ -77,7 +79,8 @@ func TestAServerDoesNotWaitInVain(t *testing.T) {
 	}
 }
 
-// road is an address that leads nowhere before it leads to another one: it closes the connections that come too early.
+// road is an address that forwards connections to another one. Until it has a target, it closes
+// them.
 type road struct {
 	address string
 	to      atomic.Pointer[string]
@@ -106,7 +109,7 @@ func newRoad(t *testing.T) *road {
 
 func (r *road) openTo(address string) { r.to.Store(&address) }
 
-// lead takes a connection to where the road leads.
+// lead forwards a connection to the target.
 func (r *road) lead(ctx context.Context, from net.Conn) {
 	defer func() { _ = from.Close() }()
 	address := r.to.Load()

@@ -22,17 +22,18 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// envWorkOn makes this test program a Plaza server on the database that it names, and envAdsAhead puts the clock of its ads forward.
+// envWorkOn makes this test binary a Plaza server on the database that it names, and envAdsAhead
+// sets its clock for ads ahead.
 const (
 	envWorkOn   = "PLAZA_TEST_SERVE_ON"
 	envAdsAhead = "PLAZA_TEST_ADS_AHEAD"
 )
 
-// TestServerProcess is the server that other tests start as a process of its own, and kill.
+// TestServerProcess is the server that other tests start as a process, and kill.
 func TestServerProcess(t *testing.T) {
 	uri := os.Getenv(envWorkOn)
 	if uri == "" {
-		t.Skip("not a test: it is a server for others")
+		t.Skip("not a test: a server that other tests start")
 	}
 	config := app.Config{Addr: "127.0.0.1:0"}
 	if ahead, err := time.ParseDuration(os.Getenv(envAdsAhead)); err == nil {
@@ -46,7 +47,7 @@ func TestServerProcess(t *testing.T) {
 	}
 }
 
-// startProcess starts a server on the database, and returns what kills it.
+// startProcess starts a server on the database, and returns a function that kills it.
 func startProcess(t *testing.T, uri string) (kill func()) {
 	t.Helper()
 	server := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServerProcess$")
@@ -71,7 +72,7 @@ func startProcess(t *testing.T, uri string) (kill func()) {
 	return kill
 }
 
-// crowd is an author with very many followers, all of whom have lists, as after a visit.
+// crowd is an author with very many followers, who all have feed lists, as after a visit.
 type crowd struct {
 	t      *testing.T
 	store  storage.Store
@@ -97,7 +98,8 @@ func newCrowd(t *testing.T, uri string, size int) *crowd {
 	return c
 }
 
-// follow lets so many people follow the author, and gives them empty lists: all written at once, as the store would have it.
+// follow adds this many followers with empty lists. It inserts the documents directly, in bulk, in
+// the form in which the store writes them.
 func (c *crowd) follow(size int) {
 	c.t.Helper()
 	const batch = 10_000
@@ -164,7 +166,7 @@ func (c *crowd) count(filter bson.D) int {
 	return int(n)
 }
 
-// has matches lists with the post.
+// has matches lists that contain the post.
 func has(post social.PostID) bson.D {
 	return bson.D{{Key: "ids", Value: uuid(post.ID)}}
 }
@@ -174,13 +176,13 @@ func (c *crowd) until(what string, condition func() bool) {
 	c.t.Helper()
 	if !testtime.Becomes(condition) {
 		backlog, err := c.store.Backlog(c.t.Context())
-		c.t.Fatalf("%s has not come: %+v, %v", what, backlog, err)
+		c.t.Fatalf("timed out waiting for %s: %+v, %v", what, backlog, err)
 	}
 }
 
-// TestKilledInTheMiddleOfAFanOut kills a server process while it tells an author's followers of a post, and starts another:
-// every list gets the post, and none twice.
-func TestKilledInTheMiddleOfAFanOut(t *testing.T) {
+// TestFanOutContinuesAfterAKill kills a server process while it adds a post to the feeds of an
+// author's followers, and starts another. Every list gets the post exactly once.
+func TestFanOutContinuesAfterAKill(t *testing.T) {
 	const followers = 100_000
 	uri := plazatest.MongoURI(t)
 	c := newCrowd(t, uri, followers)
@@ -216,8 +218,9 @@ func TestKilledInTheMiddleOfAFanOut(t *testing.T) {
 	}
 }
 
-// TestKilledInTheMiddleOfADeletion kills a server process while it removes what a deleted user has left behind, and starts another: nothing is left.
-func TestKilledInTheMiddleOfADeletion(t *testing.T) {
+// TestAccountDeletionContinuesAfterAKill kills a server process while it removes the data of a
+// deleted user, and starts another. Nothing is left.
+func TestAccountDeletionContinuesAfterAKill(t *testing.T) {
 	const followers = 20_000
 	uri := plazatest.PatientURI(t)
 	c := newCrowd(t, uri, followers)
