@@ -14,8 +14,8 @@ import (
 	"plaza/storage/mongodb/internal/mdb"
 )
 
-// TestAddingUpMeetsRefunds refunds something before each of the commands with which an hour is added up that was stale already: the
-// hour has the refund, or is stale still.
+// TestAddingUpMeetsRefunds makes a refund before each of the commands that add up a stale hour.
+// Afterwards the hour includes the refund, or is still stale.
 func TestAddingUpMeetsRefunds(t *testing.T) {
 	t.Parallel()
 	var between interrupter
@@ -54,7 +54,7 @@ func TestAddingUpMeetsRefunds(t *testing.T) {
 		must(store.Continue(t.Context(), before.ID, now))(t)
 		between.set(command, func() {
 			interrupted++
-			// It may have to wait for the transaction, which waits for it: then it gives up.
+			// The two may wait for each other: then the refund gives up.
 			ctx, cancel := context.WithTimeout(t.Context(), testtime.Scale(200*time.Millisecond))
 			defer cancel()
 			_, _ = store.Continue(ctx, meanwhile.ID, now)

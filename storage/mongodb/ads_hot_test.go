@@ -12,9 +12,10 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestAThousandRecordingsOfOneCampaignAtOnce: two servers take 500 impressions and 500 clicks, half of the clicks before their impressions. None is refused, each
-// counts once, the budget pays for as many clicks as it has money for, and there are fewer transactions than recordings.
-func TestAThousandRecordingsOfOneCampaignAtOnce(t *testing.T) {
+// TestThousandConcurrentRecordingsOfOneCampaign gives two servers 500 impressions and 500 clicks,
+// half of the clicks before their impressions. None is refused, each counts once, the budget pays
+// for as many clicks as it has money for, and there are fewer transactions than recordings.
+func TestThousandConcurrentRecordingsOfOneCampaign(t *testing.T) {
 	t.Parallel()
 	const pairs, paid = 500, 301
 	uri := emptyDatabase(t, mongodb.Options{})
@@ -36,7 +37,7 @@ func TestAThousandRecordingsOfOneCampaignAtOnce(t *testing.T) {
 
 	before := commits.Load()
 	recordAll(t, servers, choices)
-	for _, s := range servers { // what is still in memory, and what is left
+	for _, s := range servers { // flushes memory, and counts the rest
 		if err := s.Drain(t.Context()); err != nil {
 			t.Error(err)
 		}
@@ -61,7 +62,7 @@ func TestAThousandRecordingsOfOneCampaignAtOnce(t *testing.T) {
 
 const clickPrice = 1_000_000 // of placeAds
 
-// chooseClicks takes ads that are paid for by the click.
+// chooseClicks chooses ads that are paid per click.
 func chooseClicks(t *testing.T, s *ads.Service, f adFixture, n int) (choices []ads.Choice) {
 	t.Helper()
 	for len(choices) < n {
@@ -91,7 +92,8 @@ func limit(t *testing.T, store ads.Store, campaign ads.CampaignID, b ads.Budget)
 	}
 }
 
-// recordAll sends the impression of each choice to one server and its click to the other, all at once.
+// recordAll sends the impression of each choice to one server and its click to the other, all
+// concurrently.
 func recordAll(t *testing.T, servers [2]*ads.Service, choices []ads.Choice) {
 	t.Helper()
 	var all sync.WaitGroup

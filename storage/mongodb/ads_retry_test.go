@@ -10,8 +10,9 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// TestSavingAdsRunsAgainAfterAConflict: whichever read of the transaction meets another one, the call goes on.
-func TestSavingAdsRunsAgainAfterAConflict(t *testing.T) {
+// TestSavingAdsIsRetriedAfterAConflict checks that the call succeeds, whichever read of its
+// transaction hits a conflict.
+func TestSavingAdsIsRetriedAfterAConflict(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
 	uri := inDatabase(t, server.URI(), "plaza")

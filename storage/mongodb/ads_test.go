@@ -29,8 +29,8 @@ func TestAds(t *testing.T) {
 	})
 }
 
-// TestAdsOnTwoServers gives each call to another one of two stores on one database: what one process's own locks
-// would hide must come out right in the database.
+// TestAdsOnTwoServers sends the calls alternately to two stores on one database, so that the locks
+// of one process cannot hide mistakes.
 func TestAdsOnTwoServers(t *testing.T) {
 	t.Parallel()
 	adstest.Run(t, func(t *testing.T) ads.Store {
@@ -43,7 +43,7 @@ func TestAdsOnTwoServers(t *testing.T) {
 	})
 }
 
-// turns is a store that is two, in turn.
+// turns is a store that forwards its calls to two stores in turn.
 type turns struct {
 	stores [2]ads.Store
 	calls  atomic.Int64
@@ -171,7 +171,7 @@ func (s *turns) SigningKey(ctx context.Context, fresh []byte) ([]byte, error) {
 	return s.next().SigningKey(ctx, fresh)
 }
 
-// sent are the commands on the ads' collections that a store has sent.
+// sent records the commands of a store on the collections of ads.
 type sent struct {
 	mu       sync.Mutex
 	commands []bson.Raw
@@ -232,7 +232,8 @@ func placeAds(t *testing.T, store ads.Store) adFixture {
 	return f
 }
 
-// TestChoosingAdsIsTwoCommands at most: one without caps, and one more with. Each has its collection's shard key.
+// TestChoosingAdsIsTwoCommands checks that a choice takes one command without caps, and two with
+// caps. Each contains the shard key of its collection.
 func TestChoosingAdsIsTwoCommands(t *testing.T) {
 	t.Parallel()
 	var log sent
@@ -250,7 +251,7 @@ func TestChoosingAdsIsTwoCommands(t *testing.T) {
 	}
 	choose := func() {
 		t.Helper()
-		now = now.Add(time.Second) // the zone is read anew
+		now = now.Add(time.Second) // the cached zone has expired
 		again()
 	}
 	choose() // reads the signing key once
@@ -285,7 +286,7 @@ func TestChoosingAdsIsTwoCommands(t *testing.T) {
 	}
 }
 
-// TestRecordingAnAdIsOneInsertion, whatever happens to its campaign.
+// TestRecordingAnAdIsOneInsertion checks that, whatever happens to the campaign.
 func TestRecordingAnAdIsOneInsertion(t *testing.T) {
 	t.Parallel()
 	var log sent
@@ -306,7 +307,8 @@ func TestRecordingAnAdIsOneInsertion(t *testing.T) {
 	}
 }
 
-// TestCountingManyAdsCostsAsMuchAsOne, but for what clicks are judged by; and it writes the zone, which every choice reads, only where a unit moves.
+// TestCountingManyAdsCostsAsMuchAsOne checks the number of commands, apart from the look-ups that
+// judge clicks. The zone, which every choice reads, is written only if a unit moves.
 func TestCountingManyAdsCostsAsMuchAsOne(t *testing.T) {
 	t.Parallel()
 	var log sent
@@ -353,7 +355,7 @@ func TestCountingManyAdsCostsAsMuchAsOne(t *testing.T) {
 		[]string{"update adConversions", "findAndModify adUnits", "update adLedgers"})
 }
 
-// TestEveryAdQueryUsesAnIndex runs the suite, and asks the server how it runs each kind of command that it has sent.
+// TestEveryAdQueryUsesAnIndex runs the suite, and explains each kind of command that it has sent.
 func TestEveryAdQueryUsesAnIndex(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)

@@ -10,7 +10,7 @@ import (
 	"plaza/social"
 )
 
-// cpu is the CPU time that this process has used; the server's is not in it.
+// cpu returns the CPU time that this process has used, without that of the database server.
 func cpu() time.Duration {
 	var u syscall.Rusage
 	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)

@@ -47,15 +47,16 @@ func (s *Store) checkedBuckets(ctx context.Context, post social.PostID) (all []b
 	layout := s.member.Now().Layouts[commentsSetting().Name]
 	limits, ok := bucketLimits[layout]
 	if !ok {
-		return nil, whole, page, fmt.Errorf("no limits of buckets are known for the layout %q", layout)
+		return nil, whole, page, fmt.Errorf("there are no bucket limits for the layout %q", layout)
 	}
 	own := mdb.Doc("_id", mdb.Doc("$gt", post.ID.String(), "$lt", post.ID.String()+"~"))
 	all, err = mdb.FindAll[bucket](ctx, s.posts.Database().Collection("threads."+layout), own, mdb.InBatch, options.Find().SetSort(mdb.Doc("_id", 1)))
 	return all, limits.whole, limits.page, err
 }
 
-// CheckBuckets reads a post's buckets, and says what is wrong with them: runs must be without gaps, buckets sorted, within their
-// bounds and their limit, and counted exactly, and the two runs of a paged thread must have the same comments.
+// CheckBuckets reads a post's buckets, and reports what is wrong with them: runs must have no gaps,
+// buckets must be sorted, within their bounds and limits, and counted exactly, and the two runs of
+// a paged thread must contain the same comments.
 func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets int, faults []string, err error) {
 	all, whole, page, err := s.checkedBuckets(ctx, post)
 	runs, next := map[string][]threads.Document{}, map[string]string{}
@@ -80,7 +81,7 @@ func (s *Store) CheckBuckets(ctx context.Context, post social.PostID) (buckets i
 	return len(all), append(faults, faultsOfRuns(runs, post)...), err
 }
 
-// faults are what is wrong in one bucket.
+// faults returns what is wrong in one bucket.
 func (b *bucket) faults(limit threads.Limit) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if b.Count != len(b.Comments) || b.Count > limit.Comments {

@@ -8,7 +8,7 @@ import (
 	"plaza/storage/storagetest"
 )
 
-// TestClientsCatchUp: two servers, on every layout of feeds and of threads.
+// TestClientsCatchUp runs on two servers, and on every layout of feeds and of threads.
 func TestClientsCatchUp(t *testing.T) {
 	t.Parallel()
 	for _, o := range []mongodb.Options{
@@ -28,7 +28,7 @@ func TestClientsCatchUp(t *testing.T) {
 	}
 }
 
-// TestClientsCatchUpOnPeople: two servers, on every layout of the graph.
+// TestClientsCatchUpOnPeople runs on two servers, and on every layout of the graph.
 func TestClientsCatchUpOnPeople(t *testing.T) {
 	t.Parallel()
 	for _, o := range []mongodb.Options{{Graph: mongodb.GraphReverse}, {Graph: mongodb.GraphTwo}} {

@@ -27,7 +27,7 @@ func churnIn(t *testing.T, o mongodb.Options) {
 	other := secondServer(t, w)
 	everybody := w.people(6)
 	users, fan := everybody[:5], everybody[5]
-	w.follow(fan, users[:1]) // chance may leave no other follow
+	w.follow(fan, users[:1]) // at least one follow must remain
 	var writers sync.WaitGroup
 	for i := range 64 {
 		store := w
@@ -45,7 +45,8 @@ func churnIn(t *testing.T, o mongodb.Options) {
 	checkCopies(w)
 }
 
-// checkCopies compares the follows of the edges with what the layout keeps of them by the followed.
+// checkCopies compares the follows in the edges with the copies that the layout keeps by the
+// followed user.
 func checkCopies(w *town) {
 	w.t.Helper()
 	edges, copies, err := w.Follows(w.ctx)
@@ -55,7 +56,7 @@ func checkCopies(w *town) {
 	}
 }
 
-// secondServer is another store on the same database: the in-process locks of the two know nothing of each other.
+// secondServer is another store on the same database: the two do not share in-process locks.
 func secondServer(t *testing.T, w *town) *town {
 	t.Helper()
 	return &town{Store: openAt(t, w.uri, mongodb.Options{Comments: w.layout}), t: t, ctx: w.ctx}
@@ -90,7 +91,7 @@ func churn(w *town, users []social.NewUser) {
 	}
 }
 
-// churnCircle puts somebody into a circle that is removed at once.
+// churnCircle adds a user to a circle, and then removes the circle.
 func churnCircle(w *town, m social.Membership) error {
 	c := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: m.Owner}
 	c.Name = c.ID.ID.String()
@@ -139,7 +140,7 @@ func checkGraph(w *town, users []social.NewUser) {
 	checkBlocks(w, ids)
 }
 
-// checkBlocks: both directions know of a block, and no follow lives beside one.
+// checkBlocks checks that both directions record a block, and that no follow exists beside one.
 func checkBlocks(w *town, ids []social.UserID) {
 	w.t.Helper()
 	for _, a := range ids {
@@ -151,10 +152,10 @@ func checkBlocks(w *town, ids []social.UserID) {
 			relations, err := w.Relations(w.ctx, []social.Pair{there, back})
 			w.ok(err)
 			if relations[there].Blocks != relations[back].BlockedBy {
-				w.t.Error("a block is known to one side alone")
+				w.t.Error("only one direction records the block")
 			}
 			if blocked := relations[there].Blocks || relations[there].BlockedBy; blocked && relations[there].Follows {
-				w.t.Error("a follow lives beside a block")
+				w.t.Error("a follow exists beside a block")
 			}
 		}
 	}

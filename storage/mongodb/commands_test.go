@@ -12,7 +12,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestCommandCounts: what each read costs in commands; a page of 100 costs as many as one of 20.
+// TestCommandCounts checks how many commands each read takes. A page of 100 takes as many as a page
+// of 20.
 func TestCommandCounts(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -100,7 +101,8 @@ func TestCommandCounts(t *testing.T) {
 	}
 }
 
-// TestWritesAreDurable: whatever ends a write waits for the journals of a majority, and no command waits for ever.
+// TestWritesAreDurable checks that the end of each write waits for the journals of a majority, and
+// that every command has a time limit.
 func TestWritesAreDurable(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -130,7 +132,8 @@ func TestWritesAreDurable(t *testing.T) {
 	}
 }
 
-// TestWriteCommandCounts: what each write costs, its event and commit included.
+// TestWriteCommandCounts checks how many commands each write takes, including its event and the
+// commit.
 func TestWriteCommandCounts(t *testing.T) {
 	t.Parallel()
 	r := new(recorder)
@@ -191,8 +194,8 @@ func TestWriteCommandCounts(t *testing.T) {
 	}
 }
 
-// TestThreadCommandCounts: what threads cost in each layout. A page costs as much at the end of 10,000 comments as at the start, and takes
-// no more documents than it has to.
+// TestThreadCommandCounts checks what threads cost in each layout. A page costs as much at the end
+// of 10,000 comments as at the start, and examines no more documents than necessary.
 func TestThreadCommandCounts(t *testing.T) {
 	t.Parallel()
 	for layout, most := range map[string]struct{ documents, writes int }{
@@ -265,7 +268,7 @@ func TestThreadCommandCounts(t *testing.T) {
 	}
 }
 
-// threadPages are pages of 57 candidates, which a page of 50 takes, all over a thread.
+// threadPages are pages of 57 candidates, as a page of 50 reads them, from all parts of a thread.
 func threadPages(post social.PostID, all []*social.Comment) map[string]social.List[social.Thread] {
 	middle, late := all[len(all)/2+3], all[len(all)*99/100]
 	time := func(c *social.Comment) social.Key { return social.Key(c.ID.Bytes()) }

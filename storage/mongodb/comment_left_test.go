@@ -10,8 +10,9 @@ import (
 	"plaza/social"
 )
 
-// TestCommentOfCallerWhoLeftIsNotStored lets one wait behind a transaction that does not end, until its caller leaves.
-func TestCommentOfCallerWhoLeftIsNotStored(t *testing.T) {
+// TestCommentOfCanceledCallerIsNotStored lets a comment wait behind an open transaction until its
+// caller cancels.
+func TestCommentOfCanceledCallerIsNotStored(t *testing.T) {
 	t.Parallel()
 	s := openInside(t, Options{})
 	author, _ := fans(t, s, 0)
@@ -44,12 +45,12 @@ func TestCommentOfCallerWhoLeftIsNotStored(t *testing.T) {
 	waits(1)
 	leave()
 	if err := <-second; !errors.Is(err, context.Canceled) {
-		t.Errorf("who has left is told %v", err)
+		t.Errorf("the canceled caller gets %v", err)
 	}
 	release()
 	ok(t, <-first)
 	ok(t, <-insert(t.Context()))
 	if n := must(s.Posts(t.Context(), []social.PostID{p.ID}))(t)[p.ID].CommentCount; n != 2 {
-		t.Errorf("there are %d comments, want those of the two who have waited", n)
+		t.Errorf("there are %d comments, want those of the two callers that waited", n)
 	}
 }

@@ -11,8 +11,9 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// TestHotThreadsShareTransactions lets 64 writers write one thread, and reply to what is there. Some of them have a slug that is taken, or
-// the same as another's, or reply to a tombstone: only those are refused, and the others need far fewer transactions than they are.
+// TestHotThreadsShareTransactions lets 64 writers comment and reply in one thread. Some of them use
+// a slug that is taken, or the slug of another writer, or reply to a tombstone. Only those are
+// refused, and there are far fewer transactions than comments.
 func TestHotThreadsShareTransactions(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.CommentsEmbedded, mongodb.TinyAdaptive} {
@@ -69,7 +70,8 @@ func TestHotThreadsShareTransactions(t *testing.T) {
 	}
 }
 
-// TestTwinSlugsInOneTransaction: of comments with the same slug that wait together, one is stored, with all that has its own.
+// TestTwinSlugsInOneTransaction checks that of waiting comments with the same slug one is stored,
+// together with all that have a slug of their own.
 func TestTwinSlugsInOneTransaction(t *testing.T) {
 	t.Parallel()
 	for _, layout := range []string{mongodb.CommentsDocuments, mongodb.CommentsEmbedded} {
@@ -99,8 +101,8 @@ func TestTwinSlugsInOneTransaction(t *testing.T) {
 	}
 }
 
-// TestCallerWhoLeavesFailsNoOther ends the contexts of half of the writers while they wait.
-func TestCallerWhoLeavesFailsNoOther(t *testing.T) {
+// TestCanceledCallersDoNotAffectOthers cancels half of the writers while they wait.
+func TestCanceledCallersDoNotAffectOthers(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, nil)
 	ada := w.people(1)[0].User.ID
@@ -124,7 +126,7 @@ func TestCallerWhoLeavesFailsNoOther(t *testing.T) {
 			leave()
 		}
 	})
-	w.comment(p, nil, ada) // behind all that still waited
+	w.comment(p, nil, ada) // queued behind all that still wait
 	thread := map[social.CommentID]bool{}
 	for _, c := range w.thread(p.ID, social.OrderOldest) {
 		thread[c.ID] = true

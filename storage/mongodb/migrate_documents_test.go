@@ -43,7 +43,7 @@ func (w *town) named(prefix string) int {
 	return len(found)
 }
 
-// left is how many documents are older than the newest version.
+// left returns how many documents are older than the newest version.
 func (w *town) left() (n int) {
 	all, err := w.DocumentVersions(w.ctx)
 	w.ok(err)
@@ -57,9 +57,9 @@ func (w *town) left() (n int) {
 	return n
 }
 
-// TestMigrateDocumentsGoesOnWhereItWasStopped: a dry run changes nothing; a run that is cut off is
-// taken up by the next.
-func TestMigrateDocumentsGoesOnWhereItWasStopped(t *testing.T) {
+// TestMigrateDocumentsResumes checks that a dry run changes nothing, and that the next run resumes
+// an interrupted one.
+func TestMigrateDocumentsResumes(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, nil)
 	const old = 95
@@ -105,9 +105,9 @@ func TestMigrateDocumentsGoesOnWhereItWasStopped(t *testing.T) {
 	}
 }
 
-// TestOldServersWriteMeanwhile lets servers of version 1 and of today rename people while documents
-// are migrated: no name is lost, and once the old ones have stopped all are found by their last
-// name.
+// TestOldServersWriteMeanwhile lets servers of version 1 and of the current version rename people
+// while documents are migrated. No name is lost, and once the old servers have stopped, everyone is
+// found by their last name.
 func TestOldServersWriteMeanwhile(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, nil)
@@ -166,9 +166,9 @@ func TestOldDocumentsAreNamed(t *testing.T) {
 	named()
 }
 
-// TestANewerDatabaseIsRefused: a server that was rolled back neither opens what a newer one has
-// written, nor reads a single document of it.
-func TestANewerDatabaseIsRefused(t *testing.T) {
+// TestNewerDatabaseIsRefused checks that a server that was rolled back neither opens a database
+// that a newer one has written nor reads any of its documents.
+func TestNewerDatabaseIsRefused(t *testing.T) {
 	t.Parallel()
 	w := newTown(t, nil)
 	user := w.oldUser("Ada")

@@ -21,7 +21,7 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// openOn opens a store on a server or set of the test's own.
+// openOn opens a store on a server or replica set that only this test uses.
 func openOn(t *testing.T, uri string, o Options) *Store {
 	t.Helper()
 	s := must(Open(t.Context(), uri, patientInside(o)))(t)
@@ -29,7 +29,7 @@ func openOn(t *testing.T, uri string, o Options) *Store {
 	return s
 }
 
-// eventually tries again and again, as a client does whose calls are unavailable for a moment.
+// eventually repeats a call until it succeeds, like a client that gets UNAVAILABLE for a moment.
 func eventually(t *testing.T, what string, try func() error) {
 	t.Helper()
 	var err error
@@ -38,11 +38,12 @@ func eventually(t *testing.T, what string, try func() error) {
 		return err == nil || !errors.Is(err, social.ErrUnavailable)
 	})
 	if !done || err != nil {
-		t.Fatalf("%s has not come: %v", what, err)
+		t.Fatalf("timed out waiting for %s: %v", what, err)
 	}
 }
 
-// square is what people do at once on a database: a thread, a follow, a post and a campaign.
+// square is a small set of data that is written concurrently: a thread, a follow, a post and a
+// campaign.
 type square struct {
 	*Store
 
@@ -65,7 +66,7 @@ func newSquare(t *testing.T, s *Store) *square {
 	return q
 }
 
-// hold leaves a transaction open that has changed everything.
+// hold leaves a transaction open that has changed all of it.
 func (q *square) hold() {
 	q.t.Helper()
 	session := must(q.client().StartSession())(q.t)
@@ -86,14 +87,16 @@ func (q *square) comment(s *Store) error {
 	return s.InsertComment(q.t.Context(), c, anEvent(social.EventCommentAdded))
 }
 
-// die stops all that a killed server would do no more, and leaves its connections and transactions open.
+// die stops everything that a killed server would stop, and leaves its connections and transactions
+// open.
 func (s *Store) die() {
 	s.member.Stop()
 }
 
-// TestADeadServerBlocksNobody: a server dies in the middle of a transaction on a replica set that would keep it open for an hour. The other server
-// writes what the dead one has changed, and moves the feeds.
-func TestADeadServerBlocksNobody(t *testing.T) {
+// TestDeadServerDoesNotBlockOthers lets a server die in the middle of a transaction, on a replica
+// set that would keep it open for an hour. The other server writes what the dead one has changed,
+// and moves the feeds.
+func TestDeadServerDoesNotBlockOthers(t *testing.T) {
 	t.Parallel()
 	set := mongotest.OwnSet(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600"))
 	o := Options{Feeds: FeedsHybrid, Heartbeat: 20 * time.Millisecond, Lease: testtime.Scale(6 * time.Second), Timeout: testtime.Scale(10 * time.Second)}
@@ -116,13 +119,13 @@ func TestADeadServerBlocksNobody(t *testing.T) {
 		return alive.Migrate(ctx, Migration{Subject: MigrateFeeds, To: FeedsRead, Goal: GoalFinish})
 	})
 	if err := q.comment(dead); !errors.Is(err, social.ErrUnavailable) {
-		t.Errorf("the dead server comments: %v", err)
+		t.Errorf("the dead server stored a comment: %v", err)
 	}
 }
 
-// TestALivingServerLosesNothing: eight writers of one server comment on a thread, while another one takes it for dead all the time and ends
-// its transactions. No comment fails.
-func TestALivingServerLosesNothing(t *testing.T) {
+// TestLiveServerLosesNothing lets eight writers comment through one server, while another server
+// repeatedly takes it for dead and ends its transactions. No comment fails.
+func TestLiveServerLosesNothing(t *testing.T) {
 	t.Parallel()
 	const writers, each = 8, 10
 	uri := mongotest.OwnServer(t).URI()
@@ -160,8 +163,9 @@ func TestALivingServerLosesNothing(t *testing.T) {
 	}
 }
 
-// TestInterruptedTransactionsRunAgain has MongoDB interrupt each command of a write once, as it does when a session is ended.
-func TestInterruptedTransactionsRunAgain(t *testing.T) {
+// TestInterruptedTransactionsAreRetried interrupts each command of a write once, as MongoDB does
+// when a session ends.
+func TestInterruptedTransactionsAreRetried(t *testing.T) {
 	t.Parallel()
 	server := mongotest.OwnServer(t, mongotest.WithArgs("--setParameter", "enableTestCommands=1"))
 	s := openOn(t, server.URI(), Options{})
@@ -177,7 +181,7 @@ func TestInterruptedTransactionsRunAgain(t *testing.T) {
 	}
 }
 
-// TestWithoutAPrimary: calls end long before their own deadline.
+// TestWithoutAPrimary checks that calls end long before their own deadline.
 func TestWithoutAPrimary(t *testing.T) {
 	t.Parallel()
 	set := mongotest.OwnSet(t)

@@ -21,7 +21,7 @@ import (
 // envFollowers says how many followers a star has in tests: 1000000 takes minutes.
 const envFollowers = "PLAZA_TEST_FOLLOWERS"
 
-// star is somebody with very many followers, of whom a few read their news.
+// star is a user with very many followers, of whom a few read their news.
 type star struct {
 	*town
 
@@ -51,7 +51,8 @@ func newStar(t *testing.T, o mongodb.Options) *star {
 	return s
 }
 
-// gather writes all follows at once, as the store would have them, and reads the news of every hundredth follower.
+// gather inserts all follows directly, in the form in which the store writes them, and reads the
+// news of every hundredth follower.
 func (s *star) gather(o mongodb.Options) {
 	s.t.Helper()
 	const batch = 10_000
@@ -94,8 +95,8 @@ func (s *star) insert(collection string, docs []any) {
 
 func uuid(of id.ID) bson.Binary { return bson.Binary{Subtype: bson.TypeBinaryUUID, Data: of.Bytes()} }
 
-// TestAStarsFollowers pages through all followers by cursors, on both layouts of the graph: each page is one command that reads its own
-// index entries alone, however deep.
+// TestAStarsFollowers pages through all followers by cursors, on both layouts of the graph. Each
+// page is one command that reads only its own index entries, however deep it is.
 func TestAStarsFollowers(t *testing.T) {
 	t.Parallel()
 	for _, graph := range []string{mongodb.GraphReverse, mongodb.GraphTwo} {
@@ -153,8 +154,9 @@ func (s *star) covered(commands []bson.Raw, limit int) {
 	}
 }
 
-// TestAStarsPosts: the first post of somebody with so many followers is told to all who read their news, and makes the star an author who is
-// merged at read; the second is told to nobody. All readers have both.
+// TestAStarsPosts checks two posts of a user with this many followers. The first is pushed to all
+// who read their news, and makes the author one whose posts are merged at read. The second is not
+// pushed. All readers see both.
 func TestAStarsPosts(t *testing.T) {
 	t.Parallel()
 	s := newStar(t, mongodb.Options{Feeds: mongodb.FeedsHybrid, Graph: mongodb.GraphTwo})

@@ -22,7 +22,8 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// TestOpenNamesFaultsOfTLS: the message begins with what is wrong, and no one waits for a server that will never be reached.
+// TestOpenNamesFaultsOfTLS checks that the message begins with the fault, and that Open does not
+// wait for a server that it can never reach.
 func TestOpenNamesFaultsOfTLS(t *testing.T) {
 	t.Parallel()
 	good, old := newCertificate(t, "127.0.0.1", time.Now().Add(time.Hour)), newCertificate(t, "127.0.0.1", time.Now().Add(-time.Hour))
@@ -42,7 +43,7 @@ func TestOpenNamesFaultsOfTLS(t *testing.T) {
 		"no certificate of the client": {
 			good.config(tls.RequireAnyClientCert), url.Values{"tls": {"true"}, "tlsInsecure": {"true"}}, []string{"tlsCertificateKeyFile"},
 		},
-		"a certificate asked for in vain": { // as mongod does
+		"a missing client certificate": { // as mongod does
 			good.config(tls.RequestClientCert), url.Values{"tls": {"true"}, "tlsInsecure": {"true"}}, []string{"tlsCertificateKeyFile"},
 		},
 		"no certificate of the client, in TLS 1.2": {
@@ -60,9 +61,9 @@ func TestOpenNamesFaultsOfTLS(t *testing.T) {
 	}
 }
 
-// TestAProxyBeforeADeadServer: it accepts connections, and closes them after the handshake. That is a database that is down, for
-// which a server waits.
-func TestAProxyBeforeADeadServer(t *testing.T) {
+// TestProxyBeforeADeadServer opens a store on a proxy that accepts connections and closes them
+// after the handshake. This counts as a database that is down, for which a server waits.
+func TestProxyBeforeADeadServer(t *testing.T) {
 	t.Parallel()
 	proxy := newCertificate(t, "127.0.0.1", time.Now().Add(time.Hour)).config(tls.NoClientCert)
 	query := url.Values{"tls": {"true"}, "tlsInsecure": {"true"}}
@@ -82,7 +83,7 @@ func refusedForTLS(t *testing.T, uri string, words ...string) {
 	t.Helper()
 	err := refused(t, uri, words...)
 	if !strings.HasPrefix(err.Error(), "TLS with MongoDB at 127.0.0.1:") {
-		t.Errorf("it does not begin with the fault: %v", err)
+		t.Errorf("the error does not begin with the fault: %v", err)
 	}
 	if errors.Is(err, social.ErrUnavailable) {
 		t.Errorf("waiting would not help: %v", err)

@@ -12,7 +12,7 @@ import (
 	"plaza/storage/mongodb/mongotest"
 )
 
-// lines are the messages of a log, each with the layout that it names.
+// lines receives the messages of a log, each with the layout that it names.
 type lines chan string
 
 func (l lines) Write(line []byte) (int, error) {
@@ -24,14 +24,15 @@ func (l lines) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// TestServersTellOfMigrations: a server logs what becomes of a migration that another process drives, each step once.
-func TestServersTellOfMigrations(t *testing.T) {
+// TestServersLogMigrations checks that a server logs the steps of a migration that another process
+// drives, each once.
+func TestServersLogMigrations(t *testing.T) {
 	t.Parallel()
 	uri, database := mongotest.Database(t)
 	uri = inDatabase(t, uri, database)
-	told := make(lines, 100)
+	logged := make(lines, 100)
 	o := brisk(mongodb.Options{})
-	o.Logger = slog.New(slog.NewJSONHandler(told, nil))
+	o.Logger = slog.New(slog.NewJSONHandler(logged, nil))
 	openAt(t, uri, o)
 	driver := openAt(t, uri, brisk(mongodb.Options{}))
 	for _, step := range []struct {
@@ -50,16 +51,16 @@ func TestServersTellOfMigrations(t *testing.T) {
 		}
 		for _, want := range step.want {
 			select {
-			case got := <-told:
+			case got := <-logged:
 				if got != want {
-					t.Errorf("it says %q, want %q", got, want)
+					t.Errorf("the log says %q, want %q", got, want)
 				}
 			case <-time.After(testtime.Patience()):
-				t.Fatalf("it does not say %q", want)
+				t.Fatalf("the log does not say %q", want)
 			}
 		}
 	}
-	if len(told) > 0 {
-		t.Errorf("it says %q, too", <-told)
+	if len(logged) > 0 {
+		t.Errorf("the log also says %q", <-logged)
 	}
 }
