@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// The message types of graphql-transport-ws.
+// The message types of graphql-transport-ws. A subprotocol translates a client's into these.
 const (
 	messageInit      = "connection_init"
 	messageAck       = "connection_ack"
@@ -17,6 +17,7 @@ const (
 	messageNext      = "next"
 	messageError     = "error"
 	messageComplete  = "complete"
+	messageTerminate = "connection_terminate" // only the older graphql-ws has it
 )
 
 // The protocol's close codes, beside those of RFC 6455.
@@ -35,24 +36,27 @@ const maxOperationID = 1024
 
 // message is a client's message.
 type message struct {
-	kind    string
+	word    string // the type, as the client's subprotocol names it
+	kind    string // the same as one of the constants above
 	id      string
 	payload json.RawMessage // nil when absent or null
 	request *request        // of a subscribe message
 	badText *textError      // why a subscribe message that is otherwise well formed cannot run
 }
 
-// parseMessage reads one message of a client. The error's text is a close reason for 4400; it
-// quotes at most the message's type.
-func parseMessage(data []byte) (*message, error) {
+// parseMessage reads one message of a client; kinds translates its type. The error's text is a close
+// reason for 4400; it quotes at most the message's type. The message is never nil: beside an error
+// it has what was read until then.
+func parseMessage(data []byte, kinds map[string]string) (*message, error) {
 	var members map[string]json.RawMessage
-	if err := json.Unmarshal(data, &members); err != nil || members == nil {
-		return nil, errors.New("message is not a JSON object")
-	}
 	var m message
-	if err := json.Unmarshal(members["type"], &m.kind); err != nil || m.kind == "" {
-		return nil, errors.New("message has no type")
+	if err := json.Unmarshal(data, &members); err != nil || members == nil {
+		return &m, errors.New("message is not a JSON object")
 	}
+	if err := json.Unmarshal(members["type"], &m.word); err != nil || m.word == "" {
+		return &m, errors.New("message has no type")
+	}
+	m.kind = kinds[m.word]
 	if payload := members["payload"]; !bytes.Equal(payload, []byte("null")) {
 		m.payload = payload
 	}
@@ -61,41 +65,45 @@ func parseMessage(data []byte) (*message, error) {
 		return &m, m.checkPayload()
 	case messageSubscribe:
 		if err := m.parseID(members["id"]); err != nil {
-			return nil, err
+			return &m, err
 		}
 		return &m, m.parseSubscribe()
 	case messageComplete:
 		return &m, m.parseID(members["id"])
+	case messageTerminate:
+		return &m, nil
 	case messageAck, messageNext, messageError:
-		return nil, fmt.Errorf("only servers send %s", m.kind)
+		return &m, fmt.Errorf("only servers send %s", m.word)
 	}
-	return nil, errors.New("unknown message type")
+	return &m, errors.New("unknown message type")
 }
 
 // checkPayload: where a payload is optional, it must be an object.
 func (m *message) checkPayload() error {
 	if m.payload != nil && m.payload[0] != '{' {
-		return fmt.Errorf("%s payload is not an object", m.kind)
+		return fmt.Errorf("%s payload is not an object", m.word)
 	}
 	return nil
 }
 
 func (m *message) parseID(raw json.RawMessage) error {
-	if err := json.Unmarshal(raw, &m.id); err != nil || m.id == "" {
-		return fmt.Errorf("%s has no id", m.kind)
+	var id string
+	if err := json.Unmarshal(raw, &id); err != nil || id == "" {
+		return fmt.Errorf("%s has no id", m.word)
 	}
 	if !validText(raw) {
 		return errors.New("id is not valid Unicode")
 	}
-	if len(m.id) > maxOperationID {
+	if len(id) > maxOperationID {
 		return fmt.Errorf("id exceeds %d bytes", maxOperationID)
 	}
+	m.id = id
 	return nil
 }
 
 func (m *message) parseSubscribe() error {
 	if m.payload == nil || m.payload[0] != '{' {
-		return fmt.Errorf("%s payload is not an object", m.kind)
+		return fmt.Errorf("%s payload is not an object", m.word)
 	}
 	req, err := parseRequest(m.payload)
 	if errors.As(err, &m.badText) {

@@ -2,7 +2,7 @@
 //
 // HTTP follows the GraphQL-over-HTTP specification: POST with a JSON body, GET for queries, and the
 // answer as application/json or application/graphql-response+json. Websockets speak
-// graphql-transport-ws. A request is parsed, held to [Limits], validated and costed before anything
+// graphql-transport-ws, or the older graphql-ws of subscriptions-transport-ws. A request is parsed, held to [Limits], validated and costed before anything
 // of it runs.
 //
 // gqlgen executes; its own transports are not used, because they break these documents.

@@ -11,11 +11,11 @@ import (
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
 
-// handle acts on one message of graphql-transport-ws.
+// handle acts on one message.
 func (k *socket) handle(data []byte) {
-	m, err := parseMessage(data)
+	m, err := parseMessage(data, k.protocol.kinds())
 	if err != nil {
-		k.close(closeBadRequest, err.Error())
+		k.protocol.malformed(k, m, err)
 		return
 	}
 	switch m.kind {
@@ -27,7 +27,9 @@ func (k *socket) handle(data []byte) {
 	case messageSubscribe:
 		k.subscribe(m)
 	case messageComplete:
-		k.complete(m.id)
+		k.protocol.stopped(k, m.id, k.complete(m.id))
+	case messageTerminate:
+		k.close(websocket.CloseNormalClosure, "Terminated")
 	}
 }
 
@@ -52,11 +54,13 @@ func (k *socket) initialise(m *message) {
 	authenticated, failure := k.server.authenticate(ctx, k.authorization)
 	if failure != nil {
 		k.server.options.Refused(errorCode(failure))
+		k.protocol.rejected(k, failure)
 		k.refuseIdentity(failure)
 		return
 	}
 	k.server.joinSession(authenticated, k)
-	k.acknowledged = k.send(nil, false, encodeMessage(messageAck, nil, nil))
+	k.acknowledged.Store(k.send(nil, false, encodeMessage(messageAck, nil, nil)))
+	k.protocol.keepAlive(k)
 }
 
 func (k *socket) refuseIdentity(err *gqlerror.Error) {
@@ -87,13 +91,14 @@ func (op *socketOperation) stop() {
 
 // subscribe starts an operation, of any type.
 func (k *socket) subscribe(m *message) {
-	if !k.acknowledged {
+	if !k.acknowledged.Load() {
 		k.close(closeUnauthorized, "Unauthorized")
 		return
 	}
+	k.protocol.starting(k, m.id)
 	id := marshalString(m.id)
 	if m.badText != nil {
-		k.send(nil, false, encodeErrors(id, gqlerror.List{badText(m.badText)}))
+		k.send(nil, false, k.protocol.errors(id, gqlerror.List{badText(m.badText)}))
 		return
 	}
 	op, refused := k.register(id, m.id)
@@ -106,7 +111,7 @@ func (k *socket) subscribe(m *message) {
 	case tooManyOperations:
 		err := newError(CodeRateLimited, "more than %d concurrent operations on this socket", k.server.options.MaxSocketOperations)
 		k.server.options.Refused(CodeRateLimited)
-		k.send(nil, false, encodeErrors(id, gqlerror.List{err}))
+		k.send(nil, false, k.protocol.errors(id, gqlerror.List{err}))
 	}
 }
 
@@ -140,14 +145,18 @@ func (k *socket) register(id json.RawMessage, name string) (*socketOperation, re
 	return op, accepted
 }
 
-// complete is the client's: it no longer listens. An unknown id is one that ended on the way.
-func (k *socket) complete(name string) {
+// complete is the client's: it no longer listens. An unknown id is one that ended on the way: then
+// complete returns false.
+func (k *socket) complete(name string) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if op := k.operations[name]; op != nil {
-		op.stop()
-		k.forget(op)
+	op := k.operations[name]
+	if op == nil {
+		return false
 	}
+	op.stop()
+	k.forget(op)
+	return true
 }
 
 // forget releases an operation's id. It is called with k.mu held.
@@ -278,7 +287,7 @@ func (k *socket) markStreaming(op *socketOperation) {
 
 // fail ends an operation with an error message; no complete follows it.
 func (k *socket) fail(op *socketOperation, errs gqlerror.List) {
-	k.send(op, true, encodeErrors(op.id, errs))
+	k.send(op, true, k.protocol.errors(op.id, errs))
 }
 
 // next sends a response, and tells whether the client still listens.
@@ -287,7 +296,9 @@ func (k *socket) next(op *socketOperation, response []byte) bool {
 	defer putBuffer(buf)
 	buf.WriteString(`{"id":`)
 	buf.Write(op.id)
-	buf.WriteString(`,"type":"next","payload":`)
+	buf.WriteString(`,"type":"`)
+	buf.WriteString(k.protocol.next())
+	buf.WriteString(`","payload":`)
 	buf.Write(response)
 	buf.WriteByte('}')
 	return k.send(op, false, buf.Bytes())
@@ -305,12 +316,4 @@ func encodeMessage(kind string, id, payload json.RawMessage) []byte {
 		data = append(append(data, `,"payload":`...), payload...)
 	}
 	return append(data, '}')
-}
-
-func encodeErrors(id json.RawMessage, errs gqlerror.List) []byte {
-	payload, err := json.Marshal(errs)
-	if err != nil { // an extension that does not marshal
-		payload = []byte(`[{"message":"internal server error","extensions":{"code":"` + CodeInternal + `"}}]`)
-	}
-	return encodeMessage(messageError, id, payload)
 }

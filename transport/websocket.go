@@ -12,24 +12,20 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/gorilla/websocket"
 )
 
-const (
-	// subprotocolTransport is the current protocol; the older "graphql-ws" would be added in
-	// newUpgrader, with a handle method for it.
-	subprotocolTransport = "graphql-transport-ws"
-	// maxCloseReason is what RFC 6455 leaves for the reason in a close frame, in bytes.
-	maxCloseReason = 123
-)
+// maxCloseReason is what RFC 6455 leaves for the reason in a close frame, in bytes.
+const maxCloseReason = 123
 
 func newUpgrader(options Options) websocket.Upgrader {
 	return websocket.Upgrader{
 		HandshakeTimeout: options.InitTimeout,
-		Subprotocols:     []string{subprotocolTransport},
+		Subprotocols:     []string{subprotocolTransport, subprotocolLegacy},
 		ReadBufferSize:   1024, // idle sockets hold it
 		WriteBufferSize:  4096,
 		WriteBufferPool:  &sync.Pool{}, // idle sockets hold none
@@ -98,15 +94,16 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn
 
 // socket is one websocket. Its reader is the goroutine of serve.
 type socket struct {
-	server *Server
-	conn   *websocket.Conn
-	ctx    context.Context
-	cancel context.CancelFunc
-	timers struct{ init, ping *time.Timer }
+	server       *Server
+	conn         *websocket.Conn
+	protocol     subprotocol
+	acknowledged atomic.Bool // connection_init was accepted
+	ctx          context.Context
+	cancel       context.CancelFunc
+	timers       struct{ init, ping *time.Timer }
 
 	// Only the reader uses these.
 	initialised   bool // connection_init has come
-	acknowledged  bool // and was accepted
 	authorization string
 	session       string // the key in Server.sessions; guarded by Server.mu
 
@@ -124,6 +121,7 @@ func newSocket(s *Server, conn *websocket.Conn, r *http.Request) *socket {
 	k := &socket{
 		server:     s,
 		conn:       conn,
+		protocol:   protocolOf(conn.Subprotocol()),
 		operations: map[string]*socketOperation{},
 	}
 	k.ctx, k.cancel = context.WithCancel(context.WithoutCancel(r.Context()))
@@ -229,6 +227,9 @@ func (k *socket) control(kind int, data []byte) error {
 // ping sends a keep-alive. A client that does not answer runs into its read deadline.
 func (k *socket) ping() {
 	_ = k.control(websocket.PingMessage, nil)
+	if k.acknowledged.Load() {
+		k.protocol.keepAlive(k)
+	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.closing && k.ctx.Err() == nil {

@@ -286,7 +286,7 @@ func TestSocketCloseCodes(t *testing.T) {
 		newTestServer(t, nil).dial(t, "Sec-Websocket-Protocol: mqtt").wantClose(4406, "Subprotocol not acceptable")
 	})
 	t.Run("several subprotocols", func(t *testing.T) {
-		c := newTestServer(t, nil).dial(t, "Sec-Websocket-Protocol: mqtt, graphql-transport-ws")
+		c := newTestServer(t, nil).dial(t, "Sec-Websocket-Protocol: mqtt, graphql-ws, graphql-transport-ws")
 		if c.Subprotocol() != subprotocolTransport {
 			t.Error(c.Subprotocol())
 		}
@@ -705,7 +705,7 @@ func FuzzMessage(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		m, err := parseMessage(data)
+		m, err := parseMessage(data, transportWS{}.kinds())
 		if err != nil {
 			if reason := err.Error(); len(reason) == 0 || len(reason) > maxCloseReason {
 				t.Fatalf("reason %q", reason)
