@@ -39,18 +39,18 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	s, ctx := openAlone(t, Options{Heartbeat: 10 * time.Millisecond}), t.Context()
 	author, followers := fans(t, s, 1)
 	m := must(s.newMigration(Migration{Subject: MigrateGraph, To: GraphTwo, Goal: GoalSwitch}))(t)
-	ok(t, m.claim(ctx))
+	ok(t, m.Claim(ctx))
 	for range 2 { // announced, copying
-		ok(t, m.agree(ctx))
-		must(m.step(ctx))(t)
+		ok(t, m.Agree(ctx))
+		must(m.Step(ctx))(t)
 	}
-	ok(t, m.agree(ctx))
+	ok(t, m.Agree(ctx))
 	attempts := 0
 	ok(t, s.db.Write(ctx, "unfollow", nil, func(inside context.Context) error {
 		attempts++
 		ok(t, s.edges.FindOne(inside, edgeKey(followers[0], author)).Err()) // what the transaction sees is fixed from here
 		if attempts == 1 {
-			ok(t, m.mover.copy(ctx, m))
+			ok(t, graphMover{s}.Copy(ctx, m))
 		}
 		ends := edgeDoc{Owner: followers[0], Other: author}
 		if _, err := s.edges.UpdateOne(inside, edgeKey(followers[0], author), mdb.Doc("$unset", mdb.Doc("follow", 1, "circles", 1))); err != nil {
@@ -64,10 +64,10 @@ func TestAFollowThatEndsWhileItIsCopied(t *testing.T) {
 	if n := must(s.graphLayouts[GraphTwo].followers().CountDocuments(ctx, mdb.Doc("other", author), options.Count()))(t); n != 0 {
 		t.Errorf("%d copies of a follow that has ended", n)
 	}
-	ok(t, m.drive(ctx))
-	ok(t, m.release(ctx))
-	if m.d.Move.Fixed != 0 {
-		t.Errorf("%d copies differed", m.d.Move.Fixed)
+	ok(t, m.Drive(ctx))
+	ok(t, m.Release(ctx))
+	if m.Move().Fixed != 0 {
+		t.Errorf("%d copies differed", m.Move().Fixed)
 	}
 }
 
@@ -81,11 +81,11 @@ func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	author, followers := fans(t, first, 2)
 	stays, leaves := followers[0], followers[1]
 	m := must(first.newMigration(Migration{Subject: MigrateGraph, To: GraphTwo, Goal: GoalSwitch}))(t)
-	ok(t, m.claim(ctx))
-	must(m.step(ctx))(t) // announced
+	ok(t, m.Claim(ctx))
+	must(m.Step(ctx))(t) // announced
 	second.member.Hurry()
-	ok(t, m.agree(ctx))
-	must(m.step(ctx))(t) // copying
+	ok(t, m.Agree(ctx))
+	must(m.Step(ctx))(t) // copying
 	testtime.Eventually(t, "the first server keeps both layouts", func() bool { return len(first.member.Now().InUse.graph.kept) == 2 })
 
 	friends := &social.Circle{ID: social.CircleID{ID: id.New()}, Owner: leaves, Name: "Friends"}
@@ -95,13 +95,13 @@ func TestAFollowThatEndsBeforeTheCopy(t *testing.T) {
 	must(second.Unfollow(ctx, leaves, author, anEvent(social.EventUnfollowed)))(t)
 
 	second.member.Hurry()
-	ok(t, m.agree(ctx))
-	ok(t, m.mover.copy(ctx, m))
+	ok(t, m.Agree(ctx))
+	ok(t, graphMover{first}.Copy(ctx, m))
 	copies := must(mdb.FindAll[edgeDoc](ctx, first.graphLayouts[GraphTwo].followers(), mdb.Doc("other", author), 2))(t)
 	if len(copies) != 1 || copies[0].Owner != stays {
 		t.Errorf("%d followers were copied, want one: %+v", len(copies), copies)
 	}
-	ok(t, m.release(ctx))
+	ok(t, m.Release(ctx))
 }
 
 // TestRepairsAreCountedOnce: the transaction that repairs copies meets another change, and runs again.

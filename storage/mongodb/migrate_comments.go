@@ -18,6 +18,7 @@ import (
 	"plaza/social"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/migrate"
 	"plaza/storage/mongodb/internal/threads"
 )
 
@@ -32,7 +33,7 @@ const (
 	copiers = 4
 )
 
-func (v threadMover) count(ctx context.Context) (n int, err error) {
+func (v threadMover) Count(ctx context.Context) (n int, err error) {
 	err = v.s.db.Read(ctx, "count posts", func(ctx context.Context) error {
 		all, err := v.s.posts.EstimatedDocumentCount(ctx)
 		n = int(all)
@@ -41,17 +42,17 @@ func (v threadMover) count(ctx context.Context) (n int, err error) {
 	return n, err
 }
 
-func (v threadMover) prepare(ctx context.Context, m *migration, layout string) error {
+func (v threadMover) Prepare(ctx context.Context, m *migrate.Run, layout string) error {
 	if err := v.drop(ctx, m, layout); err != nil {
 		return err
 	}
 	return v.s.prepareIndexes(ctx, v.s.threadLayouts[layout].Indexes())
 }
 
-func (v threadMover) drop(ctx context.Context, m *migration, layout string) error {
+func (v threadMover) drop(ctx context.Context, m *migrate.Run, layout string) error {
 	return v.s.db.Read(ctx, "drop a layout", func(ctx context.Context) error {
 		for c := range v.s.threadLayouts[layout].Indexes() {
-			if err := m.still(ctx); err != nil {
+			if err := m.Still(ctx); err != nil {
 				return err
 			}
 			if err := c.Drop(ctx); err != nil {
@@ -73,36 +74,27 @@ type threadHead struct {
 
 // walk goes through the posts that are there when it begins, from where the phase was: those that
 // come later are right from the start.
-func (v threadMover) walk(ctx context.Context, m *migration, do func(context.Context, []threadHead) error) error {
+func (v threadMover) walk(ctx context.Context, m *migrate.Run, do func(context.Context, []threadHead) error) error {
 	end, err := v.heads(ctx, mdb.Doc("$gt", mdb.ZeroKey), -1, 1)
 	if err != nil || len(end) == 0 {
 		return err
 	}
 	for {
-		after, err := positionOf(m.d.Move)
+		after, err := m.Position()
 		if err != nil {
 			return err
 		}
-		heads, err := v.heads(ctx, mdb.Doc("$gt", after, "$lte", end[0].ID), 1, m.together())
+		heads, err := v.heads(ctx, mdb.Doc("$gt", after, "$lte", end[0].ID), 1, m.Together())
 		if err != nil || len(heads) == 0 {
 			return err
 		}
 		if err := do(ctx, heads); err != nil {
 			return err
 		}
-		if err := m.note(ctx, heads[len(heads)-1].ID.ID, len(heads)); err != nil {
+		if err := m.Note(ctx, heads[len(heads)-1].ID.ID, len(heads)); err != nil {
 			return err
 		}
 	}
-}
-
-// positionOf is the id behind which a phase goes on.
-func positionOf(move *cluster.Move) (any, error) {
-	if move.At == "" {
-		return mdb.ZeroKey, nil
-	}
-	at, err := id.ParseText(move.At)
-	return mdb.IDKey(social.Key(at.Bytes())), err
 }
 
 // heads reads posts by their ids, upwards (1) or downwards (-1).
@@ -125,7 +117,7 @@ func eachThread(ctx context.Context, heads []threadHead, do func(context.Context
 	return group.Wait()
 }
 
-func (v threadMover) copy(ctx context.Context, m *migration) error {
+func (v threadMover) Copy(ctx context.Context, m *migrate.Run) error {
 	return v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
 		heads = slices.DeleteFunc(slices.Clone(heads), func(h threadHead) bool { return h.Homes != nil })
 		empty := slices.DeleteFunc(slices.Clone(heads), func(h threadHead) bool { return h.Comments > 0 })
@@ -140,34 +132,22 @@ func (v threadMover) copy(ctx context.Context, m *migration) error {
 
 // markEmpty marks posts without comments all at once; false where one of them has changed
 // meanwhile.
-func (v threadMover) markEmpty(ctx context.Context, m *migration, heads []threadHead) (done bool, err error) {
+func (v threadMover) markEmpty(ctx context.Context, m *migrate.Run, heads []threadHead) (done bool, err error) {
 	if len(heads) == 0 {
 		return true, nil
 	}
 	posts := mdb.Map(heads, func(h *threadHead) social.PostID { return h.ID })
 	filter := mdb.Doc("_id", mdb.Doc("$in", mdb.Values(posts)), "commentCount", 0, "homes", mdb.Doc("$exists", false))
-	err = m.transaction(ctx, "mark posts", notHot, func(ctx context.Context) error {
-		result, err := v.s.posts.UpdateMany(ctx, filter, mdb.Doc("$set", mdb.Doc("homes", m.homes())), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
+	err = m.Transaction(ctx, "mark posts", nil, func(ctx context.Context) error {
+		result, err := v.s.posts.UpdateMany(ctx, filter, mdb.Doc("$set", mdb.Doc("homes", homesOf(m))), options.UpdateMany().SetHint(mdb.Doc("_id", 1)))
 		done = err == nil && int(result.ModifiedCount) == len(heads)
 		return err
 	})
 	return done, err
 }
 
-// homes is what posts say whose threads lie in both layouts.
-func (m *migration) homes() []string { return []string{m.d.Move.From, m.d.Move.To} }
-
-// notHot is for transactions that must not wait for writers of this process: of many posts, or
-// while those wait for them.
-var notHot social.PostID
-
-// hotPost is what writers of a post's thread wait for.
-func hotPost(post social.PostID) []id.ID {
-	if post.IsZero() {
-		return nil
-	}
-	return []id.ID{post.ID}
-}
+// homesOf is what posts say whose threads lie in both layouts.
+func homesOf(m *migrate.Run) []string { return []string{m.Move().From, m.Move().To} }
 
 const (
 	// copyLease is how long nothing else may change a long thread after its last part was copied.
@@ -179,7 +159,7 @@ const (
 
 // copyThread puts the thread of a post into the layout that is not read, unless the post says that
 // it is there, or has gone.
-func (v threadMover) copyThread(ctx context.Context, m *migration, head threadHead, again bool) (err error) {
+func (v threadMover) copyThread(ctx context.Context, m *migrate.Run, head threadHead, again bool) (err error) {
 	filter := mdb.Doc("_id", head.ID)
 	if !again {
 		filter = append(filter, bson.E{Key: "homes", Value: mdb.Doc("$exists", false)})
@@ -193,17 +173,17 @@ func (v threadMover) copyThread(ctx context.Context, m *migration, head threadHe
 	case errors.Is(err, social.ErrNotFound):
 		return nil
 	case errors.Is(err, social.ErrThreadFull):
-		return &MigrationError{
-			Subject: MigrateComments, From: m.d.Move.From, To: m.d.Move.To, Reason: MigrationDoesNotFit,
-			Detail: fmt.Sprintf("the thread of post %s has %d comments, which is more than the layout %q takes", head.ID.ID, head.Comments, m.d.Move.To),
+		return &migrate.Error{
+			Subject: migrate.Comments, From: m.Move().From, To: m.Move().To, Reason: migrate.DoesNotFit,
+			Detail: fmt.Sprintf("the thread of post %s has %d comments, which is more than the layout %q takes", head.ID.ID, head.Comments, m.Move().To),
 		}
 	}
 	return err
 }
 
-func (v threadMover) copyAtOnce(ctx context.Context, m *migration, filter bson.D, post social.PostID) error {
-	from, to := v.s.threadLayouts[m.d.Move.From], v.s.threadLayouts[m.d.Move.To]
-	return m.transaction(ctx, "copy a thread", post, func(ctx context.Context) error {
+func (v threadMover) copyAtOnce(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
+	from, to := v.s.threadLayouts[m.Move().From], v.s.threadLayouts[m.Move().To]
+	return m.Transaction(ctx, "copy a thread", []id.ID{post.ID}, func(ctx context.Context) error {
 		if err := mdb.UpdateOne(ctx, v.s.posts, filter, v.isCopied(m)); err != nil {
 			return err
 		}
@@ -228,12 +208,12 @@ func (v threadMover) copyAtOnce(ctx context.Context, m *migration, filter bson.D
 }
 
 // isCopied marks a post whose thread is in both layouts.
-func (v threadMover) isCopied(m *migration) bson.D {
-	return mdb.Doc("$set", mdb.Doc("homes", m.homes()), "$inc", mdb.Doc("threadRevision", 1), "$unset", mdb.Doc("copying", 1))
+func (v threadMover) isCopied(m *migrate.Run) bson.D {
+	return mdb.Doc("$set", mdb.Doc("homes", homesOf(m)), "$inc", mdb.Doc("threadRevision", 1), "$unset", mdb.Doc("copying", 1))
 }
 
 // copyInParts copies a long thread, which takes no comments meanwhile.
-func (v threadMover) copyInParts(ctx context.Context, m *migration, filter bson.D, post social.PostID) error {
+func (v threadMover) copyInParts(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
 	for attempt := 1; ; attempt++ {
 		err := v.copyParts(ctx, m, filter, post)
 		if !errors.Is(err, errChanged) || attempt == copyAttempts {
@@ -247,10 +227,10 @@ var errChanged = fault.Refusal("the thread has changed while it was copied: try 
 
 // copyParts makes an attempt. Each transaction finds the post as the first one left it, or the
 // attempt has failed.
-func (v threadMover) copyParts(ctx context.Context, m *migration, filter bson.D, post social.PostID) error {
-	from, to := v.s.threadLayouts[m.d.Move.From], v.s.threadLayouts[m.d.Move.To]
+func (v threadMover) copyParts(ctx context.Context, m *migrate.Run, filter bson.D, post social.PostID) error {
+	from, to := v.s.threadLayouts[m.Move().From], v.s.threadLayouts[m.Move().To]
 	attempt, revision := id.New().String(), 0
-	err := m.transaction(ctx, "begin to copy a thread", notHot, func(ctx context.Context) error {
+	err := m.Transaction(ctx, "begin to copy a thread", nil, func(ctx context.Context) error {
 		var d postDoc
 		err := mdb.OrNotFound(v.s.posts.FindOneAndUpdate(ctx, filter, mdb.Doc("$set", mdb.Doc("copying", newCopying(attempt)), "$unset", mdb.Doc("homes", 1)),
 			options.FindOneAndUpdate().SetProjection(mdb.Doc("threadRevision", 1))).Decode(&d))
@@ -295,14 +275,14 @@ func newCopying(attempt string) threads.Copying {
 }
 
 // giveUp lets users change a thread again that is not copied.
-func (v threadMover) giveUp(ctx context.Context, m *migration, still bson.D) error {
+func (v threadMover) giveUp(ctx context.Context, m *migrate.Run, still bson.D) error {
 	return v.changeCopying(ctx, m, still, mdb.Doc("$unset", mdb.Doc("copying", 1)), func(context.Context) error { return nil })
 }
 
 // changeCopying changes a post that is still as the attempt has it, and does something with it.
 // errChanged: it is not.
-func (v threadMover) changeCopying(ctx context.Context, m *migration, still, update bson.D, do func(context.Context) error) error {
-	return m.transaction(ctx, "copy a part of a thread", notHot, func(ctx context.Context) error {
+func (v threadMover) changeCopying(ctx context.Context, m *migrate.Run, still, update bson.D, do func(context.Context) error) error {
+	return m.Transaction(ctx, "copy a part of a thread", nil, func(ctx context.Context) error {
 		err := mdb.UpdateOne(ctx, v.s.posts, still, update)
 		if errors.Is(err, social.ErrNotFound) {
 			return errChanged
@@ -314,21 +294,21 @@ func (v threadMover) changeCopying(ctx context.Context, m *migration, still, upd
 	})
 }
 
-func (v threadMover) compare(ctx context.Context, m *migration) error {
+func (v threadMover) Compare(ctx context.Context, m *migrate.Run) error {
 	return v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
 		return eachThread(ctx, heads, func(ctx context.Context, h threadHead) error {
 			why, err := v.difference(ctx, m, h.ID)
 			if err != nil || why == "" {
 				return err
 			}
-			m.fixed.Add(1)
+			m.Fixed(1)
 			return v.repair(ctx, m, h, why)
 		})
 	})
 }
 
 // repair copies a thread again, and refuses to go on where that does not help.
-func (v threadMover) repair(ctx context.Context, m *migration, head threadHead, why string) error {
+func (v threadMover) repair(ctx context.Context, m *migrate.Run, head threadHead, why string) error {
 	v.s.logger.WarnContext(ctx, "a copied thread differs, and is copied again", "post", head.ID.ID, "difference", why)
 	if err := v.copyThread(ctx, m, head, true); err != nil {
 		return err
@@ -342,8 +322,8 @@ func (v threadMover) repair(ctx context.Context, m *migration, head threadHead, 
 
 // difference compares both copies of a post's thread as they are at one moment, in both orders, and
 // counts them.
-func (v threadMover) difference(ctx context.Context, m *migration, post social.PostID) (why string, err error) {
-	err = m.transaction(ctx, "compare a thread", post, func(ctx context.Context) error {
+func (v threadMover) difference(ctx context.Context, m *migrate.Run, post social.PostID) (why string, err error) {
+	err = m.Transaction(ctx, "compare a thread", []id.ID{post.ID}, func(ctx context.Context) error {
 		var head threadHead
 		only := options.FindOne().SetProjection(mdb.Doc("author", 1, "commentCount", 1, "homes", 1))
 		err := v.s.posts.FindOne(ctx, mdb.Doc("_id", post), only).Decode(&head)
@@ -353,11 +333,11 @@ func (v threadMover) difference(ctx context.Context, m *migration, post social.P
 			return nil
 		case err != nil:
 			return err
-		case !slices.Equal(head.Homes, m.homes()):
+		case !slices.Equal(head.Homes, homesOf(m)):
 			why = "the post does not say that there is a copy"
 			return nil
 		}
-		why, err = v.compareHomes(ctx, m.d.Move, head)
+		why, err = v.compareHomes(ctx, m.Move(), head)
 		if err == nil && why == "" {
 			return nil
 		}
@@ -427,7 +407,7 @@ func digestOf(ctx context.Context, layout threads.Layout, post social.PostID, or
 // comparedTogether is how many comments are read at once to compare them.
 const comparedTogether = 2000
 
-func (v threadMover) remove(ctx context.Context, m *migration, layout string) error {
+func (v threadMover) Remove(ctx context.Context, m *migrate.Run, layout string) error {
 	err := v.walk(ctx, m, func(ctx context.Context, heads []threadHead) error {
 		for i := range heads {
 			if err := v.unmark(ctx, m, &heads[i]); err != nil {
@@ -444,11 +424,11 @@ func (v threadMover) remove(ctx context.Context, m *migration, layout string) er
 
 // unmark removes what the migration noted on a post. A transaction of its own waits for the post's
 // writers, and one of many posts would meet other writers each time that it runs again.
-func (v threadMover) unmark(ctx context.Context, m *migration, head *threadHead) error {
+func (v threadMover) unmark(ctx context.Context, m *migrate.Run, head *threadHead) error {
 	if head.Homes == nil && head.Copying == nil {
 		return nil
 	}
-	return m.transaction(ctx, "unmark a post", head.ID, func(ctx context.Context) error {
+	return m.Transaction(ctx, "unmark a post", []id.ID{head.ID.ID}, func(ctx context.Context) error {
 		err := mdb.UpdateOne(ctx, v.s.posts, mdb.Doc("_id", head.ID), mdb.Doc("$unset", mdb.Doc("homes", 1, "copying", 1)))
 		if errors.Is(err, social.ErrNotFound) {
 			return nil // the post was deleted

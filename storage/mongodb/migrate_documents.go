@@ -15,6 +15,7 @@ import (
 	"plaza/storage/mongodb/internal/adstore"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/migrate"
 )
 
 // DocumentMigration says how to bring all documents to the newest versions.
@@ -146,7 +147,7 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err 
 		}
 		defer func() { err = errors.Join(err, s.member.EndTurn(ctx, documentMigrationSetting)) }()
 	}
-	pace, to := newPace(m.Rate, m.Batch), s.written()
+	pace, to := migrate.NewPace(m.Rate, m.Batch), s.written()
 	for _, name := range upgradeOrder() {
 		walk := evolution{s: s, m: m, c: s.users.Database().Collection(name), to: to.Of(name), pace: pace}
 		walk.Collection = name
@@ -184,13 +185,13 @@ func (s *Store) claimDocuments(ctx context.Context, recorded *documentMigrationD
 	return s.readDocumentMigration(ctx, recorded)
 }
 
-// changeDocumentMigration changes what is recorded. errOvertaken: this process was silent for so
+// changeDocumentMigration changes what is recorded. migrate.ErrOvertaken: this process was silent for so
 // long that another one goes on.
 func (s *Store) changeDocumentMigration(ctx context.Context, update bson.D) error {
 	return s.db.Read(ctx, "settings", func(ctx context.Context) error {
 		result, err := s.settings.UpdateOne(ctx, mdb.Doc("_id", documentMigrationSetting, "driver", s.member.ID), update)
 		if err == nil && result.MatchedCount == 0 {
-			return errOvertaken
+			return migrate.ErrOvertaken
 		}
 		return err
 	})
@@ -235,7 +236,7 @@ type evolution struct {
 	m     DocumentMigration
 	c     *mongo.Collection
 	to    int // the version
-	pace  pace
+	pace  migrate.Pace
 	after bson.RawValue // zero: from the start
 	DocumentProgress
 }
@@ -285,7 +286,7 @@ func (w *evolution) batch(ctx context.Context) (more bool, err error) {
 	if err := w.remember(ctx); err != nil {
 		return false, err
 	}
-	return len(docs) == w.m.Batch, w.pace.wait(ctx, len(docs))
+	return len(docs) == w.m.Batch, w.pace.Wait(ctx, len(docs))
 }
 
 // upgrade writes the documents that are older. It reads those again that were changed since they

@@ -10,6 +10,7 @@ import (
 	"plaza/social"
 	"plaza/storage/mongodb/internal/cluster"
 	"plaza/storage/mongodb/internal/feeds"
+	"plaza/storage/mongodb/internal/migrate"
 	"plaza/storage/mongodb/internal/wait"
 )
 
@@ -26,29 +27,29 @@ const (
 	comparePatience = time.Minute
 )
 
-func (v feedMover) count(ctx context.Context) (int, error) { return v.s.countUsers(ctx) }
+func (v feedMover) Count(ctx context.Context) (int, error) { return v.s.countUsers(ctx) }
 
-func (v feedMover) prepare(ctx context.Context, m *migration, layout string) error {
+func (v feedMover) Prepare(ctx context.Context, m *migrate.Run, layout string) error {
 	if err := v.empty(ctx, m, layout); err != nil {
 		return err
 	}
 	return v.s.prepareIndexes(ctx, v.s.feeds.Layouts()[layout].Indexes())
 }
 
-func (v feedMover) remove(ctx context.Context, m *migration, layout string) error {
+func (v feedMover) Remove(ctx context.Context, m *migrate.Run, layout string) error {
 	return v.empty(ctx, m, layout)
 }
 
 // empty drops a layout's collections, creates them again, and removes its jobs: these would be
 // wrong when the layout is used again.
-func (v feedMover) empty(ctx context.Context, m *migration, layout string) error {
+func (v feedMover) empty(ctx context.Context, m *migrate.Run, layout string) error {
 	if err := v.forgetJobs(ctx, m, layout); err != nil {
 		return err
 	}
 	indexes := v.s.feeds.Indexes()
 	for _, c := range v.s.feeds.Layouts()[layout].Collections() {
 		err := v.s.db.Read(ctx, "empty "+c.Name(), func(ctx context.Context) error {
-			if err := m.still(ctx); err != nil {
+			if err := m.Still(ctx); err != nil {
 				return err
 			}
 			if err := c.Drop(ctx); err != nil {
@@ -63,24 +64,24 @@ func (v feedMover) empty(ctx context.Context, m *migration, layout string) error
 	return nil
 }
 
-func (v feedMover) forgetJobs(ctx context.Context, m *migration, layout string) error {
+func (v feedMover) forgetJobs(ctx context.Context, m *migrate.Run, layout string) error {
 	kinds := v.s.feeds.Layouts()[layout].JobKinds()
 	if len(kinds) == 0 {
 		return nil
 	}
 	return v.s.db.Read(ctx, "forget jobs", func(ctx context.Context) error {
-		if err := m.still(ctx); err != nil {
+		if err := m.Still(ctx); err != nil {
 			return err
 		}
 		return v.s.jobs.RemoveKinds(ctx, kinds)
 	})
 }
 
-func (v feedMover) copy(ctx context.Context, m *migration) error {
-	layout := v.s.feeds.Layouts()[m.d.Move.To]
+func (v feedMover) Copy(ctx context.Context, m *migrate.Run) error {
+	layout := v.s.feeds.Layouts()[m.Move().To]
 	return v.s.eachUser(ctx, m, func(ctx context.Context, user social.UserID) error {
 		return v.s.db.Read(ctx, "build a feed", func(ctx context.Context) error {
-			if err := m.still(ctx); err != nil {
+			if err := m.Still(ctx); err != nil {
 				return err
 			}
 			return layout.Build(ctx, user)
@@ -88,11 +89,11 @@ func (v feedMover) copy(ctx context.Context, m *migration) error {
 	})
 }
 
-func (v feedMover) compare(ctx context.Context, m *migration) error {
+func (v feedMover) Compare(ctx context.Context, m *migrate.Run) error {
 	if err := v.catchUp(ctx); err != nil {
 		return err
 	}
-	return v.s.eachUser(ctx, m, func(ctx context.Context, user social.UserID) error { return v.compareUser(ctx, m.d.Move, user) })
+	return v.s.eachUser(ctx, m, func(ctx context.Context, user social.UserID) error { return v.compareUser(ctx, m.Move(), user) })
 }
 
 // catchUp waits until the jobs that existed when it began are done. This process takes part in
@@ -175,8 +176,8 @@ func (v feedMover) compareFeed(ctx context.Context, move *cluster.Move, what str
 		case samePosts(got, before) || samePosts(got, after):
 			return nil
 		case time.Now().After(deadline):
-			return &MigrationError{
-				Subject: MigrateFeeds, From: move.From, To: move.To, Reason: MigrationDiffers,
+			return &migrate.Error{
+				Subject: migrate.Feeds, From: move.From, To: move.To, Reason: migrate.Differs,
 				Detail: fmt.Sprintf("the %s of user %s differ: %d posts in %q, %d in %q, and not the same", what, user.ID, len(after), move.From, len(got), move.To),
 			}
 		}

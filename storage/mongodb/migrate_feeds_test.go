@@ -20,23 +20,23 @@ func TestFeedsThatWereBuiltTooEarlyAreBuiltAgain(t *testing.T) {
 			author, followers := fans(t, s, 1)
 			reader := followers[0]
 			m := must(s.newMigration(Migration{Subject: MigrateFeeds, To: layout, Goal: GoalSwitch}))(t)
-			ok(t, m.claim(ctx))
+			ok(t, m.Claim(ctx))
 			for range 2 { // announced, copying
-				ok(t, m.agree(ctx))
-				must(m.step(ctx))(t)
+				ok(t, m.Agree(ctx))
+				must(m.Step(ctx))(t)
 			}
-			ok(t, m.agree(ctx))
+			ok(t, m.Agree(ctx))
 			for _, user := range []social.UserID{author, reader} {
 				ok(t, s.InsertPost(ctx, newStatus(user), anEvent(social.EventPostCreated)))
 			}
 			workOff(t, s, 1)
 			settings := must(s.member.ReadSettings(ctx))(t)
-			settings[m.setting.Name].Move.Phase = cluster.PhaseAnnounced
+			settings[feedsSetting().Name].Move.Phase = cluster.PhaseAnnounced
 			missed, before := newStatus(author), must(s.member.NewEra(settings, s.written()))(t).Context(ctx)
 			must(s.posts.InsertOne(ctx, newPostDoc(missed, postsVersion)))(t)
 			ok(t, s.feeds.PostsAdded(before, []*social.Post{missed}))
-			ok(t, m.drive(ctx))
-			ok(t, m.release(ctx))
+			ok(t, m.Drive(ctx))
+			ok(t, m.Release(ctx))
 			news := must(s.News(ctx, reader, social.Page{Limit: 10}))(t)
 			if !slices.ContainsFunc(news, func(p *social.Post) bool { return p.ID == missed.ID }) {
 				t.Errorf("the news have %d posts, and not that of the server that was late", len(news))

@@ -9,6 +9,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/migrate"
 )
 
 // graphMover moves the follower graph, one followed user after another. Edges are the truth in both
@@ -19,26 +20,26 @@ type graphMover struct{ s *Store }
 // followersTogether is how many followers one transaction copies or compares.
 const followersTogether = 500
 
-func (v graphMover) count(ctx context.Context) (int, error) { return v.s.countUsers(ctx) }
+func (v graphMover) Count(ctx context.Context) (int, error) { return v.s.countUsers(ctx) }
 
-func (v graphMover) prepare(ctx context.Context, m *migration, layout string) error {
-	if err := v.remove(ctx, m, layout); err != nil {
+func (v graphMover) Prepare(ctx context.Context, m *migrate.Run, layout string) error {
+	if err := v.Remove(ctx, m, layout); err != nil {
 		return err
 	}
 	return v.s.prepareIndexes(ctx, v.s.graphLayouts[layout].indexes())
 }
 
-func (v graphMover) remove(ctx context.Context, m *migration, layout string) error {
+func (v graphMover) Remove(ctx context.Context, m *migrate.Run, layout string) error {
 	return v.s.db.Read(ctx, "remove a layout", func(ctx context.Context) error {
-		if err := m.still(ctx); err != nil {
+		if err := m.Still(ctx); err != nil {
 			return err
 		}
 		return v.s.graphLayouts[layout].remove(ctx)
 	})
 }
 
-func (v graphMover) copy(ctx context.Context, m *migration) error {
-	if m.d.Move.To != GraphTwo {
+func (v graphMover) Copy(ctx context.Context, m *migrate.Run) error {
+	if m.Move().To != GraphTwo {
 		return nil
 	}
 	return v.s.eachUser(ctx, m, func(ctx context.Context, followed social.UserID) error {
@@ -51,7 +52,7 @@ func (v graphMover) copy(ctx context.Context, m *migration) error {
 
 // copyPage copies a page of follows. It also removes copies of follows that have ended: before all
 // servers kept both layouts in step, one may have copied a follow that another one then ended.
-func (v graphMover) copyPage(ctx context.Context, m *migration, page followerRange) ([]edgeDoc, error) {
+func (v graphMover) copyPage(ctx context.Context, m *migrate.Run, page followerRange) ([]edgeDoc, error) {
 	read, there, err := v.readBoth(ctx, m, page)
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (v graphMover) copyPage(ctx context.Context, m *migration, page followerRan
 }
 
 // compare makes both layouts name the same followers with the same circles.
-func (v graphMover) compare(ctx context.Context, m *migration) error {
+func (v graphMover) Compare(ctx context.Context, m *migrate.Run) error {
 	return v.s.eachUser(ctx, m, func(ctx context.Context, followed social.UserID) error {
 		return v.eachPage(ctx, m, followed, func(ctx context.Context, page followerRange) ([]edgeDoc, int, error) {
 			return v.comparePage(ctx, m, page)
@@ -75,14 +76,14 @@ func (v graphMover) compare(ctx context.Context, m *migration) error {
 // eachPage does something with a user's followers, newest first, in one transaction for each page.
 // do returns the page that it has read in the layout that sets the bounds (a short one is the
 // last), and how many copies it has made again. It may run more than once.
-func (v graphMover) eachPage(ctx context.Context, m *migration, followed social.UserID,
+func (v graphMover) eachPage(ctx context.Context, m *migrate.Run, followed social.UserID,
 	do func(context.Context, followerRange) (read []edgeDoc, fixed int, err error),
 ) error {
 	page := followerRange{followed: followed}
 	for {
 		var read []edgeDoc
 		fixed := 0
-		err := m.transaction(ctx, "move followers", notHot, func(ctx context.Context) (err error) {
+		err := m.Transaction(ctx, "move followers", nil, func(ctx context.Context) (err error) {
 			read, fixed, err = do(ctx, page)
 			return err
 		})
@@ -91,7 +92,7 @@ func (v graphMover) eachPage(ctx context.Context, m *migration, followed social.
 		}
 		if fixed > 0 {
 			v.s.logger.WarnContext(ctx, "copies of follows differed, and were copied again", "user", followed.ID, "copies", fixed)
-			m.fixed.Add(int64(fixed))
+			m.Fixed(fixed)
 		}
 		if len(read) < followersTogether {
 			return nil
@@ -101,20 +102,20 @@ func (v graphMover) eachPage(ctx context.Context, m *migration, followed social.
 }
 
 // readBoth reads a page of the layout that is read, and the same range of the other one.
-func (v graphMover) readBoth(ctx context.Context, m *migration, page followerRange) (read, other []edgeDoc, err error) {
-	if read, err = page.read(ctx, v.s.graphLayouts[m.d.Move.From], followersTogether); err != nil {
+func (v graphMover) readBoth(ctx context.Context, m *migrate.Run, page followerRange) (read, other []edgeDoc, err error) {
+	if read, err = page.read(ctx, v.s.graphLayouts[m.Move().From], followersTogether); err != nil {
 		return nil, nil, err
 	}
 	if len(read) == followersTogether {
 		page.from = read[len(read)-1].Follow
 	}
-	other, err = page.read(ctx, v.s.graphLayouts[m.d.Move.To], 0) // all: it may have too many
+	other, err = page.read(ctx, v.s.graphLayouts[m.Move().To], 0) // all: it may have too many
 	return read, other, err
 }
 
 // comparePage repairs the copies that differ in a page of the layout that is read and in the same
 // range of the other one.
-func (v graphMover) comparePage(ctx context.Context, m *migration, page followerRange) (read []edgeDoc, fixed int, err error) {
+func (v graphMover) comparePage(ctx context.Context, m *migrate.Run, page followerRange) (read []edgeDoc, fixed int, err error) {
 	read, other, err := v.readBoth(ctx, m, page)
 	if err != nil {
 		return nil, 0, err

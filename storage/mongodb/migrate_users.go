@@ -9,6 +9,7 @@ import (
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
+	"plaza/storage/mongodb/internal/migrate"
 )
 
 // userHead is a user's id.
@@ -28,13 +29,13 @@ func (s *Store) countUsers(ctx context.Context) (n int, err error) {
 
 // eachUser does something for all users, several at the same time, from where the migration's phase
 // was.
-func (s *Store) eachUser(ctx context.Context, m *migration, do func(context.Context, social.UserID) error) error {
+func (s *Store) eachUser(ctx context.Context, m *migrate.Run, do func(context.Context, social.UserID) error) error {
 	for {
-		after, err := positionOf(m.d.Move)
+		after, err := m.Position()
 		if err != nil {
 			return err
 		}
-		heads, err := s.userHeads(ctx, mdb.Doc("$gt", after), m.together())
+		heads, err := s.userHeads(ctx, mdb.Doc("$gt", after), m.Together())
 		if err != nil || len(heads) == 0 {
 			return err
 		}
@@ -46,7 +47,7 @@ func (s *Store) eachUser(ctx context.Context, m *migration, do func(context.Cont
 		if err := group.Wait(); err != nil {
 			return err
 		}
-		if err := m.note(ctx, heads[len(heads)-1].ID.ID, len(heads)); err != nil {
+		if err := m.Note(ctx, heads[len(heads)-1].ID.ID, len(heads)); err != nil {
 			return err
 		}
 	}

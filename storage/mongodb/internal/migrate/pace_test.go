@@ -1,4 +1,4 @@
-package mongodb
+package migrate
 
 import (
 	"context"
@@ -18,9 +18,9 @@ func TestPace(t *testing.T) {
 		{100, 3, 600 * time.Millisecond}, {100, 10, 2 * time.Second}, {100, 35, 7 * time.Second}, {0, 35, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			p, began := newPace(c.perSecond, 10), time.Now()
+			p, began := NewPace(c.perSecond, 10), time.Now()
 			for range 20 {
-				if err := p.wait(t.Context(), c.n); err != nil {
+				if err := p.Wait(t.Context(), c.n); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -30,7 +30,7 @@ func TestPace(t *testing.T) {
 			}
 			ended, end := context.WithCancel(t.Context())
 			end()
-			if err := p.wait(ended, 1); !errors.Is(err, context.Canceled) {
+			if err := p.Wait(ended, 1); !errors.Is(err, context.Canceled) {
 				t.Errorf("after the end: %v", err)
 			}
 		})
