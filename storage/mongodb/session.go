@@ -47,12 +47,18 @@ func (s *Store) InsertSession(ctx context.Context, session social.Session) error
 func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) (social.Session, error) {
 	var d sessionDoc
 	err := s.db.Read(ctx, "session", func(ctx context.Context) error {
-		filter := mdb.Doc("_id", tokenKey(tokenHash), "expiresAt", mdb.Doc("$gt", now))
-		raw, err := s.sessions.FindOne(ctx, filter).Raw()
+		// The _id alone, because MongoDB then reads the document without planning a query.
+		raw, err := s.sessions.FindOne(ctx, mdb.Doc("_id", tokenKey(tokenHash))).Raw()
 		if err != nil {
 			return mdb.OrNotFound(err)
 		}
-		return mdb.ReadDocument(raw, &d)
+		if err := mdb.ReadDocument(raw, &d); err != nil {
+			return err
+		}
+		if !d.ExpiresAt.After(now) {
+			return social.ErrNotFound
+		}
+		return nil
 	})
 	if err != nil {
 		return social.Session{}, err

@@ -30,7 +30,7 @@ func FindAll[D any](ctx context.Context, c *mongo.Collection, filter bson.D, exp
 func FindIn[D any, V any](ctx context.Context, c *mongo.Collection, field string, values []V, opts ...options.Lister[options.FindOptions]) ([]D, error) {
 	var all []D
 	for batch := range slices.Chunk(values, InBatch) {
-		docs, err := FindAll[D](ctx, c, Doc(field, Doc("$in", Values(batch))), len(batch), opts...)
+		docs, err := FindAll[D](ctx, c, oneOf(field, batch), len(batch), opts...)
 		if err != nil {
 			return nil, err
 		}
@@ -41,6 +41,15 @@ func FindIn[D any, V any](ctx context.Context, c *mongo.Collection, field string
 		}
 	}
 	return all, nil
+}
+
+// oneOf matches documents whose field has one of the values. A single value is compared directly,
+// because MongoDB then reads an _id without planning a query.
+func oneOf[V any](field string, values []V) bson.D {
+	if len(values) == 1 {
+		return Doc(field, values[0])
+	}
+	return Doc(field, Doc("$in", Values(values)))
 }
 
 // AggregateAll runs a pipeline, and reads all documents that it answers, in one command as FindAll does.
