@@ -12,7 +12,7 @@ import (
 type snapshot struct {
 	Users     map[string]*social.User
 	Circles   map[string][]*social.Circle
-	Members   map[string][]social.UserID
+	Members   map[string][]social.Edge
 	Followers map[string][]social.Edge
 	Following map[string][]social.Edge
 	Blocked   map[string][]social.Edge
@@ -32,7 +32,7 @@ func take(t *testing.T, st storage.Store) *snapshot {
 	t.Helper()
 	ctx := t.Context()
 	s := &snapshot{
-		Circles: map[string][]*social.Circle{}, Members: map[string][]social.UserID{},
+		Circles: map[string][]*social.Circle{}, Members: map[string][]social.Edge{},
 		Followers: map[string][]social.Edge{}, Following: map[string][]social.Edge{},
 		Blocked: map[string][]social.Edge{}, Muted: map[string][]social.Edge{},
 		Walls: map[string][]*social.Post{}, Threads: map[string][]*social.Comment{},

@@ -128,7 +128,7 @@ func lookAt(t *testing.T, st storage.Store, user *social.User, names map[social.
 		}
 		n.Circles = append(n.Circles, c.Name)
 		for _, member := range in[members] {
-			n.Members[c.Name] = append(n.Members[c.Name], names[member])
+			n.Members[c.Name] = append(n.Members[c.Name], names[member.To])
 		}
 		slices.Sort(n.Members[c.Name])
 		if c.MembersCount != len(n.Members[c.Name]) {

@@ -115,10 +115,10 @@ func (l *loading) members(ctx context.Context, rosters []roster) (map[social.Cir
 				members[list.Of] = make(map[social.UserID]bool, len(read[list]))
 			}
 			for _, member := range read[list] {
-				members[list.Of][member] = true
+				members[list.Of][member.To] = true
 			}
 			if n := len(read[list]); n == list.Limit {
-				list.After = social.Key(read[list][n-1].Bytes())
+				list.After = social.Key(read[list][n-1].ID.Bytes())
 				more = append(more, list)
 			}
 		}

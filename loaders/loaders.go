@@ -31,7 +31,7 @@ type Loaders struct {
 	PostsBy    Loader[social.List[social.UserID], social.Slice[*social.Post]]
 	Followers  Loader[social.List[social.UserID], social.Slice[social.Edge]]
 	Following  Loader[social.List[social.UserID], social.Slice[social.Edge]]
-	Members    Loader[social.List[social.CircleID], social.Slice[social.UserID]]
+	Members    Loader[social.List[social.CircleID], social.Slice[social.Edge]]
 	Threads    Loader[social.List[social.Thread], social.Slice[*social.Comment]]
 	CommentsBy Loader[social.List[social.UserID], social.Slice[*social.Comment]]
 }

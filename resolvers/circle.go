@@ -11,14 +11,13 @@ import (
 // Members resolves Circle.members.
 func (r circleResolver) Members(ctx context.Context, obj *model.Circle, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
 	members := loaders.For(ctx).Members
-	read := func(ctx context.Context, p social.Page) (social.Slice[social.UserID], error) {
+	c, err := edgeList(func(ctx context.Context, p social.Page) (social.Slice[social.Edge], error) {
 		return members.Load(ctx, social.List[social.CircleID]{Of: obj.ID, Page: p})
-	}
-	c, err := list[social.UserID]{cursorsOf(cursorMember, "members", obj.ID.String()), read}.connect(ctx, pageArgs{first, after, last, before})
+	}, "members", obj.ID.String()).connect(ctx, pageArgs{first, after, last, before})
 	if err != nil {
 		return nil, err
 	}
-	users, err := loaders.For(ctx).Users.LoadAll(ctx, c.items)
+	users, err := loaders.For(ctx).Users.LoadAll(ctx, ends(c.items, to))
 	return userConnection(c, users), err
 }
 

@@ -17,10 +17,9 @@ type cursorKind byte
 
 const (
 	cursorPost    cursorKind = 'p' // a post's id
-	cursorEdge    cursorKind = 'e' // the id of a follow, block or mute
+	cursorEdge    cursorKind = 'e' // the id of a follow, membership, block or mute
 	cursorName    cursorKind = 'n' // a user's NameOrder
 	cursorProfile cursorKind = 's' // a social.ProfilePoint
-	cursorMember  cursorKind = 'u' // a user's id
 	cursorCircle  cursorKind = 'c' // a circle's id
 	cursorComment cursorKind = 'm' // a comment's id
 	cursorTree    cursorKind = 't' // a comment's TreePath

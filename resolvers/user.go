@@ -53,9 +53,10 @@ func (r userResolver) Followers(ctx context.Context, obj *model.User, first *int
 
 // Following resolves User.following.
 func (r userResolver) Following(ctx context.Context, obj *model.User, first *int, after *string, last *int, before *string) (*model.UserConnection, error) {
-	to := func(e social.Edge) social.UserID { return e.To }
 	return edgeConnection(ctx, "following", obj.ID, loaders.For(ctx).Following, to, pageArgs{first, after, last, before})
 }
+
+func to(e social.Edge) social.UserID { return e.To }
 
 type edgeLoader = loaders.Loader[social.List[social.UserID], social.Slice[social.Edge]]
 

@@ -51,11 +51,14 @@ type Circles interface {
 	// CirclesOf lists an owner's circles, oldest first; the built-in one is usually the first. Keys
 	// are circle ids: who reads forward gets every circle that comes in.
 	CirclesOf(ctx context.Context, owner UserID, p Page) ([]*Circle, error)
-	// Members lists the members of each circle, by user id, ascending. Keys are user ids.
-	Members(ctx context.Context, lists []List[CircleID]) (map[List[CircleID]][]UserID, error)
+	// Members lists the memberships of each circle (Edge.From is its owner, Edge.To the member), in
+	// the order in which members were added. Edge.ID is the id that AddToCircle was given, or gave.
+	// Keys are edge ids: a client that pages forward gets everyone who is added.
+	Members(ctx context.Context, lists []List[CircleID]) (map[List[CircleID]][]Edge, error)
 
-	// AddToCircle adds the member to the circle, and begins a follow with the id edge if there is
-	// none; a zero edge gets an id (see Graph). If the member is already in the circle, it does nothing (added is false, no event).
+	// AddToCircle adds the member to the circle with the id edge, and begins a follow with the same
+	// id if there is none; a zero edge gets an id (see Graph), which is greater than those of the
+	// owner's other memberships. If the member is already in the circle, it does nothing (added is false, no event).
 	// ErrNotFound: the owner has no such circle, or there is no such member. ErrBlocked: either has
 	// blocked the other; a concurrent block leaves either no follow or no success.
 	AddToCircle(ctx context.Context, m Membership, edge EdgeID, e Event) (added bool, err error)

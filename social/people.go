@@ -9,7 +9,7 @@ func (v *Viewer) Followers(ctx context.Context, lists []List[UserID]) (map[List[
 
 // Following lists the users whom each user follows (Edge.To) who are visible to the viewer.
 func (v *Viewer) Following(ctx context.Context, lists []List[UserID]) (map[List[UserID]]Slice[Edge], error) {
-	return v.edges(ctx, lists, v.s.store.Following, func(e Edge) UserID { return e.To })
+	return v.edges(ctx, lists, v.s.store.Following, edgeEnd)
 }
 
 type readEdges func(context.Context, []List[UserID]) (map[List[UserID]][]Edge, error)
@@ -19,11 +19,12 @@ func (v *Viewer) edges(ctx context.Context, lists []List[UserID], read readEdges
 	if err != nil {
 		return nil, err
 	}
-	return collect(ctx, v, visible, read, edgeKey, v.seeEdges(end))
+	return collect(ctx, v, visible, read, edgeKey, seeEdges[UserID](v, end))
 }
 
-func (v *Viewer) seeEdges(end func(Edge) UserID) func(context.Context, []Edge) (func(UserID, Edge) bool, error) {
-	return func(ctx context.Context, edges []Edge) (func(UserID, Edge) bool, error) {
+// seeEdges sees the edges whose end the viewer sees, in lists of a K.
+func seeEdges[K any](v *Viewer, end func(Edge) UserID) func(context.Context, []Edge) (func(K, Edge) bool, error) {
+	return func(ctx context.Context, edges []Edge) (func(K, Edge) bool, error) {
 		people := make([]UserID, len(edges))
 		for i, e := range edges {
 			people[i] = end(e)
@@ -32,11 +33,13 @@ func (v *Viewer) seeEdges(end func(Edge) UserID) func(context.Context, []Edge) (
 		if err != nil {
 			return nil, err
 		}
-		return func(_ UserID, e Edge) bool { return CanSeeUser(relations[end(e)]) }, nil
+		return func(_ K, e Edge) bool { return CanSeeUser(relations[end(e)]) }, nil
 	}
 }
 
-func edgeKey(_ UserID, e Edge) Key { return Key(e.ID.Bytes()) }
+func edgeKey[K any](_ K, e Edge) Key { return Key(e.ID.Bytes()) }
+
+func edgeEnd(e Edge) UserID { return e.To }
 
 // Muted lists the users whom the viewer mutes (Edge.To) who are visible to the viewer.
 func (v *Viewer) Muted(ctx context.Context, p Page) (Slice[Edge], error) {
@@ -45,7 +48,7 @@ func (v *Viewer) Muted(ctx context.Context, p Page) (Slice[Edge], error) {
 		return map[List[UserID]][]Edge{lists[0]: edges}, err
 	}
 	list := List[UserID]{Of: v.ID, Page: p}
-	slices, err := collect(ctx, v, []List[UserID]{list}, readOne, edgeKey, v.seeEdges(func(e Edge) UserID { return e.To }))
+	slices, err := collect(ctx, v, []List[UserID]{list}, readOne, edgeKey, seeEdges[UserID](v, edgeEnd))
 	return slices[list], err
 }
 
@@ -90,8 +93,9 @@ func (v *Viewer) OwnCircles(ctx context.Context, p Page) (Slice[*Circle], error)
 	return cut(circles, p, func(c *Circle) Key { return Key(c.ID.Bytes()) }), err
 }
 
-// Members lists the members of the viewer's own circles.
-func (v *Viewer) Members(ctx context.Context, lists []List[CircleID]) (map[List[CircleID]]Slice[UserID], error) {
+// Members lists the members (Edge.To) of the viewer's own circles, in the order in which they were
+// added.
+func (v *Viewer) Members(ctx context.Context, lists []List[CircleID]) (map[List[CircleID]]Slice[Edge], error) {
 	ids := make([]CircleID, len(lists))
 	for i, list := range lists {
 		ids[i] = list.Of
@@ -106,12 +110,5 @@ func (v *Viewer) Members(ctx context.Context, lists []List[CircleID]) (map[List[
 			visible = append(visible, list)
 		}
 	}
-	see := func(ctx context.Context, members []UserID) (func(CircleID, UserID) bool, error) {
-		relations, err := v.listed(ctx, members)
-		if err != nil {
-			return nil, err
-		}
-		return func(_ CircleID, member UserID) bool { return CanSeeUser(relations[member]) }, nil
-	}
-	return collect(ctx, v, visible, v.s.store.Members, func(_ CircleID, member UserID) Key { return Key(member.Bytes()) }, see)
+	return collect(ctx, v, visible, v.s.store.Members, edgeKey, seeEdges[CircleID](v, edgeEnd))
 }

@@ -1327,7 +1327,7 @@ type Circle implements Node {
   isDefault: Boolean!
   "When the circle was created."
   createdAt: DateTime!
-  "The members of the circle, in the order in which they signed up."
+  "The members of the circle, in the order in which they were added."
   members(
     "How many, from the start: 1 to 100; 20 if neither ` + "`" + `first` + "`" + ` nor ` + "`" + `last` + "`" + ` is given."
     first: Int

@@ -184,21 +184,6 @@ func (s *Store) CirclesOf(ctx context.Context, owner social.UserID, p social.Pag
 	return circles, err
 }
 
-// Members implements social.Circles.
-func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID]) (members map[social.List[social.CircleID]][]social.UserID, err error) {
-	query := func(list social.List[social.CircleID]) mdb.ListQuery {
-		return mdb.ListQuery{
-			Filter: mdb.Doc("circles", list.Of), Key: "other", Value: mdb.IDKey,
-			Project: mdb.Doc("_id", 0, "other", 1), Hint: byMember,
-		}
-	}
-	err = s.db.Read(ctx, "members", func(ctx context.Context) error {
-		members, err = mdb.Pages(ctx, s.edges, lists, query, func(d *edgeDoc) social.UserID { return d.Other })
-		return err
-	})
-	return members, err
-}
-
 // AddToCircle implements social.Circles.
 func (s *Store) AddToCircle(ctx context.Context, m social.Membership, edge social.EdgeID, e social.Event) (added bool, err error) {
 	hot := []id.ID{m.Owner.ID, m.Member.ID}
@@ -272,7 +257,7 @@ func (s *Store) RemoveFromCircle(ctx context.Context, m social.Membership, e soc
 func (s *Store) Unfollow(ctx context.Context, owner, member social.UserID, e social.Event) (unfollowed bool, err error) {
 	err = s.db.Write(ctx, "unfollow", []id.ID{owner.ID, member.ID}, func(ctx context.Context) error {
 		filter := append(edgeKey(owner, member), bson.E{Key: "follow", Value: mdb.Doc("$exists", true)})
-		before, err := s.updateEdge(ctx, filter, mdb.Doc("$unset", mdb.Doc("follow", 1, "circles", 1)))
+		before, err := s.updateEdge(ctx, filter, mdb.Doc("$unset", mdb.Doc("follow", 1, "circles", 1, "joined", 1)))
 		if unfollowed = before != nil; err != nil || !unfollowed {
 			return err
 		}

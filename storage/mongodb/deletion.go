@@ -54,7 +54,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if _, err := s.handles.DeleteOne(ctx, mdb.Doc("_id", d.Handle, "user", user)); err != nil {
 			return err
 		}
-		mark := mdb.Doc("$set", mdb.Doc("v", mdb.FirstVersion, "gone", true))
+		mark := mdb.Doc("$set", mdb.Doc("v", s.writes("edges"), "gone", true))
 		if _, err := s.edges.UpdateOne(ctx, goneKey(user), mark, options.UpdateOne().SetUpsert(true)); err != nil {
 			return mdb.OrRetry(err)
 		}

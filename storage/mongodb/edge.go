@@ -89,15 +89,14 @@ func edgeKey(owner, other social.UserID) bson.D {
 	return mdb.Doc("_id", mdb.PairKey(owner.ID, other.ID), "owner", owner, "other", other)
 }
 
-// withCircle puts a circle onto an edge, and begins the follow where there is none.
+// withCircle puts a circle onto an edge, with the id of the membership, and begins the follow where
+// there is none.
 func withCircle(circle social.CircleID, edge social.EdgeID) mdb.Pipeline {
+	isIn, joined := mdb.Doc("$in", bson.A{circle, storedCircles}), joinedKey(circle)
 	return mdb.Pipeline{mdb.Doc("$set", mdb.Doc(
 		"follow", mdb.Doc("$ifNull", bson.A{"$follow", edge}),
-		"circles", mdb.Doc("$cond", bson.A{
-			mdb.Doc("$in", bson.A{circle, storedCircles}),
-			"$circles",
-			mdb.Doc("$concatArrays", bson.A{storedCircles, bson.A{circle}}),
-		}),
+		"circles", mdb.Doc("$cond", bson.A{isIn, "$circles", mdb.Doc("$concatArrays", bson.A{storedCircles, bson.A{circle}})}),
+		joined, mdb.Doc("$cond", bson.A{isIn, mdb.Doc("$ifNull", bson.A{"$" + joined, "$follow"}), edge}),
 	))}
 }
 
@@ -109,7 +108,8 @@ func withoutCircle(circle social.CircleID) mdb.Pipeline {
 	return mdb.Pipeline{mdb.Doc("$set", mdb.Doc(
 		"follow", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", "$follow"}),
 		"circles", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", mdb.Doc("$setDifference", bson.A{"$circles", bson.A{circle}})}),
-	))}
+		"joined", mdb.Doc("$cond", bson.A{isLast, "$$REMOVE", "$joined"}),
+	)), mdb.Doc("$unset", joinedKey(circle))}
 }
 
 // begin sets a field to an edge's id, where it has none.

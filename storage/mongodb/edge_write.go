@@ -15,7 +15,7 @@ import (
 // changeEdge applies the update to the edge, which is made where it is missing, and returns what
 // was before.
 func (s *Store) changeEdge(ctx context.Context, owner, other social.UserID, update mdb.Pipeline) (edgeDoc, error) {
-	own := mdb.Doc("$set", mdb.Doc("v", mdb.FirstVersion))
+	own := mdb.Doc("$set", mdb.Doc("v", mdb.Doc("$ifNull", bson.A{"$v", s.writes("edges")})))
 	filter := edgeKey(owner, other)
 	var before edgeDoc
 	err := s.edges.FindOneAndUpdate(ctx, filter, append(mdb.Pipeline{own}, update...),

@@ -24,6 +24,9 @@ const (
 	// alternative text. A check-in may have an image, too: that is no version, because servers that
 	// do not know it show the check-in without it.
 	postsVersion = 2
+	// edges: version 2 has joined, by which the members of a circle are sorted. Servers write it in
+	// edges of version 1, too.
+	edgesVersion = 2
 	// reactions, votes and threadMutes: version 2 has the user; marks are found by it when the
 	// account is deleted.
 	marksVersion = 2
@@ -34,7 +37,7 @@ const (
 func newestVersions() cluster.Versions {
 	newest := cluster.Versions{
 		"users": usersVersion, "posts": postsVersion, "postVersions": postsVersion,
-		"reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
+		"edges": edgesVersion, "reactions": marksVersion, "votes": marksVersion, "threadMutes": marksVersion,
 	}
 	maps.Copy(newest, adstore.Versions())
 	return newest
@@ -45,7 +48,7 @@ func newestVersions() cluster.Versions {
 // is made, the list is emptied.
 func previousVersions() cluster.Versions {
 	previous := newestVersions()
-	maps.Copy(previous, cluster.Versions{"adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion})
+	maps.Copy(previous, cluster.Versions{"edges": mdb.FirstVersion, "adConversions": mdb.FirstVersion, "adCampaigns": mdb.FirstVersion, "adUnits": mdb.FirstVersion, "adZones": mdb.FirstVersion, "adTallies": mdb.FirstVersion, "adLedgers": mdb.FirstVersion})
 	return previous
 }
 

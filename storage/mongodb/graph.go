@@ -233,7 +233,7 @@ func (s *Store) edgePage(ctx context.Context, q mdb.ListQuery, p social.Page, ed
 
 // Block implements social.Graph.
 func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (blocked bool, err error) {
-	back := mdb.Pipeline{mdb.Doc("$set", mdb.Doc("follow", "$$REMOVE", "circles", "$$REMOVE", "blockedBy", true))}
+	back := mdb.Pipeline{mdb.Doc("$set", mdb.Doc("follow", "$$REMOVE", "circles", "$$REMOVE", "joined", "$$REMOVE", "blockedBy", true))}
 	err = s.db.Write(ctx, "block", []id.ID{block.From.ID, block.To.ID}, func(ctx context.Context) error {
 		blocked = false
 		if err := s.userExists(ctx, block.To); err != nil {
@@ -243,7 +243,7 @@ func (s *Store) Block(ctx context.Context, block social.Edge, e social.Event) (b
 		if err != nil {
 			return err
 		}
-		there := mdb.Pipeline{mdb.Doc("$set", append(mdb.Doc("follow", "$$REMOVE", "circles", "$$REMOVE"), begin("block", edge)))}
+		there := mdb.Pipeline{mdb.Doc("$set", append(mdb.Doc("follow", "$$REMOVE", "circles", "$$REMOVE", "joined", "$$REMOVE"), begin("block", edge)))}
 		first, err := s.changeEdge(ctx, block.From, block.To, there)
 		if err != nil || !first.Block.IsZero() {
 			return err

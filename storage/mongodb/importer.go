@@ -137,10 +137,11 @@ func (s *Store) amongThere(ctx context.Context, memberships []social.Membership,
 
 // edgeImport is what a batch of memberships comes to.
 type edgeImport struct {
-	edges   map[[2]id.ID]*edgeDoc // as they are to be
-	isNew   map[*edgeDoc]bool
-	changed map[*edgeDoc]bool
-	order   []*edgeDoc // the new and the changed ones
+	version int                      // of new edges
+	edges   map[[2]id.ID]*newEdgeDoc // as they are to be; joined has only what is new
+	isNew   map[*newEdgeDoc]bool
+	changed map[*newEdgeDoc]bool
+	order   []*newEdgeDoc // the new and the changed ones
 	users   map[social.UserID]*follows
 	members map[social.CircleID]*members
 	added   int
@@ -163,11 +164,12 @@ func (s *Store) newImport(ctx context.Context, memberships []social.Membership, 
 		return nil, err
 	}
 	b := &edgeImport{
-		edges: map[[2]id.ID]*edgeDoc{}, isNew: map[*edgeDoc]bool{}, changed: map[*edgeDoc]bool{},
+		version: s.writes("edges"),
+		edges:   map[[2]id.ID]*newEdgeDoc{}, isNew: map[*newEdgeDoc]bool{}, changed: map[*newEdgeDoc]bool{},
 		users: map[social.UserID]*follows{}, members: map[social.CircleID]*members{},
 	}
 	for i := range docs {
-		b.edges[[2]id.ID{docs[i].Owner.ID, docs[i].Other.ID}] = &docs[i]
+		b.edges[[2]id.ID{docs[i].Owner.ID, docs[i].Other.ID}] = &newEdgeDoc{Edge: docs[i]}
 	}
 	for i, m := range memberships {
 		b.add(m, ids[i])
@@ -221,21 +223,21 @@ func (b *edgeImport) add(m social.Membership, edge social.EdgeID) {
 	d := b.edges[key]
 	switch {
 	case d == nil:
-		d = &edgeDoc{ID: mdb.PairKey(m.Owner.ID, m.Member.ID), Version: mdb.FirstVersion, Owner: m.Owner, Other: m.Member}
+		d = &newEdgeDoc{Edge: edgeDoc{ID: mdb.PairKey(m.Owner.ID, m.Member.ID), Version: b.version, Owner: m.Owner, Other: m.Member}}
 		b.edges[key], b.isNew[d] = d, true
-	case !d.Block.IsZero() || d.BlockedBy || d.isIn(m.Circle):
+	case !d.Edge.Block.IsZero() || d.Edge.BlockedBy || d.Edge.isIn(m.Circle):
 		return
 	}
 	if !b.changed[d] {
 		b.changed[d] = true
 		b.order = append(b.order, d)
 	}
-	if d.Follow.IsZero() {
-		d.Follow = edge
+	if d.Edge.Follow.IsZero() {
+		d.Edge.Follow = edge
 		b.user(m.Owner).following++
 		b.user(m.Member).followers++
 	}
-	d.Circles = append(d.Circles, m.Circle)
+	d.join(m.Circle, edge)
 	if b.members[m.Circle] == nil {
 		b.members[m.Circle] = &members{owner: m.Owner}
 	}
@@ -259,8 +261,11 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 			fresh = append(fresh, d)
 			continue
 		}
-		set := mdb.Doc("$set", mdb.Doc("follow", d.Follow, "circles", d.Circles))
-		changes = append(changes, mongo.NewUpdateOneModel().SetFilter(edgeKey(d.Owner, d.Other)).SetUpdate(set))
+		set := mdb.Doc("follow", d.Edge.Follow, "circles", d.Edge.Circles)
+		for circle, since := range d.Joined {
+			set = append(set, bson.E{Key: "joined." + circle, Value: since})
+		}
+		changes = append(changes, mongo.NewUpdateOneModel().SetFilter(edgeKey(d.Edge.Owner, d.Edge.Other)).SetUpdate(mdb.Doc("$set", set)))
 	}
 	if len(fresh) > 0 {
 		if _, err := s.edges.InsertMany(ctx, fresh, options.InsertMany().SetOrdered(false)); err != nil {
@@ -272,7 +277,7 @@ func (b *edgeImport) store(ctx context.Context, s *Store) error {
 			return err
 		}
 	}
-	if err := s.graph.followsChanged(ctx, mdb.Map(b.order, func(d **edgeDoc) edgeDoc { return **d })...); err != nil {
+	if err := s.graph.followsChanged(ctx, mdb.Map(b.order, func(d **newEdgeDoc) edgeDoc { return (*d).Edge })...); err != nil {
 		return err
 	}
 	return b.count(ctx, s)

@@ -39,7 +39,8 @@ func (s *Store) indexes() map[*mongo.Collection][]mongo.IndexModel {
 			mdb.IndexHaving("mute", byMute, mdb.Doc("owner", 1, "mute", -1, "other", 1)),
 			mdb.IndexHaving("block", byBlock, mdb.Doc("owner", 1, "block", -1, "other", 1)),
 			mdb.IndexHaving("circles", byMember, mdb.Doc("circles", 1, "other", 1)),
-			mdb.Index(byOther, mdb.Doc("other", 1)), // for deletions: all edges, also those that nothing is left of
+			mdb.Index(byJoined, mdb.Doc("joined.$**", 1)), // for each circle one range, sorted by when people joined
+			mdb.Index(byOther, mdb.Doc("other", 1)),       // for deletions: all edges, also those that nothing is left of
 		},
 		s.posts: {
 			mdb.Index(byWall, mdb.Doc("wallOwner", 1, "seq", -1)),

@@ -103,7 +103,7 @@ var upgrades = func() map[string]func(raw bson.Raw, to int) (*mongo.UpdateOneMod
 			}
 			return upgrade(raw, mdb.Doc("v", to, "detail", d.Detail)), nil
 		},
-		"reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
+		"edges": upgradeEdge, "reactions": upgradeMark, "votes": upgradeMark, "threadMutes": upgradeMark,
 	}
 	for collection := range adstore.Versions() {
 		all[collection] = upgradeVersion
@@ -161,7 +161,11 @@ func (s *Store) MigrateDocuments(ctx context.Context, m DocumentMigration) (err 
 	if m.DryRun {
 		return nil
 	}
-	return s.changeDocumentMigration(ctx, mdb.Doc("$unset", mdb.Doc("walks", 1), "$set", mdb.Doc("finished", time.Now(), "newest", to)))
+	err = s.changeDocumentMigration(ctx, mdb.Doc("$unset", mdb.Doc("walks", 1), "$set", mdb.Doc("finished", time.Now(), "newest", to)))
+	if err == nil {
+		s.noteUpgraded(to)
+	}
+	return err
 }
 
 // upgradeOrder begins with users, whom a search by name would miss.

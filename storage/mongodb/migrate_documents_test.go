@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"plaza/id"
@@ -182,4 +183,50 @@ func TestNewerDatabaseIsRefused(t *testing.T) {
 		_ = st.Close()
 	}
 	refusedFor(t, err, "users", "version 3", "newer Plaza")
+}
+
+// TestMembersOfOldEdges: edges of version 1 do not say since when people are in circles. Their members are listed from the beginning
+// of the follow on, and alike before and after the upgrade. A server that opens the database sees that it is not done.
+func TestMembersOfOldEdges(t *testing.T) {
+	t.Parallel()
+	w := newTownAlone(t, nil, mongodb.Options{})
+	users := w.people(9)
+	ada, others := users[0], users[1:]
+	friends := social.Circle{ID: social.CircleID{ID: id.New()}, Owner: ada.User.ID, Name: "Friends"}
+	w.ok(w.InsertCircle(w.ctx, &friends, happened(social.EventCircleCreated)))
+	var want []social.Edge
+	add := func(circle social.CircleID, member social.NewUser) social.EdgeID {
+		since := social.EdgeID{ID: id.New()}
+		m := social.Membership{Circle: circle, Owner: ada.User.ID, Member: member.User.ID}
+		if added, err := w.AddToCircle(w.ctx, m, since, happened(social.EventMemberAdded)); err != nil || !added {
+			t.Fatalf("added: %t, %v", added, err)
+		}
+		return since
+	}
+	for _, member := range slices.Backward(others) {
+		since := add(ada.Following.ID, member)
+		add(friends.ID, member)
+		want = append(want, social.Edge{ID: since, From: ada.User.ID, To: member.User.ID})
+	}
+	w.ok(w.Change(w.ctx, "edges", bson.D{}, bson.D{{Key: "$set", Value: bson.D{{Key: "v", Value: 1}}}, {Key: "$unset", Value: bson.D{{Key: "joined", Value: 1}}}}))
+	dan := others[4].User // has left and come back
+	w.ok(w.Change(w.ctx, "edges", bson.D{{Key: "other", Value: dan.ID}}, bson.D{{Key: "$pull", Value: bson.D{{Key: "circles", Value: friends.ID}}}}))
+	want = slices.DeleteFunc(want, func(e social.Edge) bool { return e.To == dan.ID })
+	want = append(want, social.Edge{ID: add(friends.ID, others[4]), From: ada.User.ID, To: dan.ID})
+
+	late := newTownAt(t, nil, w.uri, mongodb.Options{})
+	for _, done := range []bool{false, true} {
+		for _, p := range []social.Page{{Limit: 100}, {Limit: 100, Last: true}} {
+			list := lists(p, friends.ID)
+			got, err := late.Members(w.ctx, list)
+			w.ok(err)
+			if diff := cmp.Diff(want, got[list[0]]); diff != "" {
+				t.Errorf("upgraded: %t, %+v (-want +got):\n%s", done, p, diff)
+			}
+		}
+		w.ok(late.MigrateDocuments(w.ctx, mongodb.DocumentMigration{}))
+	}
+	if w.left() != 0 {
+		t.Errorf("%d edges are left", w.left())
+	}
 }

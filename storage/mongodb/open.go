@@ -86,6 +86,9 @@ func (s *Store) prepare(ctx context.Context, o Options) error {
 	if err := s.startSequence(ctx); err != nil {
 		return err
 	}
+	if err := s.findJoined(ctx); err != nil {
+		return err
+	}
 	if o.Unfinished != nil && !s.written().Reach(s.member.Edition.Newest) {
 		o.Unfinished()
 	}

@@ -9,6 +9,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
+	"plaza/id"
+	"plaza/social"
 	"plaza/storage/mongodb"
 	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/storagetest/adstest"
@@ -33,6 +35,7 @@ func TestCommandsReachTheirShard(t *testing.T) {
 			w := newTownOf(t, nil, o)
 			callEverything(w)
 			adstest.CallEverything(t, w.Ads())
+			sortMembers(w, o)
 			w.finish()
 			if routing.Routed() < 1000 {
 				t.Errorf("only %d filters and documents had their key", routing.Routed())
@@ -47,6 +50,12 @@ func TestCommandsReachTheirShard(t *testing.T) {
 			t.Errorf("no %s %s by %q has been seen: is it still an exception?", s.Command, s.Collection, s.By)
 		}
 	}
+}
+
+// sortMembers lists members through a server that does not know whether all edges are upgraded.
+func sortMembers(w *town, o mongodb.Options) {
+	_, err := newTownAt(w.t, nil, w.uri, o).Members(w.ctx, lists(social.Page{Limit: 5}, social.CircleID{ID: id.New()}))
+	w.ok(err)
 }
 
 // TestShardKeysAreComplete: every collection has a declared key, and each unique index begins with it, or is that on _id. The indexes that the keys

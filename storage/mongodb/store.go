@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"maps"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/event"
@@ -96,6 +97,7 @@ type Store struct {
 	threadLayouts   map[string]threads.Layout
 	graphLayouts    map[string]followerGraph
 	transactionLife time.Duration
+	allJoined       atomic.Bool // all edges say since when people are in circles
 
 	users      *mongo.Collection
 	profiles   *mongo.Collection

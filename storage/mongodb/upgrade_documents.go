@@ -58,7 +58,7 @@ func (u *documentUpgrade) step(ctx context.Context) error {
 		return err
 	}
 	if len(old) > 0 && u.isNew("upgrading") {
-		u.s.logger.WarnContext(ctx, "documents of older versions are being upgraded: until that is done, usersByName does not find everyone", "collections", strings.Join(old, ", "))
+		u.s.logger.WarnContext(ctx, "documents of older versions are being upgraded: until that is done, usersByName does not find everyone, and lists of circle members take longer", "collections", strings.Join(old, ", "))
 	}
 	if err := u.all(ctx); err != nil {
 		return err
@@ -81,6 +81,7 @@ func (u *documentUpgrade) all(ctx context.Context) error {
 	}
 	if err == nil {
 		u.done = written
+		u.s.noteUpgraded(written)
 	}
 	return err
 }

@@ -19,10 +19,10 @@ var (
 		WHERE owner = ? AND id > ? AND id < ? ORDER BY id $order LIMIT ?`)
 	newestCircle  = define(`SELECT id FROM circles INDEXED BY circles_by_owner WHERE owner = ? ORDER BY id DESC LIMIT 1`)
 	circleMembers = define(`SELECT member FROM circle_members WHERE circle = ?`)
-	members       = defineDirected(`SELECT member FROM circle_members
-		WHERE circle = ? AND member > ? AND member < ? ORDER BY member $order LIMIT ?`)
+	members       = defineDirected(`SELECT edge, owner, member FROM circle_members INDEXED BY circle_members_by_edge
+		WHERE circle = ? AND edge > ? AND edge < ? ORDER BY edge $order LIMIT ?`)
 	countMembers  = define(`UPDATE circles SET members_count = members_count + ? WHERE id = ?`)
-	insertMember  = define(`INSERT INTO circle_members (circle, member, owner) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`)
+	insertMember  = define(`INSERT INTO circle_members (circle, member, owner, edge) VALUES (?, ?, ?, ?) ON CONFLICT DO NOTHING`)
 	deleteMember  = define(`DELETE FROM circle_members WHERE circle = ? AND member = ? AND owner = ?`)
 	uncountMember = define(`UPDATE circles SET members_count = members_count - 1
 		WHERE id IN (SELECT circle FROM circle_members WHERE member = ? AND owner = ?)`)
@@ -142,10 +142,10 @@ func scanUserID(scan scan) (user social.UserID, err error) {
 }
 
 // Members implements social.Circles.
-func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.UserID, error) {
-	return pages(ctx, s, lists, func(w *work, list social.List[social.CircleID]) ([]social.UserID, error) {
+func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.Edge, error) {
+	return pages(ctx, s, lists, func(w *work, list social.List[social.CircleID]) ([]social.Edge, error) {
 		sp := ascendingSpan(list.Page)
-		found, err := all(w, members.along(sp), scanUserID, list.Of.Bytes(), sp.low, sp.high, sp.limit)
+		found, err := all(w, members.along(sp), scanEdge, list.Of.Bytes(), sp.low, sp.high, sp.limit)
 		return inListOrder(sp, found), err
 	})
 }
@@ -197,7 +197,7 @@ func (w *work) requireCircle(circle social.CircleID, owner social.UserID) error 
 
 // join stores the membership and the follow, unless they exist.
 func (w *work) join(m social.Membership, edge social.EdgeID, counts *counts) (bool, error) {
-	rows, err := w.exec(insertMember, m.Circle.Bytes(), m.Member.Bytes(), m.Owner.Bytes())
+	rows, err := w.exec(insertMember, m.Circle.Bytes(), m.Member.Bytes(), m.Owner.Bytes(), edge.Bytes())
 	if err != nil || rows == 0 {
 		return false, err
 	}

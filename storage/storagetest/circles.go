@@ -2,6 +2,7 @@ package storagetest
 
 import (
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -18,7 +19,8 @@ var circleCases = []testCase{
 	{"DeleteCircleEndsItsFollows", deleteCircleEndsItsFollows},
 	{"CirclesReadsByID", circlesReadsByID},
 	{"CirclesOfListsOldestFirst", circlesOfListsOldestFirst},
-	{"MembersListsByUserID", membersListsByUserID},
+	{"MembersListsByMembership", membersListsByMembership},
+	{"MembersSurviveOtherCircles", membersSurviveOtherCircles},
 	{"AddToCircleBeginsAFollowOnce", addToCircleBeginsAFollowOnce},
 	{"AddToCircleNeedsCircleAndMember", addToCircleNeedsCircleAndMember},
 	{"AddToCircleFailsWithABlock", addToCircleFailsWithABlock},
@@ -114,7 +116,7 @@ func deleteCircleEndsItsFollows(w *world) {
 
 	w.ok(w.DeleteCircle(w.ctx, friends, event(social.EventCircleDeleted)), "DeleteCircle")
 	absent(w, "deleted circle", w.Circles, friends)
-	w.same(whole(w, w.Members, friends), []social.UserID(nil), "the members of the deleted circle")
+	w.same(whole(w, w.Members, friends), []social.Edge(nil), "the members of the deleted circle")
 	w.graphIs(people, follows{ada: {cem, dia, eve}, ben: {ada}})
 
 	err := w.DeleteCircle(w.ctx, friends, event(social.EventCircleDeleted))
@@ -159,21 +161,55 @@ func circlesOfListsOldestFirst(w *world) {
 	lists.check()
 }
 
-func membersListsByUserID(w *world) {
+func membersListsByMembership(w *world) {
 	people := w.users(16)
 	ada, ben, others := people[0], people[1], people[2:]
 	empty, full, some := w.circle(ada, "Empty"), w.circle(ada, "Full"), w.circle(ben, "Some")
-	for _, p := range slices.Backward(others) {
-		w.join(full, ada, p)
-	}
-	w.join(some, ben, others[5], others[3], others[9], ada)
-	lists := listing[social.CircleID, social.UserID]{
-		w: w, name: "Members", call: w.Members, key: userKey, gaps: []social.Key{keyOf(newUserID().ID), userKey(ben.ID)},
-		want: map[social.CircleID][]social.UserID{
-			empty: nil, full: userIDs(others), some: {ada.ID, others[3].ID, others[5].ID, others[9].ID}, newCircleID(): nil,
+	w.follow(ada, others[4], others[2]) // earlier follows change nothing
+	early := newEdgeID()
+	added := w.added(full, ada, slices.Backward(others))
+	late := newEdgeID()
+	lists := listing[social.CircleID, social.Edge]{
+		w: w, name: "Members", call: w.Members, key: edgeKey, gaps: []social.Key{keyOf(early.ID), keyOf(late.ID)},
+		want: map[social.CircleID][]social.Edge{
+			empty: nil, full: added, newCircleID(): nil,
+			some: w.added(some, ben, slices.All([]person{others[5], others[3], others[9], ada})),
 		},
 	}
 	lists.check()
+}
+
+// added puts people into a circle, and returns their memberships.
+func (w *world) added(circle social.CircleID, owner person, members iter.Seq2[int, person]) []social.Edge {
+	w.t.Helper()
+	var all []social.Edge
+	for _, member := range members {
+		edge := social.Edge{ID: newEdgeID(), From: owner.ID, To: member.ID}
+		m := social.Membership{Circle: circle, Owner: owner.ID, Member: member.ID}
+		w.did(true)(w.AddToCircle(w.ctx, m, edge.ID, event(social.EventMemberAdded)))
+		all = append(all, edge)
+	}
+	return all
+}
+
+// membersSurviveOtherCircles: memberships in one circle stay in order, whatever happens in others.
+func membersSurviveOtherCircles(w *world) {
+	people := w.users(4)
+	ada, ben, cem, dan := people[0], people[1], people[2], people[3]
+	friends, family := w.circle(ada, "Friends"), w.circle(ada, "Family")
+	w.join(family, ada, cem, ben)
+	want := w.added(friends, ada, slices.All([]person{dan, ben, cem}))
+	w.did(false)(w.add(friends, ada, dan)) // the membership stays as it is
+	w.did(true)(w.remove(family, ada, ben))
+	w.ok(w.DeleteCircle(w.ctx, family, event(social.EventCircleDeleted)), "DeleteCircle")
+	w.same(whole(w, w.Members, friends), want, "the members of the other circle")
+
+	w.did(true)(w.remove(friends, ada, dan))
+	want = append(want[1:], w.added(friends, ada, slices.All([]person{dan}))...)
+	w.same(whole(w, w.Members, friends), want, "the members when one has left and come back")
+	w.did(true)(w.Unfollow(w.ctx, ada.ID, ben.ID, event(social.EventUnfollowed)))
+	w.did(true)(w.block(cem, ada))
+	w.same(whole(w, w.Members, friends), want[2:], "the members after an unfollow and a block")
 }
 
 func addToCircleBeginsAFollowOnce(w *world) {

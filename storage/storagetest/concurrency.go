@@ -489,7 +489,7 @@ func addToCircleDuringDeleteCircle(w *world) {
 		})
 		w.ok(errs[len(others)], "DeleteCircle")
 		w.tally(errs, social.ErrNotFound)
-		w.same(whole(w, w.Members, friends), []social.UserID(nil), "the members of the deleted circle")
+		w.same(whole(w, w.Members, friends), []social.Edge(nil), "the members of the deleted circle")
 		w.graphIs(people[:1], follows{})
 		for _, p := range others {
 			w.same(w.getUser(p.ID).FollowersCount, 0, "FollowersCount after the only circle has gone")

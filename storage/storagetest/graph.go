@@ -69,8 +69,8 @@ func (w *world) collectCircles(owner person, due map[social.Pair]social.Relation
 		members := whole(w, w.Members, circle.ID)
 		w.same(circle.MembersCount, len(members), "MembersCount of %q with the members %v", circle.Name, members)
 		for _, member := range members {
-			update(due, owner.ID, member, func(r *social.Relation) { r.Follows = true })
-			update(due, member, owner.ID, func(r *social.Relation) { r.Circles = append(r.Circles, circle.ID) })
+			update(due, owner.ID, member.To, func(r *social.Relation) { r.Follows = true })
+			update(due, member.To, owner.ID, func(r *social.Relation) { r.Circles = append(r.Circles, circle.ID) })
 		}
 	}
 }

@@ -217,7 +217,6 @@ func (l *listing[K, T]) describe(list social.List[K]) string {
 
 // The keys of what lists hold.
 func edgeKey(e social.Edge) social.Key            { return keyOf(e.ID.ID) }
-func userKey(u social.UserID) social.Key          { return keyOf(u.ID) }
 func circleKey(c *social.Circle) social.Key       { return keyOf(c.ID.ID) }
 func postKey(p *social.Post) social.Key           { return keyOf(p.ID.ID) }
 func commentKey(c *social.Comment) social.Key     { return keyOf(c.ID.ID) }

@@ -148,7 +148,7 @@ func (h *history) newPeople(n int) {
 		owner := len(h.m.people)
 		h.m.people = append(h.m.people, &modelPerson{id: u.User.ID, handle: u.User.Handle, policy: u.User.WallPolicy})
 		h.m.circles = append(h.m.circles, &modelCircle{
-			id: u.Following.ID, owner: owner, name: u.Following.Name, builtIn: true, members: map[int]bool{},
+			id: u.Following.ID, owner: owner, name: u.Following.Name, builtIn: true,
 		})
 	}
 }

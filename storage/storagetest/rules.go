@@ -42,7 +42,19 @@ type modelCircle struct {
 	name    string
 	builtIn bool
 	gone    bool
-	members map[int]bool
+	members []int // in the order in which they were added
+}
+
+func (c *modelCircle) has(member int) bool { return slices.Contains(c.members, member) }
+
+func (c *modelCircle) add(member int) {
+	if !c.has(member) {
+		c.members = append(c.members, member)
+	}
+}
+
+func (c *modelCircle) remove(member int) {
+	c.members = slices.DeleteFunc(c.members, func(m int) bool { return m == member })
 }
 
 type modelPost struct {
@@ -110,7 +122,7 @@ func (m *model) mutesNow(from, to int) bool { return slices.Contains(m.mutes, ar
 func (m *model) settle() {
 	inCircle := map[arc]bool{}
 	for _, c := range m.circles {
-		for member := range c.members {
+		for _, member := range c.members {
 			if !c.gone {
 				inCircle[arc{c.owner, member}] = true
 			}
@@ -151,7 +163,7 @@ func (m *model) isListed(viewer int, p *modelPost) bool { return m.isInAny(viewe
 
 func (m *model) isInAny(viewer int, circles []int) bool {
 	for _, i := range circles {
-		if c := m.circles[i]; !c.gone && c.members[viewer] {
+		if c := m.circles[i]; !c.gone && c.has(viewer) {
 			return true
 		}
 	}
@@ -212,7 +224,7 @@ func (m *model) forget(who int) {
 	m.blocks, m.mutes = slices.DeleteFunc(m.blocks, isOf), slices.DeleteFunc(m.mutes, isOf)
 	for _, c := range m.circles {
 		c.gone = c.gone || c.owner == who
-		delete(c.members, who)
+		c.remove(who)
 	}
 	m.settle()
 	for _, p := range m.posts {
@@ -441,13 +453,6 @@ func (m *model) ownCircles(owner int) []int {
 		}
 	}
 	return own
-}
-
-// members lists a circle's members, by id.
-func (m *model) members(circle int) []int {
-	return slices.SortedFunc(maps.Keys(m.circles[circle].members), func(a, b int) int {
-		return m.people[a].id.Compare(m.people[b].id.ID)
-	})
 }
 
 func (m *model) circleText(i int) string {

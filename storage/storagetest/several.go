@@ -181,7 +181,7 @@ func (all *several) CirclesOf(ctx context.Context, owner social.UserID, p social
 	return all.next().CirclesOf(ctx, owner, p)
 }
 
-func (all *several) Members(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.UserID, error) {
+func (all *several) Members(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.Edge, error) {
 	return all.next().Members(ctx, lists)
 }
 

@@ -206,7 +206,7 @@ func (h *history) follow(s step) {
 	err := h.service.Follow(h.ctx, h.user(who), h.user(other))
 	h.hides(err, func() error { return h.service.Follow(h.ctx, h.user(who), newUserID()) })
 	if h.ends(err, h.userCode(who, other)) {
-		h.m.circles[h.m.ownCircles(who)[0]].members[other] = true
+		h.m.circles[h.m.ownCircles(who)[0]].add(other)
 		h.m.settle()
 	}
 }
@@ -224,7 +224,7 @@ func (h *history) unfollow(s step) {
 // takeOut removes a person from all circles of an owner.
 func (h *history) takeOut(owner, member int) {
 	for _, c := range h.m.ownCircles(owner) {
-		delete(h.m.circles[c].members, member)
+		h.m.circles[c].remove(member)
 	}
 	h.m.settle()
 }
@@ -246,7 +246,7 @@ func (h *history) createCircle(s step) {
 	h.tellf("%d creates the circle %q", who, name)
 	circle, err := h.service.CreateCircle(h.ctx, h.user(who), name)
 	if h.ends(err, h.nameCode(who, -1, name)) {
-		h.m.circles = append(h.m.circles, &modelCircle{id: circle.ID, owner: who, name: name, members: map[int]bool{}})
+		h.m.circles = append(h.m.circles, &modelCircle{id: circle.ID, owner: who, name: name})
 	}
 }
 
@@ -294,7 +294,7 @@ func (h *history) addToCircle(s step) {
 		return h.service.AddToCircle(h.ctx, h.user(who), newCircleID(), h.user(other))
 	})
 	if h.ends(err, code) {
-		h.m.circles[circle].members[other] = true
+		h.m.circles[circle].add(other)
 		h.m.settle()
 	}
 }
@@ -316,7 +316,7 @@ func (h *history) removeFromCircle(s step) {
 		return h.service.RemoveFromCircle(h.ctx, h.user(who), newCircleID(), h.user(other))
 	})
 	if h.ends(err, code) {
-		delete(h.m.circles[circle].members, other)
+		h.m.circles[circle].remove(other)
 		h.m.settle()
 	}
 }

@@ -38,8 +38,9 @@ var Scatters = []Scatter{
 	{"users", "find", "handle", "on a replica set; behind a mongos users are found through handles"},
 	{"edges", "find", "other", "followers on the layout reverse; two has them together"},
 	{"edges", "aggregate", "other", "the same, for many lists"},
-	{"edges", "find", "circles", "members of a circle: its id does not tell its owner"},
-	{"edges", "aggregate", "circles", "the same, for many lists"},
+	{"edges", "find", "joined", "members of a circle: its id does not tell its owner"},
+	{"edges", "aggregate", "joined", "the same, for many lists"},
+	{"edges", "aggregate", "circles", "the same, until the edges of an older version are upgraded"},
 	{"circles", "find", "_id", "a circle's id does not tell its owner"},
 	{"circles", "update", "_id", "the same: renaming"},
 	{"comments", "find", "_id", "a comment's id does not tell its post"},
@@ -271,12 +272,17 @@ func (q query) reaches(filter any) {
 	for _, s := range Scatters {
 		noun, _, _ := strings.Cut(q.collection, ".") // the rest of the name is a layout
 		same := s.Collection == noun && s.Command == q.command
-		if same && (s.By == "" && len(by) == 0 || slices.Contains(by, s.By)) {
+		if same && (s.By == "" && len(by) == 0 || slices.ContainsFunc(by, s.names)) {
 			q.routing.scatters(s)
 			return
 		}
 	}
 	q.routing.faultf("%s %s by %v: it has no %s", q.command, q.collection, by, q.key[0].Key)
+}
+
+// names says whether the field is the one that the query searches by, or a part of it.
+func (s Scatter) names(field string) bool {
+	return field == s.By || s.By != "" && strings.HasPrefix(field, s.By+".")
 }
 
 // routes says whether a filter gives values for a field, in each of its branches.

@@ -1,0 +1,154 @@
+package mongodb
+
+import (
+	"context"
+	"slices"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
+	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
+
+	"plaza/social"
+	"plaza/storage/mongodb/internal/cluster"
+	"plaza/storage/mongodb/internal/mdb"
+)
+
+// joinedKey is the field of an edge with the membership's id in a circle, which says since when the
+// other is in it. There is one field for each circle and not an array, because an index of an array
+// cannot sort.
+func joinedKey(circle social.CircleID) string { return "joined." + circle.String() }
+
+// newEdgeDoc is an edge with all that is stored of it. Calls that read edges do not need joined.
+type newEdgeDoc struct {
+	Edge   edgeDoc                  `bson:",inline"`
+	Joined map[string]social.EdgeID `bson:"joined,omitempty"` // by the text of the circle's id; since version 2
+}
+
+func (d *newEdgeDoc) join(circle social.CircleID, edge social.EdgeID) {
+	d.Edge.Circles = append(d.Edge.Circles, circle)
+	if d.Joined == nil {
+		d.Joined = map[string]social.EdgeID{}
+	}
+	d.Joined[circle.String()] = edge
+}
+
+// memberDoc is what a list of members reads of an edge.
+type memberDoc struct {
+	Owner, Other social.UserID
+	Joined       joinedDoc
+}
+
+func (d *memberDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
+	switch string(field) {
+	case "owner":
+		r.ID(v, &d.Owner.ID)
+	case "other":
+		r.ID(v, &d.Other.ID)
+	case "joined":
+		r.Inner(v, &d.Joined)
+	}
+}
+
+func (d *memberDoc) edge() social.Edge {
+	return social.Edge{ID: d.Joined.Since, From: d.Owner, To: d.Other}
+}
+
+// joinedDoc is the part of joined that is about one circle.
+type joinedDoc struct{ Since social.EdgeID }
+
+func (d *joinedDoc) SetField(r *mdb.Reader, _ []byte, v bsoncore.Value) { r.ID(v, &d.Since.ID) }
+
+// Members implements social.Circles.
+func (s *Store) Members(ctx context.Context, lists []social.List[social.CircleID]) (members map[social.List[social.CircleID]][]social.Edge, err error) {
+	err = s.db.Read(ctx, "members", func(ctx context.Context) error {
+		if s.allJoined.Load() {
+			members, err = mdb.Pages(ctx, s.edges, lists, memberList, (*memberDoc).edge)
+		} else {
+			members, err = s.sortedMembers(ctx, lists)
+		}
+		return err
+	})
+	return members, err
+}
+
+func memberList(list social.List[social.CircleID]) mdb.ListQuery {
+	key := joinedKey(list.Of)
+	return mdb.ListQuery{
+		Filter: bson.D{}, Key: key, Value: mdb.IDKey, Bounds: mdb.Doc("$gt", mdb.ZeroKey), Hint: byJoined, Page: list.Page,
+		Project: mdb.Doc("_id", 0, "owner", 1, "other", 1, key, 1),
+	}
+}
+
+// sortedMembers reads whole circles and sorts them, as long as there are edges of version 1, which
+// the index may lack. They count from the beginning of the follow, as after the upgrade.
+func (s *Store) sortedMembers(ctx context.Context, lists []social.List[social.CircleID]) (map[social.List[social.CircleID]][]social.Edge, error) {
+	members := make(map[social.List[social.CircleID]][]social.Edge, len(lists))
+	for _, list := range lists {
+		q := memberList(list)
+		since := mdb.Doc("$ifNull", bson.A{"$" + q.Key, "$follow"})
+		docs, err := mdb.AggregateAll[memberDoc](ctx, s.edges, bson.A{
+			mdb.Doc("$match", mdb.Doc("circles", list.Of)), mdb.Doc("$project", mdb.Doc("_id", 0, "owner", 1, "other", 1, q.Key, since)),
+			mdb.Doc("$match", q.Match()), mdb.Doc("$sort", q.Sort()), mdb.Doc("$limit", list.Limit),
+		}, list.Limit, options.Aggregate().SetHint(byMember))
+		if err != nil {
+			return nil, err
+		}
+		if list.Last {
+			slices.Reverse(docs)
+		}
+		members[list] = mdb.Map(docs, (*memberDoc).edge)
+	}
+	return members, nil
+}
+
+// findJoined finds out, when the store is opened, whether all edges say since when people are in
+// circles.
+func (s *Store) findJoined(ctx context.Context) error {
+	var upgraded documentMigrationDoc
+	if err := s.readDocumentMigration(ctx, &upgraded); err != nil {
+		return err
+	}
+	s.noteUpgraded(upgraded.Newest)
+	if s.allJoined.Load() || s.writes("edges") < edgesVersion {
+		return nil
+	}
+	return s.db.Read(ctx, "members", func(ctx context.Context) error {
+		has, err := mdb.HasDocuments(ctx, s.edges)
+		s.allJoined.Store(err == nil && !has)
+		return err
+	})
+}
+
+// noteUpgraded notes the versions that all documents have reached.
+func (s *Store) noteUpgraded(reached cluster.Versions) {
+	if reached.Of("edges") >= edgesVersion {
+		s.allJoined.Store(true)
+	}
+}
+
+// upgradeEdge completes joined: earlier memberships count from the beginning of the follow. It drops
+// memberships that a server of an older version has ended.
+func upgradeEdge(raw bson.Raw, to int) (*mongo.UpdateOneModel, error) {
+	var d edgeDoc
+	if err := mdb.ReadDocument(raw, &d); err != nil {
+		return nil, err
+	}
+	set, unchanged := mdb.Doc("v", to), mdb.Doc("owner", d.Owner, "other", d.Other, "circles", nil)
+	if len(d.Circles) > 0 {
+		unchanged = mdb.Doc("owner", d.Owner, "other", d.Other, "circles", raw.Lookup("circles"), "follow", d.Follow)
+	}
+	joined := bson.D{}
+	for _, circle := range d.Circles {
+		since, err := raw.LookupErr("joined", circle.String())
+		if err != nil {
+			since = raw.Lookup("follow")
+		}
+		joined = append(joined, bson.E{Key: circle.String(), Value: since})
+	}
+	if _, err := raw.LookupErr("joined"); err == nil || len(joined) > 0 {
+		set = append(set, bson.E{Key: "joined", Value: joined})
+	}
+	filter := append(mdb.Doc("_id", d.ID, "v", raw.Lookup("v")), unchanged...)
+	return mongo.NewUpdateOneModel().SetFilter(filter).SetUpdate(mdb.Doc("$set", set)), nil
+}
