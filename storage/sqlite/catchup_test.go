@@ -46,3 +46,29 @@ func TestIdsGrowWhateverTheClockSays(t *testing.T) {
 		p.check(p.DeletePost(t.Context(), post.ID, social.Event{}))
 	}
 }
+
+// TestACircleFromTheFutureMovesItsOwnerAlone: a person who signed up while the clock was a year ahead
+// has circles in order, and posts keep the time at which they are stored.
+func TestACircleFromTheFutureMovesItsOwnerAlone(t *testing.T) {
+	p := newPlaza(t, 1)
+	owner := p.people[0]
+	last := social.Circle{ID: social.CircleID{ID: id.At(time.Now().AddDate(1, 0, 0))}, Owner: owner.User.ID, Name: "Later"}
+	_, err := p.ImportCircles(t.Context(), []*social.Circle{&last})
+	p.check(err)
+	for _, name := range []string{"one", "two"} {
+		next := social.Circle{Owner: owner.User.ID, Name: name}
+		p.check(p.InsertCircle(t.Context(), &next, social.Event{}))
+		if next.ID.Serial() <= last.ID.Serial() {
+			t.Errorf("%v does not sort behind %v", next.ID, last.ID)
+		}
+		last = next
+	}
+	post := &social.Post{
+		Author: owner.User.ID, WallOwner: owner.User.ID, Audience: social.Audience{Kind: social.AudiencePublic},
+		Content: social.Content{Status: &social.Status{Text: "hello"}},
+	}
+	p.check(p.InsertPost(t.Context(), post, social.Event{}))
+	if post.ID.Serial() >= last.ID.Serial() {
+		t.Errorf("a post has the time of a circle from the future: %v", post.ID.Time())
+	}
+}
