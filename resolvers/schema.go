@@ -110,7 +110,7 @@ func onePassword(ctx context.Context) error {
 	op := graphql.GetOperationContext(ctx)
 	hashes := 0
 	for _, field := range graphql.CollectFields(op, op.Operation.SelectionSet, []string{"Mutation"}) {
-		if field.Name == "signUp" || field.Name == "signIn" || field.Name == "deleteAccount" {
+		if field.Name == "signUp" || field.Name == "signIn" || field.Name == "changePassword" || field.Name == "deleteAccount" {
 			hashes++
 		}
 	}
@@ -164,6 +164,18 @@ func (r mutationResolver) leave(ctx context.Context, session social.Session) {
 	r.Hub.EndSession(session.TokenHash)
 	forgetSession(ctx)
 	loaders.Renew(ctx, r.newLoaders(ctx, social.UserID{}))
+}
+
+// ChangePassword resolves Mutation.changePassword.
+func (r mutationResolver) ChangePassword(ctx context.Context, input model.ChangePasswordInput) (*model.ChangePasswordPayload, error) {
+	if err := onePassword(ctx); err != nil {
+		return nil, err
+	}
+	session := sessionOf(ctx)
+	mistakes, err := r.mutate(ctx, func(social.UserID) error {
+		return r.Social.ChangePassword(ctx, session, input.CurrentPassword, input.NewPassword)
+	})
+	return &model.ChangePasswordPayload{Viewer: unless(mistakes, model.Viewer{ID: session.User}), UserErrors: mistakes}, err
 }
 
 // DeleteAccount resolves Mutation.deleteAccount.

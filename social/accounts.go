@@ -51,7 +51,7 @@ func (in *SignUpInput) check() error {
 	return fault.All(
 		malformed,
 		fault.CheckLine("name", in.Name, 1, MaxNameLen),
-		fault.CheckText("password", in.Password, MinPasswordLen, MaxPasswordLen),
+		checkPassword("password", in.Password),
 	)
 }
 
@@ -119,11 +119,34 @@ func (s *Service) SignIn(ctx context.Context, in Credentials) (user UserID, toke
 		return UserID{}, "", err
 	}
 	if !matches {
-		return UserID{}, "", fault.Errorf(fault.CodeBadCredentials, "", "The handle is unknown or the password is wrong.")
+		return UserID{}, "", errBadCredentials()
 	}
 	attempt.succeeded()
-	token, err = s.newSession(ctx, user)
-	return user, token, err
+	if token, err = s.newSession(ctx, user); err != nil {
+		return UserID{}, "", err
+	}
+	return user, token, s.mustStillMatch(ctx, in.Handle, hash, token)
+}
+
+// mustStillMatch ends a new session if the password has been changed since it was compared:
+// ChangePassword ends the sessions that it finds, and this one may have come later.
+func (s *Service) mustStillMatch(ctx context.Context, handle, hash, token string) error {
+	normal, _ := normalHandle(handle)
+	user, now, err := s.store.PasswordHash(ctx, normal)
+	if err == nil && now == hash {
+		return nil
+	}
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return err
+	}
+	if err := s.SignOut(ctx, Session{TokenHash: HashToken(token), User: user}); err != nil {
+		return err
+	}
+	return errBadCredentials()
+}
+
+func errBadCredentials() error {
+	return fault.Errorf(fault.CodeBadCredentials, "", "The handle is unknown or the password is wrong.")
 }
 
 // passwordMatches compares a password with its hash. A password above the length limit takes as
@@ -134,32 +157,6 @@ func (s *Service) passwordMatches(ctx context.Context, c candidate, hash string)
 	c.password = c.password[:min(len(c.password), longest)]
 	matches, err := s.hashes.matches(ctx, c, hash)
 	return matches && !tooLong, err
-}
-
-// confirm checks the password of a signed-in user, which the argument has. Errors: BAD_CREDENTIALS,
-// UNAUTHENTICATED (the account is deleted), RATE_LIMITED.
-func (s *Service) confirm(ctx context.Context, viewer UserID, argument, password string) error {
-	user, err := s.Viewer(viewer).account(ctx)
-	if err != nil {
-		return err
-	}
-	attempt, err := s.limits.confirmation(viewer)
-	if err != nil {
-		return err
-	}
-	owner, hash, err := s.store.PasswordHash(ctx, user.Handle)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return err
-	}
-	matches, err := s.passwordMatches(ctx, candidate{password, attempt.rank}, hash)
-	if err != nil {
-		return err
-	}
-	if !matches || owner != viewer {
-		return fault.Errorf(fault.CodeBadCredentials, argument, "The password is wrong.")
-	}
-	attempt.succeeded()
-	return nil
 }
 
 // WaitingPasswords is how many passwords wait for their hash.

@@ -11,7 +11,7 @@ import (
 // their data is removed in the background. It can't be undone. Errors: BAD_CREDENTIALS (the
 // password), UNAUTHENTICATED (already deleted), RATE_LIMITED.
 func (s *Service) DeleteAccount(ctx context.Context, viewer UserID, password string) error {
-	if err := s.confirm(ctx, viewer, "password", password); err != nil {
+	if _, err := s.confirm(ctx, viewer, "password", password); err != nil {
 		return err
 	}
 	err := s.deleteUser(ctx, viewer, viewer)

@@ -63,8 +63,7 @@ type Event struct {
 	Position string
 }
 
-// Events are kept at least MinEventRetention, and by default DefaultEventRetention. Live updates
-// can resume from a cursor for that long.
+// Events are kept at least MinEventRetention, and by default DefaultEventRetention.
 const (
 	MinEventRetention     = time.Hour
 	DefaultEventRetention = 30 * 24 * time.Hour

@@ -91,6 +91,18 @@ type Users interface {
 	UsersNamed(ctx context.Context, prefix string, p Page) ([]*User, error)
 	// PasswordHash reads what InsertUser stored. ErrNotFound: no such handle.
 	PasswordHash(ctx context.Context, handle string) (UserID, string, error)
+	// SetPassword replaces the hash of a user's password and ends the user's sessions, as
+	// EndSessions does, in one transaction. ErrNotFound: the user is deleted, or the hash is another
+	// one by now.
+	SetPassword(ctx context.Context, change PasswordChange) error
+}
+
+// PasswordChange replaces the hash of a password.
+type PasswordChange struct {
+	User     UserID
+	Handle   string
+	From, To string   // the hashes
+	Keep     [32]byte // the token's hash of the session that goes on; zero: none
 }
 
 // Session is one sign-in. Only the SHA-256 of its token is stored.
@@ -111,4 +123,7 @@ type Sessions interface {
 	LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error)
 	// DeleteSession removes it and appends the event; no error if it is already deleted.
 	DeleteSession(ctx context.Context, tokenHash [32]byte, e Event) error
+	// EndSessions deletes a user's sessions except the one to keep (zero: all of them), each with
+	// its own event.
+	EndSessions(ctx context.Context, user UserID, keep [32]byte) error
 }

@@ -2883,6 +2883,11 @@ type Mutation {
   ): SignInPayload
   "Sign out: the token becomes invalid, and its live connections close."
   signOut: SignOutPayload
+  "Change your password. All your other sessions end, and their live connections close; this one goes on."
+  changePassword(
+    "Your password, and the new one."
+    input: ChangePasswordInput!
+  ): ChangePasswordPayload
   """
   Delete your account. As soon as this returns, your profile, posts, comments and reactions are invisible to everyone, all your
   sessions end, and your handle is available again. Your data is then removed in the background, and counts are updated. Posts by others on your wall
@@ -2967,6 +2972,22 @@ type SignInPayload {
   "The bearer token of this session. It is shown only here."
   token: String
   "Yourself."
+  viewer: Viewer
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"Your password, and the new one."
+input ChangePasswordInput {
+  "Your current password, as confirmation."
+  currentPassword: String!
+  "The new password: 8 to 128 characters."
+  newPassword: String!
+}
+
+"The answer to ` + "`" + `changePassword` + "`" + `."
+type ChangePasswordPayload {
+  "You, still signed in; null if the password was not changed."
   viewer: Viewer
   "What was wrong with the input."
   userErrors: [UserError!]!

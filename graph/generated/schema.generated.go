@@ -27,6 +27,7 @@ type MutationResolver interface {
 	SignUp(ctx context.Context, input model.SignUpInput) (*model.SignUpPayload, error)
 	SignIn(ctx context.Context, input model.SignInInput) (*model.SignInPayload, error)
 	SignOut(ctx context.Context) (*model.SignOutPayload, error)
+	ChangePassword(ctx context.Context, input model.ChangePasswordInput) (*model.ChangePasswordPayload, error)
 	DeleteAccount(ctx context.Context, input model.DeleteAccountInput) (*model.DeleteAccountPayload, error)
 	RecordAdImpression(ctx context.Context, input model.RecordAdImpressionInput) (*model.RecordAdImpressionPayload, error)
 	RecordAdConversion(ctx context.Context, input model.RecordAdConversionInput) (*model.RecordAdConversionPayload, error)
@@ -135,6 +136,17 @@ func (ec *executionContext) field_Mutation_blockUser_args(ctx context.Context, r
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNBlockUserInput2plazaᚋgraphᚋmodelᚐBlockUserInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_changePassword_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNChangePasswordInput2plazaᚋgraphᚋmodelᚐChangePasswordInput)
 	if err != nil {
 		return nil, err
 	}
@@ -783,6 +795,20 @@ func (ec *executionContext) field_Subscription_commentAdded_args(ctx context.Con
 
 // region    **************************** field.gotpl *****************************
 
+func (ec *executionContext) _ChangePasswordPayload_viewer(ctx context.Context, field graphql.CollectedField, obj *model.ChangePasswordPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "ChangePasswordPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Viewer, error) {
+		return obj.Viewer, nil
+	}, ec.marshalOViewer2ᚖplazaᚋgraphᚋmodelᚐViewer)
+}
+
+func (ec *executionContext) _ChangePasswordPayload_userErrors(ctx context.Context, field graphql.CollectedField, obj *model.ChangePasswordPayload) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "ChangePasswordPayload", Field: field, IsMethod: false, IsResolver: false}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
+		return obj.UserErrors, nil
+	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
+}
+
 func (ec *executionContext) _CommentAdded_comment(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "CommentAdded", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.Comment, error) {
@@ -826,6 +852,18 @@ func (ec *executionContext) _Mutation_signOut(ctx context.Context, field graphql
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.SignOutPayload, error) {
 		return ec.resolvers.Mutation().SignOut(ctx)
 	}, ec.marshalOSignOutPayload2ᚖplazaᚋgraphᚋmodelᚐSignOutPayload)
+}
+
+func (ec *executionContext) _Mutation_changePassword(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.ChangePasswordPayload, error) {
+		var nothing *model.ChangePasswordPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_changePassword_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().ChangePassword(ctx, fc.Args["input"].(model.ChangePasswordInput))
+	}, ec.marshalOChangePasswordPayload2ᚖplazaᚋgraphᚋmodelᚐChangePasswordPayload)
 }
 
 func (ec *executionContext) _Mutation_deleteAccount(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
@@ -1583,6 +1621,40 @@ func (ec *executionContext) _Subscription_commentAdded(ctx context.Context, fiel
 
 // region    **************************** input.gotpl *****************************
 
+func (ec *executionContext) unmarshalInputChangePasswordInput(ctx context.Context, obj any) (model.ChangePasswordInput, error) {
+	var it model.ChangePasswordInput
+	asMap := map[string]any{}
+	for k, v := range obj.(map[string]any) {
+		asMap[k] = v
+	}
+
+	fieldsInOrder := [...]string{"currentPassword", "newPassword"}
+	for _, k := range fieldsInOrder {
+		v, ok := asMap[k]
+		if !ok {
+			continue
+		}
+		switch k {
+		case "currentPassword":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("currentPassword"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.CurrentPassword = data
+		case "newPassword":
+			ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("newPassword"))
+			data, err := ec.unmarshalNString2string(ctx, v)
+			if err != nil {
+				return it, err
+			}
+			it.NewPassword = data
+		}
+	}
+
+	return it, nil
+}
+
 func (ec *executionContext) unmarshalInputDeleteAccountInput(ctx context.Context, obj any) (model.DeleteAccountInput, error) {
 	var it model.DeleteAccountInput
 	asMap := map[string]any{}
@@ -1761,6 +1833,26 @@ func (ec *executionContext) _Node(ctx context.Context, sel ast.SelectionSet, obj
 
 // region    **************************** object.gotpl ****************************
 
+var changePasswordPayloadImplementors = []string{"ChangePasswordPayload"}
+
+func (ec *executionContext) _ChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, obj *model.ChangePasswordPayload) graphql.Marshaler {
+	selection := ec.selections.Of(ec.OperationContext, sel, changePasswordPayloadImplementors)
+	out := answer.NewObject(selection)
+	for i, field := range selection.Fields {
+		switch field.Name {
+		case "__typename":
+			out.Values[i] = graphql.MarshalString("ChangePasswordPayload")
+		case "viewer":
+			out.Set(i, false, ec._ChangePasswordPayload_viewer(ctx, field, obj))
+		case "userErrors":
+			out.Set(i, true, ec._ChangePasswordPayload_userErrors(ctx, field, obj))
+		default:
+			panic("unknown field " + strconv.Quote(field.Name))
+		}
+	}
+	return out.Done(ctx)
+}
+
 var commentAddedImplementors = []string{"CommentAdded"}
 
 func (ec *executionContext) _CommentAdded(ctx context.Context, sel ast.SelectionSet, obj *live.Item) graphql.Marshaler {
@@ -1821,6 +1913,8 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_signIn(ctx, field))
 		case "signOut":
 			out.Set(i, false, ec._Mutation_signOut(ctx, field))
+		case "changePassword":
+			out.Set(i, false, ec._Mutation_changePassword(ctx, field))
 		case "deleteAccount":
 			out.Set(i, false, ec._Mutation_deleteAccount(ctx, field))
 		case "recordAdImpression":
@@ -2136,6 +2230,11 @@ func (ec *executionContext) _UserError(ctx context.Context, sel ast.SelectionSet
 
 // region    ***************************** type.gotpl *****************************
 
+func (ec *executionContext) unmarshalNChangePasswordInput2plazaᚋgraphᚋmodelᚐChangePasswordInput(ctx context.Context, v any) (model.ChangePasswordInput, error) {
+	res, err := ec.unmarshalInputChangePasswordInput(ctx, v)
+	return res, graphql.ErrorOnPath(ctx, err)
+}
+
 func (ec *executionContext) marshalNCommentAdded2plazaᚋliveᚐItem(ctx context.Context, sel ast.SelectionSet, v live.Item) graphql.Marshaler {
 	return ec._CommentAdded(ctx, sel, &v)
 }
@@ -2293,6 +2392,13 @@ func (ec *executionContext) unmarshalNUserErrorCode2plazaᚋgraphᚋmodelᚐUser
 
 func (ec *executionContext) marshalNUserErrorCode2plazaᚋgraphᚋmodelᚐUserErrorCode(ctx context.Context, sel ast.SelectionSet, v model.UserErrorCode) graphql.Marshaler {
 	return v
+}
+
+func (ec *executionContext) marshalOChangePasswordPayload2ᚖplazaᚋgraphᚋmodelᚐChangePasswordPayload(ctx context.Context, sel ast.SelectionSet, v *model.ChangePasswordPayload) graphql.Marshaler {
+	if v == nil {
+		return graphql.Null
+	}
+	return ec._ChangePasswordPayload(ctx, sel, v)
 }
 
 func (ec *executionContext) unmarshalODateTime2timeᚐTime(ctx context.Context, v any) (time.Time, error) {

@@ -174,6 +174,22 @@ type BlockUserPayload struct {
 	UserErrors []*UserError `json:"userErrors"`
 }
 
+// Your password, and the new one.
+type ChangePasswordInput struct {
+	// Your current password, as confirmation.
+	CurrentPassword string `json:"currentPassword"`
+	// The new password: 8 to 128 characters.
+	NewPassword string `json:"newPassword"`
+}
+
+// The answer to `changePassword`.
+type ChangePasswordPayload struct {
+	// You, still signed in; null if the password was not changed.
+	Viewer *Viewer `json:"viewer,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
 // Where the author is.
 type CheckinInput struct {
 	// The place's name: 1 to 200 characters.

@@ -58,7 +58,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if _, err := s.edges.UpdateOne(ctx, goneKey(user), mark, options.UpdateOne().SetUpsert(true)); err != nil {
 			return mdb.OrRetry(err)
 		}
-		if err := s.endSessions(ctx, user); err != nil {
+		if err := s.endSessions(ctx, user, [32]byte{}); err != nil {
 			return err
 		}
 		now := time.Now()
@@ -67,25 +67,6 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		}
 		return s.append(ctx, e)
 	})
-}
-
-// endSessions removes all of a user's sessions, each with its event.
-func (s *Store) endSessions(ctx context.Context, user social.UserID) error {
-	sessions, err := mdb.FindAll[sessionDoc](ctx, s.sessions, mdb.Doc("user", user), mdb.InBatch, options.Find().SetHint(byUser))
-	if err != nil || len(sessions) == 0 {
-		return err
-	}
-	events := mdb.Map(sessions, func(d *sessionDoc) any {
-		e := newEventDoc(&social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user})
-		e.Session = &d.TokenHash
-		return e
-	})
-	tokens := mdb.Map(sessions, func(d *sessionDoc) bson.Binary { return d.TokenHash })
-	if _, err := s.sessions.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", tokens))); err != nil {
-		return err
-	}
-	_, err = s.events.InsertMany(ctx, events)
-	return err
 }
 
 // IsDeleting implements social.Users.
@@ -408,7 +389,7 @@ func (d deletion) nameMarks(ctx context.Context, c *mongo.Collection) (did bool,
 // deleteOwn removes what belongs only to the user. A sign-in may have made a session since, with
 // which a socket was opened.
 func (d deletion) deleteOwn(ctx context.Context) error {
-	err := d.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.endSessions(ctx, d.user) })
+	err := d.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return d.endSessions(ctx, d.user, [32]byte{}) })
 	if err != nil {
 		return err
 	}

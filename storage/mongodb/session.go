@@ -1,12 +1,16 @@
 package mongodb
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/x/bsonx/bsoncore"
 
+	"plaza/id"
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
 )
@@ -94,4 +98,28 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.
 		}
 		return s.append(ctx, e)
 	})
+}
+
+// EndSessions implements social.Sessions.
+func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
+	return s.db.Write(ctx, "end sessions", nil, func(ctx context.Context) error { return s.endSessions(ctx, user, keep) })
+}
+
+func (s *Store) endSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
+	sessions, err := mdb.FindAll[sessionDoc](ctx, s.sessions, mdb.Doc("user", user), mdb.InBatch, options.Find().SetHint(byUser))
+	sessions = slices.DeleteFunc(sessions, func(d sessionDoc) bool { return bytes.Equal(d.TokenHash.Data, keep[:]) })
+	if err != nil || len(sessions) == 0 {
+		return err
+	}
+	events := mdb.Map(sessions, func(d *sessionDoc) any {
+		e := newEventDoc(&social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user})
+		e.Session = &d.TokenHash
+		return e
+	})
+	tokens := mdb.Map(sessions, func(d *sessionDoc) bson.Binary { return d.TokenHash })
+	if _, err := s.sessions.DeleteMany(ctx, mdb.Doc("_id", mdb.Doc("$in", tokens))); err != nil {
+		return err
+	}
+	_, err = s.events.InsertMany(ctx, events)
+	return err
 }

@@ -28,8 +28,6 @@ var (
 	deletionsLeft   = define(`SELECT id, deleted_at FROM deleted_users INDEXED BY deleted_users_left WHERE done = 0 AND deleted_at > 0 ORDER BY deleted_at`)
 	endDeletion     = define(`UPDATE deleted_users SET done = 1 WHERE id = ?`)
 	deleteUserRow   = define(`DELETE FROM users WHERE id = ?`)
-	sessionsOf      = define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ?`)
-	deleteSessions  = define(`DELETE FROM sessions WHERE user = ?`)
 
 	someFollowers = define(`SELECT follower FROM follows INDEXED BY follows_by_followed WHERE followed = ? LIMIT ?`)
 	someFollowed  = define(`SELECT followed FROM follows INDEXED BY follows_by_follower WHERE follower = ? LIMIT ?`)
@@ -85,7 +83,7 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 		if _, err := w.exec(markDeleted, user.Bytes(), time.Now().UnixMicro()); err != nil {
 			return err
 		}
-		if err := w.endSessions(user); err != nil {
+		if err := w.endSessions(user, [32]byte{}); err != nil {
 			return err
 		}
 		return w.append(e)
@@ -93,26 +91,6 @@ func (s *Store) DeleteUser(ctx context.Context, user social.UserID, e social.Eve
 	if err == nil {
 		s.wakeWorker()
 	}
-	return err
-}
-
-// endSessions removes all of a user's sessions, each with its event.
-func (w *work) endSessions(user social.UserID) error {
-	tokens, err := all(w, sessionsOf, func(scan scan) (token []byte, err error) {
-		err = scan(&token)
-		return token, err
-	}, user.Bytes())
-	if err != nil {
-		return err
-	}
-	for _, token := range tokens {
-		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user}
-		copy(e.Session[:], token)
-		if err := w.append(e); err != nil {
-			return err
-		}
-	}
-	_, err = w.exec(deleteSessions, user.Bytes())
 	return err
 }
 

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"plaza/id"
 	"plaza/social"
 )
 
@@ -14,6 +15,7 @@ var (
 	session       = define(`SELECT user, expires_at FROM sessions WHERE token_hash = ?`)
 	liveSessions  = define(`SELECT token_hash FROM sessions WHERE token_hash IN (SELECT unhex(value) FROM json_each(?)) AND expires_at >= ?`)
 	deleteSession = define(`DELETE FROM sessions WHERE token_hash = ?`)
+	sessionsOf    = define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ?`)
 )
 
 // InsertSession implements social.Sessions.
@@ -74,4 +76,26 @@ func (s *Store) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.
 		}
 		return w.append(e)
 	})
+}
+
+// EndSessions implements social.Sessions.
+func (s *Store) EndSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
+	return s.update(ctx, func(w *work) error { return w.endSessions(user, keep) })
+}
+
+func (w *work) endSessions(user social.UserID, keep [32]byte) error {
+	tokens, err := all(w, sessionsOf, scanHash, user.Bytes(), keep[:])
+	if err != nil {
+		return err
+	}
+	for _, token := range tokens {
+		if _, err := w.exec(deleteSession, token[:]); err != nil {
+			return err
+		}
+		e := social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventSessionEnded, Actor: user, Session: token}
+		if err := w.append(e); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -25,6 +25,7 @@ var (
 	userExists     = define(`SELECT 1 FROM users WHERE id = ?`)
 	anyUser        = define(`SELECT EXISTS (SELECT 1 FROM users WHERE name_order > '')`)
 	passwordHash   = define(`SELECT id, password_hash FROM users WHERE handle = ?`)
+	setPassword    = define(`UPDATE users SET password_hash = ? WHERE id = ? AND handle = ? AND password_hash = ?`)
 	countFollowers = define(`UPDATE users SET followers_count = followers_count + ? WHERE id = ?`)
 	countFollowing = define(`UPDATE users SET following_count = following_count + ? WHERE id = ?`)
 )
@@ -188,6 +189,23 @@ func (s *Store) PasswordHash(ctx context.Context, handle string) (user social.Us
 		return known(w.row(passwordHash, []any{into(&user.ID), &hash}, handle))
 	})
 	return user, hash, err
+}
+
+// SetPassword implements social.Users.
+func (s *Store) SetPassword(ctx context.Context, c social.PasswordChange) error {
+	return s.update(ctx, func(w *work) error {
+		if err := w.refuseDeleted(c.User, social.ErrNotFound); err != nil {
+			return err
+		}
+		rows, err := w.exec(setPassword, c.To, c.User.Bytes(), c.Handle, c.From)
+		if err != nil {
+			return err
+		}
+		if rows == 0 {
+			return social.ErrNotFound
+		}
+		return w.endSessions(c.User, c.Keep)
+	})
 }
 
 // requireUser returns social.ErrNotFound unless the user exists.

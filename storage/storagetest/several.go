@@ -141,6 +141,10 @@ func (all *several) FindProfilesOf(ctx context.Context, users []social.UserID, w
 	return all.next().FindProfilesOf(ctx, users, where)
 }
 
+func (all *several) SetPassword(ctx context.Context, change social.PasswordChange) error {
+	return all.next().SetPassword(ctx, change)
+}
+
 // The calls of social.Sessions.
 
 func (all *several) InsertSession(ctx context.Context, s social.Session) error {
@@ -157,6 +161,10 @@ func (all *several) LiveSessions(ctx context.Context, tokenHashes [][32]byte, no
 
 func (all *several) DeleteSession(ctx context.Context, tokenHash [32]byte, e social.Event) error {
 	return all.next().DeleteSession(ctx, tokenHash, e)
+}
+
+func (all *several) EndSessions(ctx context.Context, user social.UserID, keep [32]byte) error {
+	return all.next().EndSessions(ctx, user, keep)
 }
 
 // The calls of social.Circles.

@@ -302,6 +302,9 @@ var sessionCases = []testCase{
 	{"SessionsExpire", sessionsExpire},
 	{"LiveSessionsExistAndAreValid", liveSessionsExistAndAreValid},
 	{"DeleteSessionEndsOneSession", deleteSessionEndsOneSession},
+	{"EndSessionsKeepsOne", endSessionsKeepsOne},
+	{"SetPasswordEndsOtherSessions", setPasswordEndsOtherSessions},
+	{"SetPasswordNeedsTheOldHash", setPasswordNeedsTheOldHash},
 }
 
 func sessionFor(user person, token byte, expires time.Time) social.Session {
@@ -388,4 +391,90 @@ func deleteSessionEndsOneSession(w *world) {
 	}
 	_, err := w.Session(w.ctx, other.TokenHash, now())
 	w.ok(err, "the other session of the same user")
+}
+
+// insertSessions inserts sessions with these tokens.
+func (w *world) insertSessions(user social.UserID, tokens ...byte) {
+	w.t.Helper()
+	for _, token := range tokens {
+		s := social.Session{TokenHash: [32]byte{token}, User: user, ExpiresAt: now().Add(time.Hour)}
+		w.ok(w.InsertSession(w.ctx, s), "InsertSession")
+	}
+}
+
+// mustEnd checks that sessions with these tokens, and no others, have ended with an event since the
+// tail began.
+func (w *world) mustEnd(since *tail, tokens ...byte) {
+	w.t.Helper()
+	ended, want := [][32]byte{}, [][32]byte{}
+	for _, e := range since.rest() {
+		if e.Kind == social.EventSessionEnded {
+			ended = append(ended, e.Session)
+		}
+	}
+	for _, token := range tokens {
+		want = append(want, [32]byte{token})
+		_, err := w.Session(w.ctx, [32]byte{token}, now())
+		w.fails(err, social.ErrNotFound, "session %d", token)
+	}
+	slices.SortFunc(ended, compareHashes)
+	w.same(ended, want, "the sessions that events report")
+}
+
+func (w *world) mustBeValid(tokens ...byte) {
+	w.t.Helper()
+	for _, token := range tokens {
+		_, err := w.Session(w.ctx, [32]byte{token}, now())
+		w.ok(err, "session %d", token)
+	}
+}
+
+func endSessionsKeepsOne(w *world) {
+	ada, ben := w.user(), w.user()
+	w.insertSessions(ada.ID, 1, 2, 3)
+	w.insertSessions(ben.ID, 4)
+	tail := w.tail()
+	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{2}), "EndSessions")
+	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{2}), "EndSessions again")
+	w.mustEnd(tail, 1, 3)
+	w.mustBeValid(2, 4)
+	tail = w.tail()
+	w.ok(w.EndSessions(w.ctx, ada.ID, [32]byte{}), "EndSessions of all")
+	w.mustEnd(tail, 2)
+	w.mustBeValid(4)
+}
+
+func setPasswordEndsOtherSessions(w *world) {
+	u := newUser()
+	w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
+	w.insertSessions(u.User.ID, 1, 2, 3)
+	w.insertSessions(w.user().ID, 4)
+	tail := w.tail()
+	change := social.PasswordChange{User: u.User.ID, Handle: u.User.Handle, From: u.PasswordHash, To: "another", Keep: [32]byte{3}}
+	w.ok(w.SetPassword(w.ctx, change), "SetPassword")
+	w.mustEnd(tail, 1, 2)
+	w.mustBeValid(3, 4)
+	user, hash, err := w.PasswordHash(w.ctx, u.User.Handle)
+	w.ok(err, "PasswordHash")
+	w.same(user, u.User.ID, "PasswordHash's user")
+	w.same(hash, "another", "the hash")
+}
+
+func setPasswordNeedsTheOldHash(w *world) {
+	u := newUser()
+	w.ok(w.InsertUser(w.ctx, u, event(social.EventUserSignedUp)), "InsertUser")
+	w.insertSessions(u.User.ID, 1)
+	tail := w.tail()
+	change := social.PasswordChange{User: u.User.ID, Handle: u.User.Handle, From: "not this", To: "another"}
+	w.fails(w.SetPassword(w.ctx, change), social.ErrNotFound, "SetPassword of another hash")
+	change.From, change.User = u.PasswordHash, w.user().ID
+	w.fails(w.SetPassword(w.ctx, change), social.ErrNotFound, "SetPassword of another user")
+	w.mustEnd(tail)
+	w.mustBeValid(1)
+	_, hash, err := w.PasswordHash(w.ctx, u.User.Handle)
+	w.ok(err, "PasswordHash")
+	w.same(hash, u.PasswordHash, "the hash")
+	change.User = u.User.ID
+	w.ok(w.DeleteUser(w.ctx, u.User.ID, event(social.EventUserDeleted)), "DeleteUser")
+	w.fails(w.SetPassword(w.ctx, change), social.ErrNotFound, "SetPassword of a deleted user")
 }

@@ -291,6 +291,8 @@ func (w *world) inputFields() map[string][]bad {
 		"EditCommentInput.commentId":            comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
 		"EditCommentInput.text":                 text(10_000),
 		"DeleteCommentInput.commentId":          comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
+		"ChangePasswordInput.currentPassword":   values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
+		"ChangePasswordInput.newPassword":       password(),
 		"DeleteAccountInput.password":           values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
 		"DeleteAllMyCommentsInput.confirm":      values("INVALID", false),
 		"CreateAdvertiserInput.name":            line(100),
@@ -568,6 +570,7 @@ func (w *world) inputs() map[string][]map[string]any {
 		"editComment":      {{"commentId": w.ids["comment"], "text": "new"}},
 		"deleteComment":    {{"commentId": w.ids["comment"]}},
 
+		"changePassword":      {{"currentPassword": "password of ada", "newPassword": "password of ada"}},
 		"deleteAccount":       {{"password": "password of ada"}},
 		"deleteAllMyComments": {{"confirm": true}},
 		"recordAdImpression":  {{"token": "a token"}},
