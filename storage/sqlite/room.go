@@ -20,6 +20,7 @@ const (
 	// enoughRoom is how many bytes must be free before a full disk counts as usable again: enough
 	// for many small writes.
 	enoughRoom = 1 << 20
+	dropRoom   = `DROP TABLE IF EXISTS room`
 )
 
 // isNoRoom says whether a write failed because the disk was full, or the file may not grow.
@@ -30,7 +31,7 @@ func isNoRoom(err error) bool {
 // note turns the error of a write into ErrNoRoom if the disk is full, and logs that once. SQLite
 // usually reports an I/O error without its cause, so note checks the disk.
 func (s *Store) note(ctx context.Context, err error) error {
-	if errors.Is(err, sqlite3.IOERR) && !errors.Is(err, social.ErrNoRoom) && (s.full.Load() || isNoRoom(s.tryRoom())) {
+	if errors.Is(err, sqlite3.IOERR) && !errors.Is(err, social.ErrNoRoom) && (s.full.Load() || isNoRoom(s.writeFile())) {
 		err = fmt.Errorf("%w: %w", social.ErrNoRoom, err)
 	}
 	if errors.Is(err, social.ErrNoRoom) && !s.full.Swap(true) {
@@ -39,26 +40,59 @@ func (s *Store) note(ctx context.Context, err error) error {
 	return err
 }
 
-// watchRoom waits until a full disk has room again, or ctx ends.
+// watchRoom checks until ctx ends whether a full disk has room again. It begins by removing what a
+// server that was killed during such a check left.
 func (s *Store) watchRoom(ctx context.Context) {
+	_ = s.note(ctx, s.writeRoom(ctx, dropRoom)) // the next check removes it too
 	look := time.NewTicker(lookForRoomEvery)
 	defer look.Stop()
 	for {
 		select {
 		case <-look.C:
+			s.lookForRoom(ctx)
 		case <-ctx.Done():
 			return
-		}
-		if s.full.Load() && s.tryRoom() == nil {
-			s.full.Store(false)
-			s.logger.InfoContext(ctx, "the disk has room again", "database", s.path)
 		}
 	}
 }
 
-// tryRoom writes enoughRoom bytes to a file next to the database, and removes the file. The bytes
-// are random, so that the file system cannot compress them.
-func (s *Store) tryRoom() error {
+// lookForRoom lets writes count as possible again if the last one found the disk full and the
+// database can grow now.
+func (s *Store) lookForRoom(ctx context.Context) {
+	if s.full.Load() && s.grow(ctx) == nil {
+		s.full.Store(false)
+		s.logger.InfoContext(ctx, "the disk has room again", "database", s.path)
+	}
+}
+
+// grow commits enoughRoom bytes to the database, and then removes them. A file next to the database
+// would prove less: a quota, or a limit on the size of one file or on the number of pages, can stop
+// the database while the disk has space.
+func (s *Store) grow(ctx context.Context) error {
+	return errors.Join(
+		s.writeRoom(ctx, dropRoom, fmt.Sprintf(`CREATE TABLE room AS SELECT zeroblob(%d) AS bytes`, enoughRoom)),
+		s.writeRoom(ctx, dropRoom),
+	)
+}
+
+// writeRoom runs statements in one transaction, without note, which grow's errors must not reach:
+// the disk already counts as full.
+func (s *Store) writeRoom(ctx context.Context, statements ...string) error {
+	_, err := s.writer.run(ctx, func(w *work) error {
+		for _, statement := range statements {
+			if _, err := w.tx.ExecContext(ctx, statement); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return err
+}
+
+// writeFile writes enoughRoom bytes to a file next to the database, and removes the file. Its error
+// says why SQLite could not write. The bytes are random, so that the file system cannot compress
+// them.
+func (s *Store) writeFile() error {
 	s.roomMu.Lock() // a caller must not remove another caller's file
 	defer s.roomMu.Unlock()
 	path := s.path + ".room"

@@ -52,6 +52,10 @@ func TestAFullFile(t *testing.T) {
 	if _, err := s.Users(t.Context(), []social.UserID{{ID: id.New()}}); err != nil {
 		t.Errorf("a read: %v", err)
 	}
+	s.lookForRoom(t.Context())
+	if err := s.Ping(t.Context()); !errors.Is(err, social.ErrNoRoom) {
+		t.Errorf("Ping after a look at a file that still cannot grow: %v", err)
+	}
 	limit(1 << 30)
 	ctx, stop := context.WithCancel(t.Context())
 	worked := make(chan struct{})
@@ -60,6 +64,11 @@ func TestAFullFile(t *testing.T) {
 	testtime.Eventually(t, "room", func() bool { return s.Ping(t.Context()) == nil })
 	if err := write(); err != nil {
 		t.Errorf("a write with room: %v", err)
+	}
+	var left int
+	err = s.writer.db.QueryRowContext(t.Context(), `SELECT count(*) FROM sqlite_schema WHERE name = 'room'`).Scan(&left)
+	if err != nil || left > 0 {
+		t.Errorf("the check leaves %d tables: %v", left, err)
 	}
 }
 
