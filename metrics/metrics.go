@@ -148,7 +148,7 @@ func (m *Metrics) AroundOperations(ctx context.Context, next graphql.OperationHa
 			return response
 		}
 		first = false
-		code := m.operations.codeOf(ctx, cmp.Or(response, &graphql.Response{}))
+		code := m.CodeOf(ctx, response)
 		m.operations.count(kind, op.Operation.Name, code)
 		if kind != ast.Subscription {
 			m.durations.WithLabelValues(string(kind), outcome(code)).Observe(time.Since(start).Seconds())
@@ -163,9 +163,15 @@ func (m *Metrics) AroundResponses(ctx context.Context, next graphql.ResponseHand
 	response := next(ctx)
 	op := graphql.GetOperationContext(ctx)
 	if op.Operation.Operation == ast.Subscription && response != nil && len(response.Errors) > 0 {
-		m.operations.count(ast.Subscription, op.Operation.Name, m.operations.codeOf(ctx, response))
+		m.operations.count(ast.Subscription, op.Operation.Name, m.CodeOf(ctx, response))
 	}
 	return response
+}
+
+// CodeOf returns how an operation ended: OK, or the code of its first error or userError. INTERNAL
+// takes precedence, and an undeclared code is OTHER. A nil response has no errors.
+func (m *Metrics) CodeOf(ctx context.Context, response *graphql.Response) string {
+	return m.operations.codeOf(ctx, cmp.Or(response, &graphql.Response{}))
 }
 
 func outcome(code string) string {

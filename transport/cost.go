@@ -1,9 +1,11 @@
 package transport
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
@@ -24,6 +26,15 @@ type Cost struct {
 	// Maximum is Limits.MaxCost: a higher Requested is rejected as QUERY_TOO_COMPLEX.
 	Maximum int `json:"maximumQueryCost"`
 }
+
+// CostOf returns the requested cost of the operation that ctx belongs to.
+func CostOf(ctx context.Context) int {
+	cost, _ := graphql.GetOperationContext(ctx).Stats.GetExtension(costExtension).(int)
+	return cost
+}
+
+// costExtension is where an operation's statistics have its cost.
+const costExtension = "plaza.cost"
 
 const (
 	maxCost              = math.MaxInt32 // products of two stay within int64

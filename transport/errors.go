@@ -23,6 +23,9 @@ const (
 	// it. Of a @oneOf input without exactly one field, extensions.argument names the place, as in
 	// "input.content".
 	CodeValidationFailed = "GRAPHQL_VALIDATION_FAILED"
+	// CodeIntrospectionDisabled: the document asks for __schema or __type, and
+	// [Limits.NoIntrospection] forbids that.
+	CodeIntrospectionDisabled = "INTROSPECTION_DISABLED"
 	// CodeQueryTooComplex: one of [Limits] is exceeded; extensions.limit names it.
 	CodeQueryTooComplex = "QUERY_TOO_COMPLEX"
 	// CodePayloadTooLarge: the request body exceeds [Options.MaxBodyBytes]. HTTP status 413.
@@ -60,7 +63,7 @@ func newError(code, format string, args ...any) *gqlerror.Error {
 // Codes returns the codes with which requests are rejected before they run.
 func Codes() []string {
 	return []string{
-		CodeUnauthenticated, CodeForbidden, CodeBadUserInput, CodeParseFailed, CodeValidationFailed, CodeQueryTooComplex, CodePayloadTooLarge,
+		CodeUnauthenticated, CodeForbidden, CodeBadUserInput, CodeParseFailed, CodeValidationFailed, CodeIntrospectionDisabled, CodeQueryTooComplex, CodePayloadTooLarge,
 		CodeMethodNotAllowed, CodeNotAcceptable, CodeUnsupportedMediaType, CodeRateLimited, CodeTimeout, CodeUnavailable, CodeInternal,
 	}
 }

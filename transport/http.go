@@ -205,7 +205,7 @@ func (s *Server) refuse(w http.ResponseWriter, r *http.Request, status int, err 
 	if status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "1") // seconds
 	}
-	s.options.Refused(errorCode(err))
+	s.options.Refused(r.Context(), errorCode(err))
 	media, ok := negotiate(r.Header.Values("Accept"))
 	if !ok {
 		media = mediaJSON

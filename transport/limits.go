@@ -36,6 +36,8 @@ type Limits struct {
 	// DefaultListSize is the assumed length of a list of objects that has no size argument. Default
 	// 10.
 	DefaultListSize int
+	// NoIntrospection rejects __schema and __type, not __typename.
+	NoIntrospection bool
 }
 
 // introspectionDepth is enough for every GraphiQL's introspection query; the validator bounds how
@@ -64,7 +66,7 @@ func setDefault[T comparable](option *T, value T) {
 
 // check measures an unvalidated document against the limits.
 func (l Limits) check(doc *ast.QueryDocument) *gqlerror.Error {
-	total, err := measure(doc)
+	total, err := measure(doc, !l.NoIntrospection)
 	if err != nil {
 		return err
 	}
@@ -108,8 +110,9 @@ func saturatingAdd(a, b int) int { return min(a+b, math.MaxInt32) }
 
 // measurer walks each fragment once, however often it is spread.
 type measurer struct {
-	fragments map[string]*fragmentExtent
-	err       *gqlerror.Error
+	introspection bool // whether it is allowed
+	fragments     map[string]*fragmentExtent
+	err           *gqlerror.Error
 }
 
 type fragmentExtent struct {
@@ -128,8 +131,8 @@ const (
 
 // measure adds up all operations, and the fragments that no operation uses: validation walks those
 // too.
-func measure(doc *ast.QueryDocument) (extent, *gqlerror.Error) {
-	m := measurer{fragments: make(map[string]*fragmentExtent, len(doc.Fragments))}
+func measure(doc *ast.QueryDocument, introspection bool) (extent, *gqlerror.Error) {
+	m := measurer{introspection: introspection, fragments: make(map[string]*fragmentExtent, len(doc.Fragments))}
 	for _, fragment := range doc.Fragments {
 		if _, duplicate := m.fragments[fragment.Name]; !duplicate { // the validator reports it
 			m.fragments[fragment.Name] = &fragmentExtent{definition: fragment}
@@ -171,6 +174,9 @@ func (m *measurer) selections(set ast.SelectionSet) extent {
 func (m *measurer) field(field *ast.Field) extent {
 	inside := m.selections(field.SelectionSet)
 	inside.depth++
+	if isIntrospection(field.Name) && !m.introspection {
+		m.fail(newError(CodeIntrospectionDisabled, "this server answers no introspection: %s", field.Name))
+	}
 	if isIntrospection(field.Name) && inside.depth <= introspectionDepth {
 		inside.depth = 1
 	}

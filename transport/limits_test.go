@@ -264,7 +264,7 @@ func FuzzLimits(f *testing.F) {
 		if refused != nil {
 			return
 		}
-		total, refused := measure(doc)
+		total, refused := measure(doc, true)
 		if refused != nil {
 			return
 		}

@@ -48,7 +48,7 @@ func (s *Server) prepare(ctx context.Context, req *request) (*operation, gqlerro
 		}
 	}
 	if len(errs) > 0 {
-		s.options.Refused(errorCode(errs[0]))
+		s.options.Refused(ctx, errorCode(errs[0]))
 	}
 	return op, errs
 }
@@ -78,6 +78,7 @@ func (s *Server) check(ctx context.Context, req *request) (*operation, gqlerror.
 		return nil, gqlerror.List{err}
 	}
 	cost := s.options.Limits.costOf(opCtx.Operation, opCtx.Variables)
+	opCtx.Stats.SetExtension(costExtension, cost.Requested)
 	op := &operation{context: opCtx, cost: &cost}
 	if cost.Requested > cost.Maximum {
 		return op, gqlerror.List{tooComplex("cost", cost.Requested, cost.Maximum)}

@@ -55,7 +55,7 @@ type Options struct {
 
 	// Refused is called with the code of each request or operation that is rejected before it runs.
 	// It may be called from many goroutines. Default: none.
-	Refused func(code string)
+	Refused func(ctx context.Context, code string)
 
 	// CachedDocuments is how many parsed and validated documents are kept, least recently used out
 	// first. Default 500. Queries over 16 KiB are not kept.
@@ -103,7 +103,7 @@ func (o Options) withDefaults() Options {
 		panic("transport: Options.ErrorPresenter and Options.Recover are required")
 	}
 	if o.Refused == nil {
-		o.Refused = func(string) {}
+		o.Refused = func(context.Context, string) {}
 	}
 	if o.Arrive == nil {
 		o.Arrive = func(context.Context) []Quota { return nil }

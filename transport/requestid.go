@@ -3,7 +3,14 @@ package transport
 import (
 	"context"
 	"crypto/rand"
+	"net/http"
+	"regexp"
 )
+
+const requestIDHeader = "X-Request-Id"
+
+// acceptableID is what a proxy may choose as a request's id.
+var acceptableID = regexp.MustCompile(`^[A-Za-z0-9_.:+/=-]{1,128}$`)
 
 type requestIDKey struct{}
 
@@ -14,7 +21,27 @@ func RequestID(ctx context.Context) string {
 	return id
 }
 
-func withRequestID(ctx context.Context) (context.Context, string) {
-	id := rand.Text()
-	return context.WithValue(ctx, requestIDKey{}, id), id
+// Identify gives requests their ids before next handles them, so that what surrounds a [Server] can
+// use them too. A request keeps the id in its X-Request-Id header if that has 1 to 128 letters,
+// digits or characters of _.:+/=-; otherwise it gets a random one.
+func Identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { next.ServeHTTP(w, identified(w, r)) })
+}
+
+// identified returns the request with its id, which the response will carry.
+func identified(w http.ResponseWriter, r *http.Request) *http.Request {
+	if RequestID(r.Context()) != "" {
+		return r
+	}
+	id := r.Header.Get(requestIDHeader)
+	if !acceptableID.MatchString(id) {
+		id = rand.Text()
+	}
+	w.Header().Set(requestIDHeader, id)
+	return r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id))
+}
+
+// withRequestID gives a socket's operation an id of its own.
+func withRequestID(ctx context.Context) context.Context {
+	return context.WithValue(ctx, requestIDKey{}, rand.Text())
 }

@@ -82,10 +82,9 @@ func newExecutor(es graphql.ExecutableSchema, options Options, aroundOperations 
 
 // ServeHTTP answers one HTTP request, or opens a websocket, which goes on after it has returned.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	ctx, id := withRequestID(graphql.StartOperationTrace(r.Context()))
-	r = r.WithContext(ctx)
+	r = identified(w, r)
+	r = r.WithContext(graphql.StartOperationTrace(r.Context()))
 	header := w.Header()
-	header.Set("X-Request-Id", id)
 	header.Set("X-Content-Type-Options", "nosniff")
 	header.Set("Cache-Control", "no-store")
 	header.Add("Vary", "Accept")

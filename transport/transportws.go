@@ -53,7 +53,7 @@ func (k *socket) initialise(m *message) {
 	defer cancel()
 	authenticated, failure := k.server.authenticate(ctx, k.authorization)
 	if failure != nil {
-		k.server.options.Refused(errorCode(failure))
+		k.server.options.Refused(ctx, errorCode(failure))
 		k.protocol.rejected(k, failure)
 		k.refuseIdentity(failure)
 		return
@@ -110,7 +110,7 @@ func (k *socket) subscribe(m *message) {
 	case socketClosing:
 	case tooManyOperations:
 		err := newError(CodeRateLimited, "more than %d concurrent operations on this socket", k.server.options.MaxSocketOperations)
-		k.server.options.Refused(CodeRateLimited)
+		k.server.options.Refused(k.ctx, CodeRateLimited)
 		k.send(nil, false, k.protocol.errors(id, gqlerror.List{err}))
 	}
 }
@@ -168,7 +168,7 @@ func (k *socket) forget(op *socketOperation) {
 
 // run is the goroutine of an operation.
 func (k *socket) run(op *socketOperation, req *request) {
-	ctx, _ := withRequestID(graphql.StartOperationTrace(op.ctx))
+	ctx := withRequestID(graphql.StartOperationTrace(op.ctx))
 	defer k.leave(op)
 	defer func() {
 		if value := recover(); value != nil {
@@ -176,14 +176,14 @@ func (k *socket) run(op *socketOperation, req *request) {
 		}
 	}()
 	if limited := k.server.arrive(ctx); limited != nil {
-		k.server.options.Refused(CodeRateLimited)
+		k.server.options.Refused(k.ctx, CodeRateLimited)
 		k.fail(op, gqlerror.List{limited})
 		return
 	}
 	// The token may have been revoked since the last operation.
 	authenticated, failure := k.server.authenticate(ctx, k.authorization)
 	if failure != nil {
-		k.server.options.Refused(errorCode(failure))
+		k.server.options.Refused(ctx, errorCode(failure))
 		k.failIdentity(op, failure)
 		return
 	}

@@ -46,6 +46,7 @@ func clickHandler(service *ads.Service, from *proxies, logger *slog.Logger) http
 			refuseClick(w, r, logger, err)
 			return
 		}
+		w.Header().Del("Referrer-Policy")              // the landing page may see which site it was reached from
 		http.Redirect(w, r, landing, http.StatusFound) // the page in the token, whose signature was checked
 	}
 }

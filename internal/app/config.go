@@ -21,16 +21,20 @@ type NewsAds = resolvers.NewsAds
 // Config configures a server. Only Addr is required: by default no other web origin may use the
 // API, and news has no ads.
 type Config struct {
-	Addr           string         // to listen on, as host:port
-	PublicURL      string         // where clients reach the server; "" for http:// and the address
-	AllowedOrigins []string       // web origins whose pages may use the API; "*" for all
-	MetricsAddr    string         // to serve metrics on, as host:port; "" for none
-	BehindProxy    bool           // the last entry of X-Forwarded-For is the client's address
-	TrustedProxies []netip.Prefix // whose entries in X-Forwarded-For are believed
-	RateLimits     bool           // limit what each client, user and token may use
-	NewsAds        NewsAds
-	Demo           bool   // fill the database with a community, and keep it active
-	Version        string // for the log
+	Addr            string         // to listen on, as host:port
+	PublicURL       string         // where clients reach the server; "" for http:// and the address
+	AllowedOrigins  []string       // web origins whose pages may use the API; "*" for all
+	MetricsAddr     string         // to serve metrics on, as host:port; "" for none
+	BehindProxy     bool           // the last entry of X-Forwarded-For is the client's address
+	TrustedProxies  []netip.Prefix // whose entries in X-Forwarded-For are believed
+	RateLimits      bool           // limit what each client, user and token may use
+	NewsAds         NewsAds
+	NoGraphiQL      bool          // serve no page to explore the API
+	NoIntrospection bool          // do not tell clients the schema
+	AccessLog       bool          // log each request and operation
+	SlowOperation   time.Duration // warn of queries and mutations that take longer; 0: never
+	Demo            bool          // fill the database with a community, and keep it active
+	Version         string        // for the log
 
 	// LastCall is called when a server shuts down and is no longer ready, before it stops
 	// listening. It returns when proxies have had time to notice. Nil: return immediately.
@@ -45,7 +49,7 @@ func (c *Config) cors() *cors.Cors {
 	return cors.New(cors.Options{
 		AllowedOrigins: c.origins(),
 		AllowedMethods: []string{http.MethodGet, http.MethodPost},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept", "X-Request-Id", "Traceparent"},
 		ExposedHeaders: []string{"X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After"},
 		MaxAge:         600,
 	})

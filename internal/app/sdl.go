@@ -22,7 +22,6 @@ func sdlHandler() http.Handler {
 		h.Set("Content-Type", "text/plain; charset=utf-8") // browsers show this type
 		h.Set("Cache-Control", "no-cache")
 		h.Set("ETag", etag)
-		h.Set("X-Content-Type-Options", "nosniff")
 		http.ServeContent(w, r, "", time.Time{}, strings.NewReader(resolvers.SDL()))
 	})
 }

@@ -19,6 +19,7 @@ import (
 	"plaza/ads"
 	"plaza/demo"
 	"plaza/fault"
+	"plaza/internal/accesslog"
 	"plaza/live"
 	"plaza/metrics"
 	"plaza/resolvers"
@@ -64,6 +65,7 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
 	})
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
+	logging := s.accessLog()
 	resolver := &resolvers.Resolver{
 		Social: s.social, Ads: s.ads, Hub: s.Hub, Logger: slog.Default(), NewsAds: c.NewsAds, LoaderWait: c.LoaderWait,
 		ClickURL:  strings.TrimSuffix(c.PublicURL, "/") + clickPath,
@@ -78,8 +80,9 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 		SignedOut:        resolvers.SignedOut,
 		Authenticate:     resolver.Authenticate,
 		SessionKey:       resolvers.SessionKey,
-		Refused:          s.Metrics.Refused,
-		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, resolver.OperationLoaders},
+		Refused:          func(ctx context.Context, code string) { s.Metrics.Refused(code); logging.Refused(ctx, code) },
+		Limits:           transport.Limits{NoIntrospection: c.NoIntrospection},
+		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, logging.AroundOperations, resolver.OperationLoaders},
 		AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
 		ErrorPresenter:   resolver.PresentError,
 		Recover:          resolver.Recover,
@@ -87,7 +90,9 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 	})
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", c.cors().Handler(compressed(from.note(s.visits.note(s.GraphQL)))))
-	mux.Handle(sdlPath, c.cors().Handler(getOnly(compressed(sdlHandler()))))
+	if !c.NoIntrospection {
+		mux.Handle(sdlPath, c.cors().Handler(getOnly(compressed(sdlHandler()))))
+	}
 	mux.Handle(clickPath+"{token}", clickHandler(s.ads, from, slog.Default()))
 	mux.Handle(impressionPath+"{token}", recordingHandler(s.ads.RecordImpression, slog.Default()))
 	mux.Handle(conversionPath+"{token}", recordingHandler(s.ads.RecordConversion, slog.Default()))
@@ -97,9 +102,34 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 	if community != nil {
 		mux.Handle(demo.PicturesPath, demo.Pictures())
 	}
-	mux.Handle("/", web.GraphiQL(pageOf(community)))
-	s.Handler = s.Metrics.Requests(s.lettingGo(mux))
+	mux.Handle("/", s.page())
+	s.Handler = logging.Around(s.Metrics.Requests(s.lettingGo(guarded(mux))))
 	return s
+}
+
+// page is what browsers find at /: GraphiQL, unless it is switched off.
+func (s *Server) page() http.Handler {
+	if s.config.NoGraphiQL {
+		return http.NotFoundHandler()
+	}
+	return web.GraphiQL(pageOf(s.community))
+}
+
+// accessLog logs requests as the configuration says.
+func (s *Server) accessLog() *accesslog.Log {
+	return &accesslog.Log{
+		Logger: slog.Default(), Requests: s.config.AccessLog, Slow: s.config.SlowOperation,
+		Viewer: viewerIn, CodeOf: s.Metrics.CodeOf,
+	}
+}
+
+// viewerIn returns the id of ctx's user as the API shows it; "" if signed out.
+func viewerIn(ctx context.Context) string {
+	user := resolvers.SessionUser(ctx)
+	if user.IsZero() {
+		return ""
+	}
+	return user.String()
 }
 
 // compressed answers with gzip even if a client also offers zstd, because some clients offer zstd

@@ -25,6 +25,10 @@ type serveCommand struct {
 	RateLimits     string         `help:"Whether to limit what each address, token and user may use: on or off." env:"PLAZA_RATE_LIMITS" name:"rate-limits" default:"on" enum:"on,off"`
 	NewsAds        zoneFlag       `help:"Let news carry ads of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
 	NewsAdsEvery   int            `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
+	GraphiQL       string         `help:"Whether to serve GraphiQL at /: on or off." env:"PLAZA_GRAPHIQL" name:"graphiql" default:"on" enum:"on,off"`
+	Introspection  string         `help:"Whether clients may ask for the schema, by introspection or at /schema.graphql: on or off. GraphiQL then completes and documents nothing." env:"PLAZA_INTROSPECTION" default:"on" enum:"on,off"`
+	AccessLog      string         `help:"Whether to log each request and operation: on or off." env:"PLAZA_ACCESS_LOG" name:"access-log" default:"off" enum:"on,off"`
+	SlowOperation  time.Duration  `help:"Log a warning of queries and mutations that take longer; 0: never." env:"PLAZA_SLOW_OPERATION" name:"slow-operation" default:"5s" placeholder:"TIME"`
 	DrainDelay     time.Duration  `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
 	EventRetention time.Duration  `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
 	Demo           bool           `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
@@ -63,6 +67,8 @@ func (c *serveCommand) check() error {
 		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
 	case c.DrainDelay < 0:
 		return errors.New("--drain-delay must not be negative")
+	case c.SlowOperation < 0:
+		return errors.New("--slow-operation must not be negative")
 	case c.EventRetention < social.MinEventRetention || c.EventRetention > maxEventRetention:
 		return fmt.Errorf("--event-retention (PLAZA_EVENT_RETENTION) must be from 1h to 87600h (ten years): %v is not", c.EventRetention)
 	}
@@ -93,6 +99,8 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 	return app.Run(ctx, func(ctx context.Context) (storage.Store, error) { return c.openStore(ctx, cli) }, app.Config{
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
+		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
+		AccessLog: c.AccessLog == "on", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },
 	})

@@ -1,0 +1,122 @@
+// Package accesslog logs each HTTP request and each GraphQL operation: what it was, what it cost,
+// and how it ended. It never logs variables, tokens, texts or addresses: a path is logged as its
+// route, and a GraphQL operation as its name.
+package accesslog
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"regexp"
+	"time"
+
+	"github.com/99designs/gqlgen/graphql"
+	"github.com/vektah/gqlparser/v2/ast"
+
+	"plaza/transport"
+)
+
+// maxName limits, in bytes, what clients choose and the log shows: names of operations and methods.
+const maxName = 64
+
+// Log is the access log of a server. Its methods may be called from many goroutines.
+type Log struct {
+	Logger   *slog.Logger
+	Requests bool                                            // log each request and operation
+	Slow     time.Duration                                   // warn of queries and mutations that take longer; 0: never
+	Viewer   func(context.Context) string                    // the signed-in user's id; "" if signed out
+	CodeOf   func(context.Context, *graphql.Response) string // how an operation ended
+}
+
+// Around logs the requests that next serves. A request to the GraphQL endpoint is one record
+// together with its operation; a websocket is one record when it opens, and one for each operation.
+func (l *Log) Around(next http.Handler) http.Handler {
+	if !l.Requests {
+		return transport.Identify(next)
+	}
+	return transport.Identify(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		began := time.Now()
+		record := &record{id: transport.RequestID(r.Context())}
+		counting := &counter{ResponseWriter: w}
+		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
+		defer func() { // also when a handler cuts the connection
+			l.Logger.LogAttrs(r.Context(), slog.LevelInfo, "request", identified(r.Context(), append([]slog.Attr{
+				slog.String("trace", traceOf(r)), slog.String("method", cut(r.Method)),
+				slog.String("route", r.Pattern), slog.Int("status", counting.statusFor(r)), slog.Int64("bytes", counting.bytes), since(began),
+			}, record.end()...))...)
+		}()
+		next.ServeHTTP(counting, r)
+	}))
+}
+
+// AroundOperations logs each operation; it is a graphql.OperationMiddleware. A subscription is
+// logged when it begins.
+func (l *Log) AroundOperations(ctx context.Context, next graphql.OperationHandler) graphql.ResponseHandler {
+	began, first := time.Now(), true
+	respond := next(ctx)
+	return func(ctx context.Context) *graphql.Response {
+		response := respond(ctx)
+		if first { // a query is asked for a second response
+			first = false
+			l.ran(ctx, began, response)
+		}
+		return response
+	}
+}
+
+func (l *Log) ran(ctx context.Context, began time.Time, response *graphql.Response) {
+	op := graphql.GetOperationContext(ctx).Operation
+	slow := l.Slow > 0 && time.Since(began) > l.Slow && op.Operation != ast.Subscription
+	if !slow && !l.Requests {
+		return
+	}
+	attrs := []slog.Attr{
+		slog.String("operation", cut(op.Name)), slog.String("type", string(op.Operation)), slog.Int("cost", transport.CostOf(ctx)),
+		slog.String("viewer", l.Viewer(ctx)), slog.String("code", l.CodeOf(ctx, response)),
+	}
+	if slow {
+		l.Logger.LogAttrs(ctx, slog.LevelWarn, "slow operation", identified(ctx, append(attrs, since(began)))...)
+	}
+	if l.Requests && !recordOf(ctx).add(attrs...) {
+		l.Logger.LogAttrs(ctx, slog.LevelInfo, "operation", identified(ctx, append(attrs, since(began)))...)
+	}
+}
+
+// Refused logs the code of a request or operation that was rejected before it ran.
+func (l *Log) Refused(ctx context.Context, code string) {
+	refused := slog.String("code", code)
+	if l.Requests && !recordOf(ctx).add(refused) {
+		l.Logger.LogAttrs(ctx, slog.LevelInfo, "operation", identified(ctx, []slog.Attr{refused})...)
+	}
+}
+
+// identified puts the id of ctx's request before attrs, and leaves empty texts out.
+func identified(ctx context.Context, attrs []slog.Attr) []slog.Attr {
+	kept := []slog.Attr{slog.String("requestId", transport.RequestID(ctx))}
+	for _, attr := range attrs {
+		if !attr.Value.Equal(slog.StringValue("")) {
+			kept = append(kept, attr)
+		}
+	}
+	return kept
+}
+
+func since(began time.Time) slog.Attr {
+	const microsecond = 1000 // of the milliseconds, so that they have three decimals
+	return slog.Float64("ms", float64(time.Since(began).Microseconds())/microsecond)
+}
+
+func cut(name string) string { return name[:min(len(name), maxName)] }
+
+// traceparent is the header of the W3C's Trace Context, version 00 or later:
+// https://www.w3.org/TR/trace-context/#traceparent-header
+var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}`)
+
+// traceOf returns the id of the trace that a request belongs to; "" if it names none.
+func traceOf(r *http.Request) string {
+	found := traceparent.FindStringSubmatch(r.Header.Get("Traceparent"))
+	if found == nil {
+		return ""
+	}
+	return found[1]
+}
