@@ -26,6 +26,10 @@ const (
 	// CodeIntrospectionDisabled: the document asks for __schema or __type, and
 	// [Limits.NoIntrospection] forbids that.
 	CodeIntrospectionDisabled = "INTROSPECTION_DISABLED"
+	// CodePersistedQueryNotFound: no document has the id; send its text, with the id or without.
+	CodePersistedQueryNotFound = "PERSISTED_QUERY_NOT_FOUND"
+	// CodeQueryNotInSafelist: [Options.OnlyTrusted], and the document is not trusted.
+	CodeQueryNotInSafelist = "QUERY_NOT_IN_SAFELIST"
 	// CodeQueryTooComplex: one of [Limits] is exceeded; extensions.limit names it.
 	CodeQueryTooComplex = "QUERY_TOO_COMPLEX"
 	// CodePayloadTooLarge: the request body exceeds [Options.MaxBodyBytes]. HTTP status 413.
@@ -63,7 +67,7 @@ func newError(code, format string, args ...any) *gqlerror.Error {
 // Codes returns the codes with which requests are rejected before they run.
 func Codes() []string {
 	return []string{
-		CodeUnauthenticated, CodeForbidden, CodeBadUserInput, CodeParseFailed, CodeValidationFailed, CodeIntrospectionDisabled, CodeQueryTooComplex, CodePayloadTooLarge,
+		CodeUnauthenticated, CodeForbidden, CodeBadUserInput, CodeParseFailed, CodeValidationFailed, CodeIntrospectionDisabled, CodePersistedQueryNotFound, CodeQueryNotInSafelist, CodeQueryTooComplex, CodePayloadTooLarge,
 		CodeMethodNotAllowed, CodeNotAcceptable, CodeUnsupportedMediaType, CodeRateLimited, CodeTimeout, CodeUnavailable, CodeInternal,
 	}
 }

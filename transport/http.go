@@ -224,6 +224,10 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, media
 	}
 	status = limitStatus(w.Header(), status, a)
 	setQuotas(w.Header(), a.quotas)
+	if isPublic(r, a) && allowCaching(w, r, s.options.PublicMaxAge, head, a.data, tail) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
 	w.Header().Set("Content-Type", media+"; charset=utf-8")
 	w.Header().Set("Content-Length", strconv.Itoa(len(head)+len(a.data)+len(tail)))
 	w.WriteHeader(status)

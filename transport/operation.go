@@ -54,8 +54,12 @@ func (s *Server) prepare(ctx context.Context, req *request) (*operation, gqlerro
 }
 
 func (s *Server) check(ctx context.Context, req *request) (*operation, gqlerror.List) {
+	query, err := s.persisted.textOf(ctx, req)
+	if err != nil {
+		return nil, gqlerror.List{err}
+	}
 	opCtx := &graphql.OperationContext{
-		RawQuery:               req.Query,
+		RawQuery:               query,
 		OperationName:          req.OperationName,
 		Extensions:             req.Extensions,
 		RecoverFunc:            s.options.Recover,
@@ -64,10 +68,10 @@ func (s *Server) check(ctx context.Context, req *request) (*operation, gqlerror.
 	}
 	opCtx.Stats.OperationStart = graphql.GetStartTime(ctx)
 	var errs gqlerror.List
-	if opCtx.Doc, errs = s.document(ctx, req.Query, &opCtx.Stats); errs != nil {
+	if opCtx.Doc, errs = s.document(ctx, query, &opCtx.Stats); errs != nil {
 		return nil, errs
 	}
-	var err *gqlerror.Error
+	s.persisted.register(ctx, req)
 	if opCtx.Operation, err = selectOperation(opCtx.Doc, req.OperationName); err != nil {
 		return nil, gqlerror.List{err}
 	}

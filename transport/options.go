@@ -57,11 +57,19 @@ type Options struct {
 	// It may be called from many goroutines. Default: none.
 	Refused func(ctx context.Context, code string)
 
+	// TrustedDocuments are documents that clients can run by their ids: the keys, and "sha256:" with
+	// the hash of the text. With OnlyTrusted nothing else runs, and clients cannot register others.
+	TrustedDocuments map[string]string
+	OnlyTrusted      bool
 	// CachedDocuments is how many parsed and validated documents are kept, least recently used out
 	// first. Default 500. Queries over 16 KiB are not kept.
 	CachedDocuments int
 	// OperationTimeout ends queries and mutations, not subscriptions. Default 30 s.
 	OperationTimeout time.Duration
+
+	// PublicMaxAge is how long caches may keep what a signed-out client reads by GET, without asking
+	// again: what is deleted or hidden remains visible there as long. In whole seconds. Default 0.
+	PublicMaxAge time.Duration
 
 	// MaxBodyBytes bounds an HTTP request's body. Default 4 MiB.
 	MaxBodyBytes int64

@@ -12,7 +12,8 @@ import (
 
 // request is one GraphQL request, from whatever transport.
 type request struct {
-	Query         string
+	Query         string // "" if DocumentID names it
+	DocumentID    string // "" or the id of a document that was registered, or that Query registers
 	OperationName string
 	Variables     map[string]any
 	Extensions    map[string]any
@@ -25,7 +26,7 @@ func (e *shapeError) Error() string { return e.message }
 
 var errNotJSON = &shapeError{"the request is not valid JSON"}
 
-// parseRequest reads {query, operationName, variables, extensions}. Keys are case-sensitive, null
+// parseRequest reads {query, documentId, operationName, variables, extensions}. Keys are case-sensitive, null
 // counts as absent, unknown keys are ignored, numbers stay json.Number. The error is a *textError
 // or a *shapeError.
 func parseRequest(data []byte) (*request, error) {
@@ -42,9 +43,6 @@ func newRequest(members map[string]json.RawMessage) (*request, error) {
 	if req.Query, err = stringMember(members, "query"); err != nil {
 		return nil, err
 	}
-	if req.Query == "" {
-		return nil, &shapeError{`"query" is missing`}
-	}
 	if req.OperationName, err = stringMember(members, "operationName"); err != nil {
 		return nil, err
 	}
@@ -53,6 +51,12 @@ func newRequest(members map[string]json.RawMessage) (*request, error) {
 	}
 	if req.Extensions, err = objectMember(members, "extensions"); err != nil {
 		return nil, err
+	}
+	if req.DocumentID, err = documentID(members, req.Extensions); err != nil {
+		return nil, err
+	}
+	if req.Query == "" && req.DocumentID == "" {
+		return nil, &shapeError{`"query" is missing`}
 	}
 	return &req, nil
 }
@@ -65,7 +69,7 @@ func parseQueryString(raw string) (*request, error) {
 		return nil, &shapeError{"the query string is malformed"}
 	}
 	members := make(map[string]json.RawMessage, 4)
-	for _, name := range []string{"query", "operationName"} {
+	for _, name := range []string{"query", "operationName", "documentId"} {
 		value := values.Get(name)
 		if !utf8.ValidString(value) {
 			return nil, &textError{name}

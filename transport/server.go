@@ -32,6 +32,7 @@ type Server struct {
 	events    *executor.Executor // of streams: without AroundOperations
 	rules     *rules.Rules
 	documents graphql.Cache[*ast.QueryDocument]
+	persisted documents
 
 	upgrader websocket.Upgrader
 
@@ -57,6 +58,7 @@ func New(es graphql.ExecutableSchema, options Options) *Server {
 		events:    newExecutor(es, options, nil),
 		rules:     newRules(),
 		documents: lru.New[*ast.QueryDocument](options.CachedDocuments),
+		persisted: newDocuments(options),
 		sockets:   map[*socket]struct{}{},
 		sessions:  map[string]map[*socket]struct{}{},
 	}

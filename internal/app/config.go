@@ -29,12 +29,17 @@ type Config struct {
 	TrustedProxies  []netip.Prefix // whose entries in X-Forwarded-For are believed
 	RateLimits      bool           // limit what each client, user and token may use
 	NewsAds         NewsAds
-	NoGraphiQL      bool          // serve no page to explore the API
-	NoIntrospection bool          // do not tell clients the schema
-	AccessLog       bool          // log each request and operation
-	SlowOperation   time.Duration // warn of queries and mutations that take longer; 0: never
-	Demo            bool          // fill the database with a community, and keep it active
-	Version         string        // for the log
+	NoGraphiQL      bool // serve no page to explore the API
+	NoIntrospection bool // do not tell clients the schema
+	// TrustedDocuments are documents that clients can run by their ids, which are the keys; see
+	// ReadManifest. With OnlyTrusted nothing else runs.
+	TrustedDocuments map[string]string
+	OnlyTrusted      bool
+	PublicMaxAge     time.Duration // how long caches may keep what a signed-out client reads by GET
+	AccessLog        bool          // log each request and operation
+	SlowOperation    time.Duration // warn of queries and mutations that take longer; 0: never
+	Demo             bool          // fill the database with a community, and keep it active
+	Version          string        // for the log
 
 	// LastCall is called when a server shuts down and is no longer ready, before it stops
 	// listening. It returns when proxies have had time to notice. Nil: return immediately.

@@ -16,22 +16,25 @@ import (
 )
 
 type serveCommand struct {
-	Addr           string         `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
-	PublicURL      string         `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
-	AllowedOrigins []string       `help:"Web origins whose pages may use the API; * for all, which is safe because Plaza does not sign in by cookies." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
-	MetricsAddr    string         `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
-	BehindProxy    bool           `help:"All requests come through one proxy, which adds the client's address to X-Forwarded-For: count clicks on ads and rate limits by that. Where several proxies follow one another, use --trusted-proxy." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
-	TrustedProxies []netip.Prefix `help:"Addresses of proxies, as networks: each adds its client's address to X-Forwarded-For, which clicks on ads and rate limits count by. From others that header is ignored." env:"PLAZA_TRUSTED_PROXIES" name:"trusted-proxy" placeholder:"CIDR"`
-	RateLimits     string         `help:"Whether to limit what each address, token and user may use: on or off." env:"PLAZA_RATE_LIMITS" name:"rate-limits" default:"on" enum:"on,off"`
-	NewsAds        zoneFlag       `help:"Let news carry ads of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
-	NewsAdsEvery   int            `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
-	GraphiQL       string         `help:"Whether to serve GraphiQL at /: on or off." env:"PLAZA_GRAPHIQL" name:"graphiql" default:"on" enum:"on,off"`
-	Introspection  string         `help:"Whether clients may ask for the schema, by introspection or at /schema.graphql: on or off. GraphiQL then completes and documents nothing." env:"PLAZA_INTROSPECTION" default:"on" enum:"on,off"`
-	AccessLog      string         `help:"Whether to log each request and operation: on or off." env:"PLAZA_ACCESS_LOG" name:"access-log" default:"off" enum:"on,off"`
-	SlowOperation  time.Duration  `help:"Log a warning of queries and mutations that take longer; 0: never." env:"PLAZA_SLOW_OPERATION" name:"slow-operation" default:"5s" placeholder:"TIME"`
-	DrainDelay     time.Duration  `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
-	EventRetention time.Duration  `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
-	Demo           bool           `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
+	Addr             string         `help:"Address to listen on." env:"PLAZA_ADDR" default:"127.0.0.1:8080" placeholder:"HOST:PORT"`
+	PublicURL        string         `help:"Where clients reach this server; default: http:// and the address." env:"PLAZA_PUBLIC_URL" name:"public-url" placeholder:"URL"`
+	AllowedOrigins   []string       `help:"Web origins whose pages may use the API; * for all, which is safe because Plaza does not sign in by cookies." env:"PLAZA_ALLOWED_ORIGINS" name:"allowed-origin" default:"*" placeholder:"ORIGIN"`
+	MetricsAddr      string         `help:"Address to serve Prometheus' /metrics on, apart from the API; default: none." env:"PLAZA_METRICS_ADDR" name:"metrics-addr" placeholder:"HOST:PORT"`
+	BehindProxy      bool           `help:"All requests come through one proxy, which adds the client's address to X-Forwarded-For: count clicks on ads and rate limits by that. Where several proxies follow one another, use --trusted-proxy." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
+	TrustedProxies   []netip.Prefix `help:"Addresses of proxies, as networks: each adds its client's address to X-Forwarded-For, which clicks on ads and rate limits count by. From others that header is ignored." env:"PLAZA_TRUSTED_PROXIES" name:"trusted-proxy" placeholder:"CIDR"`
+	RateLimits       string         `help:"Whether to limit what each address, token and user may use: on or off." env:"PLAZA_RATE_LIMITS" name:"rate-limits" default:"on" enum:"on,off"`
+	NewsAds          zoneFlag       `help:"Let news carry ads of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
+	NewsAdsEvery     int            `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
+	GraphiQL         string         `help:"Whether to serve GraphiQL at /: on or off." env:"PLAZA_GRAPHIQL" name:"graphiql" default:"on" enum:"on,off"`
+	Introspection    string         `help:"Whether clients may ask for the schema, by introspection or at /schema.graphql: on or off. GraphiQL then completes and documents nothing." env:"PLAZA_INTROSPECTION" default:"on" enum:"on,off"`
+	TrustedDocuments string         `help:"A manifest: a JSON file of the operations that clients can run by their ids, as Apollo, Relay or GraphQL Code Generator write it." env:"PLAZA_TRUSTED_DOCUMENTS" name:"trusted-documents" type:"path" placeholder:"FILE"`
+	OnlyTrusted      bool           `help:"Run only the operations of --trusted-documents, whatever clients send." env:"PLAZA_ONLY_TRUSTED_DOCUMENTS" name:"only-trusted-documents"`
+	PublicMaxAge     time.Duration  `help:"How long caches may keep what signed-out clients read by GET, without asking again; what is deleted or hidden remains visible there as long." env:"PLAZA_PUBLIC_MAX_AGE" name:"public-max-age" default:"0s" placeholder:"TIME"`
+	AccessLog        string         `help:"Whether to log each request and operation: on or off." env:"PLAZA_ACCESS_LOG" name:"access-log" default:"off" enum:"on,off"`
+	SlowOperation    time.Duration  `help:"Log a warning of queries and mutations that take longer; 0: never." env:"PLAZA_SLOW_OPERATION" name:"slow-operation" default:"5s" placeholder:"TIME"`
+	DrainDelay       time.Duration  `help:"How long to keep serving after SIGTERM while /readyz already fails, so that proxies switch to other servers. Ctrl-C skips it." env:"PLAZA_DRAIN_DELAY" name:"drain-delay" default:"5s" placeholder:"TIME"`
+	EventRetention   time.Duration  `help:"How long to keep the event log: 1h to 87600h." env:"PLAZA_EVENT_RETENTION" name:"event-retention" default:"720h" placeholder:"TIME"`
+	Demo             bool           `help:"Start with a small lively community, in a database of its own: one that has other users is refused." env:"PLAZA_DEMO"`
 }
 
 // zoneFlag is a zone for ads, as a flag names it: site/zone.
@@ -67,6 +70,10 @@ func (c *serveCommand) check() error {
 		return fmt.Errorf("--news-ads-every must be from 1 to %d", social.MaxPageSize)
 	case c.DrainDelay < 0:
 		return errors.New("--drain-delay must not be negative")
+	case c.OnlyTrusted && c.TrustedDocuments == "":
+		return errors.New("--only-trusted-documents needs --trusted-documents: without a manifest nothing would run")
+	case c.PublicMaxAge < 0:
+		return errors.New("--public-max-age must not be negative")
 	case c.SlowOperation < 0:
 		return errors.New("--slow-operation must not be negative")
 	case c.EventRetention < social.MinEventRetention || c.EventRetention > maxEventRetention:
@@ -93,6 +100,10 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	documents, err := c.trustedDocuments()
+	if err != nil {
+		return err
+	}
 	tuneMemory()
 	interrupted, ignore := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer ignore()
@@ -100,10 +111,28 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 		Addr: c.Addr, PublicURL: c.PublicURL, AllowedOrigins: c.AllowedOrigins, MetricsAddr: c.MetricsAddr, BehindProxy: c.BehindProxy,
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
+		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, PublicMaxAge: c.PublicMaxAge,
 		AccessLog: c.AccessLog == "on", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },
 	})
+}
+
+// trustedDocuments reads the manifest, if there is one.
+func (c *serveCommand) trustedDocuments() (map[string]string, error) {
+	if c.TrustedDocuments == "" {
+		return nil, nil
+	}
+	file, err := os.Open(c.TrustedDocuments)
+	if err != nil {
+		return nil, fmt.Errorf("--trusted-documents: %w", err)
+	}
+	defer func() { _ = file.Close() }() // it was only read
+	documents, err := app.ReadManifest(file)
+	if err != nil {
+		return nil, fmt.Errorf("--trusted-documents: %s: %w", c.TrustedDocuments, err)
+	}
+	return documents, nil
 }
 
 // openStore opens the database, and prepares it for a server.
