@@ -70,10 +70,15 @@ func init() { //nolint:gochecknoinits // only in tests
 // Cheap makes signing up fast: the passwords of tests protect nothing.
 var Cheap = social.Options{Passwords: social.PasswordCost{Passes: 1, Memory: 64}}
 
-// ForEachEngine runs a test on every engine.
+// ForEachEngine runs a test on every engine, in parallel subtests: they begin when the calling test
+// function returns.
 func ForEachEngine(t *testing.T, run func(t *testing.T, e Engine)) {
+	t.Helper()
 	for _, e := range Engines {
-		t.Run(e.Name, func(t *testing.T) { run(t, e) })
+		t.Run(e.Name, func(t *testing.T) {
+			t.Parallel()
+			run(t, e)
+		})
 	}
 }
 
@@ -83,7 +88,10 @@ func ForEachDatabase(t *testing.T, run func(t *testing.T, e Engine)) {
 	t.Helper()
 	for i, e := range Engines {
 		if _, all := os.LookupEnv("PLAZA_ALL_LAYOUTS"); i < 2 || all {
-			t.Run(e.Name, func(t *testing.T) { run(t, e) })
+			t.Run(e.Name, func(t *testing.T) {
+				t.Parallel()
+				run(t, e)
+			})
 		}
 	}
 }

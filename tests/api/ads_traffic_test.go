@@ -13,6 +13,7 @@ import (
 // TestRequestsForAdsAreStoredOnShutdown checks that a server stores what it has counted in memory
 // before it stops.
 func TestRequestsForAdsAreStoredOnShutdown(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
 		defer func() {

@@ -619,8 +619,8 @@ func (w *world) adInputs(inputs map[string][]map[string]any) {
 }
 
 func TestBadInputOfMutations(t *testing.T) {
+	requireCleanLog(t)
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		log := captureLog(t)
 		w := newWorld(t, plazatest.Start(t, e))
 		testtime.Eventually(t, "the poll is closed", func() bool { return time.Now().After(w.closes) })
 		fields, seen := w.inputFields(), map[string]bool{}
@@ -634,7 +634,6 @@ func TestBadInputOfMutations(t *testing.T) {
 				t.Errorf("%s has cases, but is not in the schema", coordinate)
 			}
 		}
-		log.mustBeClean(t)
 	})
 }
 
@@ -884,23 +883,27 @@ func (l *capturedLog) Write(p []byte) (int, error) {
 	return l.text.Write(p)
 }
 
-func captureLog(t *testing.T) *capturedLog {
-	log, before := &capturedLog{}, slog.Default()
-	slog.SetDefault(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})))
-	t.Cleanup(func() { slog.SetDefault(before) })
-	return log
-}
-
-// mustBeClean expects no warnings and no errors: client mistakes are not logged.
-func (l *capturedLog) mustBeClean(t *testing.T) {
-	t.Helper()
+func (l *capturedLog) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for line := range strings.Lines(l.text.String()) {
-		if !saysTheDatabaseIsSlow(line) {
-			t.Errorf("the log is not clean: %.3000s", line)
+	return l.text.String()
+}
+
+// requireCleanLog expects no warnings and no errors from the servers of this test: client mistakes
+// are not logged. The log is that of the whole process, so the test itself must not be parallel;
+// its subtests may be.
+func requireCleanLog(t *testing.T) {
+	t.Helper()
+	log, before := &capturedLog{}, slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelWarn})))
+	t.Cleanup(func() {
+		slog.SetDefault(before)
+		for line := range strings.Lines(log.String()) {
+			if !saysTheDatabaseIsSlow(line) {
+				t.Errorf("the log is not clean: %.3000s", line)
+			}
 		}
-	}
+	})
 }
 
 // saysTheDatabaseIsSlow recognizes what a healthy server logs when the machine barely runs its
@@ -1261,8 +1264,8 @@ func (w *world) beside(def *ast.Definition, field *ast.FieldDefinition, argument
 }
 
 func TestBadInputOfArguments(t *testing.T) {
+	requireCleanLog(t)
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		log := captureLog(t)
 		w := newWorld(t, plazatest.Start(t, e))
 		before := w.dump(t)
 		for _, name := range slices.Sorted(maps.Keys(schema.Types)) {
@@ -1277,7 +1280,6 @@ func TestBadInputOfArguments(t *testing.T) {
 			}
 		}
 		w.mustBeAs(t, before)
-		log.mustBeClean(t)
 	})
 }
 
@@ -1369,8 +1371,8 @@ func (w *world) firstCursor(t *testing.T, operation string) string {
 
 // TestBadUnicode puts bytes and escapes that are not Unicode into every text of every mutation.
 func TestBadUnicode(t *testing.T) {
+	requireCleanLog(t)
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		log := captureLog(t)
 		w := newWorld(t, plazatest.Start(t, e))
 		before := w.dump(t)
 		for _, mutation := range schema.Mutation.Fields {
@@ -1384,7 +1386,6 @@ func TestBadUnicode(t *testing.T) {
 			}
 		}
 		w.mustBeAs(t, before)
-		log.mustBeClean(t)
 	})
 }
 
@@ -1421,8 +1422,8 @@ func TestBadLiterals(t *testing.T) {
 		{"NUL in the text", `mutation { createCircle(input: {name: "a\u0000b"}) { userErrors { code message path } } }`, "INVALID", "name"},
 		{"half a surrogate in the text", `mutation { createCircle(input: {name: "a\ud800b"}) { userErrors { code message path } } }`, "", "name"},
 	}
+	requireCleanLog(t)
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		log := captureLog(t)
 		w := newWorld(t, plazatest.Start(t, e))
 		before := w.dump(t)
 		for _, c := range cases {
@@ -1439,14 +1440,13 @@ func TestBadLiterals(t *testing.T) {
 			}
 		}
 		w.mustBeAs(t, before)
-		log.mustBeClean(t)
 	})
 }
 
 // TestSignedOutMutations checks that a signed-out client cannot change anything.
 func TestSignedOutMutations(t *testing.T) {
+	requireCleanLog(t)
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		log := captureLog(t)
 		w := newWorld(t, plazatest.Start(t, e))
 		before := w.dump(t)
 		for _, mutation := range schema.Mutation.Fields {
@@ -1461,14 +1461,13 @@ func TestSignedOutMutations(t *testing.T) {
 			verdictOf(t, plazatest.Person{URL: w.plaza.URL, Token: "forged"}, operation, variables, mutation.Name).check(t, mutation.Name+", with a forged token", "UNAUTHENTICATED", "")
 		}
 		w.mustBeAs(t, before)
-		log.mustBeClean(t)
 	})
 }
 
 // TestBadRequests sends requests that are not GraphQL.
 func TestBadRequests(t *testing.T) {
+	requireCleanLog(t)
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		log := captureLog(t)
 		p := plazatest.Start(t, e).As(t, "ada")
 		for body, code := range map[string]string{
 			"":              transport.CodeBadUserInput,
@@ -1490,14 +1489,13 @@ func TestBadRequests(t *testing.T) {
 				t.Errorf("%.40q: got the code %q, want %q: %.300s", body, v.code, code, v.raw)
 			}
 		}
-		log.mustBeClean(t)
 	})
 }
 
 // TestLimits fills everything that is limited in number, and then asks for one more.
 func TestLimits(t *testing.T) {
+	requireCleanLog(t)
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
-		log := captureLog(t)
 		plaza := plazatest.Start(t, e)
 		ada := plaza.As(t, "ada")
 		for n := range social.MaxCircles - 1 { // one is built in
@@ -1522,6 +1520,5 @@ func TestLimits(t *testing.T) {
 		}
 		v = verdictOf(t, ada, edit, map[string]any{"id": created.CreatePost.Post.ID, "text": "one more"}, "editPost")
 		v.check(t, "one more edit", "LIMIT_REACHED", "input.postId")
-		log.mustBeClean(t)
 	})
 }

@@ -9,6 +9,7 @@ import (
 // TestPageOfCirclesIsWithinTheCostLimit asks, in full pages, for what a page that manages circles
 // shows. Deeper lists of that size are refused.
 func TestPageOfCirclesIsWithinTheCostLimit(t *testing.T) {
+	t.Parallel()
 	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")
 	const circles = `{ viewer { circles(first: 100) { nodes { id name members(first: 100) { nodes { id handle name avatarUrl } } } } } }`
 	if got := verdictOf(t, ada, circles, nil, ""); got.code != "" {

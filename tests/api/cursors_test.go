@@ -16,6 +16,7 @@ import (
 // of another field, another owner, another order or another filter. A list accepts only its own
 // cursors.
 func TestCursorsBelongToTheirList(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, plazatest.Start(t, plazatest.Engines[0]))
 	lists := w.lists()
 	cursors := map[string]string{}

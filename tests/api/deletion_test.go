@@ -18,10 +18,12 @@ import (
 // TestDeletedIsMissing asks for what a deleted account has left behind, before and after background
 // work has removed it. The answers are those for things that never existed: the same bytes, by the
 // same commands.
-func TestDeletedIsMissing(t *testing.T) { forEachCounted(t, deletedIsMissing) }
+func TestDeletedIsMissing(t *testing.T) {
+	requireCleanLog(t)
+	forEachCounted(t, deletedIsMissing)
+}
 
 func deletedIsMissing(t *testing.T, st storage.Store, sent *commands) {
-	log := captureLog(t)
 	resting := plazatest.NewResting(st)
 	s := &secrets{newWorld(t, plazatest.ServeCounted(t, resting)), sent, map[string]secret{}}
 	s.leaveThingsBehind(t)
@@ -41,7 +43,6 @@ func deletedIsMissing(t *testing.T, st storage.Store, sent *commands) {
 		t.Fatal(err)
 	}
 	t.Run("after the removal", s.deletedAreMissing)
-	log.mustBeClean(t)
 }
 
 // leaveThingsBehind lets gil and hal do things that will be hidden.
@@ -124,6 +125,7 @@ func (s *leaving) leave(ctx context.Context, ids []social.UserID) error {
 
 // TestAuthorIsDeletedWhileAPageIsRead checks that the page keeps the posts of all other authors.
 func TestAuthorIsDeletedWhileAPageIsRead(t *testing.T) {
+	t.Parallel()
 	st := &leaving{Store: plazatest.Engines[0].Open(t)}
 	plaza := plazatest.Serve(t, st)
 	ada := plaza.As(t, "ada")

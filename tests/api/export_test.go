@@ -20,6 +20,7 @@ const pageOfExport = 500
 // TestExport writes more comments than one page of an export has, some of which their author may no
 // longer see. The author downloads the visible ones, the operator all of them.
 func TestExport(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -23,7 +24,10 @@ import (
 	"plaza/storage"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden answers")
+var (
+	update   = flag.Bool("update", false, "rewrite the golden answers")
+	updating sync.Mutex // one engine after the other rewrites a file
+)
 
 // TestGolden runs the cases of testdata/golden on every engine, over HTTP. A case is a txtar file:
 // each step is a file named "actor: what", which holds an operation, followed by a file named
@@ -36,6 +40,7 @@ var update = flag.Bool("update", false, "rewrite the golden answers")
 // (<post 1>), numbered in order of appearance, and steps use those names. "VARIABLES {…}" on the
 // first line of a step gives variables.
 func TestGolden(t *testing.T) {
+	t.Parallel()
 	files, err := filepath.Glob("testdata/golden/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no golden cases: %v", err)
@@ -50,6 +55,10 @@ func TestGolden(t *testing.T) {
 }
 
 func runGolden(t *testing.T, e plazatest.Engine, file string) {
+	if *update {
+		updating.Lock()
+		defer updating.Unlock()
+	}
 	archive, err := txtar.ParseFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -122,6 +131,7 @@ func setWant(files []txtar.File, step int, got string) []txtar.File {
 // TestGoldenCoversTheSchema reports fields, arguments, input fields and enum values that no golden
 // case uses.
 func TestGoldenCoversTheSchema(t *testing.T) {
+	t.Parallel()
 	schema := generated.NewExecutableSchema(generated.Config{}).Schema()
 	files, err := filepath.Glob("testdata/golden/*.txtar")
 	if err != nil {

@@ -68,6 +68,7 @@ func TestHiddenWalls(t *testing.T) {
 // TestHiddenComments lists the comments of a user who has only commented on hidden posts. The
 // answer is the same as for a user without comments.
 func TestHiddenComments(t *testing.T) {
+	t.Parallel()
 	run := func(t *testing.T, st storage.Store, sent *commands) {
 		s := newSecrets(t, plazatest.ServeCounted(t, st), sent)
 		s.add(t, "hal", "hal", `{ viewer { user { id } } }`)
@@ -81,8 +82,15 @@ func TestHiddenComments(t *testing.T) {
 		}
 	}
 	forEachCounted(t, run)
+	forOtherThreads(t, run)
+}
+
+// forOtherThreads is forEachCounted for the layouts of threads that no engine has by default.
+func forOtherThreads(t *testing.T, run func(*testing.T, storage.Store, *commands)) {
+	t.Helper()
 	for _, layout := range []string{mongodb.CommentsEmbedded, mongodb.CommentsPages, mongodb.CommentsAdaptive} {
 		t.Run(fmt.Sprint("mongodb ", layout), func(t *testing.T) {
+			t.Parallel()
 			sent := &commands{}
 			run(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Comments: layout, Monitor: sent.monitor()}), sent)
 		})
@@ -92,6 +100,7 @@ func TestHiddenComments(t *testing.T) {
 // TestVisibilityMeetsValue hides a value while another request changes it. It is hidden in the end,
 // in whatever order the two are stored.
 func TestVisibilityMeetsValue(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		s := newWorld(t, plazatest.Start(t, e))
 		set := func(value, visibility string) {

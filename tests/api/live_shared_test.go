@@ -19,6 +19,7 @@ const (
 // rights: updates that they share, encoded once, and updates that are resolved for each viewer
 // because they select a field that depends on the viewer.
 func TestSharedUpdatesMatchUpdatesResolvedPerViewer(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		// ada writes on the wall of owner; carl comments.

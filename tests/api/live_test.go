@@ -17,6 +17,7 @@ import (
 )
 
 func TestNewsArriveLive(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, bob, cara := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "cara")
@@ -68,6 +69,7 @@ func idBlocked(t testing.TB, p plazatest.Person) string {
 }
 
 func TestCommentsArriveLive(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
@@ -97,6 +99,7 @@ func TestCommentsArriveLive(t *testing.T) {
 }
 
 func TestSubscribingIsRefused(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		hidden := plaza.As(t, "ada").Status(t, "mine", map[string]any{"kind": "ONLY_ME"})
@@ -115,6 +118,7 @@ func TestSubscribingIsRefused(t *testing.T) {
 }
 
 func TestSigningOutClosesSockets(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada := plaza.As(t, "ada")
@@ -128,6 +132,7 @@ func TestSigningOutClosesSockets(t *testing.T) {
 // TestEndedSessionsCloseSockets ends sessions without an event. Their sockets close; those of other
 // sessions stay open.
 func TestEndedSessionsCloseSockets(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := &aheadStore{Store: e.Open(t)}
 		plaza := plazatest.Serve(t, st)
@@ -164,6 +169,7 @@ func (s *aheadStore) LiveSessions(ctx context.Context, tokenHashes [][32]byte, n
 // TestDeletingTheAccountClosesSockets checks that the sockets of all sessions close, not only those
 // of the session that deleted the account.
 func TestDeletingTheAccountClosesSockets(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		ada := plaza.As(t, "ada")
@@ -181,6 +187,7 @@ func TestDeletingTheAccountClosesSockets(t *testing.T) {
 
 // TestServersShareEvents makes a post through one server for a subscriber of another.
 func TestServersShareEvents(t *testing.T) {
+	t.Parallel()
 	uri := plazatest.MongoURI(t)
 	one := plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{}))
 	other := plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{}))
@@ -213,6 +220,7 @@ func (*slowReceiver) End(error)          {}
 // TestQueuedItemsAreCheckedAgain hides posts from a subscriber while they are being encoded for
 // that subscriber.
 func TestQueuedItemsAreCheckedAgain(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		for name, hide := range map[string]func(ada, bob plazatest.Person, adaID, bobID, post string){
 			"blocked": func(ada, _ plazatest.Person, _, bobID, _ string) {
@@ -260,6 +268,7 @@ func TestQueuedItemsAreCheckedAgain(t *testing.T) {
 
 // TestSigningOutEndsTheDocument signs out in the middle of a document.
 func TestSigningOutEndsTheDocument(t *testing.T) {
+	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	ada := plaza.As(t, "ada")
 	answer := ada.Raw(t, `mutation { signOut { userErrors { code } } createPost(input: {content: {status: {text: "too late"}}, audience: {kind: PUBLIC}}) { post { id } } }`)

@@ -40,6 +40,7 @@ func scraped(t *testing.T, url, name string) float64 {
 
 // TestMetrics reads the metrics from their own address, and finds there what clients did.
 func TestMetrics(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		plaza := plazatest.Start(t, e)
 		listener := httptest.NewServer(plaza.Server.Metrics.Handler())

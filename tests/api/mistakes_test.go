@@ -14,6 +14,7 @@ import (
 // TestAllMistakesAreReported makes two mistakes in one request, in any two places of the input of
 // any mutation that can be wrong independently. userErrors has both, and nothing changes.
 func TestAllMistakesAreReported(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, plazatest.Start(t, plazatest.Engines[0]))
 	before, pairs := w.dump(t), 0
 	for _, mutation := range schema.Mutation.Fields {

@@ -12,6 +12,7 @@ import (
 // TestFieldsThatFailAloneAreNullable checks the rule of ADR 31: a field with arguments can be
 // refused, and is then null without affecting others.
 func TestFieldsThatFailAloneAreNullable(t *testing.T) {
+	t.Parallel()
 	for name, def := range schema.Types {
 		if def.BuiltIn || def == schema.Subscription || (def.Kind != ast.Object && def.Kind != ast.Interface) {
 			continue
@@ -27,6 +28,7 @@ func TestFieldsThatFailAloneAreNullable(t *testing.T) {
 // TestErrorsLeaveOtherFieldsIntact makes fields fail under the viewer, a user, a post and at the
 // root. All other fields are answered.
 func TestErrorsLeaveOtherFieldsIntact(t *testing.T) {
+	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	ada := plaza.As(t, "ada")
 	post := ada.Status(t, "hello", plazatest.Public)

@@ -13,8 +13,10 @@ import (
 // TestOutdatedFeedsShowNothingHidden hides posts in many ways while no job removes them from stored
 // feeds. Neither the news nor a wall shows them.
 func TestOutdatedFeedsShowNothingHidden(t *testing.T) {
+	t.Parallel()
 	for _, layout := range []string{mongodb.FeedsHybrid, mongodb.FeedsBucket, mongodb.FeedsMonth} {
 		t.Run(layout, func(t *testing.T) {
+			t.Parallel()
 			st := plazatest.NewResting(plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Feeds: layout, MergeAbove: 3}))
 			s := &world{plaza: plazatest.Serve(t, st), ids: map[string]string{}}
 			s.publish(t)

@@ -35,6 +35,7 @@ func (s *lateSession) InsertSession(ctx context.Context, session social.Session)
 // TestPasswordIsChangedDuringASignIn: a sign-in that compared the old password gets no session,
 // whether the change comes before or after it is stored.
 func TestPasswordIsChangedDuringASignIn(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		st := &lateSession{Store: e.Open(t)}
 		plaza := plazatest.Serve(t, st)

@@ -16,6 +16,7 @@ import (
 // blocks. A search finds exactly the people on whose profiles the searcher sees the value, in pages
 // of every size.
 func TestFindingIsSeeing(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
 		defer st.Close()

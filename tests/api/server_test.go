@@ -21,6 +21,7 @@ import (
 // TestDrain stops a server as SIGTERM does, with a socket open. The socket closes with 1001, and
 // serving ends without an error.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
 		defer func() { _ = st.Close() }()
@@ -57,6 +58,7 @@ func TestDrain(t *testing.T) {
 
 // TestNotReady asks for the readiness of a server whose database does not answer.
 func TestNotReady(t *testing.T) {
+	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engine{Name: "closed", Open: func(t testing.TB) storage.Store { return unreachable{plazatest.Engines[0].Open(t)} }})
 	if got := plazatest.StatusOf(t, plaza.URL+"/readyz"); got != http.StatusServiceUnavailable {
 		t.Errorf("/readyz: status %d, want 503", got)
@@ -73,6 +75,7 @@ func (unreachable) Ping(context.Context) error { return errors.New("connection r
 
 // TestAnswersAreBounded sends a cheap query with a huge answer.
 func TestAnswersAreBounded(t *testing.T) {
+	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	ada := plaza.As(t, "ada")
 	post := ada.Status(t, strings.Repeat("\U0001F600", 10_000), plazatest.Public)
@@ -88,6 +91,7 @@ func TestAnswersAreBounded(t *testing.T) {
 }
 
 func TestCrossOriginRequests(t *testing.T) {
+	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodOptions, plaza.URL+"/graphql", http.NoBody)
 	if err != nil {
@@ -109,6 +113,7 @@ func TestCrossOriginRequests(t *testing.T) {
 // TestOwnOriginIsAllowed opens a socket from a page of the public URL, through a proxy that gives
 // the server another Host.
 func TestOwnOriginIsAllowed(t *testing.T) {
+	t.Parallel()
 	st := plazatest.Engines[0].Open(t)
 	defer func() { _ = st.Close() }()
 	for publicURL, allowed := range map[string]map[string]bool{
@@ -139,6 +144,7 @@ func TestOwnOriginIsAllowed(t *testing.T) {
 
 // TestCompression checks that gzip wins over zstd for clients that accept both.
 func TestCompression(t *testing.T) {
+	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	for accept, want := range map[string]string{
 		"gzip, deflate, br, zstd": "gzip", "zstd, gzip": "gzip", "gzip": "gzip", "zstd": "zstd", "identity": "",
@@ -172,6 +178,7 @@ func closeErrorOf(s *plazatest.Socket) error {
 // TestRequestsAreAnsweredAfterSocketsClose checks that a draining server refuses new sockets, with
 // a time to try again, and still answers requests.
 func TestRequestsAreAnsweredAfterSocketsClose(t *testing.T) {
+	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	plaza.Server.GraphQL.CloseSockets()
 	_, response, err := websocket.DefaultDialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(plaza.URL, "http")+"/graphql", nil)

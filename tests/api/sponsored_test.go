@@ -37,6 +37,7 @@ func (r *replayed) again() {
 // page of news, and changes circles and mutes. The public posts and the ads between them stay the
 // same, byte for byte.
 func TestPrivatePostsDoNotAffectSponsoredItems(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		random := &replayed{}
 		p := plazatest.ServeWithAds(t, e.Open(t), ads.Options{Random: random})

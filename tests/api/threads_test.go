@@ -15,6 +15,7 @@ import (
 
 // TestFullThreadReportsItsLimit fills an embedded thread over the API.
 func TestFullThreadReportsItsLimit(t *testing.T) {
+	t.Parallel()
 	plaza := plazatest.Serve(t, plazatest.OpenMongoDB(t, plazatest.MongoURI(t), mongodb.Options{Comments: mongodb.CommentsEmbedded}))
 	ada := plaza.As(t, "ada")
 	post := ada.Status(t, "What do you think?", plazatest.Public)
@@ -94,8 +95,10 @@ func readThread(t *testing.T, p plazatest.Person, post, order, bounds string) co
 // TestBadCommentsAreRefused checks that a bad comment gets an error code that names the mistake, on
 // every layout, and changes nothing.
 func TestBadCommentsAreRefused(t *testing.T) {
+	t.Parallel()
 	for name, open := range threadEngines() {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			plaza := plazatest.Serve(t, open(t))
 			ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
 			post, other := ada.Status(t, "one", plazatest.Public), ada.Status(t, "two", plazatest.Public)

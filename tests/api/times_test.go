@@ -13,6 +13,7 @@ import (
 // TestListOfOneMonth reads one month of a user's posts, page by page. hasNextPage refers to the
 // month, but the cursors belong to the whole list.
 func TestListOfOneMonth(t *testing.T) {
+	t.Parallel()
 	plaza := plazatest.Start(t, plazatest.Engines[0])
 	ada := plaza.As(t, "ada")
 	author, err := social.ParseUserID(ada.IDOf(t, "ada"))

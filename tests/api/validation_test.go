@@ -15,6 +15,7 @@ import (
 // TestOneOfNamesItsArgument sends @oneOf inputs with the wrong number of fields, as literals and as
 // defaults of variables.
 func TestOneOfNamesItsArgument(t *testing.T) {
+	t.Parallel()
 	ada := plazatest.Start(t, plazatest.Engines[0]).As(t, "ada")
 	const create = `createPost(input: {audience: {kind: PUBLIC}, content: $content}) { post { id } userErrors { code path } }`
 	for _, content := range []string{
@@ -41,6 +42,7 @@ func TestOneOfNamesItsArgument(t *testing.T) {
 // TestPossibleTypesAreObjects checks introspection against the specification: possible types are
 // object types that implement the interface.
 func TestPossibleTypesAreObjects(t *testing.T) {
+	t.Parallel()
 	var answer struct {
 		Schema struct {
 			Types []struct {
