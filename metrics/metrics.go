@@ -26,12 +26,14 @@ type Metrics struct {
 	refused       *prometheus.CounterVec
 	codes         map[string]bool
 	subscriptions prometheus.Gauge
+	sockets       *prometheus.CounterVec
 }
 
 // Source is what the metrics are read from.
 type Source struct {
 	Worker           social.Worker                // asked for its backlog at each scrape
 	Sockets          func() int                   // how many websockets are open
+	SocketLimits     map[string]int               // the limits of websockets by their names; 0: unlimited
 	LostClicks       func() int64                 // how many clicks on ads could not be stored
 	Limits           []*ratelimit.Limit           // the rate limits
 	WaitingPasswords func() int                   // how many passwords wait for their hash
@@ -61,9 +63,12 @@ func New(of Source) *Metrics {
 		subscriptions: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "plaza_graphql_subscriptions", Help: "Active subscriptions.",
 		}),
+		sockets: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "plaza_websockets_refused_total", Help: "Websockets, and operations on them, that a limit of websockets refused.",
+		}, []string{"limit"}),
 	}
 	m.registry.MustRegister(
-		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, newBacklog(of.Worker),
+		m.requests, m.durations, m.operations.all, m.operations.named, m.refused, m.subscriptions, m.sockets, newBacklog(of.Worker),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "plaza_websockets", Help: "Open websockets."},
 			func() float64 { return float64(of.Sockets()) }),
 		prometheus.NewCounterFunc(prometheus.CounterOpts{
@@ -79,6 +84,12 @@ func New(of Source) *Metrics {
 			Name: "plaza_rate_limited_total", Help: "Requests, operations and attempts that a rate limit refused.",
 			ConstLabels: prometheus.Labels{"limit": limit.Name()},
 		}, func() float64 { return float64(limit.Refused()) }))
+	}
+	for name, limit := range of.SocketLimits {
+		m.sockets.WithLabelValues(name)
+		m.registry.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "plaza_websockets_limit", Help: "The limits of websockets; 0: unlimited.", ConstLabels: prometheus.Labels{"limit": name},
+		}, func() float64 { return float64(limit) }))
 	}
 	m.begin()
 	return m
@@ -109,6 +120,9 @@ func (m *Metrics) Refused(code string) {
 	}
 	m.refused.WithLabelValues(code).Inc()
 }
+
+// SocketRefused counts a websocket, or an operation on one, that a limit has refused.
+func (m *Metrics) SocketRefused(limit string) { m.sockets.WithLabelValues(limit).Inc() }
 
 // Handler serves scrapes. Metrics that can't be measured at the moment, such as the backlog of an
 // unavailable database, are missing.

@@ -32,7 +32,8 @@ func (w worker) Backlog(context.Context) (social.Backlog, error) { return w.left
 
 func newMetrics(w worker, sockets int) *metrics.Metrics {
 	return metrics.New(metrics.Source{
-		Limits: []*ratelimit.Limit{usedUp()}, WaitingPasswords: func() int { return 3 },
+		SocketLimits: map[string]int{"sockets-user": 7},
+		Limits:       []*ratelimit.Limit{usedUp()}, WaitingPasswords: func() int { return 3 },
 		Worker: w, Sockets: func() int { return sockets }, LostClicks: func() int64 { return 5 },
 		Codes: []string{"NOT_FOUND", "INTERNAL", "BAD_CREDENTIALS"}, RefusalCodes: []string{"GRAPHQL_PARSE_FAILED"},
 		Mistake: func(ctx context.Context) string { code, _ := ctx.Value(mistake{}).(string); return code },
@@ -72,6 +73,7 @@ func TestFailuresAreCountedByCode(t *testing.T) {
 	refused := func(code string) string { return `plaza_graphql_refused_total{code="` + code + `"}` }
 	check("before anything happens", map[string]float64{
 		of("OK"): 0, of("NOT_FOUND"): 0, of("INTERNAL"): 0, of("BAD_CREDENTIALS"): 0, of("OTHER"): 0, refused("GRAPHQL_PARSE_FAILED"): 0, refused("OTHER"): 0,
+		`plaza_websockets_refused_total{limit="sockets-user"}`: 0, `plaza_websockets_limit{limit="sockets-user"}`: 7,
 		`plaza_graphql_named_operations_total{code="INTERNAL",operation="UNNAMED"}`:     0,
 		`plaza_graphql_operation_duration_seconds_count{outcome="failed",type="query"}`: 0,
 		`plaza_http_requests_total{code="503",method="post"}`:                           0,
@@ -83,8 +85,10 @@ func TestFailuresAreCountedByCode(t *testing.T) {
 	ran(m, "", "", "UNHEARD_OF")
 	m.Refused("GRAPHQL_PARSE_FAILED")
 	m.Refused("UNHEARD_OF")
+	m.SocketRefused("sockets-user")
 	check("afterwards", map[string]float64{
 		of("OK"): 1, of("NOT_FOUND"): 1, of("INTERNAL"): 1, of("BAD_CREDENTIALS"): 1, of("OTHER"): 1, refused("GRAPHQL_PARSE_FAILED"): 1, refused("OTHER"): 1,
+		`plaza_websockets_refused_total{limit="sockets-user"}`:                             1,
 		`plaza_graphql_named_operations_total{code="BAD_CREDENTIALS",operation="signIn"}`:  1,
 		`plaza_graphql_operation_duration_seconds_count{outcome="failed",type="mutation"}`: 4,
 	})

@@ -43,7 +43,7 @@ const (
 	CodeUnsupportedMediaType = "UNSUPPORTED_MEDIA_TYPE"
 	// CodeRateLimited: [Options.Arrive] or [Options.Charge] refused the request; extensions.limit
 	// names the limit, and extensions.retryAfter says in how many seconds it can succeed. HTTP
-	// status 429. Or more concurrent operations on one socket than [Options.MaxSocketOperations].
+	// status 429. Or one of [SocketLimits].
 	CodeRateLimited = "RATE_LIMITED"
 	// CodeTimeout: the operation ran longer than [Options.OperationTimeout].
 	CodeTimeout = "TIMEOUT"

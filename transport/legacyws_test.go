@@ -145,7 +145,7 @@ func TestLegacyStartAgain(t *testing.T) {
 
 func TestLegacyLimit(t *testing.T) {
 	t.Parallel()
-	s := newTestServer(t, func(o *Options) { o.MaxSocketOperations = 1 })
+	s := newTestServer(t, func(o *Options) { o.SocketLimits.Operations = 1 })
 	c := s.openLegacy(t, `{}`)
 	c.start("1", `{ waits }`)
 	receive(t, s.resolver.Started)

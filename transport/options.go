@@ -83,8 +83,14 @@ type Options struct {
 	// MaxMessageBytes bounds one websocket message from a client; more closes with 1009. Default 1
 	// MiB.
 	MaxMessageBytes int64
-	// MaxSocketOperations limits the concurrent operations on one socket. Default 100.
-	MaxSocketOperations int
+	// SocketLimits limit websockets. ClientOf names the client of a handshake's context, such as its
+	// address, and UserOf the user of an authenticated context, "" if signed out; SocketRefused is
+	// called with the name of a limit that is reached. The functions may be called from many
+	// goroutines. Default: all have the same client, and all are signed out.
+	SocketLimits  SocketLimits
+	ClientOf      func(ctx context.Context) string
+	UserOf        func(ctx context.Context) string
+	SocketRefused func(limit string)
 	// InitTimeout is how long a client may take to send connection_init; then 4408. Default 10 s.
 	InitTimeout time.Duration
 	// WriteTimeout is how long one message or ping to a client may take; a client that does not
@@ -113,6 +119,16 @@ func (o Options) withDefaults() Options {
 	if o.Refused == nil {
 		o.Refused = func(context.Context, string) {}
 	}
+	o.SocketLimits = o.SocketLimits.withDefaults()
+	if o.ClientOf == nil {
+		o.ClientOf = func(context.Context) string { return "" }
+	}
+	if o.UserOf == nil {
+		o.UserOf = func(context.Context) string { return "" }
+	}
+	if o.SocketRefused == nil {
+		o.SocketRefused = func(string) {}
+	}
 	if o.Arrive == nil {
 		o.Arrive = func(context.Context) []Quota { return nil }
 	}
@@ -124,7 +140,6 @@ func (o Options) withDefaults() Options {
 	setDefault(&o.MaxBodyBytes, 4<<20)
 	setDefault(&o.BodyTimeout, 30*time.Second)
 	setDefault(&o.MaxMessageBytes, 1<<20)
-	setDefault(&o.MaxSocketOperations, 100)
 	setDefault(&o.InitTimeout, 10*time.Second)
 	setDefault(&o.PingInterval, 25*time.Second)
 	setDefault(&o.PongTimeout, 20*time.Second)

@@ -35,6 +35,7 @@ type Server struct {
 	persisted documents
 
 	upgrader websocket.Upgrader
+	seats    *seats
 
 	mu       sync.Mutex
 	closed   bool // to sockets
@@ -63,6 +64,7 @@ func New(es graphql.ExecutableSchema, options Options) *Server {
 		sessions:  map[string]map[*socket]struct{}{},
 	}
 	s.upgrader = newUpgrader(options)
+	s.seats = newSeats(options)
 	s.hurry, s.cancel = context.WithCancel(context.Background())
 	return s
 }

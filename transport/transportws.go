@@ -58,6 +58,11 @@ func (k *socket) initialise(m *message) {
 		k.refuseIdentity(failure)
 		return
 	}
+	if !k.seat(authenticated) {
+		k.server.options.Refused(ctx, CodeRateLimited)
+		k.close(websocket.CloseTryAgainLater, "Too many sockets")
+		return
+	}
 	k.server.joinSession(authenticated, k)
 	k.acknowledged.Store(k.send(nil, false, encodeMessage(messageAck, nil, nil)))
 	k.protocol.keepAlive(k)
@@ -109,8 +114,10 @@ func (k *socket) subscribe(m *message) {
 		k.close(closeSubscriberExists, fmt.Sprintf("Subscriber for %s already exists", truncate(m.id, 80)))
 	case socketClosing:
 	case tooManyOperations:
-		err := newError(CodeRateLimited, "more than %d concurrent operations on this socket", k.server.options.MaxSocketOperations)
+		err := newError(CodeRateLimited, "more than %d concurrent operations on this socket", k.maxOperations)
+		err.Extensions["limit"] = limitOperations
 		k.server.options.Refused(k.ctx, CodeRateLimited)
+		k.server.options.SocketRefused(limitOperations)
 		k.send(nil, false, k.protocol.errors(id, gqlerror.List{err}))
 	}
 }
@@ -134,7 +141,7 @@ func (k *socket) register(id json.RawMessage, name string) (*socketOperation, re
 		return nil, socketClosing
 	case k.operations[name] != nil:
 		return nil, subscriberExists
-	case k.running >= k.server.options.MaxSocketOperations:
+	case k.running >= k.maxOperations:
 		return nil, tooManyOperations
 	}
 	op := &socketOperation{id: id, name: name}
@@ -176,7 +183,7 @@ func (k *socket) run(op *socketOperation, req *request) {
 		}
 	}()
 	if limited := k.server.arrive(ctx); limited != nil {
-		k.server.options.Refused(k.ctx, CodeRateLimited)
+		k.server.options.Refused(ctx, CodeRateLimited)
 		k.fail(op, gqlerror.List{limited})
 		return
 	}

@@ -55,27 +55,35 @@ func (h hijacker) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 // request has a deep stack, and holds the request's buffers. An idle socket uses only that
 // goroutine.
 func (s *Server) serveWebSocket(w http.ResponseWriter, r *http.Request) {
-	conn := s.upgrade(w, r)
+	conn, seats := s.upgrade(w, r)
 	if conn == nil {
+		s.seats.leave(seats...)
 		s.busy.Done()
 		return
 	}
 	k := newSocket(s, conn, r)
+	k.seats = seats
 	go func() {
 		defer s.busy.Done()
 		k.serve()
 	}()
 }
 
-// upgrade opens a websocket, or answers why not.
-func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn {
+// upgrade opens a websocket, or answers why not; then the connection is nil. It returns the seats
+// that were taken, in either case.
+func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) (*websocket.Conn, []seat) {
 	if s.closedToSockets() {
 		s.refuse(w, r, http.StatusServiceUnavailable, errShuttingDown())
-		return nil
+		return nil, nil
 	}
 	if limited := s.arrive(r.Context()); limited != nil {
 		s.refuse(w, r, http.StatusTooManyRequests, limited)
-		return nil
+		return nil, nil
+	}
+	taken, full := s.admit(r.Context())
+	if full != nil {
+		s.refuse(w, r, full.status, full.err)
+		return nil, nil
 	}
 	upgrader := s.upgrader
 	upgrader.Error = func(w http.ResponseWriter, r *http.Request, status int, reason error) {
@@ -87,9 +95,9 @@ func (s *Server) upgrade(w http.ResponseWriter, r *http.Request) *websocket.Conn
 	}
 	conn, err := upgrader.Upgrade(hijacker{w}, r, http.Header{"X-Request-Id": w.Header()["X-Request-Id"]})
 	if err != nil {
-		return nil // upgrader.Error has answered
+		return nil, taken // upgrader.Error has answered
 	}
-	return conn
+	return conn, taken
 }
 
 // socket is one websocket. Its reader is the goroutine of serve.
@@ -106,6 +114,8 @@ type socket struct {
 	initialised   bool // connection_init has come
 	authorization string
 	session       string // the key in Server.sessions; guarded by Server.mu
+	maxOperations int
+	seats         []seat
 
 	writing sync.Mutex // held while a message is written, and to prevent writes
 
@@ -320,6 +330,7 @@ func (k *socket) end() {
 	k.timers.ping.Stop()
 	k.mu.Unlock()
 	k.operating.Wait()
+	k.server.seats.leave(k.seats...)
 }
 
 // send writes one message if the operation it belongs to (nil: none) is still wanted; last releases

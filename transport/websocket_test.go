@@ -433,7 +433,7 @@ func TestClientCompletes(t *testing.T) {
 }
 
 func TestOperationsPerSocketAreBounded(t *testing.T) {
-	s := newTestServer(t, func(o *Options) { o.MaxSocketOperations = 2 })
+	s := newTestServer(t, func(o *Options) { o.SocketLimits.Operations = 2 })
 	c := s.open(t)
 	for _, id := range []string{"1", "2"} {
 		c.subscribe(id, `subscription{forever{n}}`)

@@ -62,7 +62,8 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 	s.Metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
 		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords,
-		Codes: resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
+		SocketLimits: c.SocketLimits.ByName(),
+		Codes:        resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
 	})
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
 	logging := s.accessLog()
@@ -81,6 +82,10 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 		Authenticate:     resolver.Authenticate,
 		SessionKey:       resolvers.SessionKey,
 		Refused:          func(ctx context.Context, code string) { s.Metrics.Refused(code); logging.Refused(ctx, code) },
+		SocketLimits:     c.SocketLimits,
+		ClientOf:         clientIn,
+		UserOf:           viewerIn,
+		SocketRefused:    s.Metrics.SocketRefused,
 		TrustedDocuments: c.TrustedDocuments,
 		OnlyTrusted:      c.OnlyTrusted,
 		PublicMaxAge:     c.PublicMaxAge,

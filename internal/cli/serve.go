@@ -23,6 +23,7 @@ type serveCommand struct {
 	BehindProxy      bool           `help:"All requests come through one proxy, which adds the client's address to X-Forwarded-For: count clicks on ads and rate limits by that. Where several proxies follow one another, use --trusted-proxy." env:"PLAZA_BEHIND_PROXY" name:"behind-proxy"`
 	TrustedProxies   []netip.Prefix `help:"Addresses of proxies, as networks: each adds its client's address to X-Forwarded-For, which clicks on ads and rate limits count by. From others that header is ignored." env:"PLAZA_TRUSTED_PROXIES" name:"trusted-proxy" placeholder:"CIDR"`
 	RateLimits       string         `help:"Whether to limit what each address, token and user may use: on or off." env:"PLAZA_RATE_LIMITS" name:"rate-limits" default:"on" enum:"on,off"`
+	SocketLimits     map[string]int `help:"Limits of websockets, such as user=50: how many may be open on the server, from each address, signed-out from each address, and of each user (server, address, signed-out, user); how many operations run on one, and on a signed-out one (operations, signed-out-operations). 0: unlimited." env:"PLAZA_SOCKET_LIMITS" name:"socket-limit" mapsep:"," placeholder:"NAME=N"`
 	NewsAds          zoneFlag       `help:"Let news carry ads of this zone: an entry's field sponsored has them. Default: none." env:"PLAZA_NEWS_ADS" name:"news-ads" placeholder:"SITE/ZONE"`
 	NewsAdsEvery     int            `help:"With --news-ads: after how many public posts there is one." env:"PLAZA_NEWS_ADS_EVERY" name:"news-ads-every" default:"8" placeholder:"N"`
 	GraphiQL         string         `help:"Whether to serve GraphiQL at /: on or off." env:"PLAZA_GRAPHIQL" name:"graphiql" default:"on" enum:"on,off"`
@@ -100,6 +101,10 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 	if err := c.check(); err != nil {
 		return err
 	}
+	sockets, err := c.socketLimits()
+	if err != nil {
+		return err
+	}
 	documents, err := c.trustedDocuments()
 	if err != nil {
 		return err
@@ -112,7 +117,8 @@ func (c *serveCommand) run(ctx context.Context, cli *commandLine) error {
 		TrustedProxies: c.TrustedProxies, RateLimits: c.RateLimits == "on",
 		NoGraphiQL: c.GraphiQL == "off", NoIntrospection: c.Introspection == "off",
 		TrustedDocuments: documents, OnlyTrusted: c.OnlyTrusted, PublicMaxAge: c.PublicMaxAge,
-		AccessLog: c.AccessLog == "on", SlowOperation: c.SlowOperation,
+		SocketLimits: sockets,
+		AccessLog:    c.AccessLog == "on", SlowOperation: c.SlowOperation,
 		NewsAds: c.newsAds(), Demo: c.Demo, Version: version(),
 		LastCall: func() { proxiesNotice(interrupted, c.DrainDelay) },
 	})

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"plaza/transport"
+)
+
+// socketLimits are the usual limits of websockets, and what --socket-limit changes.
+func (c *serveCommand) socketLimits() (transport.SocketLimits, error) {
+	limits := transport.SocketLimits{
+		Server: mostSockets(openFiles()), Client: 1000, SignedOut: 200, User: 100, Operations: 100, SignedOutOperations: 20,
+	}
+	byName := map[string]*int{
+		"server": &limits.Server, "address": &limits.Client, "signed-out": &limits.SignedOut, "user": &limits.User,
+		"operations": &limits.Operations, "signed-out-operations": &limits.SignedOutOperations,
+	}
+	for name, limit := range c.SocketLimits {
+		switch changed := byName[name]; {
+		case changed == nil:
+			return limits, fmt.Errorf("--socket-limit (PLAZA_SOCKET_LIMITS): %q is not one of %s", name, strings.Join(slices.Sorted(maps.Keys(byName)), ", "))
+		case limit < 0 || limit == 0 && strings.HasSuffix(name, "operations"):
+			return limits, fmt.Errorf("--socket-limit (PLAZA_SOCKET_LIMITS): %s=%d is too low", name, limit)
+		default:
+			*changed = limit
+		}
+	}
+	return limits, nil
+}
+
+// mostSockets leaves files for requests, the database and the rest of the server: without a free
+// one, new connections would wait instead of being refused. 0 files are an unknown number.
+func mostSockets(files uint64) int {
+	const others, most = 150, 1_000_000
+	if files < 2*others {
+		return int(files / 2)
+	}
+	return int(min((files-others)*3/4, most))
+}
