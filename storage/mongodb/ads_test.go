@@ -21,9 +21,12 @@ import (
 	"plaza/storage/storagetest/adstest"
 )
 
+// adHistories is smaller than on SQLite: MongoDB takes longer.
+const adHistories = 20
+
 func TestAds(t *testing.T) {
 	t.Parallel()
-	adstest.Run(t, func(t *testing.T) ads.Store {
+	adstest.Run(t, adHistories, func(t *testing.T) ads.Store {
 		t.Helper()
 		return open(t, mongotest.WatchRouting(t, mongodb.ShardKeys()).Monitor(nil)).Ads()
 	})
@@ -33,7 +36,7 @@ func TestAds(t *testing.T) {
 // of one process cannot hide mistakes.
 func TestAdsOnTwoServers(t *testing.T) {
 	t.Parallel()
-	adstest.Run(t, func(t *testing.T) ads.Store {
+	adstest.Run(t, adHistories, func(t *testing.T) ads.Store {
 		t.Helper()
 		var both turns
 		for i, store := range openTwo(t, mongodb.Options{}) {

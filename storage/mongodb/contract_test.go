@@ -71,23 +71,24 @@ func TestContractOnTwoServers(t *testing.T) {
 	})
 }
 
+// TestModel plays fewer histories than SQLite's: a history takes MongoDB a second of CPU.
 func TestModel(t *testing.T) {
 	t.Parallel()
 	for name, o := range map[string]mongodb.Options{"documents, read": {}, "tiny adaptive, merging, two": merging} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			storagetest.RunModel(t, fresh(t, o))
+			storagetest.RunModel(t, fresh(t, o), 20)
 		})
 	}
 	_, all := os.LookupEnv("PLAZA_ALL_LAYOUTS")
 	for _, layout := range feedLayouts[:2] {
 		t.Run(layout, func(t *testing.T) {
 			t.Parallel()
+			histories := 5
 			if all {
-				storagetest.RunModel(t, fresh(t, mongodb.Options{Feeds: layout}))
-			} else {
-				storagetest.RunModelBriefly(t, fresh(t, mongodb.Options{Feeds: layout}))
+				histories = 20
 			}
+			storagetest.RunModel(t, fresh(t, mongodb.Options{Feeds: layout}), histories)
 		})
 	}
 }

@@ -116,7 +116,7 @@ func mustNotContain(t *testing.T, database string, needles []string) {
 // TestDeletingAStar deletes somebody with 20,000 followers, or as many as the environment says.
 func TestDeletingAStar(t *testing.T) {
 	t.Parallel()
-	size := 20_000
+	size := 5_000
 	if text := os.Getenv(envFollowers); text != "" {
 		var err error
 		if size, err = strconv.Atoi(text); err != nil {
@@ -128,7 +128,7 @@ func TestDeletingAStar(t *testing.T) {
 		"hybrid, two":   {Feeds: mongodb.FeedsHybrid, Graph: mongodb.GraphTwo},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if name != "read, reverse" && size == 20_000 {
+			if name != "read, reverse" && size == 5_000 {
 				t.Skip("to save time: TestNothingIsLeftOfTheDeleted has this layout, too")
 			}
 			meter, err := bench.NewMeter(t.Context(), plainClient(t))

@@ -188,7 +188,7 @@ func TestBuildingMeetsPushes(t *testing.T) {
 
 func buildingMeetsPushes(t *testing.T, layout string) {
 	t.Helper()
-	const rounds = 40
+	const rounds = 20
 	w := newTownOf(t, nil, mongodb.Options{Feeds: layout})
 	w.atWork()
 	users := w.people(9)

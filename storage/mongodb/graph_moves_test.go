@@ -14,7 +14,7 @@ import (
 func TestModelWhileGraphMoves(t *testing.T) {
 	t.Parallel()
 	stores := twoStores(t, mongodb.Options{})
-	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) },
+	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, 10,
 		migrations(mongodb.MigrateGraph, stores, mongodb.GraphReverse, mongodb.GraphTwo))
 }
 

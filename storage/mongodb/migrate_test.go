@@ -16,6 +16,7 @@ import (
 	"plaza/social"
 	"plaza/storage"
 	"plaza/storage/mongodb"
+	"plaza/storage/mongodb/internal/threads"
 	"plaza/storage/mongodb/mongotest"
 	"plaza/storage/storagetest"
 )
@@ -130,7 +131,7 @@ func next(s mongodb.MigrationState, layouts []string, n int) (to string, goal mo
 func TestModelWhileCommentsMove(t *testing.T) {
 	t.Parallel()
 	stores := twoStores(t, mongodb.Options{})
-	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, migrations(mongodb.MigrateComments, stores,
+	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, 10, migrations(mongodb.MigrateComments, stores,
 		mongodb.CommentsDocuments, mongodb.TinyPages, mongodb.TinyAdaptive, mongodb.CommentsEmbedded))
 }
 
@@ -138,7 +139,7 @@ func TestModelWhileCommentsMove(t *testing.T) {
 func TestModelWhileFeedsMove(t *testing.T) {
 	t.Parallel()
 	stores := twoStores(t, mongodb.Options{MergeAbove: 1})
-	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) },
+	storagetest.RunModel(t, func(*testing.T) storage.Store { return storagetest.Several(stores...) }, 10,
 		migrations(mongodb.MigrateFeeds, stores, mongodb.FeedsRead, mongodb.FeedsHybrid, mongodb.TinyBucket, mongodb.TinyMonth))
 }
 
@@ -341,11 +342,11 @@ func cmpKeys(a, b social.Key) int {
 }
 
 // TestCommentsMoveWhilePeopleWrite moves comments through all layouts, there and back, over two
-// servers, while 64 writers comment, reply, edit, delete, and make posts and delete them. Nothing
+// servers, while 32 writers comment, reply, edit, delete, and make posts and delete them. Nothing
 // is lost, doubled or reordered, and every count is exact.
 func TestCommentsMoveWhilePeopleWrite(t *testing.T) {
 	t.Parallel()
-	const writers = 64
+	const writers = 32
 	one, two := twoTowns(t, mongodb.Options{Comments: mongodb.CommentsDocuments})
 	users := one.people(writers)
 	stories := make([]*story, writers)
@@ -490,7 +491,7 @@ func TestAVeryLongThreadMoves(t *testing.T) {
 // waits, and is there afterwards.
 func TestALongThreadTakesCommentsWhileItMoves(t *testing.T) {
 	t.Parallel()
-	const size, writers = 11_000, 4
+	const size, writers = threads.LongThread + 1_000, 4
 	uri, options := withoutTransactionLimit(t, mongodb.CommentsDocuments)
 	one, two := newTownAt(t, nil, uri, options), newTownAt(t, nil, uri, options)
 	ada := one.people(1)[0].User.ID

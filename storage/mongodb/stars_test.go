@@ -18,7 +18,8 @@ import (
 	"plaza/storage/mongodb"
 )
 
-// envFollowers says how many followers a star has in tests: 1000000 takes minutes.
+// envFollowers says how many followers a star has in tests: 1000000 takes minutes. By default there
+// are enough for an author whose posts are merged at read, and for many pages.
 const envFollowers = "PLAZA_TEST_FOLLOWERS"
 
 // star is a user with very many followers, of whom a few read their news.
@@ -34,7 +35,7 @@ type star struct {
 
 func newStar(t *testing.T, o mongodb.Options) *star {
 	t.Helper()
-	size := 100_000
+	size := 20_000
 	if text := os.Getenv(envFollowers); text != "" {
 		var err error
 		if size, err = strconv.Atoi(text); err != nil {

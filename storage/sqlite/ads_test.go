@@ -16,7 +16,7 @@ import (
 )
 
 func TestAds(t *testing.T) {
-	adstest.Run(t, func(t *testing.T) ads.Store {
+	adstest.Run(t, 100, func(t *testing.T) ads.Store {
 		t.Helper()
 		return openAds(t).Ads()
 	})

@@ -11,7 +11,7 @@ import (
 
 func TestContract(t *testing.T) { storagetest.Run(t, open) }
 
-func TestModel(t *testing.T) { storagetest.RunModel(t, open) }
+func TestModel(t *testing.T) { storagetest.RunModel(t, open, 100) }
 
 func open(t *testing.T) storage.Store {
 	t.Helper()

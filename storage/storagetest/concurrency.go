@@ -36,7 +36,7 @@ var concurrencyCases = []testCase{
 }
 
 // crowd is the number of concurrent goroutines.
-const crowd = 64
+const crowd = 32
 
 func oneHandleSignsUpOnce(w *world) {
 	people := make([]social.NewUser, crowd)

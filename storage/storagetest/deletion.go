@@ -373,18 +373,18 @@ func DeleteLife(t *testing.T, open Open) (store storage.Store, needles []string)
 	return w.Store, l.needles
 }
 
-// DeletionRace deletes a user while they and 64 others write to and about them through the service.
+// DeletionRace deletes a user while they and 16 others write to and about them through the service.
 // sweep does immediately what the engine does some minutes after a deletion. It returns what
 // identifies the deleted user, as DeleteLife does.
 func DeletionRace(t *testing.T, open Open, sweep func(storage.Store)) (store storage.Store, needles []string) {
 	t.Helper()
 	w := newWorld(t, open)
-	ben, others := w.user(), w.users(32)
+	ben, others := w.user(), w.users(crowd/2)
 	r := &deletionRace{world: w, service: social.New(w.Store, social.Options{}), ben: ben, others: others}
 	r.fill()
 	deleted := make(chan struct{})
 	var writers sync.WaitGroup
-	for i := range 64 {
+	for i := range crowd {
 		writers.Go(func() { r.writeUntil(i, deleted) })
 	}
 	w.until(func() bool { return r.rounds() >= 2 }, "every writer writes")
@@ -421,7 +421,7 @@ func (r *deletionRace) fill() {
 func (r *deletionRace) rounds() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.done) < 64 {
+	if len(r.done) < crowd {
 		return 0
 	}
 	least := 1 << 30

@@ -16,60 +16,43 @@ import (
 	"plaza/storage"
 )
 
-// EnvHistories is the environment variable that sets how many histories [RunModel] plays, however
-// long they take. Without it the number is that of rapid's flag (-rapid.checks, 100 by default), as
-// far as modelTime allows.
+// EnvHistories is the environment variable that sets how many histories each call of [RunModel]
+// plays, instead of the number in the test.
 const EnvHistories = "PLAZA_MODEL_HISTORIES"
 
 const (
-	modelTime  = 15 * time.Second // no history begins later, unless EnvHistories is set; a fifth of it with -short
-	modelLeast = 20               // the minimum number of histories: the race detector makes them slow
-	modelDepth = 4                // levels of a thread: few, so that histories meet the limit
-	chapters   = 12               // parts of a history, each of about five operations: rapid draws short lists
+	modelDepth = 4  // levels of a thread: few, so that histories meet the limit
+	chapters   = 12 // parts of a history, each of about five operations: rapid draws short lists
 )
 
 // RunModel plays random histories of the product through social.Service over the engine, and
 // through a plain in-memory model, and compares everything that any viewer could read, after every
 // few steps and at the end. rapid draws the histories, and shrinks a failing one; its message says
-// how to replay it.
+// how to replay it. With -short it plays a fifth of them.
 //
 // All histories share one store, which saves creating databases. They are independent: each has
 // different people, and everything else belongs to these.
 //
 // Chores run between the steps.
-func RunModel(t *testing.T, open Open, chores ...Chore) {
-	t.Helper()
-	runModel(t, open, modelTime, modelLeast, chores...)
-}
-
-// RunModelBriefly is RunModel with a fifth of the time.
-func RunModelBriefly(t *testing.T, open Open) {
-	t.Helper()
-	runModel(t, open, modelTime/5, modelLeast/5)
-}
-
-func runModel(t *testing.T, open Open, most time.Duration, least int, chores ...Chore) {
+func RunModel(t *testing.T, open Open, histories int, chores ...Chore) {
 	t.Helper()
 	known := operations()
 	for _, c := range chores {
 		known = append(known, c.operation())
 	}
 	store := openAtWork(t, open)
-	deadline := time.Now().Add(most)
 	if testing.Short() {
-		deadline = time.Now().Add(most / 5)
+		histories = max(1, histories/5)
 	}
 	if n, err := strconv.Atoi(os.Getenv(EnvHistories)); err == nil && n > 0 {
-		deadline = time.Time{}
-		if err := flag.Set("rapid.checks", strconv.Itoa(n)); err != nil {
-			t.Fatal(err)
-		}
+		histories = n
 	}
+	drawAtLeast(t, histories)
 	played, failed := 0, false
 	rapid.Check(t, func(rt *rapid.T) {
 		people := rapid.IntRange(2, 6).Draw(rt, "people")
 		story := rapid.SliceOfN(rapid.SliceOf(steps(known)), chapters, chapters).Draw(rt, "story")
-		if !failed && played >= least && !deadline.IsZero() && time.Now().After(deadline) {
+		if !failed && played >= histories {
 			return // never while a failure shrinks
 		}
 		failed = true // until it has ended well
@@ -77,7 +60,21 @@ func runModel(t *testing.T, open Open, most time.Duration, least int, chores ...
 		failed = false
 		played++
 	})
-	t.Logf("%d histories", played)
+	if played < histories {
+		t.Errorf("%d histories were played, want %d", played, histories)
+	}
+}
+
+// drawAtLeast makes rapid draw as many histories as are played, if it would draw fewer.
+func drawAtLeast(t *testing.T, histories int) {
+	t.Helper()
+	known := flag.Lookup("rapid.checks")
+	if n, err := strconv.Atoi(known.Value.String()); err != nil || n >= histories {
+		return
+	}
+	if err := known.Value.Set(strconv.Itoa(histories)); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Chore is work of operators that users must not notice, such as a migration. It continues from one

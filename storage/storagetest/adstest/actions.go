@@ -75,12 +75,7 @@ func (a *actions) check() {
 // anyBudgetOfConversions plays random histories of servers that choose, convert, wait, and are
 // killed.
 func anyBudgetOfConversions(w *world) {
-	began, played, failed := time.Now(), 0, false
-	rapid.Check(w.t, func(t *rapid.T) {
-		if !failed && played >= leastHistory && time.Since(began) > historyTime {
-			return
-		}
-		played, failed = played+1, true // reset when it has ended well
+	w.play(func(t *rapid.T) {
 		price := ads.Micros(rapid.Int64Range(1, 50).Draw(t, "price"))
 		b := ads.Budget{Total: ads.Micros(rapid.Int64Range(1, 5*int64(price)).Draw(t, "budget"))}
 		if rapid.Bool().Draw(t, "daily") {
@@ -92,7 +87,6 @@ func anyBudgetOfConversions(w *world) {
 			a.step(t)
 			a.check()
 		}
-		failed = false
 	})
 }
 

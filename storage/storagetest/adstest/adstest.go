@@ -11,8 +11,9 @@ import (
 // Open opens a new, empty store, and registers its cleanup with t.
 type Open = func(t *testing.T) ads.Store
 
-// Run runs the suite. Each case gets a new store from open; all cases run in parallel.
-func Run(t *testing.T, open Open) {
+// Run runs the suite. Each case gets a new store from open; all cases run in parallel. Cases that play
+// random histories play this many.
+func Run(t *testing.T, histories int, open Open) {
 	t.Helper()
 	for _, noun := range []struct {
 		name  string
@@ -40,7 +41,7 @@ func Run(t *testing.T, open Open) {
 			for _, c := range noun.cases {
 				t.Run(c.name, func(t *testing.T) {
 					t.Parallel()
-					c.run(newWorld(t, open))
+					c.run(newWorld(t, histories, open))
 				})
 			}
 		})

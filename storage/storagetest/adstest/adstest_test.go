@@ -10,5 +10,5 @@ import (
 
 // TestModel checks the suite and the model against each other.
 func TestModel(t *testing.T) {
-	adstest.Run(t, func(*testing.T) ads.Store { return adsmodel.New() })
+	adstest.Run(t, 100, func(*testing.T) ads.Store { return adsmodel.New() })
 }

@@ -167,20 +167,9 @@ func awkwardBudgets(w *world) {
 	}
 }
 
-const (
-	historyTime  = 10 * time.Second // no history of a market begins later than this
-	leastHistory = 5                // but at least this many are played
-)
-
-// anyBudget plays random histories of servers that choose, show, wait, and are killed. The flag
-// -rapid.checks sets how many.
+// anyBudget plays random histories of servers that choose, show, wait, and are killed.
 func anyBudget(w *world) {
-	began, played, failed := time.Now(), 0, false
-	rapid.Check(w.t, func(t *rapid.T) {
-		if !failed && played >= leastHistory && time.Since(began) > historyTime {
-			return
-		}
-		played, failed = played+1, true // reset when it has ended well
+	w.play(func(t *rapid.T) {
 		prices := rapid.SliceOfNDistinct(rapid.Int64Range(1, 50), 1, 3, rapid.ID).Draw(t, "prices")
 		budget := ads.Micros(rapid.Int64Range(1, 30*slices.Max(prices)).Draw(t, "budget"))
 		b, even := ads.Budget{Total: budget}, rapid.Bool().Draw(t, "even")
@@ -199,7 +188,6 @@ func anyBudget(w *world) {
 			m.check(budget)
 		}
 		m.finish(budget)
-		failed = false
 	})
 }
 

@@ -10,24 +10,45 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"plaza/ads"
 	"plaza/id"
 )
 
 // crowd is the number of callers in the cases about concurrency.
-const crowd = 64
+const crowd = 32
 
 // world is the store of one case, with helpers.
 type world struct {
 	ads.Store
 	t   *testing.T
 	ctx context.Context //nolint:containedctx // the test's own
+
+	histories int // the number of random histories that a case plays
 }
 
-func newWorld(t *testing.T, open Open) *world {
+func newWorld(t *testing.T, histories int, open Open) *world {
 	t.Helper()
-	return &world{Store: open(t), t: t, ctx: t.Context()}
+	return &world{Store: open(t), t: t, ctx: t.Context(), histories: histories}
+}
+
+// play plays random histories, which rapid draws. With -short it plays a fifth of them.
+func (w *world) play(history func(t *rapid.T)) {
+	w.t.Helper()
+	most := w.histories
+	if testing.Short() {
+		most = max(1, most/5)
+	}
+	played, failed := 0, false
+	rapid.Check(w.t, func(t *rapid.T) {
+		if !failed && played >= most {
+			return // never while a failure shrinks
+		}
+		played, failed = played+1, true // reset when it has ended well
+		history(t)
+		failed = false
+	})
 }
 
 func (w *world) ok(err error, what string) {
