@@ -102,7 +102,7 @@ func migrations(subject mongodb.Subject, stores []storage.Store, layouts ...stri
 		}
 		return err
 	}
-	return storagetest.Chore{Name: "migrate " + string(subject), Weight: 2, Do: do}
+	return storagetest.Chore{Name: "migrate " + string(subject), Weight: 14, Do: do}
 }
 
 // next is what may come next in a migration.
