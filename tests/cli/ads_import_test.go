@@ -29,6 +29,7 @@ func docsFile(t *testing.T, language string) string {
 // TestAdsImportCommandRefuses imports the files of docs/ads.md, first with one mistake each and
 // then unchanged. The refused imports add nothing.
 func TestAdsImportCommandRefuses(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	for _, c := range []struct{ name, language, old, replaced, says string }{
 		{"ads.yaml", "yaml", "[example.org/sidebar]", "[other.org/sidebar]", `line 22: units.0.zones.0: There is no zone "other.org/sidebar".`},
@@ -52,6 +53,7 @@ func TestAdsImportCommandRefuses(t *testing.T) {
 }
 
 func TestAdsImportChecksFirstOnAllEngines(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := e.Open(t)
 		defer st.Close()

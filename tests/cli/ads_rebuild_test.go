@@ -13,6 +13,7 @@ import (
 // TestAdsRebuildReportsWhatItDid checks that the command names the time from which it has counted
 // again, or says that there was nothing to count.
 func TestAdsRebuildReportsWhatItDid(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	st, err := sqlite.Open(t.Context(), filepath.Join(data, "plaza.sqlite"))
 	if err != nil {

@@ -171,6 +171,7 @@ func benchDatabase(t *testing.T, server string) string {
 }
 
 func TestBenchFeeds(t *testing.T) {
+	t.Parallel()
 	networks := networkFolder(t, 30, "")
 	figures := benchTables(t, benchDatabase(t, mongotest.URI(t)), "feeds", "--networks", networks, "--edges", "80000")
 	layouts := mongodb.Layouts("feeds")
@@ -195,6 +196,7 @@ func TestBenchFeeds(t *testing.T) {
 }
 
 func TestBenchComments(t *testing.T) {
+	t.Parallel()
 	server := mongotest.OwnServer(t) // its cache becomes small
 	before := cacheSize(t, server.URI())
 	figures := benchTables(t, benchDatabase(t, server.URI()), "comments", "--cache", "32")
@@ -215,6 +217,7 @@ func TestBenchComments(t *testing.T) {
 // TestBenchModel compares embedding with referencing. Each must read and write what it claims to,
 // and the report says when each of them pays off.
 func TestBenchModel(t *testing.T) {
+	t.Parallel()
 	designs := []string{"referenced", "embedded"}
 	figures := benchTables(t, benchDatabase(t, mongotest.URI(t)), "model")
 	for _, c := range []struct {
@@ -241,6 +244,7 @@ func TestBenchModel(t *testing.T) {
 }
 
 func TestBenchAds(t *testing.T) {
+	t.Parallel()
 	report := benchReport(t, benchDatabase(t, mongotest.URI(t)), "ads", "--zones", "300", "--units", "10", "--profiles", "20000")
 	onMongoDB, onSQLite, both := strings.Cut(report, "\n## SQLite: 3 zones with 10 ads each, 200 profiles\n")
 	if !both || !strings.Contains(onMongoDB, "\n## MongoDB: 3 zones with 10 ads each, 200 profiles\n") {
@@ -269,6 +273,7 @@ func TestBenchAds(t *testing.T) {
 
 // TestBenchLive lets four subscribers of each kind receive events.
 func TestBenchLive(t *testing.T) {
+	t.Parallel()
 	report := benchReport(t, benchDatabase(t, mongotest.URI(t)), "live", "--sockets", "400", "--idle", "1000")
 	figures := readTables(t, report)
 	for _, call := range []string{"comment in a thread", "post of an author"} {
@@ -303,6 +308,7 @@ func cacheSize(t *testing.T, uri string) int64 {
 }
 
 func TestBenchRefuses(t *testing.T) {
+	t.Parallel()
 	server := mongotest.URI(t)
 	taken, database := mongotest.Database(t)
 	taken = strings.Replace(taken, "/?", "/"+database+"?", 1)
@@ -326,6 +332,7 @@ func TestBenchRefuses(t *testing.T) {
 		"a server elsewhere": {[]string{"feeds", "--mongodb-uri", "mongodb://127.0.0.1:1/bench?serverSelectionTimeoutMS=100"}, "MongoDB can't be measured"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			command, stdout, stderr := plazatest.Command(t.Context(), t.TempDir(), append([]string{"bench"}, c.args...)...)
 			_ = command.Run()
 			if code := command.ProcessState.ExitCode(); code != 1 || !strings.Contains(stderr.String(), c.want) || stdout.Len() > 0 {
@@ -338,6 +345,7 @@ func TestBenchRefuses(t *testing.T) {
 // TestBenchLeavesDatabasesAlone checks that a database with data is refused unless a flag allows
 // it.
 func TestBenchLeavesDatabasesAlone(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		database string
 		args     []string
@@ -347,6 +355,7 @@ func TestBenchLeavesDatabasesAlone(t *testing.T) {
 		"model":    {"_votes_embedded", []string{"--layouts", "embedded", "--only", "vote, 10 "}, "| vote, 10 before | embedded |"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			uri := benchDatabase(t, mongotest.URI(t))
 			client, err := mongo.Connect(options.Client().ApplyURI(uri))
 			if err != nil {

@@ -20,6 +20,7 @@ import (
 // TestBadEnvironmentsAreRefused checks that a bad variable is refused in one sentence, before
 // anything is created.
 func TestBadEnvironmentsAreRefused(t *testing.T) {
+	t.Parallel()
 	for variable, want := range map[string]string{
 		"PLAZA_MONGODB_URI=":                           "must not be empty",
 		"PLAZA_MONGODBURI=mongodb://x":                 "did you mean PLAZA_MONGODB_URI?",
@@ -42,6 +43,7 @@ func TestBadEnvironmentsAreRefused(t *testing.T) {
 // TestStartUpLine checks that the log names the version and the database, for people who look for
 // the wrong one.
 func TestStartUpLine(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	line := startUpLine(t, data)
 	want := map[string]any{"engine": "SQLite", "database": filepath.Join(data, "plaza.sqlite"), "publicURL": "https://plaza.example/x"}
@@ -105,6 +107,7 @@ func logLine(t *testing.T, begins, data string, environ ...string) map[string]an
 // TestServersUpgradeOldDocuments checks that users of an older version are upgraded: without an
 // upgrade, a search by name would silently leave them out.
 func TestServersUpgradeOldDocuments(t *testing.T) {
+	t.Parallel()
 	uri := plazatest.MongoURI(t)
 	plazatest.OpenMongoDB(t, uri, mongodb.Options{})
 	users := plazatest.Database(t, uri).Collection("users")

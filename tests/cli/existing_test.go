@@ -27,6 +27,7 @@ var needDatabase = [][]string{
 // TestCommandsCreateNoFile checks that commands do not create a missing folder, or a database in an
 // empty one.
 func TestCommandsCreateNoFile(t *testing.T) {
+	t.Parallel()
 	empty := t.TempDir()
 	for _, data := range []string{empty, filepath.Join(empty, "typo")} {
 		for _, args := range needDatabase {
@@ -52,6 +53,7 @@ func TestCommandsCreateNoFile(t *testing.T) {
 // TestCommandsCreateNoMongoDB checks that commands leave a database alone that no server has
 // opened, and work on one that a server has opened.
 func TestCommandsCreateNoMongoDB(t *testing.T) {
+	t.Parallel()
 	uri := plazatest.MongoURI(t)
 	migrations := [][]string{{"migrate", "status"}, {"migrate", "documents"}, {"migrate", "feeds", "--to", "month"}}
 	for _, args := range append(migrations, needDatabase...) {

@@ -37,6 +37,7 @@ func networkFolder(t *testing.T, n int, broken string) string {
 }
 
 func TestImportCommand(t *testing.T) {
+	t.Parallel()
 	dir, data := networkFolder(t, 4, strings.Repeat("x y\n", 25)), t.TempDir()
 	command, stdout, stderr := plazatest.Command(t.Context(), data, "import", "ego-facebook", dir, "--password", "for all of them")
 	if err := command.Run(); err != nil {
@@ -88,6 +89,7 @@ func signsIn(t *testing.T, data, password string) {
 }
 
 func TestImportCommandRefuses(t *testing.T) {
+	t.Parallel()
 	good := networkFolder(t, 2, "")
 	empty := t.TempDir()
 	for name, c := range map[string]struct {
@@ -102,6 +104,7 @@ func TestImportCommandRefuses(t *testing.T) {
 		"no password":      {[]string{good, "--password="}, "plaza: --password: This must not be empty.\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			data := filepath.Join(t.TempDir(), "data")
 			command, _, stderr := plazatest.Command(t.Context(), data, append([]string{"import", "ego-facebook"}, c.args...)...)
 			_ = command.Run()
@@ -127,6 +130,7 @@ func waitForRows(t *testing.T, data string) {
 // TestImportCommandResumes checks that an import that was stopped or killed, and then repeated,
 // gives the same result as an uninterrupted one.
 func TestImportCommandResumes(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("imports 25,760 follows")
 	}

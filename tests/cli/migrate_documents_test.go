@@ -249,6 +249,7 @@ func (w *oldTown) checkPeople(names map[social.UserID]string) {
 // of its batches (SIGKILL), while servers of both versions write. The next run continues where the
 // last one stopped, and nothing is lost.
 func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
+	t.Parallel()
 	const people, photos = 400, 20
 	w := newOldTown(t, people, photos)
 	w.statusSays("were not upgraded yet")
@@ -314,6 +315,7 @@ func TestDocumentMigrationContinuesAfterItIsKilled(t *testing.T) {
 // TestMigrateDocumentsCommand checks what the command refuses, that a dry run changes nothing, that
 // only one process runs at a time and keeps the rate, and that it can be stopped.
 func TestMigrateDocumentsCommand(t *testing.T) {
+	t.Parallel()
 	const people = 120
 	w := newOldTown(t, people, 0)
 	for _, c := range []struct {

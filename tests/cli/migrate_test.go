@@ -171,6 +171,7 @@ func settled(t *testing.T, uri, gone string) {
 // TestMigrationContinuesAfterItIsKilled kills "plaza migrate" in every phase, writes in between,
 // and runs it again. It continues where it stopped, and everything is there at the end.
 func TestMigrationContinuesAfterItIsKilled(t *testing.T) {
+	t.Parallel()
 	const posts = 400
 	uri := plazatest.PatientURI(t)
 	f := newForum(t, uri, posts)
@@ -209,6 +210,7 @@ func TestMigrationContinuesAfterItIsKilled(t *testing.T) {
 // TestFeedMigrationContinuesAfterItIsKilled does the same with feeds. The process that migrates
 // also does the background work.
 func TestFeedMigrationContinuesAfterItIsKilled(t *testing.T) {
+	t.Parallel()
 	const people = 400
 	uri := plazatest.MongoURI(t)
 	f := newForum(t, uri, 1)
@@ -276,6 +278,7 @@ func TestFeedMigrationContinuesAfterItIsKilled(t *testing.T) {
 }
 
 func TestMigrationsThatAreRefused(t *testing.T) {
+	t.Parallel()
 	uri := plazatest.MongoURI(t)
 	f := newForum(t, uri, 40)
 	for _, c := range []struct {
@@ -363,6 +366,7 @@ func TestCommentingProcess(t *testing.T) {
 // finishes without it, and wakes it. The server has written nothing to the abandoned layout, and
 // continues in the new one.
 func TestServerSleepsThroughASwitch(t *testing.T) {
+	t.Parallel()
 	uri := plazatest.PatientURI(t)
 	f := newForum(t, uri, 8)
 	post := f.posts[0]
@@ -413,6 +417,7 @@ func TestServerSleepsThroughASwitch(t *testing.T) {
 // TestCursorsSurviveAMigration starts lists of comments in one layout and continues them in others,
 // page by page, forwards and backwards.
 func TestCursorsSurviveAMigration(t *testing.T) {
+	t.Parallel()
 	store, err := mongodb.Open(t.Context(), plazatest.MongoURI(t), plazatest.Patient(brisk))
 	if err != nil {
 		t.Fatal(err)

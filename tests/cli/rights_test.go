@@ -16,6 +16,7 @@ import (
 )
 
 func TestRightsCommands(t *testing.T) {
+	t.Parallel()
 	data := t.TempDir()
 	st, err := sqlite.Open(t.Context(), filepath.Join(data, "plaza.sqlite"))
 	if err != nil {
@@ -105,6 +106,7 @@ func (s *askedForRights) UsersWithRights(ctx context.Context) ([]*social.User, e
 // TestHadRight checks that rights, which a server caches for a second, are read once, however many
 // requests need them.
 func TestHadRight(t *testing.T) {
+	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		store := &askedForRights{Store: e.Open(t)}
 		var clock atomic.Int64

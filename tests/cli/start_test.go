@@ -10,6 +10,7 @@ import (
 // TestStartFailures starts plaza with configurations that cannot work. Each ends with a sentence
 // that says what to do, and exit code 1.
 func TestStartFailures(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		args []string
 		want string
@@ -20,6 +21,7 @@ func TestStartFailures(t *testing.T) {
 		"an unknown flag":          {[]string{"--nonsense"}, "unknown flag"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), c.args...)
 			err := command.Run()
 			if err == nil || command.ProcessState.ExitCode() == 0 || command.ProcessState.ExitCode() > 80 {

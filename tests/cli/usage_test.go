@@ -9,6 +9,7 @@ import (
 
 // TestServersWarnOfSettings starts a server as a process.
 func TestServersWarnOfSettings(t *testing.T) {
+	t.Parallel()
 	command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), "serve", "--addr", plazatest.TakenAddress(t), "--feeds", "month")
 	_ = command.Run()
 	if n := strings.Count(stderr.String(), `"level":"WARN","msg":"some settings have no effect","settings":"--feeds (for MongoDB)"`); n != 1 {
@@ -19,6 +20,7 @@ func TestServersWarnOfSettings(t *testing.T) {
 // TestUnknownLayoutsAreRefused checks that an unknown layout is refused before anything is created,
 // also with the embedded database, which has only one.
 func TestUnknownLayoutsAreRefused(t *testing.T) {
+	t.Parallel()
 	for _, args := range [][]string{{"serve", "--addr", "127.0.0.1:0"}, {"rights"}} {
 		command, _, stderr := plazatest.Command(t.Context(), t.TempDir(), args...)
 		command.Env = append(command.Env, "PLAZA_FEEDS=foo")
@@ -33,6 +35,7 @@ func TestUnknownLayoutsAreRefused(t *testing.T) {
 // TestUsageMistakes checks that a usage error says what is wrong and how to get help, without
 // printing the help itself.
 func TestUsageMistakes(t *testing.T) {
+	t.Parallel()
 	for args, help := range map[string]string{
 		"ads import nofile.yaml":                "plaza ads import --help",
 		"migrate comments --to pages --rate -1": "plaza migrate comments --help",

@@ -277,6 +277,7 @@ func (r *adRun) drainOne(i int, zone string, empty func() bool, served func(zone
 // budget is overspent and no cap exceeded. When leases and reservations have expired, exactly the
 // lost ads are served.
 func TestKilledBetweenLeaseAndSpend(t *testing.T) {
+	t.Parallel()
 	r := newAdRun(t)
 	r.start(0)
 	lost, err := r.choose(0, "funded") // the rest of its lease is lost with the server

@@ -88,6 +88,7 @@ func (c *talker) comment(t *testing.T) error {
 // is killed with SIGKILL. MongoDB would keep its transactions open for an hour; the other server
 // continues with the thread, and with a migration, within seconds.
 func TestKilledServerDoesNotBlockOthers(t *testing.T) {
+	t.Parallel()
 	const writers, enough = 8, 60
 	uri := plazatest.InPlaza(t, mongotest.OwnSet(t, mongotest.WithArgs("--setParameter", "transactionLifetimeLimitSeconds=3600")).URI())
 	process := startAdProcess(t, uri, 0)

@@ -183,6 +183,7 @@ func (c *crowd) until(what string, condition func() bool) {
 // TestFanOutContinuesAfterAKill kills a server process while it adds a post to the feeds of an
 // author's followers, and starts another. Every list gets the post exactly once.
 func TestFanOutContinuesAfterAKill(t *testing.T) {
+	t.Parallel()
 	const followers = 100_000
 	uri := plazatest.MongoURI(t)
 	c := newCrowd(t, uri, followers)
@@ -221,6 +222,7 @@ func TestFanOutContinuesAfterAKill(t *testing.T) {
 // TestAccountDeletionContinuesAfterAKill kills a server process while it removes the data of a
 // deleted user, and starts another. Nothing is left.
 func TestAccountDeletionContinuesAfterAKill(t *testing.T) {
+	t.Parallel()
 	const followers = 20_000
 	uri := plazatest.PatientURI(t)
 	c := newCrowd(t, uri, followers)
