@@ -5,6 +5,7 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -14,23 +15,16 @@ import (
 
 // The errors with which a subscription ends, unless its subscriber ended it.
 var (
-	// ErrTooSlow: the subscriber did not receive its items in time. Subscribe again and read what
-	// was missed.
-	ErrTooSlow = errors.New("the subscriber is too slow")
-	// ErrInterrupted: this server lost its position in the event log. Subscribe again and read what
-	// was missed.
-	ErrInterrupted = errors.New("the stream of events was interrupted")
+	// ErrInterrupted: the database does not answer. Subscribe again after the last item.
+	ErrInterrupted = errors.New("the database does not answer")
 	// ErrSessionEnded: the subscriber's session is over: signed out, expired or removed.
 	ErrSessionEnded = errors.New("the session has ended")
 	// ErrClosed: the server is shutting down.
 	ErrClosed = errors.New("the server is shutting down")
 )
 
-// cursorPrefix begins the cursors of items, which are the ids of events: a position in the log
-// would reveal how much happens in it.
-const cursorPrefix = "event"
-
-// BufferSize is how many items are queued for a subscriber before it is too slow.
+// BufferSize is how many items are queued for a subscriber. Whoever is slower reads the others from
+// the database.
 const BufferSize = 64
 
 // Hub delivers events to this server's subscribers. For each event it checks which subscribers may
@@ -42,6 +36,7 @@ type Hub struct {
 	sessionEnded func(tokenHash [32]byte)
 
 	working sync.WaitGroup // goroutines of subscriptions
+	readers chan struct{}  // one for each subscription that reads what it missed
 
 	mu     sync.Mutex
 	closed bool
@@ -56,13 +51,12 @@ type topic struct{ thread social.PostID }
 func New(service *social.Service, log social.EventLog, logger *slog.Logger, sessionEnded func(tokenHash [32]byte)) *Hub {
 	return &Hub{
 		service: service, log: log, logger: logger, sessionEnded: sessionEnded,
-		topics: map[topic]map[*Subscription]struct{}{},
+		topics: map[topic]map[*Subscription]struct{}{}, readers: make(chan struct{}, pastReaders),
 	}
 }
 
 // Open starts to follow the event log: subscribers receive what is committed after Open has
-// returned. While the database does not answer (social.ErrUnavailable), the hub tries again, and
-// interrupts the subscriptions made until then. When ctx ends, the hub stops and ends all
+// returned. While the database does not answer (social.ErrUnavailable), the hub tries again. When ctx ends, the hub stops and ends all
 // subscriptions; then done is closed.
 func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 	stream, err := h.log.Tail(ctx)
@@ -94,7 +88,6 @@ func (h *Hub) follow(ctx context.Context, stream social.EventStream) {
 			return
 		}
 		h.logger.ErrorContext(ctx, "the event stream broke", "error", err)
-		h.endAll(ErrInterrupted) // never skip silently: subscribers read what they missed
 		stream = h.reopen(ctx)
 	}
 }
@@ -115,7 +108,9 @@ func (h *Hub) reopen(ctx context.Context) social.EventStream {
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, slowest) {
 		stream, err := h.log.Tail(ctx)
 		if err == nil {
-			h.endAll(ErrInterrupted) // for subscriptions made while there was no stream
+			for _, s := range h.matching(func(*Subscription) bool { return true }) {
+				s.fallBehind("") // nothing is skipped: they read what happened while there was no stream
+			}
 			return stream
 		}
 		h.logger.WarnContext(ctx, "the event stream cannot be opened", "error", err, "wait", wait)
@@ -161,7 +156,9 @@ func (h *Hub) tell(ctx context.Context, about topic, e social.Event, see func(co
 	if err != nil {
 		if ctx.Err() == nil {
 			h.logUnseen(u, err)
-			h.end(subscriptions, ErrInterrupted)
+			for _, s := range subscriptions {
+				s.fallBehind(u.key)
+			}
 		}
 		return
 	}
@@ -175,5 +172,5 @@ func (h *Hub) tell(ctx context.Context, about topic, e social.Event, see func(co
 }
 
 func (h *Hub) logUnseen(u *update, err error) {
-	h.logger.ErrorContext(u.ctx, "cannot determine who may see an event", "error", err, "event", u.cursor)
+	h.logger.ErrorContext(u.ctx, "cannot determine who may see an event", "error", err, "id", fmt.Sprintf("%x", u.key))
 }

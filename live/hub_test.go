@@ -46,7 +46,7 @@ func newHub(log social.EventLog) *live.Hub {
 }
 
 // TestOpenWaitsForTheDatabase: a server whose database fails between being opened and being followed
-// keeps running, and says to those who subscribed meanwhile that they may have missed something.
+// keeps running, and those who subscribed meanwhile get a gap: nobody knows what they missed.
 func TestOpenWaitsForTheDatabase(t *testing.T) {
 	t.Parallel()
 	log := &fragileLog{fault: fmt.Errorf("tail: %w", social.ErrUnavailable)}
@@ -56,20 +56,28 @@ func TestOpenWaitsForTheDatabase(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error, 1)
-	hub.News(ctx, live.Subscriber{}, endReceiver{t, ended})
+	early := gapReceiver{make(chan live.Change, 1)}
+	hub.News(ctx, live.Subscriber{}, "", early)
 	log.mended.Store(true)
-	if err := <-ended; !errors.Is(err, live.ErrInterrupted) {
-		t.Errorf("the subscription ended with %v, want ErrInterrupted", err)
+	if event := <-early.events; event != live.Gap {
+		t.Errorf("the subscription got %v, want a gap", event)
 	}
 	testtime.Eventually(t, "the hub follows the log", func() bool { return log.opened.Load() == 1 })
-	hub.News(t.Context(), live.Subscriber{}, endReceiver{t, ended})
+	ended := make(chan error, 1)
+	hub.News(t.Context(), live.Subscriber{}, "", endReceiver{t, ended})
 	stop()
 	<-done
 	if err := <-ended; !errors.Is(err, live.ErrClosed) {
 		t.Errorf("the subscription ended with %v, want ErrClosed", err)
 	}
 }
+
+// gapReceiver notes the kinds of its items.
+type gapReceiver struct{ events chan live.Change }
+
+func (r gapReceiver) Encode(item *live.Item) []byte { r.events <- item.Event; return nil }
+func (gapReceiver) Send([]byte)                     {}
+func (gapReceiver) End(error)                       {}
 
 // endReceiver expects nothing but the end.
 type endReceiver struct {
@@ -108,7 +116,7 @@ func TestSubscriptionsEndWhileTheHubStops(t *testing.T) {
 		}
 		subscribed, leave := context.WithCancel(t.Context())
 		for range 4 {
-			hub.News(subscribed, live.Subscriber{}, endReceiver{t, make(chan error, 1)})
+			hub.News(subscribed, live.Subscriber{}, "", endReceiver{t, make(chan error, 1)})
 		}
 		go leave()
 		stop()

@@ -27,59 +27,80 @@ type Receiver interface {
 
 // Subscription is one subscriber's bounded queue of updates. While the queue is empty it has no
 // goroutine.
+//
+// It is live, and its updates come from the event log; or it is behind, and catches up with what the
+// list in the database has behind its position. Ids are in commit order (ADR 27), so a position is
+// the id of a post or comment, and tells which updates were already queued.
 type Subscription struct {
 	viewer   social.UserID
 	session  [32]byte
 	topic    topic
 	hub      *Hub
 	receiver Receiver
+	ctx      context.Context
 
-	mu      sync.Mutex
-	queue   []*update
-	running bool  // a goroutine is at work on the queue
-	ended   bool  // nothing is added to the queue any more
-	reason  error // why it has ended; nil: its subscriber has ended it, or has been told
+	mu       sync.Mutex
+	queue    []*update
+	position social.Key // of the newest update that was queued; "": unknown
+	behind   bool       // the queue is filled from the database
+	ahead    []*update  // live updates that wait while it is behind
+	missed   bool       // live updates may be missing in ahead
+	running  bool       // a goroutine is at work on the queue
+	ended    bool       // nothing is added to the queue any more
+	reason   error      // why it has ended; nil: its subscriber has ended it, or has been told
 }
 
-// News subscribes to the posts that appear in the subscriber's news, until ctx ends.
-func (h *Hub) News(ctx context.Context, who Subscriber, receiver Receiver) {
-	h.subscribe(ctx, who, topic{}, receiver)
+// News subscribes to the posts that appear in the subscriber's news, until ctx ends: those behind the
+// post after, then those that are created. Without a key they begin now.
+func (h *Hub) News(ctx context.Context, who Subscriber, after social.Key, receiver Receiver) {
+	h.subscribe(ctx, who, topic{}, after, receiver)
 }
 
 // Comments subscribes to the comments on a post, like News.
-func (h *Hub) Comments(ctx context.Context, who Subscriber, post social.PostID, receiver Receiver) {
-	h.subscribe(ctx, who, topic{post}, receiver)
+func (h *Hub) Comments(ctx context.Context, who Subscriber, post social.PostID, after social.Key, receiver Receiver) {
+	h.subscribe(ctx, who, topic{post}, after, receiver)
 }
 
-func (h *Hub) subscribe(ctx context.Context, who Subscriber, about topic, receiver Receiver) {
-	s := &Subscription{viewer: who.Viewer, session: who.Session, topic: about, hub: h, receiver: receiver}
+func (h *Hub) subscribe(ctx context.Context, who Subscriber, about topic, after social.Key, receiver Receiver) {
+	s := &Subscription{viewer: who.Viewer, session: who.Session, topic: about, hub: h, receiver: receiver, ctx: ctx, position: after, behind: after != ""}
 	if !h.add(s) {
 		receiver.End(ErrClosed)
 		return
 	}
 	context.AfterFunc(ctx, func() { s.end(nil) })
-}
-
-// deliver never waits: a subscription whose queue is full is ended, so that the subscriber knows to
-// read what it missed.
-func (s *Subscription) deliver(u *update) {
-	if !s.enqueue(u) {
-		s.end(ErrTooSlow)
+	if after != "" {
+		s.fallBehind("") // it is behind already; now it starts to catch up
 	}
 }
 
-func (s *Subscription) enqueue(u *update) (hasRoom bool) {
+// deliver never waits: a subscription that has no room for an update reads it from the database
+// later.
+func (s *Subscription) deliver(u *update) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ended {
-		return true
+	switch {
+	case s.ended:
+		u.received(s.viewer)
+	case !s.behind && len(s.queue) < BufferSize:
+		s.push(u)
+	case len(s.ahead) < BufferSize:
+		s.behind = true
+		s.ahead = append(s.ahead, u)
+	default:
+		s.ahead, s.missed = nil, true
+		u.received(s.viewer)
 	}
-	if len(s.queue) == BufferSize {
-		return false
+}
+
+// push queues a live update, unless it was already read from the database. It is called with s.mu
+// held.
+func (s *Subscription) push(u *update) {
+	if u.key <= s.position {
+		u.received(s.viewer)
+		return
 	}
-	s.queue = append(s.queue, u)
+	s.queue, s.position = append(s.queue, u), u.key
 	s.run()
-	return true
 }
 
 // end closes the subscription once; a nil reason means that its subscriber ended it. Otherwise the
@@ -94,7 +115,7 @@ func (s *Subscription) end(reason error) {
 	if s.ended {
 		return
 	}
-	s.ended, s.reason = true, reason
+	s.ended, s.reason, s.ahead = true, reason, nil
 	s.run()
 }
 
@@ -109,8 +130,12 @@ func (s *Subscription) run() {
 // work sends what is in the queue.
 func (s *Subscription) work() {
 	for {
-		u, reason := s.next()
+		u, behind, reason := s.next()
 		switch {
+		case behind:
+			if err := s.catchUp(); err != nil {
+				s.giveUp(err)
+			}
 		case u != nil:
 			if err := s.send(u); err != nil && u.ctx.Err() == nil {
 				s.hub.logUnseen(u, err)
@@ -124,31 +149,38 @@ func (s *Subscription) work() {
 	}
 }
 
-// next takes an update from the queue, or after the last one the reason for the end. If there is
-// neither, the goroutine's work is done.
-func (s *Subscription) next() (u *update, reason error) {
+// next takes an update from the queue. After the last one it says whether the subscription is
+// behind, or gives the reason for the end. If there is neither, the goroutine's work is done.
+func (s *Subscription) next() (u *update, behind bool, reason error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.queue) > 0 {
 		u, s.queue = s.queue[0], s.queue[1:]
-		return u, nil
+		return u, false, nil
+	}
+	s.queue = nil
+	if s.behind && !s.ended {
+		return nil, true, nil
 	}
 	reason, s.reason = s.reason, nil
 	s.running = reason != nil
-	s.queue = nil
-	return nil, reason
+	return nil, false, reason
 }
 
 // send sends an update, unless the subscriber may no longer see it. What was encoded while something
 // was hidden is encoded again.
 func (s *Subscription) send(u *update) error {
+	if u == gap {
+		s.receiver.Send(s.receiver.Encode(&Item{Event: Gap}))
+		return nil
+	}
 	defer u.received(s.viewer)
 	for {
 		seen, err := u.current()
 		if err != nil {
 			return err
 		}
-		item, sees := seen.item(u.cursor, s.viewer)
+		item, sees := seen.item(u.key, s.viewer)
 		if !sees {
 			return nil
 		}

@@ -12,12 +12,16 @@ import (
 // Change is the kind of a live update.
 type Change string
 
-// Added: something is new.
-const Added Change = "ADDED"
+// Added: something is new. Gap: an unknown number of updates was missed, and the item has nothing
+// else.
+const (
+	Added Change = "ADDED"
+	Gap   Change = "GAP"
+)
 
 // Item is a live update as one subscriber may see it.
 type Item struct {
-	Cursor  string // the event's position in the log
+	Key     social.Key // of the post, or of the comment in its thread, oldest first
 	Event   Change
 	Post    *social.Post
 	Comment *social.Comment // nil: the post itself is new
@@ -40,10 +44,10 @@ func (i *Item) Shared(selection any, encode func() []byte) []byte {
 // update is an event on its way to its subscribers. What is read and encoded for it is read and
 // encoded once for all of them.
 type update struct {
-	hub    *Hub
-	ctx    context.Context // the hub's
-	cursor string
-	see    func(context.Context, []social.UserID) (social.Sighting, error)
+	hub *Hub
+	ctx context.Context // the hub's, or the subscription's that catches up
+	key social.Key
+	see func(context.Context, []social.UserID) (social.Sighting, error)
 
 	mu      sync.Mutex
 	waiting map[social.UserID]int // the number of subscriptions of each viewer that have not received it
@@ -51,11 +55,43 @@ type update struct {
 }
 
 func (h *Hub) newUpdate(ctx context.Context, e *social.Event, subscriptions []*Subscription, see func(context.Context, []social.UserID) (social.Sighting, error)) *update {
-	u := &update{hub: h, ctx: ctx, cursor: e.ID.Text(cursorPrefix), see: see, waiting: map[social.UserID]int{}}
+	u := &update{hub: h, ctx: ctx, key: keyOf(e.Post, e.Comment), see: see, waiting: map[social.UserID]int{}}
 	for _, s := range subscriptions {
 		u.waiting[s.viewer]++
 	}
 	return u
+}
+
+// newPastUpdate is an update that a subscription that catches up has read. It was read when hidings
+// was counted.
+func (h *Hub) newPastUpdate(s *Subscription, found *social.Sighting, hidings uint64) *update {
+	u := &update{hub: h, ctx: s.ctx, waiting: map[social.UserID]int{s.viewer: 1}}
+	u.seen = &sighting{Sighting: *found, hidings: hidings, encoded: map[encodingKey]*encoding{}}
+	if found.Comment == nil {
+		post := found.Post.ID
+		u.key = keyOf(post, social.CommentID{})
+		u.see = func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
+			return h.service.NewsViewers(ctx, post, viewers)
+		}
+		return u
+	}
+	comment := found.Comment.ID
+	u.key = keyOf(found.Post.ID, comment)
+	u.see = func(ctx context.Context, viewers []social.UserID) (social.Sighting, error) {
+		return h.service.CommentViewers(ctx, comment, viewers)
+	}
+	return u
+}
+
+// gap says that updates were missed.
+var gap = &update{}
+
+// keyOf is the key of a comment in its thread, or else of a post in the news.
+func keyOf(post social.PostID, comment social.CommentID) social.Key {
+	if comment.IsZero() {
+		return social.Key(post.Bytes())
+	}
+	return social.Key(comment.Bytes())
 }
 
 // current returns who of those who wait may see the update now. It reads again, for all of them, if
@@ -105,13 +141,13 @@ type encoding struct {
 }
 
 // item returns the update as a viewer may see it.
-func (g *sighting) item(cursor string, viewer social.UserID) (item *Item, sees bool) {
+func (g *sighting) item(key social.Key, viewer social.UserID) (item *Item, sees bool) {
 	relations, sees := g.Viewers[viewer]
 	if !sees {
 		return nil, false
 	}
 	return &Item{
-		Cursor: cursor, Event: Added, Post: g.Post, Comment: g.Comment, People: g.People, Relations: relations,
+		Key: key, Event: Added, Post: g.Post, Comment: g.Comment, People: g.People, Relations: relations,
 		seen: g, view: g.View(viewer),
 	}, true
 }

@@ -79,14 +79,18 @@ func (r commentResolver) ViewerCanReply(ctx context.Context, obj *model.Comment)
 	return err == nil && obj.Viewer.CanReply(obj.Comment, post, relation), err
 }
 
-func threadList(ctx context.Context, t social.Thread) list[*social.Comment] {
-	threads := loaders.For(ctx).Threads
+// threadCursors returns the cursors of a thread, which are the same for all viewers.
+func threadCursors(t social.Thread) cursors {
 	kind := cursorComment
 	if t.Order == social.OrderThreaded {
 		kind = cursorTree
 	}
-	identity := cursorsOf(kind, "thread", t.Post.String(), string(t.Order), t.Parent.String(), string(t.Under))
-	return list[*social.Comment]{identity, func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
+	return cursorsOf(kind, "thread", t.Post.String(), string(t.Order), t.Parent.String(), string(t.Under))
+}
+
+func threadList(ctx context.Context, t social.Thread) list[*social.Comment] {
+	threads := loaders.For(ctx).Threads
+	return list[*social.Comment]{threadCursors(t), func(ctx context.Context, p social.Page) (social.Slice[*social.Comment], error) {
 		return threads.Load(ctx, social.List[social.Thread]{Of: t, Page: p})
 	}}
 }

@@ -100,8 +100,8 @@ func (r *Resolver) explain(ctx context.Context, err error, path ast.Path) (strin
 			extensions["limit"], extensions["retryAfter"] = mistake.Limit, int(math.Ceil(mistake.RetryAfter.Seconds()))
 		}
 		return mistake.Message, extensions
-	case errors.Is(err, live.ErrTooSlow), errors.Is(err, live.ErrInterrupted), errors.Is(err, live.ErrClosed):
-		return "Some updates were missed: read the list again, then resubscribe.", map[string]any{"code": codeResume}
+	case errors.Is(err, live.ErrInterrupted), errors.Is(err, live.ErrClosed):
+		return "The subscription was interrupted: subscribe again, after the cursor of the last item.", map[string]any{"code": codeResume}
 	case errors.Is(err, answer.ErrTooLarge):
 		return fmt.Sprintf("The response would exceed %d MiB: request less in one operation.", answer.MaxLen>>20), map[string]any{"code": string(fault.CodeTooComplex)}
 	case errors.Is(err, live.ErrSessionEnded):

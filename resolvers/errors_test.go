@@ -34,7 +34,7 @@ func TestPresentedCodes(t *testing.T) {
 		{t.Context(), &fault.Error{Code: fault.CodeNotFound}, "NOT_FOUND", false},
 		{t.Context(), &fault.Error{Code: fault.CodeUnauthenticated}, "UNAUTHENTICATED", false},
 		{t.Context(), &fault.Error{Code: fault.CodeForbidden}, "FORBIDDEN", false},
-		{t.Context(), live.ErrTooSlow, "RESUME", false},
+		{t.Context(), live.ErrInterrupted, "RESUME", false},
 		{t.Context(), live.ErrSessionEnded, "UNAUTHENTICATED", false},
 		{t.Context(), fmt.Errorf("find: %w", fault.ErrUnavailable), "UNAVAILABLE", true},
 		{t.Context(), context.DeadlineExceeded, "UNAVAILABLE", true}, // the store's own deadline

@@ -1,7 +1,9 @@
 package resolvers
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"time"
 
 	"plaza/fault"
@@ -25,24 +27,34 @@ type Stream interface {
 }
 
 // NewsItemAdded resolves Subscription.newsItemAdded.
-func (r subscriptionResolver) NewsItemAdded(ctx context.Context) (<-chan *live.Item, error) {
+func (r subscriptionResolver) NewsItemAdded(ctx context.Context, after *string) (<-chan *live.Item, error) {
 	if item := itemOf(ctx); item != nil {
 		return only(item), nil
 	}
-	if _, err := signedIn(ctx); err != nil {
+	viewer, err := signedIn(ctx)
+	if err != nil {
 		return nil, err
 	}
-	s := r.newSubscriber(ctx)
-	r.Hub.News(s.stream.Context(), s.who, s)
+	of := newsCursors(viewer)
+	key, err := of.decode("after", after)
+	if err != nil {
+		return nil, err
+	}
+	s := r.newSubscriber(ctx, of)
+	r.Hub.News(s.stream.Context(), s.who, key, s)
 	return nothing(), nil
 }
 
 // CommentAdded resolves Subscription.commentAdded.
-func (r subscriptionResolver) CommentAdded(ctx context.Context, text string) (<-chan *live.Item, error) {
+func (r subscriptionResolver) CommentAdded(ctx context.Context, text string, after *string) (<-chan *live.Item, error) {
 	if item := itemOf(ctx); item != nil {
 		return only(item), nil
 	}
 	id, err := postID("postId", text)
+	if err != nil {
+		return nil, err
+	}
+	key, err := decodeInThread(id, after)
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +65,44 @@ func (r subscriptionResolver) CommentAdded(ctx context.Context, text string) (<-
 	if post == nil {
 		return nil, fault.NotFound("postId", "post")
 	}
-	s := r.newSubscriber(ctx)
-	r.Hub.Comments(s.stream.Context(), s.who, id, s)
+	s := r.newSubscriber(ctx, threadCursors(social.Thread{Post: id, Order: social.OrderOldest}))
+	r.Hub.Comments(s.stream.Context(), s.who, id, key, s)
 	return nothing(), nil
+}
+
+// decodeInThread parses a position in a thread: a cursor of its comments, the oldest or the newest
+// first.
+func decodeInThread(post social.PostID, after *string) (social.Key, error) {
+	key, err := threadCursors(social.Thread{Post: post, Order: social.OrderNewest}).decode("after", after)
+	if err != nil {
+		return threadCursors(social.Thread{Post: post, Order: social.OrderOldest}).decode("after", after)
+	}
+	return key, nil
+}
+
+// Cursor resolves NewsItemAdded.cursor.
+func (newsItemAddedResolver) Cursor(_ context.Context, obj *live.Item) (*string, error) {
+	return cursorOf(obj), nil
 }
 
 // Post resolves NewsItemAdded.post.
 func (r newsItemAddedResolver) Post(ctx context.Context, obj *live.Item) (model.Post, error) {
+	if obj.Post == nil {
+		return nil, nil
+	}
 	return model.NewPost(loaders.For(ctx).Viewer, obj.Post), nil
+}
+
+// Cursor resolves CommentAdded.cursor.
+func (commentAddedResolver) Cursor(_ context.Context, obj *live.Item) (*string, error) {
+	return cursorOf(obj), nil
 }
 
 // Comment resolves CommentAdded.comment.
 func (r commentAddedResolver) Comment(ctx context.Context, obj *live.Item) (*model.Comment, error) {
+	if obj.Comment == nil {
+		return nil, nil
+	}
 	return wrapComment(ctx, obj.Comment), nil
 }
 
@@ -98,26 +136,44 @@ type subscriber struct {
 	r           *Resolver
 	who         live.Subscriber
 	stream      Stream
+	cursors     cursors
 	selection   sameSelection // zero: what it shows differs from viewer to viewer
 	showsPeople bool
 }
 
-func (r *Resolver) newSubscriber(ctx context.Context) *subscriber {
+func (r *Resolver) newSubscriber(ctx context.Context, of cursors) *subscriber {
 	session := sessionOf(ctx)
 	return &subscriber{
 		r: r, who: live.Subscriber{Viewer: session.User, Session: session.TokenHash},
-		stream: r.StreamOf(ctx), selection: sharedSelection(ctx), showsPeople: showsPeople(ctx),
+		stream: r.StreamOf(ctx), cursors: of, selection: sharedSelection(ctx), showsPeople: showsPeople(ctx),
 	}
 }
 
 // Encode implements live.Receiver.
 func (s *subscriber) Encode(item *live.Item) []byte {
-	if s.selection == (sameSelection{}) {
-		return s.execute(s.stream.Context(), item)
+	if s.selection == (sameSelection{}) || item.Event == live.Gap {
+		return s.withCursor(s.execute(s.stream.Context(), item), item)
 	}
-	return item.Shared(s.selection, func() []byte {
+	text := item.Shared(s.selection, func() []byte {
 		return s.execute(context.WithoutCancel(s.stream.Context()), item) // others wait for it, too
 	})
+	return s.withCursor(text, item)
+}
+
+// cursorBlank takes the place of cursors in a response, because a response is shared by subscribers
+// whose cursors differ. Texts of users cannot contain it: it is random, and never sent.
+var cursorBlank = "cursor-" + rand.Text()
+
+func cursorOf(item *live.Item) *string {
+	if item.Event == live.Gap {
+		return nil
+	}
+	return &cursorBlank
+}
+
+// withCursor returns a copy of a response with the subscriber's own cursor.
+func (s *subscriber) withCursor(response []byte, item *live.Item) []byte {
+	return bytes.ReplaceAll(response, []byte(cursorBlank), []byte(s.cursors.encode(item.Key)))
 }
 
 func (s *subscriber) execute(ctx context.Context, item *live.Item) []byte {
@@ -138,7 +194,9 @@ func prime(ctx context.Context, load *loaders.Loaders, item *live.Item) {
 			load.Users.Prime(ctx, other, user)
 		}
 	}
-	load.Posts.Prime(ctx, item.Post.ID, item.Post)
+	if item.Post != nil {
+		load.Posts.Prime(ctx, item.Post.ID, item.Post)
+	}
 	if item.Comment != nil {
 		load.Comments.Prime(ctx, item.Comment.ID, item.Comment)
 	}

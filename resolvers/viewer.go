@@ -20,12 +20,18 @@ func (r viewerResolver) User(ctx context.Context, obj *model.Viewer) (*model.Use
 
 // News resolves Viewer.news.
 func (r viewerResolver) News(ctx context.Context, obj *model.Viewer, since *time.Time, until *time.Time, first *int, after *string, last *int, before *string) (*model.PostConnection, error) {
-	c, err := postList(loaders.For(ctx).Viewer.News, "news", obj.ID.String()).within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
+	news := list[*social.Post]{newsCursors(obj.ID), loaders.For(ctx).Viewer.News}
+	c, err := news.within(since, until, social.TimeRange.Narrow).connect(ctx, pageArgs{first, after, last, before})
 	page, err := postConnection(ctx, c, err, r.viewerForAds(ctx, c.items)...)
 	if err == nil {
 		r.sponsor(ctx, page)
 	}
 	return page, err
+}
+
+// newsCursors returns the cursors of a viewer's news.
+func newsCursors(viewer social.UserID) cursors {
+	return cursorsOf(cursorPost, "news", viewer.String())
 }
 
 // Incoming resolves Viewer.incoming.

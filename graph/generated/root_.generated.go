@@ -2905,11 +2905,16 @@ Live updates over the websocket (` + "`" + `graphql-transport-ws` + "`" + `). Se
 """
 type Subscription {
   "Posts that appear in your news, as they are written."
-  newsItemAdded: NewsItemAdded!
+  newsItemAdded(
+    "Begin with what was written after this: the cursor of an item, or of an entry of Viewer.news. Without it, the subscription begins now."
+    after: String
+  ): NewsItemAdded!
   "Comments on one post, as they are written."
   commentAdded(
     "The post's id."
     postId: ID!
+    "Begin with what was written after this: the cursor of an item, or of an entry of Post.comments in the order OLDEST or NEWEST. Without it, the subscription begins now."
+    after: String
   ): CommentAdded!
 }
 
@@ -2917,25 +2922,27 @@ type Subscription {
 enum LiveEvent {
   "Something was added."
   ADDED
+  "The server does not know what you missed: read the list again. Later items are complete."
+  GAP
 }
 
 "A post that appeared in your news."
 type NewsItemAdded {
-  "The name of this event."
-  cursor: String!
+  "Where the post is in Viewer.news. Pass the last one as ` + "`" + `after` + "`" + ` to resume, on any server. Null with GAP."
+  cursor: String
   "What happened."
   event: LiveEvent!
-  "The post."
+  "The post. Null with GAP."
   post: Post
 }
 
 "A comment that was written."
 type CommentAdded {
-  "The name of this event."
-  cursor: String!
+  "Where the comment is in Post.comments in the order OLDEST. Pass the last one as ` + "`" + `after` + "`" + ` to resume, on any server. Null with GAP."
+  cursor: String
   "What happened."
   event: LiveEvent!
-  "The comment."
+  "The comment. Null with GAP."
   comment: Comment
 }
 

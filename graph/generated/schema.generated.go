@@ -21,6 +21,8 @@ import (
 // region    ************************** generated!.gotpl **************************
 
 type CommentAddedResolver interface {
+	Cursor(ctx context.Context, obj *live.Item) (*string, error)
+
 	Comment(ctx context.Context, obj *live.Item) (*model.Comment, error)
 }
 type MutationResolver interface {
@@ -76,6 +78,8 @@ type MutationResolver interface {
 	UnmuteUser(ctx context.Context, input model.UnmuteUserInput) (*model.UnmuteUserPayload, error)
 }
 type NewsItemAddedResolver interface {
+	Cursor(ctx context.Context, obj *live.Item) (*string, error)
+
 	Post(ctx context.Context, obj *live.Item) (model.Post, error)
 }
 type QueryResolver interface {
@@ -91,8 +95,8 @@ type QueryResolver interface {
 	Users(ctx context.Context, where []*model.PropertyCondition, first *int, after *string) (*model.Connection[*model.User], error)
 }
 type SubscriptionResolver interface {
-	NewsItemAdded(ctx context.Context) (<-chan *live.Item, error)
-	CommentAdded(ctx context.Context, postID string) (<-chan *live.Item, error)
+	NewsItemAdded(ctx context.Context, after *string) (<-chan *live.Item, error)
+	CommentAdded(ctx context.Context, postID string, after *string) (<-chan *live.Item, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -784,6 +788,22 @@ func (ec *executionContext) field_Subscription_commentAdded_args(ctx context.Con
 		return nil, err
 	}
 	args["postId"] = arg0
+	arg1, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg1
+	return args, nil
+}
+
+func (ec *executionContext) field_Subscription_newsItemAdded_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "after", ec.unmarshalOString2ᚖstring)
+	if err != nil {
+		return nil, err
+	}
+	args["after"] = arg0
 	return args, nil
 }
 
@@ -807,6 +827,13 @@ func (ec *executionContext) _ChangePasswordPayload_userErrors(ctx context.Contex
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.UserError, error) {
 		return obj.UserErrors, nil
 	}, ec.marshalNUserError2ᚕᚖplazaᚋgraphᚋmodelᚐUserErrorᚄ)
+}
+
+func (ec *executionContext) _CommentAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "CommentAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
+		return ec.resolvers.CommentAdded().Cursor(ctx, obj)
+	}, ec.marshalOString2ᚖstring)
 }
 
 func (ec *executionContext) _CommentAdded_comment(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
@@ -1418,6 +1445,13 @@ func (ec *executionContext) _Mutation_unmuteUser(ctx context.Context, field grap
 	}, ec.marshalOUnmuteUserPayload2ᚖplazaᚋgraphᚋmodelᚐUnmuteUserPayload)
 }
 
+func (ec *executionContext) _NewsItemAdded_cursor(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "NewsItemAdded", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*string, error) {
+		return ec.resolvers.NewsItemAdded().Cursor(ctx, obj)
+	}, ec.marshalOString2ᚖstring)
+}
+
 func (ec *executionContext) _NewsItemAdded_post(ctx context.Context, field graphql.CollectedField, obj *live.Item) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "NewsItemAdded", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (model.Post, error) {
@@ -1601,7 +1635,12 @@ func (ec *executionContext) _SignUpPayload_userErrors(ctx context.Context, field
 func (ec *executionContext) _Subscription_newsItemAdded(ctx context.Context, field graphql.CollectedField) func(ctx context.Context) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Subscription", Field: field, IsMethod: true, IsResolver: true}
 	return answer.ResolveStream(ctx, ec.OperationContext, fc, func(ctx context.Context) (<-chan *live.Item, error) {
-		return ec.resolvers.Subscription().NewsItemAdded(ctx)
+		var nothing <-chan *live.Item
+		var err error
+		if fc.Args, err = ec.field_Subscription_newsItemAdded_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Subscription().NewsItemAdded(ctx, fc.Args["after"].(*string))
 	}, ec.marshalNNewsItemAdded2ᚖplazaᚋliveᚐItem)
 }
 
@@ -1613,7 +1652,7 @@ func (ec *executionContext) _Subscription_commentAdded(ctx context.Context, fiel
 		if fc.Args, err = ec.field_Subscription_commentAdded_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
 			return nothing, err
 		}
-		return ec.resolvers.Subscription().CommentAdded(ctx, fc.Args["postId"].(string))
+		return ec.resolvers.Subscription().CommentAdded(ctx, fc.Args["postId"].(string), fc.Args["after"].(*string))
 	}, ec.marshalNCommentAdded2ᚖplazaᚋliveᚐItem)
 }
 
@@ -1863,7 +1902,9 @@ func (ec *executionContext) _CommentAdded(ctx context.Context, sel ast.Selection
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("CommentAdded")
 		case "cursor":
-			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._CommentAdded_cursor(ctx, field, obj)
+			})
 		case "event":
 			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
 		case "comment":
@@ -2024,7 +2065,9 @@ func (ec *executionContext) _NewsItemAdded(ctx context.Context, sel ast.Selectio
 		case "__typename":
 			out.Values[i] = graphql.MarshalString("NewsItemAdded")
 		case "cursor":
-			out.Set(i, true, ec.marshalNString2string(ctx, field.Selections, obj.Cursor))
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._NewsItemAdded_cursor(ctx, field, obj)
+			})
 		case "event":
 			out.Set(i, true, ec.marshalNLiveEvent2plazaᚋliveᚐChange(ctx, field.Selections, obj.Event))
 		case "post":
@@ -2290,9 +2333,11 @@ func (ec *executionContext) marshalNLiveEvent2plazaᚋliveᚐChange(ctx context.
 var (
 	unmarshalNLiveEvent2plazaᚋliveᚐChange = map[string]live.Change{
 		"ADDED": live.Added,
+		"GAP":   live.Gap,
 	}
 	marshalNLiveEvent2plazaᚋliveᚐChange = map[live.Change]string{
 		live.Added: "ADDED",
+		live.Gap:   "GAP",
 	}
 )
 

@@ -252,7 +252,7 @@ func TestQueuedItemsAreCheckedAgain(t *testing.T) {
 					t.Fatal(err)
 				}
 				slow := &slowReceiver{encoding: make(chan struct{}), goOn: make(chan struct{}), sent: make(chan string, 2)}
-				plaza.Server.Hub.News(t.Context(), live.Subscriber{Viewer: viewer}, slow)
+				plaza.Server.Hub.News(t.Context(), live.Subscriber{Viewer: viewer}, "", slow)
 				post := ada.Status(t, "soon hidden", plazatest.Public)
 				<-slow.encoding
 				hide(ada, bob, adaID, bobID, post)

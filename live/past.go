@@ -1,0 +1,113 @@
+package live
+
+import (
+	"context"
+	"time"
+
+	"plaza/social"
+)
+
+const (
+	// pastPage is how many entries of a list a subscription that catches up reads at a time.
+	pastPage = 100
+	// pastTimeout limits one such read.
+	pastTimeout = 30 * time.Second
+	// pastReaders limits how many subscriptions read at the same time, on each server: after a
+	// restart all of them catch up.
+	pastReaders = 8
+)
+
+// past reads what was added to a topic's list behind a position.
+func (h *Hub) past(ctx context.Context, s *Subscription, after social.Key) (social.Past, error) {
+	select {
+	case h.readers <- struct{}{}:
+		defer func() { <-h.readers }()
+	case <-ctx.Done():
+		return social.Past{}, ctx.Err()
+	}
+	ctx, cancel := context.WithTimeout(ctx, pastTimeout)
+	defer cancel()
+	if s.topic == (topic{}) {
+		return h.service.NewsSince(ctx, s.viewer, after, pastPage)
+	}
+	return h.service.CommentsSince(ctx, s.viewer, s.topic.thread, after, pastPage)
+}
+
+// catchUp queues a page of the past. After the last page it queues the live updates that have waited,
+// and the subscription is live again.
+func (s *Subscription) catchUp() error {
+	s.mu.Lock()
+	s.missed = false // what is missed from now on may be missing on the page
+	after := s.position
+	hidings := s.hub.service.Hidings()
+	s.mu.Unlock()
+	past, err := s.hub.past(s.ctx, s, after)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil
+	}
+	for i := range past.Seen {
+		s.queue = append(s.queue, s.hub.newPastUpdate(s, &past.Seen[i], hidings))
+	}
+	s.position = past.Last
+	if !past.More && !s.missed {
+		s.goLive()
+	}
+	return nil
+}
+
+// giveUp ends a subscription that could not read the past, unless its subscriber has ended it.
+func (s *Subscription) giveUp(err error) {
+	if s.ctx.Err() != nil {
+		s.end(nil)
+		return
+	}
+	s.hub.logger.ErrorContext(s.ctx, "a subscription cannot catch up", "error", err)
+	s.end(ErrInterrupted)
+}
+
+// goLive is called with s.mu held. The updates that waited may be on the pages that were read.
+func (s *Subscription) goLive() {
+	ahead := s.ahead
+	s.behind, s.ahead = false, nil
+	for _, u := range ahead {
+		s.push(u)
+	}
+}
+
+// fallBehind makes a subscription read what it missed: from its position, or without one from just
+// before an update that it was to receive. If there is neither, nobody knows what it missed, and the
+// subscriber gets a Gap.
+func (s *Subscription) fallBehind(before social.Key) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.ended:
+		return
+	case s.position != "" || s.behind:
+	case before != "":
+		s.position = predecessor(before)
+	default:
+		s.queue = append(s.queue, gap)
+		s.run()
+		return
+	}
+	s.behind, s.missed = true, true
+	s.run()
+}
+
+// predecessor is the greatest key of its length below an id that is not zero.
+func predecessor(key social.Key) social.Key {
+	bytes := []byte(key)
+	for i := len(bytes) - 1; i >= 0; i-- {
+		bytes[i]--
+		if bytes[i] != 0xff {
+			break
+		}
+	}
+	return social.Key(bytes)
+}

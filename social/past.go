@@ -1,0 +1,99 @@
+package social
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// Past is a page of what was added to a list, oldest first.
+type Past struct {
+	Seen []Sighting // what the viewer may see
+	Last Key        // of the last entry that was read; where the page began if there is none
+	More bool       // whether there may be further entries
+}
+
+// NewsSince reads what appeared in a viewer's news behind the post after, at most limit posts.
+func (s *Service) NewsSince(ctx context.Context, viewer UserID, after Key, limit int) (Past, error) {
+	posts, err := s.store.News(ctx, viewer, Page{Before: after, Limit: limit, Last: true})
+	if err != nil {
+		return Past{}, err
+	}
+	slices.Reverse(posts) // news begin with the newest
+	past := Past{Last: after, More: len(posts) == limit}
+	sightings := make([]Sighting, len(posts))
+	for i, p := range posts {
+		sightings[i], past.Last = Sighting{Post: p}, postKey(viewer, p)
+	}
+	past.Seen, err = s.seenBy(ctx, viewer, sightings, func(g *Sighting, known map[UserID]Relation) bool {
+		return InNews(viewer, g.Post, known[g.Post.Author])
+	})
+	return past, err
+}
+
+// CommentsSince reads the comments on a post behind the comment after, at most limit. A post that is
+// gone has none.
+func (s *Service) CommentsSince(ctx context.Context, viewer UserID, post PostID, after Key, limit int) (Past, error) {
+	posts, err := s.store.Posts(ctx, []PostID{post})
+	if err != nil || posts[post] == nil {
+		return Past{Last: after}, err
+	}
+	list := List[Thread]{Of: Thread{Post: post, Order: OrderOldest}, Page: Page{After: after, Limit: limit}}
+	threads, err := s.store.Thread(ctx, []List[Thread]{list})
+	if err != nil {
+		return Past{}, err
+	}
+	past := Past{Last: after, More: len(threads[list]) == limit}
+	sightings := make([]Sighting, len(threads[list]))
+	for i, c := range threads[list] {
+		sightings[i], past.Last = Sighting{Post: posts[post], Comment: c}, CommentKey(list.Of, c)
+	}
+	past.Seen, err = s.seenBy(ctx, viewer, sightings, func(g *Sighting, known map[UserID]Relation) bool {
+		return CanSeePost(viewer, g.Post, known[g.Post.Author]) && CanSeeComment(g.Comment, known[g.Comment.Author])
+	})
+	return past, err
+}
+
+// seenBy keeps the sightings that one viewer may see, and reads the people whom they name, in two
+// reads for all of them.
+func (s *Service) seenBy(ctx context.Context, viewer UserID, sightings []Sighting, sees func(*Sighting, map[UserID]Relation) bool) ([]Sighting, error) {
+	if len(sightings) == 0 {
+		return nil, nil
+	}
+	named := map[UserID]bool{}
+	for i := range sightings {
+		for _, person := range sightings[i].named() {
+			named[person] = true
+		}
+	}
+	all := slices.Collect(maps.Keys(named))
+	people, err := s.store.Users(ctx, all)
+	if err != nil {
+		return nil, err
+	}
+	relations, err := s.relationsTo(ctx, []UserID{viewer}, all...)
+	if err != nil {
+		return nil, err
+	}
+	var seen []Sighting
+	for _, g := range sightings {
+		if people[g.Post.Author] != nil && sees(&g, relations[viewer]) {
+			seen = append(seen, g.knowing(viewer, people, relations[viewer]))
+		}
+	}
+	return seen, nil
+}
+
+// knowing adds the people whom a sighting names, and the relations of its only viewer to them.
+func (g Sighting) knowing(viewer UserID, people map[UserID]*User, relations map[UserID]Relation) Sighting {
+	own := map[UserID]Relation{}
+	g.People = map[UserID]*User{}
+	for _, person := range g.named() {
+		own[person] = relations[person]
+		if people[person] != nil {
+			g.People[person] = people[person]
+		}
+	}
+	g.Viewers = map[UserID]map[UserID]Relation{viewer: own}
+	return g
+}

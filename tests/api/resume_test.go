@@ -1,0 +1,432 @@
+package api
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"plaza/internal/plazatest"
+	"plaza/live"
+	"plaza/social"
+	"plaza/storage"
+	"plaza/storage/mongodb"
+)
+
+// liveItem is an item of a subscription.
+type liveItem struct{ Cursor, Event, Text string }
+
+// itemIn reads an item from a message; ok is false if it is something else.
+func itemIn(m plazatest.Message) (item liveItem, ok bool) {
+	type content struct {
+		Cursor, Event string
+		Post, Comment struct{ Text string }
+	}
+	var payload struct {
+		Data struct{ NewsItemAdded, CommentAdded content }
+	}
+	if m.Type != "next" || json.Unmarshal(m.Payload, &payload) != nil {
+		return liveItem{}, false
+	}
+	news, comment := payload.Data.NewsItemAdded, payload.Data.CommentAdded
+	return liveItem{news.Cursor + comment.Cursor, news.Event + comment.Event, news.Post.Text + comment.Comment.Text}, true
+}
+
+// nextItem waits for the next item.
+func nextItem(t *testing.T, s *plazatest.Socket) liveItem {
+	t.Helper()
+	m := s.Next()
+	item, ok := itemIn(m)
+	if !ok {
+		t.Fatalf("want an item, got %+v %s", m, m.Payload)
+	}
+	return item
+}
+
+// wantTexts waits for items with these texts, and returns the last one's cursor.
+func wantTexts(t *testing.T, s *plazatest.Socket, texts ...string) (cursor string) {
+	t.Helper()
+	for _, want := range texts {
+		item := nextItem(t, s)
+		if item.Text != want || item.Event != "ADDED" || item.Cursor == "" {
+			t.Errorf("got %+v, want %q", item, want)
+		}
+		cursor = item.Cursor
+	}
+	return cursor
+}
+
+func newsAfter(cursor string) string {
+	return fmt.Sprintf(`subscription { newsItemAdded(after: %q) { cursor event post { text } } }`, cursor)
+}
+
+func commentsAfter(post, cursor string) string {
+	return fmt.Sprintf(`subscription { commentAdded(postId: %q, after: %q) { cursor event comment { text } } }`, post, cursor)
+}
+
+// TestNewsResume: a subscription begins after the cursor of an item or of an entry of the list, with
+// everything that its subscriber may see now, and goes on live.
+func TestNewsResume(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob, cara := plaza.As(t, "ada"), plaza.As(t, "bob"), plaza.As(t, "cara")
+		bob.Follow(t, "ada")
+		ada.Status(t, "0", plazatest.Public)
+		first := bob.Connect(t)
+		first.Subscribe(plaza, "1", newsAfter(newsCursor(t, bob)))
+		ada.Status(t, "1", plazatest.Public)
+		cursor := wantTexts(t, first, "1")
+		_ = first.Conn.Close()
+		ada.Status(t, "2", plazatest.Public)
+		hidden := ada.Status(t, "deleted", plazatest.Public)
+		cara.Status(t, "not followed", plazatest.Public)
+		ada.Status(t, "secret", map[string]any{"kind": "ONLY_ME"})
+		bob.Status(t, "3", plazatest.Public)
+		ada.Mutate(t, "deletePost", "", map[string]any{"postId": hidden})
+		fromList := newsCursor(t, bob)
+		ada.Status(t, "4", plazatest.Public)
+		again := bob.Connect(t)
+		again.Subscribe(plaza, "2", newsAfter(cursor))
+		wantTexts(t, again, "2", "3", "4")
+		ada.Status(t, "5", plazatest.Public)
+		if last := wantTexts(t, again, "5"); last != newsCursor(t, bob) {
+			t.Error("an item has another cursor than its entry in the list")
+		}
+		list := bob.Connect(t)
+		list.Subscribe(plaza, "3", newsAfter(fromList))
+		wantTexts(t, list, "4", "5")
+	})
+}
+
+// newsCursor returns the cursor of the newest entry of a person's news.
+func newsCursor(t *testing.T, p plazatest.Person) string {
+	t.Helper()
+	var answer struct {
+		Viewer struct {
+			News struct{ PageInfo struct{ StartCursor string } }
+		}
+	}
+	p.Do(t, `{ viewer { news(first: 1) { pageInfo { startCursor } } } }`, nil, &answer)
+	return answer.Viewer.News.PageInfo.StartCursor
+}
+
+// TestThreadsResume: the same for comments, in both orders, also for readers who are signed out.
+func TestThreadsResume(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		reader := plaza.As(t, "anyone")
+		post := ada.Status(t, "talk", plazatest.Public)
+		bob.Comment(t, post, "1")
+		bob.Comment(t, post, "2")
+		oldest, newest := threadCursor(t, reader, post, "OLDEST"), threadCursor(t, reader, post, "NEWEST")
+		bob.Comment(t, post, "3")
+		ada.Comment(t, post, "4")
+		for cursor, missed := range map[string][]string{oldest: {"2", "3", "4"}, newest: {"3", "4"}} {
+			s := reader.Connect(t)
+			s.Subscribe(plaza, "1", commentsAfter(post, cursor))
+			again := wantTexts(t, s, missed...)
+			last := bob.Connect(t)
+			last.Subscribe(plaza, "1", commentsAfter(post, again))
+			bob.Comment(t, post, "5")
+			wantTexts(t, s, "5")
+			wantTexts(t, last, "5")
+			_ = s.Conn.Close()
+			bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": lastComment(t, reader, post)})
+		}
+	})
+}
+
+// threadCursor returns the cursor of the first entry of a thread in an order.
+func threadCursor(t *testing.T, p plazatest.Person, post, order string) string {
+	t.Helper()
+	var answer struct {
+		Post struct {
+			Comments struct{ PageInfo struct{ StartCursor string } }
+		}
+	}
+	p.Do(t, fmt.Sprintf(`{ post: node(id: %q) { ... on Post { comments(first: 1, order: %s) { pageInfo { startCursor } } } } }`, post, order), nil, &answer)
+	return answer.Post.Comments.PageInfo.StartCursor
+}
+
+func lastComment(t *testing.T, p plazatest.Person, post string) string {
+	t.Helper()
+	var answer struct {
+		Post struct {
+			Comments struct{ Nodes []struct{ ID string } }
+		}
+	}
+	p.Do(t, fmt.Sprintf(`{ post: node(id: %q) { ... on Post { comments(first: 1, order: NEWEST) { nodes { id } } } } }`, post), nil, &answer)
+	return answer.Post.Comments.Nodes[0].ID
+}
+
+// TestCursorsOfOtherSubscriptions are refused, as are those of nothing.
+func TestCursorsOfOtherSubscriptions(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		post, other := ada.Status(t, "talk", plazatest.Public), ada.Status(t, "other", plazatest.Public)
+		ada.Comment(t, post, "1")
+		bob.Follow(t, "ada")
+		news, thread := newsCursor(t, bob), threadCursor(t, bob, post, "OLDEST")
+		socket := bob.Connect(t)
+		for i, operation := range []string{
+			newsAfter(newsCursor(t, ada)), newsAfter(thread), newsAfter(news[:len(news)-1]), newsAfter(news + "A"), newsAfter(""), `subscription { newsItemAdded(after: "\u0000") { cursor } }`,
+			newsAfter(strings.Repeat("A", 100_000)), commentsAfter(post, news), commentsAfter(other, thread), commentsAfter(post, thread[1:]),
+			commentsAfter(post, threadCursor(t, bob, post, "THREADED")),
+		} {
+			id := strconv.Itoa(i)
+			socket.Send(id, "subscribe", map[string]string{"query": operation})
+			m := socket.Next()
+			if refusal := string(m.Payload); m.Type != "error" || m.ID != id || !strings.Contains(refusal, "not a cursor of this list") || !strings.Contains(refusal, `"after"`) {
+				t.Errorf("%.200s: got %+v %s", operation, m, m.Payload)
+			}
+		}
+	})
+}
+
+// fragileStore is a store whose event streams break when they are told to.
+type fragileStore struct {
+	storage.Store
+	mu      sync.Mutex
+	streams []*fragileStream
+	shut    atomic.Bool // no stream opens
+}
+
+func (s *fragileStore) Tail(ctx context.Context) (social.EventStream, error) {
+	if s.shut.Load() {
+		return nil, errBroken
+	}
+	stream, err := s.Store.Tail(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	fragile := &fragileStream{EventStream: stream}
+	fragile.broken, fragile.breakIt = context.WithCancel(context.Background())
+	s.streams = append(s.streams, fragile)
+	return fragile, nil
+}
+
+// breakAll breaks the streams that are open, and lets none open until the returned function is called.
+func (s *fragileStore) breakAll() (mend func()) {
+	s.shut.Store(true)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, stream := range s.streams {
+		stream.breakIt()
+	}
+	s.streams = nil
+	return func() { s.shut.Store(false) }
+}
+
+var errBroken = errors.New("the stream is broken")
+
+type fragileStream struct {
+	social.EventStream
+	broken  context.Context //nolint:containedctx // a signal
+	breakIt context.CancelFunc
+}
+
+func (s *fragileStream) Next(ctx context.Context) (social.Event, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(s.broken, cancel)()
+	e, err := s.EventStream.Next(ctx)
+	if s.broken.Err() != nil {
+		return social.Event{}, errBroken
+	}
+	return e, err
+}
+
+// TestBrokenStreams: while the stream of events is broken, posts and comments are written. Those who
+// know their position get them afterwards, and the others a gap.
+func TestBrokenStreams(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := &fragileStore{Store: e.Open(t)}
+		plaza := plazatest.Serve(t, st)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		bob.Follow(t, "ada")
+		post := ada.Status(t, "0", plazatest.Public)
+		knows, thread, unknown := bob.Connect(t), bob.Connect(t), plaza.As(t, "anyone").Connect(t)
+		knows.Subscribe(plaza, "1", newsAfter(newsCursor(t, bob)))
+		thread.Subscribe(plaza, "1", commentsAfter(post, firstComment(t, ada, bob, post)))
+		unknown.Subscribe(plaza, "1", fmt.Sprintf(`subscription { commentAdded(postId: %q) { cursor event comment { text } } }`, post))
+		mend := st.breakAll()
+		ada.Status(t, "1", plazatest.Public)
+		ada.Comment(t, post, "one")
+		ada.Status(t, "2", plazatest.Public)
+		mend()
+		wantTexts(t, knows, "1", "2")
+		wantTexts(t, thread, "one")
+		if gap := nextItem(t, unknown); gap != (liveItem{Event: "GAP"}) {
+			t.Errorf("got %+v, want a gap", gap)
+		}
+		ada.Comment(t, post, "two")
+		wantTexts(t, thread, "two")
+		wantTexts(t, unknown, "two")
+	})
+}
+
+// firstComment writes a comment, and returns its cursor.
+func firstComment(t *testing.T, author, reader plazatest.Person, post string) string {
+	t.Helper()
+	author.Comment(t, post, "zero")
+	return threadCursor(t, reader, post, "OLDEST")
+}
+
+// TestSlowSubscribersMissNothing: a subscriber takes its first item only when more have been written
+// than any queue holds.
+func TestSlowSubscribersMissNothing(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		const posts = 2*live.BufferSize + 107 // more than a page of the past, too
+		plaza := plazatest.Start(t, e)
+		ada := plaza.As(t, "ada")
+		viewer, err := social.ParseUserID(ada.IDOf(t, "ada"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow := &slowReceiver{encoding: make(chan struct{}), goOn: make(chan struct{}), sent: make(chan string, posts)}
+		plaza.Server.Hub.News(t.Context(), live.Subscriber{Viewer: viewer}, "", slow)
+		last := ada.Connect(t)
+		last.Subscribe(plaza, "1", plazatest.NewsSubscription)
+		for n := range posts {
+			ada.Status(t, strconv.Itoa(n), plazatest.Public)
+			wantTexts(t, last, strconv.Itoa(n)) // the hub has handled it
+		}
+		<-slow.encoding
+		close(slow.goOn)
+		for n := range posts {
+			if got := <-slow.sent; got != strconv.Itoa(n) {
+				t.Fatalf("got %q, want %d", got, n)
+			}
+		}
+	})
+}
+
+// TestThePastIsCheckedAgain hides a post between the moment when a subscription reads it and the
+// moment when it sends it.
+func TestThePastIsCheckedAgain(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		bob.Follow(t, "ada")
+		viewer, err := social.ParseUserID(ada.IDOf(t, "bob"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		before := ada.Status(t, "before", plazatest.Public)
+		for _, text := range []string{"first", "second", "third"} {
+			ada.Status(t, text, plazatest.Public)
+		}
+		bob.Status(t, "own", plazatest.Public)
+		after, err := social.ParsePostID(before)
+		if err != nil {
+			t.Fatal(err)
+		}
+		slow := &slowReceiver{encoding: make(chan struct{}), goOn: make(chan struct{}), sent: make(chan string, 5)}
+		plaza.Server.Hub.News(t.Context(), live.Subscriber{Viewer: viewer}, social.Key(after.Bytes()), slow)
+		<-slow.encoding
+		ada.Mutate(t, "blockUser", "", map[string]any{"userId": ada.IDOf(t, "bob")})
+		close(slow.goOn)
+		if got := <-slow.sent; got != "own" {
+			t.Errorf("%q was sent after the block", got)
+		}
+	})
+}
+
+// TestReconnects: clients follow news and a thread over two servers with other clocks, and lose their
+// connections again and again, while several people write. They get everything once, in order.
+func TestReconnects(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		servers := twoServers(t, e)
+		const writers, each, everySo = 4, 13, 5 // everySo items a connection ends
+		ada := servers[0].As(t, "ada")
+		bob := servers[0].As(t, "bob")
+		var people []plazatest.Person
+		for n := range writers {
+			handle := fmt.Sprintf("writer%d", n)
+			people = append(people, servers[0].As(t, handle))
+			bob.Follow(t, handle)
+		}
+		bob.Follow(t, "ada")
+		post := ada.Status(t, "talk", plazatest.Public)
+		follow := map[string]func(cursor string) string{newsCursor(t, bob): newsAfter, firstComment(t, ada, bob, post): func(cursor string) string { return commentsAfter(post, cursor) }}
+		var all sync.WaitGroup
+		for n, writer := range people {
+			all.Go(func() {
+				writer.URL = servers[n%len(servers)].URL
+				for i := range each {
+					text := fmt.Sprintf("%d.%02d", n, i)
+					writer.Status(t, text, plazatest.Public)
+					writer.Comment(t, post, text)
+				}
+			})
+		}
+		for cursor, operation := range follow {
+			all.Go(func() {
+				reconnecting(t, servers, bob, cursor, operation, writers*each, everySo)
+			})
+		}
+		all.Wait()
+	})
+}
+
+// twoServers serve one database; SQLite has one.
+func twoServers(t *testing.T, e plazatest.Engine) []*plazatest.Plaza {
+	t.Helper()
+	if !strings.HasPrefix(e.Name, "mongodb") {
+		plaza := plazatest.Start(t, e)
+		return []*plazatest.Plaza{plaza, plaza}
+	}
+	uri := plazatest.MongoURI(t)
+	return []*plazatest.Plaza{
+		plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{})),
+		plazatest.Serve(t, plazatest.OpenMongoDB(t, uri, mongodb.Options{})),
+	}
+}
+
+// reconnecting follows a subscription, and checks that each writer's items come once and in order.
+func reconnecting(t *testing.T, servers []*plazatest.Plaza, p plazatest.Person, cursor string, operation func(cursor string) string, items, everySo int) {
+	t.Helper()
+	var got []string
+	for connection := 0; len(got) < items; connection++ {
+		p.URL = servers[connection%len(servers)].URL
+		s := p.Connect(t)
+		s.Send("1", "subscribe", map[string]string{"query": operation(cursor)})
+		for range min(1+rand.IntN(2*everySo), items-len(got)) {
+			item := nextItem(t, s)
+			if item.Event != "ADDED" || item.Text == "" {
+				t.Errorf("got %+v", item)
+			}
+			got, cursor = append(got, item.Text), item.Cursor
+		}
+		_ = s.Conn.Close()
+	}
+	sorted := slices.Sorted(slices.Values(got))
+	if once := slices.Compact(slices.Clone(sorted)); len(once) != items {
+		t.Errorf("%d of %d items came: %v", len(once), items, got)
+	}
+	last := map[byte]string{}
+	for _, text := range got {
+		if text <= last[text[0]] {
+			t.Errorf("%s came after %s", text, last[text[0]])
+		}
+		last[text[0]] = text
+	}
+}
