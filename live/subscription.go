@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"errors"
 	"sync"
 
 	"plaza/social"
@@ -104,13 +105,16 @@ func (s *Subscription) push(u *update) {
 }
 
 // end closes the subscription once; a nil reason means that its subscriber ended it. Otherwise the
-// subscriber receives what is in the queue, and then the reason.
+// subscriber receives what is in the queue, unless the session has ended, and then the reason.
 func (s *Subscription) end(reason error) {
 	defer s.hub.remove(s) // last: a hub that stops waits for the goroutines of the subscriptions that it has
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if reason == nil {
 		s.queue, s.reason = nil, nil
+	}
+	if errors.Is(reason, ErrSessionEnded) {
+		s.queue = nil
 	}
 	if s.ended {
 		return
@@ -137,9 +141,8 @@ func (s *Subscription) work() {
 				s.giveUp(err)
 			}
 		case u != nil:
-			if err := s.send(u); err != nil && u.ctx.Err() == nil {
-				s.hub.logUnseen(u, err)
-				s.end(ErrInterrupted)
+			if err := s.send(u); err != nil {
+				s.lose(u, err)
 			}
 		case reason != nil:
 			s.receiver.End(reason)
@@ -147,6 +150,18 @@ func (s *Subscription) work() {
 			return
 		}
 	}
+}
+
+// lose ends a subscription whose update could not be read. What is queued behind it is dropped: a
+// subscriber who resumes after that would never get the update.
+func (s *Subscription) lose(u *update, err error) {
+	if u.ctx.Err() == nil {
+		s.hub.logUnseen(u, err)
+	}
+	s.mu.Lock()
+	s.queue = nil
+	s.mu.Unlock()
+	s.end(ErrInterrupted)
 }
 
 // next takes an update from the queue. After the last one it says whether the subscription is

@@ -3,6 +3,7 @@ package resolvers
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 	"unique"
@@ -66,11 +67,25 @@ func sharedSelection(ctx context.Context) sameSelection {
 	if !looksTheSame(o.Doc, graphql.GetFieldContext(ctx).Field.SelectionSet) {
 		return sameSelection{}
 	}
-	variables, err := json.Marshal(o.Variables)
+	variables, err := json.Marshal(withoutPosition(o, graphql.GetFieldContext(ctx).Field.Field))
 	if err != nil {
 		return sameSelection{}
 	}
 	return sameSelection{unique.Make(o.OperationName + "\x00" + string(variables) + "\x00" + o.RawQuery)}
+}
+
+// withoutPosition returns an operation's variables without the one that says where the subscription
+// begins, unless it is used for anything else: after a restart, all subscribers begin at different
+// cursors, and still select the same.
+func withoutPosition(o *graphql.OperationContext, subscription *ast.Field) map[string]any {
+	after := subscription.Arguments.ForName("after")
+	const definedAndUsed = 2
+	if after == nil || after.Value.Kind != ast.Variable || strings.Count(o.RawQuery, "$"+after.Value.Raw) != definedAndUsed {
+		return o.Variables
+	}
+	rest := maps.Clone(o.Variables)
+	delete(rest, after.Value.Raw)
+	return rest
 }
 
 // looksTheSame reports whether a selection and all fragments of its document have only fields of

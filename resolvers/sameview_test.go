@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/99designs/gqlgen/graphql"
 	"github.com/vektah/gqlparser/v2/ast"
 	"github.com/vektah/gqlparser/v2/parser"
 	"github.com/vektah/gqlparser/v2/validator"
@@ -74,6 +75,29 @@ func TestSelectionsThatAreShared(t *testing.T) {
 		root, _ := doc.Operations[0].SelectionSet[0].(*ast.Field)
 		if got := looksTheSame(doc, root.SelectionSet); got != want {
 			t.Errorf("%s: %v, want %v", query, got, want)
+		}
+	}
+}
+
+// TestSubscribersAtDifferentPositionsSelectTheSame: the variable of after is not a part of what a
+// subscription selects, unless it is used elsewhere, too.
+func TestSubscribersAtDifferentPositionsSelectTheSame(t *testing.T) {
+	t.Parallel()
+	for query, want := range map[string]bool{
+		`subscription($at: String, $x: String) { newsItemAdded(after: $at) { cursor } }`:                                               true,
+		`subscription($at: String, $atAll: Boolean!) { newsItemAdded(after: $at) { cursor @skip(if: $atAll) } }`:                       false, // too careful, but never wrong
+		`subscription($x: String) { newsItemAdded(after: "x") { cursor } }`:                                                            false,
+		`subscription($at: String) { newsItemAdded(after: $at) { post { author { posts(first: 1, after: $at) { nodes { id } } } } } }`: false,
+	} {
+		doc, err := parser.ParseQuery(&ast.Source{Input: query})
+		if err != nil {
+			t.Fatal(err)
+		}
+		root, _ := doc.Operations[0].SelectionSet[0].(*ast.Field)
+		o := &graphql.OperationContext{RawQuery: query, Variables: map[string]any{"at": "cursor", "x": "y"}}
+		rest := withoutPosition(o, root)
+		if _, kept := rest["at"]; kept == want || rest["x"] != "y" || len(o.Variables) != 2 {
+			t.Errorf("%s: the selection has the variables %v of %v", query, rest, o.Variables)
 		}
 	}
 }

@@ -207,6 +207,7 @@ type slowReceiver struct {
 	once           sync.Once
 	encoding, goOn chan struct{}
 	sent           chan string
+	ended          chan error // nil: of no interest
 }
 
 func (r *slowReceiver) Encode(item *live.Item) []byte {
@@ -215,7 +216,12 @@ func (r *slowReceiver) Encode(item *live.Item) []byte {
 }
 
 func (r *slowReceiver) Send(text []byte) { r.sent <- string(text) }
-func (*slowReceiver) End(error)          {}
+
+func (r *slowReceiver) End(reason error) {
+	if r.ended != nil {
+		r.ended <- reason
+	}
+}
 
 // TestQueuedItemsAreCheckedAgain hides posts from a subscriber while they are being encoded for
 // that subscriber.

@@ -349,6 +349,74 @@ func TestThePastIsCheckedAgain(t *testing.T) {
 	})
 }
 
+// subscribeSlowly subscribes bob to news with a receiver that is busy with the first of three posts by
+// ada, while the others wait.
+func subscribeSlowly(t *testing.T, plaza *plazatest.Plaza) (slow *slowReceiver, ada, bob plazatest.Person) {
+	t.Helper()
+	ada, bob = plaza.As(t, "ada"), plaza.As(t, "bob")
+	bob.Follow(t, "ada")
+	viewer, err := social.ParseUserID(ada.IDOf(t, "bob"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	slow = &slowReceiver{encoding: make(chan struct{}), goOn: make(chan struct{}), sent: make(chan string, 3), ended: make(chan error, 1)}
+	plaza.Server.Hub.News(t.Context(), live.Subscriber{Viewer: viewer, Session: social.HashToken(bob.Token)}, "", slow)
+	watcher := ada.Connect(t)
+	watcher.Subscribe(plaza, "1", plazatest.NewsSubscription)
+	for _, text := range []string{"first", "second", "third"} {
+		ada.Status(t, text, plazatest.Public)
+		wantTexts(t, watcher, text) // the hub has handled it
+	}
+	<-slow.encoding
+	return slow, ada, bob
+}
+
+// TestNothingFollowsALostUpdate: an update that cannot be read ends the subscription. Those behind it
+// are not sent: a subscriber who resumes after them would never get it.
+func TestNothingFollowsALostUpdate(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := &forgetfulStore{Store: e.Open(t)}
+		plaza := plazatest.Serve(t, st)
+		slow, ada, _ := subscribeSlowly(t, plaza)
+		ada.Mutate(t, "muteUser", "", map[string]any{"userId": ada.IDOf(t, "bob")}) // so all updates are read again
+		st.failures.Store(1)
+		close(slow.goOn)
+		if reason := <-slow.ended; !errors.Is(reason, live.ErrInterrupted) || len(slow.sent) > 0 {
+			t.Errorf("the subscription ended with %v after %d posts, want ErrInterrupted and none", reason, len(slow.sent))
+		}
+	})
+}
+
+// forgetfulStore is a store that fails to read posts, as often as it is told to.
+type forgetfulStore struct {
+	storage.Store
+	failures atomic.Int32
+}
+
+func (s *forgetfulStore) Posts(ctx context.Context, ids []social.PostID) (map[social.PostID]*social.Post, error) {
+	if s.failures.Add(-1) >= 0 {
+		return nil, social.ErrUnavailable
+	}
+	return s.Store.Posts(ctx, ids)
+}
+
+// TestNothingFollowsTheEndOfASession signs out while updates wait: only the one that is being sent
+// arrives.
+func TestNothingFollowsTheEndOfASession(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		slow, _, bob := subscribeSlowly(t, plaza)
+		bob.Do(t, `mutation { signOut { userErrors { code } } }`, nil, nil)
+		plazatest.WaitFor(t, "the session ends", func() bool { return plaza.Server.Hub.Subscriptions() == 1 })
+		close(slow.goOn)
+		if reason := <-slow.ended; !errors.Is(reason, live.ErrSessionEnded) || len(slow.sent) > 1 {
+			t.Errorf("the subscription ended with %v after %d posts, want ErrSessionEnded after one", reason, len(slow.sent))
+		}
+	})
+}
+
 // TestReconnects: clients follow news and a thread over two servers with other clocks, and lose their
 // connections again and again, while several people write. They get everything once, in order.
 func TestReconnects(t *testing.T) {
