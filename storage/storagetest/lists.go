@@ -120,19 +120,20 @@ func (l *listing[K, T]) next(got []T, size int, backward bool) social.Page {
 	return p
 }
 
-// checkBounds reads every combination of bounds, directions and some limits, of all lists, in calls
-// that mix them.
+// checkBounds reads every combination of bounds and directions, of all lists, in calls that mix
+// them. The combinations take turns with the limits, so that one has different limits in different
+// lists.
 func (l *listing[K, T]) checkBounds() {
 	l.w.t.Helper()
 	var lists []social.List[K]
+	limits, turn := []int{1, 4, 100}, l.w.dice.IntN(3)
 	for of := range l.want {
 		for _, after := range l.bounds(of) {
 			for _, before := range l.bounds(of) {
-				for _, limit := range []int{1, 4, 100} {
-					p := social.Page{After: after, Before: before, Limit: limit}
-					q := p
-					q.Last = true
-					lists = append(lists, social.List[K]{Of: of, Page: p}, social.List[K]{Of: of, Page: q})
+				for _, last := range []bool{false, true} {
+					page := social.Page{After: after, Before: before, Limit: limits[turn%len(limits)], Last: last}
+					lists = append(lists, social.List[K]{Of: of, Page: page})
+					turn++
 				}
 			}
 		}
