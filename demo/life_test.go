@@ -70,10 +70,10 @@ func TestLifeKeepsWhatVisitorsJoined(t *testing.T) {
 	}
 	join := []func() error{
 		func() error {
-			_, err := service.AddComment(ctx, guest, social.NewComment{Post: l.post, Text: "Hello!"})
+			_, err := service.AddComment(ctx, guest.User, social.NewComment{Post: l.post, Text: "Hello!"})
 			return err
 		},
-		func() error { return service.React(ctx, guest, l.post, social.ReactionLike) },
+		func() error { return service.React(ctx, guest.User, l.post, social.ReactionLike) },
 	}
 	var joined []social.PostID
 	for i := range mostKept + 3 {

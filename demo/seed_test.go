@@ -117,13 +117,13 @@ func TestSeed(t *testing.T) {
 
 func letsSignIn(t *testing.T, st storage.Store, account Account) {
 	t.Helper()
-	user, _, err := social.New(st, social.Options{}).SignIn(t.Context(), social.Credentials{Handle: account.Handle, Password: account.Password})
+	session, _, err := social.New(st, social.Options{}).SignIn(t.Context(), social.Credentials{Handle: account.Handle, Password: account.Password})
 	if err != nil {
 		t.Fatal(err)
 	}
-	users, err := st.Users(t.Context(), []social.UserID{user})
-	if err != nil || users[user].Handle != "ada" {
-		t.Fatalf("signed in as %v, %v", users[user], err)
+	users, err := st.Users(t.Context(), []social.UserID{session.User})
+	if err != nil || users[session.User].Handle != "ada" {
+		t.Fatalf("signed in as %v, %v", users[session.User], err)
 	}
 }
 

@@ -327,9 +327,9 @@ func TestLoadWithAPassword(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range n.People {
-		user, _, err := service.SignIn(t.Context(), social.Credentials{Handle: importer.Handle(p), Password: "for all of them"})
-		if err != nil || user != importer.UserID(p) {
-			t.Errorf("%s signs in as %v, %v", importer.Handle(p), user, err)
+		session, _, err := service.SignIn(t.Context(), social.Credentials{Handle: importer.Handle(p), Password: "for all of them"})
+		if err != nil || session.User != importer.UserID(p) {
+			t.Errorf("%s signs in as %v, %v", importer.Handle(p), session.User, err)
 		}
 	}
 	if _, _, err := service.SignIn(t.Context(), social.Credentials{Handle: "fb1", Password: "something else"}); err == nil {

@@ -125,8 +125,8 @@ func (r mutationResolver) SignUp(ctx context.Context, input model.SignUpInput) (
 	if err := onePassword(ctx); err != nil {
 		return nil, err
 	}
-	user, token, err := r.Social.SignUp(ctx, social.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password, From: r.ClientOf(ctx)})
-	payload, err := r.enter(ctx, user, token, err)
+	session, token, err := r.Social.SignUp(ctx, social.SignUpInput{Handle: input.Handle, Name: input.Name, Password: input.Password, From: r.ClientOf(ctx)})
+	payload, err := r.enter(ctx, session, token, err)
 	return (*model.SignUpPayload)(payload), err
 }
 
@@ -135,18 +135,18 @@ func (r mutationResolver) SignIn(ctx context.Context, input model.SignInInput) (
 	if err := onePassword(ctx); err != nil {
 		return nil, err
 	}
-	user, token, err := r.Social.SignIn(ctx, social.Credentials{Handle: input.Handle, Password: input.Password, From: r.ClientOf(ctx)})
-	return r.enter(ctx, user, token, err)
+	session, token, err := r.Social.SignIn(ctx, social.Credentials{Handle: input.Handle, Password: input.Password, From: r.ClientOf(ctx)})
+	return r.enter(ctx, session, token, err)
 }
 
 // enter returns the payload of a new session, read for its user.
-func (r mutationResolver) enter(ctx context.Context, user social.UserID, token string, err error) (*model.SignInPayload, error) {
+func (r mutationResolver) enter(ctx context.Context, session social.Session, token string, err error) (*model.SignInPayload, error) {
 	mistakes, err := userErrors(ctx, err)
 	if err != nil || len(mistakes) > 0 {
 		return &model.SignInPayload{UserErrors: mistakes}, err
 	}
-	loaders.Renew(ctx, r.newLoaders(ctx, user))
-	return &model.SignInPayload{Token: &token, Viewer: &model.Viewer{ID: user}, UserErrors: mistakes}, nil
+	loaders.Renew(ctx, r.newLoaders(ctx, session.User))
+	return &model.SignInPayload{Token: &token, ExpiresAt: &session.ExpiresAt, Viewer: &model.Viewer{ID: session.User}, UserErrors: mistakes}, nil
 }
 
 // SignOut resolves Mutation.signOut.

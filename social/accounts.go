@@ -2,9 +2,6 @@ package social
 
 import (
 	"context"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"errors"
 	"regexp"
 	"strings"
@@ -69,28 +66,27 @@ func errTaken() error { return fault.Errorf(fault.CodeTaken, "handle", "This han
 
 // SignUp creates an account and signs in. The token is returned only here. Errors: INVALID, BLANK,
 // TOO_LONG, TAKEN, RATE_LIMITED.
-func (s *Service) SignUp(ctx context.Context, in SignUpInput) (user UserID, token string, err error) {
+func (s *Service) SignUp(ctx context.Context, in SignUpInput) (session Session, token string, err error) {
 	if err := in.check(); err != nil {
-		return UserID{}, "", fault.All(err, s.checkHandle(ctx, in.Handle))
+		return Session{}, "", fault.All(err, s.checkHandle(ctx, in.Handle))
 	}
 	rank, err := s.limits.signUp(in.From)
 	if err != nil {
-		return UserID{}, "", err
+		return Session{}, "", err
 	}
-	user = UserID{s.newID()}
+	user := UserID{s.newID()}
 	account, err := s.newAccount(ctx, in, user, rank)
 	if err != nil {
-		return UserID{}, "", err
+		return Session{}, "", err
 	}
 	err = s.store.InsertUser(ctx, account, s.event(EventUserSignedUp, user))
 	if errors.Is(err, ErrTaken) {
-		return UserID{}, "", errTaken()
+		return Session{}, "", errTaken()
 	}
 	if err != nil {
-		return UserID{}, "", err
+		return Session{}, "", err
 	}
-	token, err = s.newSession(ctx, user)
-	return user, token, err
+	return s.newSession(ctx, user)
 }
 
 // Credentials are what someone signs in with.
@@ -102,44 +98,45 @@ type Credentials struct {
 
 // SignIn creates a session. The token is returned only here. Errors: BAD_CREDENTIALS, which takes as
 // long for an unknown handle as for a wrong password; RATE_LIMITED.
-func (s *Service) SignIn(ctx context.Context, in Credentials) (user UserID, token string, err error) {
+func (s *Service) SignIn(ctx context.Context, in Credentials) (session Session, token string, err error) {
 	attempt, err := s.limits.attempt(in.From, in.Handle)
 	if err != nil {
-		return UserID{}, "", err
+		return Session{}, "", err
 	}
+	var user UserID
 	var hash string
 	if normal, ok := normalHandle(in.Handle); ok {
 		user, hash, err = s.store.PasswordHash(ctx, normal)
 		if err != nil && !errors.Is(err, ErrNotFound) {
-			return UserID{}, "", err
+			return Session{}, "", err
 		}
 	}
 	matches, err := s.passwordMatches(ctx, candidate{in.Password, attempt.rank}, hash)
 	if err != nil {
-		return UserID{}, "", err
+		return Session{}, "", err
 	}
 	if !matches {
-		return UserID{}, "", errBadCredentials()
+		return Session{}, "", errBadCredentials()
 	}
 	attempt.succeeded()
-	if token, err = s.newSession(ctx, user); err != nil {
-		return UserID{}, "", err
+	if session, token, err = s.newSession(ctx, user); err != nil {
+		return Session{}, "", err
 	}
-	return user, token, s.mustStillMatch(ctx, in.Handle, hash, token)
+	return session, token, s.mustStillMatch(ctx, in.Handle, hash, session)
 }
 
 // mustStillMatch ends a new session if the password has been changed since it was compared:
 // ChangePassword ends the sessions that it finds, and this one may have come later.
-func (s *Service) mustStillMatch(ctx context.Context, handle, hash, token string) error {
+func (s *Service) mustStillMatch(ctx context.Context, handle, hash string, session Session) error {
 	normal, _ := normalHandle(handle)
-	user, now, err := s.store.PasswordHash(ctx, normal)
+	_, now, err := s.store.PasswordHash(ctx, normal)
 	if err == nil && now == hash {
 		return nil
 	}
 	if err != nil && !errors.Is(err, ErrNotFound) {
 		return err
 	}
-	if err := s.SignOut(ctx, Session{TokenHash: HashToken(token), User: user}); err != nil {
+	if err := s.SignOut(ctx, session); err != nil {
 		return err
 	}
 	return errBadCredentials()
@@ -162,47 +159,11 @@ func (s *Service) passwordMatches(ctx context.Context, c candidate, hash string)
 // WaitingPasswords is how many passwords wait for their hash.
 func (s *Service) WaitingPasswords() int { return s.hashes.queue.length() }
 
-func (s *Service) newSession(ctx context.Context, user UserID) (string, error) {
-	var raw [32]byte
-	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
-	token := base64.RawURLEncoding.EncodeToString(raw[:])
-	session := Session{TokenHash: HashToken(token), User: user, ExpiresAt: s.now().Add(SessionLifetime)}
-	if err := s.store.InsertSession(ctx, session); err != nil {
-		return "", err
-	}
-	return token, nil
-}
-
 var handlePattern = regexp.MustCompile(`^[A-Za-z0-9_]{1,30}$`)
 
 // normalHandle returns the stored form of a handle, and false if it is not valid.
 func normalHandle(text string) (string, bool) {
 	return strings.ToLower(text), handlePattern.MatchString(text)
-}
-
-// HashToken returns the stored form of a bearer token. Tokens have 256 random bits, so a plain
-// SHA-256 is enough.
-func HashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }
-
-// Authenticate returns the session of a token. Error: UNAUTHENTICATED.
-func (s *Service) Authenticate(ctx context.Context, token string) (Session, error) {
-	session, err := s.store.Session(ctx, HashToken(token), s.now())
-	if errors.Is(err, ErrNotFound) {
-		return Session{}, fault.Errorf(fault.CodeUnauthenticated, "", "The token is not valid: sign in again.")
-	}
-	return session, err
-}
-
-// LiveSessions returns those of the sessions that are still valid, in any order.
-func (s *Service) LiveSessions(ctx context.Context, tokenHashes [][32]byte) ([][32]byte, error) {
-	return s.store.LiveSessions(ctx, tokenHashes, s.now())
-}
-
-// SignOut invalidates a session's token.
-func (s *Service) SignOut(ctx context.Context, session Session) error {
-	e := s.event(EventSessionEnded, session.User)
-	e.Session = session.TokenHash
-	return s.store.DeleteSession(ctx, session.TokenHash, e)
 }
 
 // ProfileChange holds the changes of a profile; nil fields are not changed.

@@ -2,7 +2,7 @@ package social
 
 import "plaza/id"
 
-// The kinds of ids. Their text forms are TypeIDs: user_…, circle_…, post_…, comment_….
+// The kinds of ids. Their text forms are TypeIDs: user_…, circle_…, post_…, comment_…, session_….
 type (
 	UserID    struct{ id.ID }
 	CircleID  struct{ id.ID }
@@ -12,6 +12,8 @@ type (
 	PropertyID struct{ id.ID }
 	// EdgeID identifies one follow, block or mute, and orders lists of them by their start.
 	EdgeID struct{ id.ID }
+	// SessionID identifies a session to its user, and says nothing about its token.
+	SessionID struct{ id.ID }
 	// EventID identifies one entry of the event log.
 	EventID struct{ id.ID }
 )
@@ -22,12 +24,14 @@ const (
 	CirclePrefix  = "circle"
 	PostPrefix    = "post"
 	CommentPrefix = "comment"
+	SessionPrefix = "session"
 )
 
 func (i UserID) String() string    { return i.Text(UserPrefix) }
 func (i CircleID) String() string  { return i.Text(CirclePrefix) }
 func (i PostID) String() string    { return i.Text(PostPrefix) }
 func (i CommentID) String() string { return i.Text(CommentPrefix) }
+func (i SessionID) String() string { return i.Text(SessionPrefix) }
 
 // ParseUserID reads user_…; any other text is id.ErrMalformed, as in the functions below.
 func ParseUserID(text string) (UserID, error) {
@@ -51,4 +55,10 @@ func ParsePostID(text string) (PostID, error) {
 func ParseCommentID(text string) (CommentID, error) {
 	parsed, err := id.Parse(CommentPrefix, text)
 	return CommentID{parsed}, err
+}
+
+// ParseSessionID reads session_….
+func ParseSessionID(text string) (SessionID, error) {
+	parsed, err := id.Parse(SessionPrefix, text)
+	return SessionID{parsed}, err
 }

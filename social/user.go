@@ -104,26 +104,3 @@ type PasswordChange struct {
 	From, To string   // the hashes
 	Keep     [32]byte // the token's hash of the session that goes on; zero: none
 }
-
-// Session is one sign-in. Only the SHA-256 of its token is stored.
-type Session struct {
-	TokenHash [32]byte
-	User      UserID
-	ExpiresAt time.Time
-}
-
-// Sessions stores sign-ins.
-type Sessions interface {
-	// InsertSession stores s.
-	InsertSession(ctx context.Context, s Session) error
-	// Session reads by the token's hash. ErrNotFound: unknown, deleted, or expired before now.
-	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (Session, error)
-	// LiveSessions returns the hashes of the sessions that exist and do not expire before now, in
-	// any order.
-	LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error)
-	// DeleteSession removes it and appends the event; no error if it is already deleted.
-	DeleteSession(ctx context.Context, tokenHash [32]byte, e Event) error
-	// EndSessions deletes a user's sessions except the one to keep (zero: all of them), each with
-	// its own event.
-	EndSessions(ctx context.Context, user UserID, keep [32]byte) error
-}

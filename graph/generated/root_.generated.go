@@ -2960,6 +2960,8 @@ input SignUpInput {
 type SignUpPayload {
   "The bearer token of this session. It is shown only here."
   token: String
+  "When the session ends; null if there is none."
+  expiresAt: DateTime
   "Yourself."
   viewer: Viewer
   "What was wrong with the input."
@@ -2978,6 +2980,8 @@ input SignInInput {
 type SignInPayload {
   "The bearer token of this session. It is shown only here."
   token: String
+  "When the session ends; null if there is none."
+  expiresAt: DateTime
   "Yourself."
   viewer: Viewer
   "What was wrong with the input."
@@ -3016,6 +3020,52 @@ type DeleteAccountPayload {
 
 "The answer to ` + "`" + `signOut` + "`" + `."
 type SignOutPayload {
+  "What was wrong."
+  userErrors: [UserError!]!
+}
+`, BuiltIn: false},
+	{Name: "../schema/session.graphqls", Input: `"A sign-in of yours, in a browser, an app or a program."
+type Session {
+  "Names the session in ` + "`" + `revokeSession` + "`" + `. It is not the token."
+  id: ID!
+  "When you signed in."
+  createdAt: DateTime!
+  "When the session ends, unless you end it before."
+  expiresAt: DateTime!
+  "Whether this request belongs to it."
+  isCurrent: Boolean!
+}
+
+extend type Mutation {
+  "End a session of yours: its token becomes invalid, and its live connections close."
+  revokeSession(
+    "The session."
+    input: RevokeSessionInput!
+  ): RevokeSessionPayload
+  "End all your sessions but this one: their tokens become invalid, and their live connections close."
+  revokeOtherSessions: RevokeOtherSessionsPayload
+}
+
+"The session to end."
+input RevokeSessionInput {
+  "One of ` + "`" + `Viewer.sessions` + "`" + `."
+  sessionId: ID!
+}
+
+"The answer to ` + "`" + `revokeSession` + "`" + `."
+type RevokeSessionPayload {
+  "The id of the session that has ended; null if nothing was done."
+  revokedSessionId: ID
+  "You; null if this was your own session, or if nothing was done."
+  viewer: Viewer
+  "What was wrong with the input."
+  userErrors: [UserError!]!
+}
+
+"The answer to ` + "`" + `revokeOtherSessions` + "`" + `."
+type RevokeOtherSessionsPayload {
+  "You; null if nothing was done."
+  viewer: Viewer
   "What was wrong."
   userErrors: [UserError!]!
 }
@@ -3381,6 +3431,8 @@ type Viewer {
   wallPolicy: WallPolicy!
   "Your rights beyond managing your own account and posts."
   rights: [Right!]!
+  "Your sessions that have not ended, the newest first, at most 100."
+  sessions: [Session!]
 }
 
 """

@@ -69,6 +69,8 @@ type MutationResolver interface {
 	RemoveProfileProperty(ctx context.Context, input model.RemoveProfilePropertyInput) (*model.RemoveProfilePropertyPayload, error)
 	SetProfileProperty(ctx context.Context, input model.SetProfilePropertyInput) (*model.SetProfilePropertyPayload, error)
 	ClearProfileProperty(ctx context.Context, input model.ClearProfilePropertyInput) (*model.ClearProfilePropertyPayload, error)
+	RevokeSession(ctx context.Context, input model.RevokeSessionInput) (*model.RevokeSessionPayload, error)
+	RevokeOtherSessions(ctx context.Context) (*model.RevokeOtherSessionsPayload, error)
 	UpdateProfile(ctx context.Context, input model.UpdateProfileInput) (*model.UpdateProfilePayload, error)
 	FollowUser(ctx context.Context, input model.FollowUserInput) (*model.FollowUserPayload, error)
 	UnfollowUser(ctx context.Context, input model.UnfollowUserInput) (*model.UnfollowUserPayload, error)
@@ -426,6 +428,17 @@ func (ec *executionContext) field_Mutation_renameCircle_args(ctx context.Context
 	var err error
 	args := map[string]any{}
 	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRenameCircleInput2plazaᚋgraphᚋmodelᚐRenameCircleInput)
+	if err != nil {
+		return nil, err
+	}
+	args["input"] = arg0
+	return args, nil
+}
+
+func (ec *executionContext) field_Mutation_revokeSession_args(ctx context.Context, rawArgs map[string]any) (map[string]any, error) {
+	var err error
+	args := map[string]any{}
+	arg0, err := graphql.ProcessArgField(ctx, rawArgs, "input", ec.unmarshalNRevokeSessionInput2plazaᚋgraphᚋmodelᚐRevokeSessionInput)
 	if err != nil {
 		return nil, err
 	}
@@ -1361,6 +1374,25 @@ func (ec *executionContext) _Mutation_clearProfileProperty(ctx context.Context, 
 	}, ec.marshalOClearProfilePropertyPayload2ᚖplazaᚋgraphᚋmodelᚐClearProfilePropertyPayload)
 }
 
+func (ec *executionContext) _Mutation_revokeSession(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RevokeSessionPayload, error) {
+		var nothing *model.RevokeSessionPayload
+		var err error
+		if fc.Args, err = ec.field_Mutation_revokeSession_args(ctx, field.ArgumentMap(ec.Variables)); err != nil {
+			return nothing, err
+		}
+		return ec.resolvers.Mutation().RevokeSession(ctx, fc.Args["input"].(model.RevokeSessionInput))
+	}, ec.marshalORevokeSessionPayload2ᚖplazaᚋgraphᚋmodelᚐRevokeSessionPayload)
+}
+
+func (ec *executionContext) _Mutation_revokeOtherSessions(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.RevokeOtherSessionsPayload, error) {
+		return ec.resolvers.Mutation().RevokeOtherSessions(ctx)
+	}, ec.marshalORevokeOtherSessionsPayload2ᚖplazaᚋgraphᚋmodelᚐRevokeOtherSessionsPayload)
+}
+
 func (ec *executionContext) _Mutation_updateProfile(ctx context.Context, field graphql.CollectedField) graphql.Marshaler {
 	fc := &graphql.FieldContext{Object: "Mutation", Field: field, IsMethod: true, IsResolver: true}
 	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) (*model.UpdateProfilePayload, error) {
@@ -2034,6 +2066,10 @@ func (ec *executionContext) _Mutation(ctx context.Context, sel ast.SelectionSet)
 			out.Set(i, false, ec._Mutation_setProfileProperty(ctx, field))
 		case "clearProfileProperty":
 			out.Set(i, false, ec._Mutation_clearProfileProperty(ctx, field))
+		case "revokeSession":
+			out.Set(i, false, ec._Mutation_revokeSession(ctx, field))
+		case "revokeOtherSessions":
+			out.Set(i, false, ec._Mutation_revokeOtherSessions(ctx, field))
 		case "updateProfile":
 			out.Set(i, false, ec._Mutation_updateProfile(ctx, field))
 		case "followUser":
@@ -2181,6 +2217,8 @@ func (ec *executionContext) _SignInPayload(ctx context.Context, sel ast.Selectio
 			out.Values[i] = graphql.MarshalString("SignInPayload")
 		case "token":
 			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Token))
+		case "expiresAt":
+			out.Set(i, false, ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt))
 		case "viewer":
 			out.Set(i, false, ec._SignInPayload_viewer(ctx, field, obj))
 		case "userErrors":
@@ -2221,6 +2259,8 @@ func (ec *executionContext) _SignUpPayload(ctx context.Context, sel ast.Selectio
 			out.Values[i] = graphql.MarshalString("SignUpPayload")
 		case "token":
 			out.Set(i, false, ec.marshalOString2ᚖstring(ctx, field.Selections, obj.Token))
+		case "expiresAt":
+			out.Set(i, false, ec.marshalODateTime2ᚖtimeᚐTime(ctx, field.Selections, obj.ExpiresAt))
 		case "viewer":
 			out.Set(i, false, ec._SignUpPayload_viewer(ctx, field, obj))
 		case "userErrors":

@@ -28,6 +28,7 @@ type ViewerResolver interface {
 	CommentErasure(ctx context.Context, obj *model.Viewer) (*social.Erasure, error)
 	WallPolicy(ctx context.Context, obj *model.Viewer) (social.WallPolicy, error)
 	Rights(ctx context.Context, obj *model.Viewer) ([]social.Right, error)
+	Sessions(ctx context.Context, obj *model.Viewer) ([]*model.Session, error)
 }
 
 // endregion ************************** generated!.gotpl **************************
@@ -333,6 +334,13 @@ func (ec *executionContext) _Viewer_rights(ctx context.Context, field graphql.Co
 	}, ec.marshalNRight2ᚕplazaᚋsocialᚐRightᚄ)
 }
 
+func (ec *executionContext) _Viewer_sessions(ctx context.Context, field graphql.CollectedField, obj *model.Viewer) graphql.Marshaler {
+	fc := &graphql.FieldContext{Object: "Viewer", Field: field, IsMethod: true, IsResolver: true}
+	return answer.Resolve(ctx, ec.OperationContext, fc, func(ctx context.Context) ([]*model.Session, error) {
+		return ec.resolvers.Viewer().Sessions(ctx, obj)
+	}, ec.marshalOSession2ᚕᚖplazaᚋgraphᚋmodelᚐSessionᚄ)
+}
+
 // endregion **************************** field.gotpl *****************************
 
 // region    **************************** input.gotpl *****************************
@@ -413,6 +421,10 @@ func (ec *executionContext) _Viewer(ctx context.Context, sel ast.SelectionSet, o
 		case "rights":
 			out.Concurrently(i, true, func(ctx context.Context) graphql.Marshaler {
 				return ec._Viewer_rights(ctx, field, obj)
+			})
+		case "sessions":
+			out.Concurrently(i, false, func(ctx context.Context) graphql.Marshaler {
+				return ec._Viewer_sessions(ctx, field, obj)
 			})
 		default:
 			panic("unknown field " + strconv.Quote(field.Name))

@@ -777,6 +777,42 @@ type ReplyPolicyInput struct {
 	CircleIds []string `json:"circleIds,omitempty"`
 }
 
+// The answer to `revokeOtherSessions`.
+type RevokeOtherSessionsPayload struct {
+	// You; null if nothing was done.
+	Viewer *Viewer `json:"viewer,omitempty"`
+	// What was wrong.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// The session to end.
+type RevokeSessionInput struct {
+	// One of `Viewer.sessions`.
+	SessionID string `json:"sessionId"`
+}
+
+// The answer to `revokeSession`.
+type RevokeSessionPayload struct {
+	// The id of the session that has ended; null if nothing was done.
+	RevokedSessionID *string `json:"revokedSessionId,omitempty"`
+	// You; null if this was your own session, or if nothing was done.
+	Viewer *Viewer `json:"viewer,omitempty"`
+	// What was wrong with the input.
+	UserErrors []*UserError `json:"userErrors"`
+}
+
+// A sign-in of yours, in a browser, an app or a program.
+type Session struct {
+	// Names the session in `revokeSession`. It is not the token.
+	ID string `json:"id"`
+	// When you signed in.
+	CreatedAt time.Time `json:"createdAt"`
+	// When the session ends, unless you end it before.
+	ExpiresAt time.Time `json:"expiresAt"`
+	// Whether this request belongs to it.
+	IsCurrent bool `json:"isCurrent"`
+}
+
 // A campaign and its state.
 type SetAdCampaignStateInput struct {
 	// The campaign's id.
@@ -887,6 +923,8 @@ type SignInInput struct {
 type SignInPayload struct {
 	// The bearer token of this session. It is shown only here.
 	Token *string `json:"token,omitempty"`
+	// When the session ends; null if there is none.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 	// Yourself.
 	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.
@@ -913,6 +951,8 @@ type SignUpInput struct {
 type SignUpPayload struct {
 	// The bearer token of this session. It is shown only here.
 	Token *string `json:"token,omitempty"`
+	// When the session ends; null if there is none.
+	ExpiresAt *time.Time `json:"expiresAt,omitempty"`
 	// Yourself.
 	Viewer *Viewer `json:"viewer,omitempty"`
 	// What was wrong with the input.

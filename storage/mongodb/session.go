@@ -36,6 +36,10 @@ func (d *sessionDoc) SetField(r *mdb.Reader, field []byte, v bsoncore.Value) {
 	}
 }
 
+func (d *sessionDoc) session() social.Session {
+	return social.Session{TokenHash: [32]byte(d.TokenHash.Data), User: d.User, ExpiresAt: d.ExpiresAt}
+}
+
 // InsertSession implements social.Sessions.
 func (s *Store) InsertSession(ctx context.Context, session social.Session) error {
 	d := sessionDoc{
@@ -67,7 +71,7 @@ func (s *Store) Session(ctx context.Context, tokenHash [32]byte, now time.Time) 
 	if err != nil {
 		return social.Session{}, err
 	}
-	return social.Session{TokenHash: tokenHash, User: d.User, ExpiresAt: d.ExpiresAt}, nil
+	return d.session(), nil
 }
 
 // LiveSessions implements social.Sessions.
@@ -87,6 +91,22 @@ func (s *Store) LiveSessions(ctx context.Context, tokenHashes [][32]byte, now ti
 		return nil
 	})
 	return live, err
+}
+
+// SessionsOf implements social.Sessions.
+func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Time) ([]social.Session, error) {
+	var found []social.Session
+	err := s.db.Read(ctx, "sessions of a user", func(ctx context.Context) error {
+		docs, err := mdb.FindAll[sessionDoc](ctx, s.sessions, mdb.Doc("user", user), mdb.InBatch, options.Find().SetHint(byUser))
+		found = found[:0]
+		for i := range docs {
+			if !docs[i].ExpiresAt.Before(now) {
+				found = append(found, docs[i].session())
+			}
+		}
+		return err
+	})
+	return found, err
 }
 
 // DeleteSession implements social.Sessions. Where it is gone already there is no event either.

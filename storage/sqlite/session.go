@@ -15,6 +15,7 @@ var (
 	session       = define(`SELECT user, expires_at FROM sessions WHERE token_hash = ?`)
 	liveSessions  = define(`SELECT token_hash FROM sessions WHERE token_hash IN (SELECT unhex(value) FROM json_each(?)) AND expires_at >= ?`)
 	deleteSession = define(`DELETE FROM sessions WHERE token_hash = ?`)
+	openSessions  = define(`SELECT token_hash, user, expires_at FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND expires_at >= ?`)
 	sessionsOf    = define(`SELECT token_hash FROM sessions INDEXED BY sessions_by_user WHERE user = ? AND token_hash <> ?`)
 )
 
@@ -65,6 +66,22 @@ func scanHash(scan scan) (hash [32]byte, err error) {
 	err = scan(&raw)
 	copy(hash[:], raw)
 	return hash, err
+}
+
+// SessionsOf implements social.Sessions.
+func (s *Store) SessionsOf(ctx context.Context, user social.UserID, now time.Time) ([]social.Session, error) {
+	return read(ctx, s, func(w *work) ([]social.Session, error) {
+		return all(w, openSessions, scanSession, user.Bytes(), moment(now))
+	})
+}
+
+func scanSession(scan scan) (found social.Session, err error) {
+	var hash []byte
+	var expires int64
+	err = scan(&hash, into(&found.User.ID), &expires)
+	copy(found.TokenHash[:], hash)
+	found.ExpiresAt = momentOf(expires)
+	return found, err
 }
 
 // DeleteSession implements social.Sessions. Deleting a session that does not exist causes no event.

@@ -147,6 +147,10 @@ func (all *several) SetPassword(ctx context.Context, change social.PasswordChang
 
 // The calls of social.Sessions.
 
+func (all *several) SessionsOf(ctx context.Context, user social.UserID, now time.Time) ([]social.Session, error) {
+	return all.next().SessionsOf(ctx, user, now)
+}
+
 func (all *several) InsertSession(ctx context.Context, s social.Session) error {
 	return all.next().InsertSession(ctx, s)
 }

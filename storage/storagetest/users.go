@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"plaza/id"
 	"plaza/social"
 )
 
@@ -301,6 +302,7 @@ var sessionCases = []testCase{
 	{"SessionReadsWhatInsertSessionStored", sessionReadsWhatInsertSessionStored},
 	{"SessionsExpire", sessionsExpire},
 	{"LiveSessionsExistAndAreValid", liveSessionsExistAndAreValid},
+	{"SessionsOfAUser", sessionsOfAUser},
 	{"DeleteSessionEndsOneSession", deleteSessionEndsOneSession},
 	{"EndSessionsKeepsOne", endSessionsKeepsOne},
 	{"SetPasswordEndsOtherSessions", setPasswordEndsOtherSessions},
@@ -378,6 +380,28 @@ func liveSessionsExistAndAreValid(w *world) {
 }
 
 func compareHashes(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }
+
+// sessionsOfAUser are those that have not expired.
+func sessionsOfAUser(w *world) {
+	ada, ben := w.user(), w.user()
+	end := now().Add(time.Hour)
+	var want []social.Session
+	for token := range byte(3) {
+		s := sessionFor(ada, 1+token, end.Add(time.Duration(token)*time.Minute))
+		w.ok(w.InsertSession(w.ctx, s), "InsertSession")
+		want = append(want, s)
+	}
+	w.ok(w.InsertSession(w.ctx, sessionFor(ben, 9, end)), "InsertSession")
+	read := func(user social.UserID, at time.Time) []social.Session {
+		found, err := w.SessionsOf(w.ctx, user, at)
+		w.ok(err, "SessionsOf")
+		slices.SortFunc(found, func(a, b social.Session) int { return a.ExpiresAt.Compare(b.ExpiresAt) })
+		return found
+	}
+	w.same(read(ada.ID, end), want, "ada's sessions")
+	w.same(read(ada.ID, end.Add(time.Minute)), want[1:], "ada's sessions when one has expired")
+	w.same(len(read(social.UserID{ID: id.New()}, end)), 0, "the sessions of an unknown user")
+}
 
 func deleteSessionEndsOneSession(w *world) {
 	ada := w.user()

@@ -293,6 +293,7 @@ func (w *world) inputFields() map[string][]bad {
 		"DeleteCommentInput.commentId":          comment(othersComment, bad{why: "a tombstone", value: w.ids["tombstone"], code: "NOT_FOUND"}),
 		"ChangePasswordInput.currentPassword":   values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
 		"ChangePasswordInput.newPassword":       password(),
+		"RevokeSessionInput.sessionId":          append(notAnyID("session"), bad{why: "another user's", value: w.bobSession, code: "NOT_FOUND"}),
 		"DeleteAccountInput.password":           values("BAD_CREDENTIALS", "", "wrong", "password of ada ", "password of ada\x00", veryLong),
 		"DeleteAllMyCommentsInput.confirm":      values("INVALID", false),
 		"CreateAdvertiserInput.name":            line(100),
@@ -571,6 +572,7 @@ func (w *world) inputs() map[string][]map[string]any {
 		"deleteComment":    {{"commentId": w.ids["comment"]}},
 
 		"changePassword":      {{"currentPassword": "password of ada", "newPassword": "password of ada"}},
+		"revokeSession":       {{"sessionId": w.session}},
 		"deleteAccount":       {{"password": "password of ada"}},
 		"deleteAllMyComments": {{"confirm": true}},
 		"recordAdImpression":  {{"token": "a token"}},
@@ -920,6 +922,8 @@ type world struct {
 	ada    plazatest.Person
 	ids    map[string]string
 	closes time.Time // when the poll "closed" closes
+
+	session, bobSession string // another session of ada's, and bob's; they are not nodes
 }
 
 func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
@@ -928,6 +932,8 @@ func newWorld(t *testing.T, plaza *plazatest.Plaza) *world {
 	for _, handle := range []string{"ada", "bob", "cyn", "dan", "eve", "fay"} {
 		w.add(t, handle, handle, `{ viewer { user { id } } }`)
 	}
+	again, _ := signInAgain(t, w.ada, "ada")
+	w.session, w.bobSession = currentSession(t, again).ID, currentSession(t, plaza.As(t, "bob")).ID
 	w.add(t, "following", "ada", `{ viewer { circles(first: 1) { nodes { id } } } }`)
 	w.add(t, "circle", "ada", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)
 	w.add(t, "bobCircle", "bob", `mutation { createCircle(input: {name: "Friends"}) { circle { id } } }`)

@@ -206,10 +206,10 @@ func (f *newsFiller) ok(err error) {
 // author signs up, and is followed by the reader.
 func (f *newsFiller) author(handle string, reader social.UserID) {
 	f.t.Helper()
-	user, _, err := f.service.SignUp(f.t.Context(), social.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
+	session, _, err := f.service.SignUp(f.t.Context(), social.SignUpInput{Handle: handle, Name: handle, Password: "password of " + handle})
 	f.ok(err)
-	f.ok(f.service.Follow(f.t.Context(), reader, user))
-	f.authors = append(f.authors, user)
+	f.ok(f.service.Follow(f.t.Context(), reader, session.User))
+	f.authors = append(f.authors, session.User)
 }
 
 // post creates a post with four comments, which the reader likes. Every third post is on the

@@ -56,7 +56,7 @@ func TestRightsCommands(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer st.Close()
-	requireRights(t, social.New(st, social.Options{}), ada)
+	requireRights(t, social.New(st, social.Options{}), ada.User)
 }
 
 // requireRights checks the rights of a user who has only the right to manage ads.
@@ -118,7 +118,7 @@ func TestHadRight(t *testing.T) {
 		}
 		had := func(want bool) {
 			t.Helper()
-			if got, err := service.HadRight(t.Context(), ada, social.RightManageAds); got != want || err != nil {
+			if got, err := service.HadRight(t.Context(), ada.User, social.RightManageAds); got != want || err != nil {
 				t.Errorf("had the right: %v, %v, want %v", got, err, want)
 			}
 		}
@@ -143,7 +143,7 @@ func TestHadRight(t *testing.T) {
 		}
 		clock.Add(int64(time.Minute))
 		store.fails.Store(true)
-		if _, err := service.HadRight(t.Context(), ada, social.RightManageAds); !errors.Is(err, errRights) {
+		if _, err := service.HadRight(t.Context(), ada.User, social.RightManageAds); !errors.Is(err, errRights) {
 			t.Errorf("rights that cannot be read: %v", err)
 		}
 		store.fails.Store(false)

@@ -1,0 +1,60 @@
+package resolvers
+
+import (
+	"context"
+
+	"plaza/graph/model"
+	"plaza/social"
+)
+
+func sessionID(field, text string) (social.SessionID, error) {
+	return parseID(field, "session", text, social.ParseSessionID)
+}
+
+// Sessions resolves Viewer.sessions.
+func (r viewerResolver) Sessions(ctx context.Context, obj *model.Viewer) ([]*model.Session, error) {
+	sessions, err := r.Social.Sessions(ctx, obj.ID)
+	if err != nil {
+		return nil, err
+	}
+	current := sessionOf(ctx).TokenHash
+	found := make([]*model.Session, len(sessions))
+	for i, s := range sessions {
+		found[i] = &model.Session{ID: s.ID().String(), CreatedAt: s.CreatedAt(), ExpiresAt: s.ExpiresAt, IsCurrent: s.TokenHash == current}
+	}
+	return found, nil
+}
+
+// RevokeSession resolves Mutation.revokeSession.
+func (r mutationResolver) RevokeSession(ctx context.Context, input model.RevokeSessionInput) (*model.RevokeSessionPayload, error) {
+	current := sessionOf(ctx)
+	var ended social.Session
+	mistakes, err := r.mutate(ctx, func(viewer social.UserID) error {
+		which, err := sessionID("sessionId", input.SessionID)
+		if err != nil {
+			return err
+		}
+		ended, err = r.Social.RevokeSession(ctx, viewer, which)
+		return err
+	})
+	if err != nil || len(mistakes) > 0 {
+		return &model.RevokeSessionPayload{UserErrors: mistakes}, err
+	}
+	revoked := ended.ID().String()
+	if ended.TokenHash == current.TokenHash {
+		r.leave(ctx, current)
+		return &model.RevokeSessionPayload{RevokedSessionID: &revoked, UserErrors: mistakes}, nil
+	}
+	r.Hub.EndSession(ended.TokenHash)
+	return &model.RevokeSessionPayload{RevokedSessionID: &revoked, Viewer: &model.Viewer{ID: current.User}, UserErrors: mistakes}, nil
+}
+
+// RevokeOtherSessions resolves Mutation.revokeOtherSessions.
+func (r mutationResolver) RevokeOtherSessions(ctx context.Context) (*model.RevokeOtherSessionsPayload, error) {
+	session := sessionOf(ctx)
+	mistakes, err := r.mutate(ctx, func(social.UserID) error { return r.Social.RevokeOtherSessions(ctx, session) })
+	if err != nil {
+		return &model.RevokeOtherSessionsPayload{UserErrors: mistakes}, err
+	}
+	return &model.RevokeOtherSessionsPayload{Viewer: unless(mistakes, model.Viewer{ID: session.User}), UserErrors: mistakes}, nil
+}

@@ -1,0 +1,113 @@
+package social
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"slices"
+	"time"
+
+	"plaza/fault"
+	"plaza/id"
+)
+
+// Session is one sign-in. Only the SHA-256 of its token is stored.
+type Session struct {
+	TokenHash [32]byte
+	User      UserID
+	ExpiresAt time.Time
+}
+
+// ID is derived from the token's hash, and does not reveal it.
+func (s Session) ID() SessionID {
+	sum := sha256.Sum256(append([]byte("session id "), s.TokenHash[:]...))
+	return SessionID{id.ID(sum[:len(id.ID{})])}
+}
+
+// CreatedAt is when the user signed in.
+func (s Session) CreatedAt() time.Time { return s.ExpiresAt.Add(-SessionLifetime) }
+
+// Sessions stores sign-ins.
+type Sessions interface {
+	// InsertSession stores s.
+	InsertSession(ctx context.Context, s Session) error
+	// Session reads by the token's hash. ErrNotFound: unknown, deleted, or expired before now.
+	Session(ctx context.Context, tokenHash [32]byte, now time.Time) (Session, error)
+	// LiveSessions returns the hashes of the sessions that exist and do not expire before now, in
+	// any order.
+	LiveSessions(ctx context.Context, tokenHashes [][32]byte, now time.Time) ([][32]byte, error)
+	// SessionsOf returns a user's sessions that do not expire before now, in any order.
+	SessionsOf(ctx context.Context, user UserID, now time.Time) ([]Session, error)
+	// DeleteSession removes it and appends the event; no error if it is already deleted.
+	DeleteSession(ctx context.Context, tokenHash [32]byte, e Event) error
+	// EndSessions deletes a user's sessions except the one to keep (zero: all of them), each with
+	// its own event.
+	EndSessions(ctx context.Context, user UserID, keep [32]byte) error
+}
+
+func (s *Service) newSession(ctx context.Context, user UserID) (session Session, token string, err error) {
+	var raw [32]byte
+	_, _ = rand.Read(raw[:]) // never fails: crypto/rand.Read
+	token = base64.RawURLEncoding.EncodeToString(raw[:])
+	session = Session{TokenHash: HashToken(token), User: user, ExpiresAt: s.now().Add(SessionLifetime)}
+	if err := s.store.InsertSession(ctx, session); err != nil {
+		return Session{}, "", err
+	}
+	return session, token, nil
+}
+
+// HashToken returns the stored form of a bearer token. Tokens have 256 random bits, so a plain
+// SHA-256 is enough.
+func HashToken(token string) [32]byte { return sha256.Sum256([]byte(token)) }
+
+// Authenticate returns the session of a token. Error: UNAUTHENTICATED.
+func (s *Service) Authenticate(ctx context.Context, token string) (Session, error) {
+	session, err := s.store.Session(ctx, HashToken(token), s.now())
+	if errors.Is(err, ErrNotFound) {
+		return Session{}, fault.Errorf(fault.CodeUnauthenticated, "", "The token is not valid: sign in again.")
+	}
+	return session, err
+}
+
+// LiveSessions returns those of the sessions that are still valid, in any order.
+func (s *Service) LiveSessions(ctx context.Context, tokenHashes [][32]byte) ([][32]byte, error) {
+	return s.store.LiveSessions(ctx, tokenHashes, s.now())
+}
+
+// SignOut invalidates a session's token.
+func (s *Service) SignOut(ctx context.Context, session Session) error {
+	e := s.event(EventSessionEnded, session.User)
+	e.Session = session.TokenHash
+	return s.store.DeleteSession(ctx, session.TokenHash, e)
+}
+
+// maxSessions is how many sessions a user sees.
+const maxSessions = 100
+
+// Sessions returns a user's sessions, the newest first, at most 100.
+func (s *Service) Sessions(ctx context.Context, user UserID) ([]Session, error) {
+	sessions, err := s.store.SessionsOf(ctx, user, s.now())
+	slices.SortFunc(sessions, func(a, b Session) int { return b.ExpiresAt.Compare(a.ExpiresAt) })
+	return sessions[:min(len(sessions), maxSessions)], err
+}
+
+// RevokeSession ends a session of a user, and returns it. Error: NOT_FOUND, also for a session of
+// another user, and one that has ended.
+func (s *Service) RevokeSession(ctx context.Context, user UserID, which SessionID) (Session, error) {
+	sessions, err := s.store.SessionsOf(ctx, user, s.now())
+	if err != nil {
+		return Session{}, err
+	}
+	i := slices.IndexFunc(sessions, func(session Session) bool { return session.ID() == which })
+	if i < 0 {
+		return Session{}, fault.NotFound("sessionId", "session")
+	}
+	return sessions[i], s.SignOut(ctx, sessions[i])
+}
+
+// RevokeOtherSessions ends all sessions of a session's user but this one.
+func (s *Service) RevokeOtherSessions(ctx context.Context, session Session) error {
+	return s.store.EndSessions(ctx, session.User, session.TokenHash)
+}

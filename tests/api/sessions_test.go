@@ -1,0 +1,115 @@
+package api
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+	"time"
+
+	"plaza/internal/plazatest"
+	"plaza/social"
+)
+
+// session is an entry of Viewer.sessions.
+type session struct {
+	ID                   string
+	CreatedAt, ExpiresAt time.Time
+	IsCurrent            bool
+}
+
+func sessionsOf(t *testing.T, p plazatest.Person) []session {
+	t.Helper()
+	var answer struct{ Viewer struct{ Sessions []session } }
+	p.Do(t, `{ viewer { sessions { id createdAt expiresAt isCurrent } } }`, nil, &answer)
+	return answer.Viewer.Sessions
+}
+
+// currentSession is the one that the person uses.
+func currentSession(t *testing.T, p plazatest.Person) session {
+	t.Helper()
+	all := sessionsOf(t, p)
+	i := slices.IndexFunc(all, func(s session) bool { return s.IsCurrent })
+	if i < 0 {
+		t.Fatalf("the current session is not among %+v", all)
+	}
+	return all[i]
+}
+
+// signInAgain returns the same person with another session.
+func signInAgain(t *testing.T, p plazatest.Person, handle string) (again plazatest.Person, expires time.Time) {
+	t.Helper()
+	var answer struct {
+		SignIn struct {
+			Token     string
+			ExpiresAt time.Time
+		}
+	}
+	p.Do(t, `mutation { signIn(input: {handle: "`+handle+`", password: "password of `+handle+`"}) { token expiresAt } }`, nil, &answer)
+	p.Token = answer.SignIn.Token
+	return p, answer.SignIn.ExpiresAt
+}
+
+// TestSessionsAreListedAndRevoked: each session lists the same, knows itself, and can end the others
+// with their sockets, and then itself.
+func TestSessionsAreListedAndRevoked(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachEngine(t, func(t *testing.T, e plazatest.Engine) {
+		plaza := plazatest.Start(t, e)
+		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
+		phone, _ := signInAgain(t, ada, "ada")
+		laptop, expires := signInAgain(t, ada, "ada")
+		onPhone, onLaptop := currentSession(t, phone), currentSession(t, laptop)
+		if all := sessionsOf(t, ada); len(all) != 3 || all[0].ExpiresAt.Before(all[1].ExpiresAt) || all[1].ExpiresAt.Before(all[2].ExpiresAt) {
+			t.Fatalf("ada has the sessions %+v", all)
+		}
+		if !onLaptop.ExpiresAt.Equal(expires) || onLaptop.ExpiresAt.Sub(onLaptop.CreatedAt) != social.SessionLifetime {
+			t.Errorf("%+v, but it was said to expire at %v", onLaptop, expires)
+		}
+		live := phone.Connect(t)
+		live.Subscribe(plaza, "news", plazatest.NewsSubscription)
+		for _, foreign := range []string{currentSession(t, bob).ID, "session_00000000000000000000000000"} {
+			wantMistake(t, laptop, foreign)
+		}
+		laptop.Mutate(t, "revokeSession", "viewer { user { handle } } revokedSessionId", map[string]any{"sessionId": onPhone.ID})
+		live.MustClose()
+		wantSignedOut(t, phone)
+		wantMistake(t, laptop, onPhone.ID)
+
+		old := ada.Connect(t)
+		old.Subscribe(plaza, "news", plazatest.NewsSubscription)
+		laptop.Do(t, `mutation { revokeOtherSessions { viewer { user { handle } } userErrors { code } } }`, nil, nil)
+		old.MustClose()
+		wantSignedOut(t, ada)
+		if left := sessionsOf(t, laptop); len(left) != 1 || left[0].ID != onLaptop.ID {
+			t.Errorf("ada's sessions are %+v", left)
+		}
+		laptop.Mutate(t, "revokeSession", "revokedSessionId", map[string]any{"sessionId": onLaptop.ID})
+		wantSignedOut(t, laptop)
+		if left := sessionsOf(t, bob); len(left) != 1 {
+			t.Errorf("bob's sessions are %+v", left)
+		}
+	})
+}
+
+// wantMistake tries to end a session that is not the person's.
+func wantMistake(t *testing.T, p plazatest.Person, id string) {
+	t.Helper()
+	var answer struct {
+		RevokeSession struct {
+			RevokedSessionID *string
+			UserErrors       []struct{ Code string }
+		}
+	}
+	p.Do(t, `mutation($id: ID!) { revokeSession(input: {sessionId: $id}) { revokedSessionId userErrors { code } } }`, map[string]any{"id": id}, &answer)
+	if got := answer.RevokeSession; got.RevokedSessionID != nil || len(got.UserErrors) != 1 {
+		t.Errorf("%s: %+v", id, got)
+	}
+}
+
+func wantSignedOut(t *testing.T, p plazatest.Person) {
+	t.Helper()
+	response, _ := p.Send(t, []byte(`{"query":"{ viewer { user { handle } } }"}`))
+	if response.StatusCode != http.StatusUnauthorized {
+		t.Errorf("the session still works: status %d", response.StatusCode)
+	}
+}
