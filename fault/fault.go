@@ -19,6 +19,7 @@ const (
 	CodeBlank           Code = "BLANK"             // a required text is empty
 	CodeNotFound        Code = "NOT_FOUND"         // it does not exist, or the viewer may not see it
 	CodeTaken           Code = "TAKEN"             // a unique name is in use
+	CodeReserved        Code = "RESERVED"          // a name that only an operator may give
 	CodeNotAllowed      Code = "NOT_ALLOWED"       // the viewer sees it, but may not do this with it
 	CodeForbidden       Code = "FORBIDDEN"         // the viewer lacks the required right
 	CodeLimitReached    Code = "LIMIT_REACHED"     // the maximum number is reached

@@ -18,7 +18,7 @@ type SignUpInput struct {
 }
 
 // NewAccount checks the input and builds the user and circle that InsertUser and ImportUsers store.
-// Its ids carry the user's creation time.
+// Its ids carry the user's creation time. The handle may be a reserved one: operators decide here.
 func (s *Service) NewAccount(ctx context.Context, in SignUpInput, user UserID) (NewUser, error) {
 	if err := in.check(); err != nil {
 		return NewUser{}, err
@@ -52,8 +52,12 @@ func (in *SignUpInput) check() error {
 	)
 }
 
-// checkHandle reports a taken handle together with the other errors of the input. Error: TAKEN.
+// checkHandle reports a handle that is not available together with the other errors of the input.
+// Errors: RESERVED, TAKEN.
 func (s *Service) checkHandle(ctx context.Context, handle string) error {
+	if err := checkReserved(handle); err != nil {
+		return err
+	}
 	normal, _ := normalHandle(handle)
 	users, err := s.store.UsersByHandle(ctx, []string{normal})
 	if err == nil && users[normal] != nil {
@@ -65,10 +69,13 @@ func (s *Service) checkHandle(ctx context.Context, handle string) error {
 func errTaken() error { return fault.Errorf(fault.CodeTaken, "handle", "This handle is taken.") }
 
 // SignUp creates an account and signs in. The token is returned only here. Errors: INVALID, BLANK,
-// TOO_LONG, TAKEN, RATE_LIMITED.
+// TOO_LONG, RESERVED, TAKEN, RATE_LIMITED.
 func (s *Service) SignUp(ctx context.Context, in SignUpInput) (session Session, token string, err error) {
 	if err := in.check(); err != nil {
 		return Session{}, "", fault.All(err, s.checkHandle(ctx, in.Handle))
+	}
+	if err := checkReserved(in.Handle); err != nil {
+		return Session{}, "", err
 	}
 	rank, err := s.limits.signUp(in.From)
 	if err != nil {

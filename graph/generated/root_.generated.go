@@ -2809,6 +2809,8 @@ enum UserErrorCode {
   NOT_FOUND
   "A name that must be unique is in use."
   TAKEN
+  "A handle that only the site itself may use."
+  RESERVED
   "You may not do this."
   NOT_ALLOWED
   "The maximum number is reached."
@@ -2948,7 +2950,7 @@ type CommentAdded {
 
 "The new account."
 input SignUpInput {
-  "1 to 30 letters, digits or underscores; unique. Upper case becomes lower case."
+  "1 to 30 letters, digits or underscores; unique. Upper case becomes lower case. Handles such as ` + "`" + `admin` + "`" + ` and ` + "`" + `support` + "`" + ` are ` + "`" + `RESERVED` + "`" + `."
   handle: String!
   "Your display name: 1 to 100 characters."
   name: String!

@@ -939,7 +939,7 @@ type SignOutPayload struct {
 
 // The new account.
 type SignUpInput struct {
-	// 1 to 30 letters, digits or underscores; unique. Upper case becomes lower case.
+	// 1 to 30 letters, digits or underscores; unique. Upper case becomes lower case. Handles such as `admin` and `support` are `RESERVED`.
 	Handle string `json:"handle"`
 	// Your display name: 1 to 100 characters.
 	Name string `json:"name"`
@@ -1202,6 +1202,8 @@ const (
 	UserErrorCodeNotFound UserErrorCode = "NOT_FOUND"
 	// A name that must be unique is in use.
 	UserErrorCodeTaken UserErrorCode = "TAKEN"
+	// A handle that only the site itself may use.
+	UserErrorCodeReserved UserErrorCode = "RESERVED"
 	// You may not do this.
 	UserErrorCodeNotAllowed UserErrorCode = "NOT_ALLOWED"
 	// The maximum number is reached.
@@ -1224,6 +1226,7 @@ var AllUserErrorCode = []UserErrorCode{
 	UserErrorCodeBlank,
 	UserErrorCodeNotFound,
 	UserErrorCodeTaken,
+	UserErrorCodeReserved,
 	UserErrorCodeNotAllowed,
 	UserErrorCodeLimitReached,
 	UserErrorCodeConflict,
@@ -1235,7 +1238,7 @@ var AllUserErrorCode = []UserErrorCode{
 
 func (e UserErrorCode) IsValid() bool {
 	switch e {
-	case UserErrorCodeInvalid, UserErrorCodeTooLong, UserErrorCodeBlank, UserErrorCodeNotFound, UserErrorCodeTaken, UserErrorCodeNotAllowed, UserErrorCodeLimitReached, UserErrorCodeConflict, UserErrorCodeClosed, UserErrorCodeTooDeep, UserErrorCodeThreadFull, UserErrorCodeBadCredentials:
+	case UserErrorCodeInvalid, UserErrorCodeTooLong, UserErrorCodeBlank, UserErrorCodeNotFound, UserErrorCodeTaken, UserErrorCodeReserved, UserErrorCodeNotAllowed, UserErrorCodeLimitReached, UserErrorCodeConflict, UserErrorCodeClosed, UserErrorCodeTooDeep, UserErrorCodeThreadFull, UserErrorCodeBadCredentials:
 		return true
 	}
 	return false

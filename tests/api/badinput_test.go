@@ -99,6 +99,9 @@ func handle() []bad {
 		{why: "taken", value: "ada", code: "TAKEN"},
 		{why: "taken, in another case", value: "ADA", code: "TAKEN"},
 	}
+	for _, text := range []string{"admin", "Support", "GRAPHQL", "_root_", "a_p_i"} {
+		cases = append(cases, bad{why: "reserved: " + text, value: text, code: "RESERVED"})
+	}
 	for _, text := range []string{"", "a b", "ä", "a-b", "@newcomer", "newcomer\n", "new\x00comer", strings.Repeat("a", 31), veryLong, "\u212A", "n\u0435wcomer"} {
 		cases = append(cases, bad{why: fmt.Sprintf("%.20q", text), value: text, code: "INVALID"})
 	}

@@ -1,0 +1,45 @@
+package social
+
+import (
+	"strings"
+
+	"plaza/fault"
+)
+
+// reservedHandles look as if they spoke for the site, or read like a part of its addresses. People
+// can't sign up with them; existing accounts keep theirs, and operators may create some. Entries are
+// in the form of bareHandle.
+var reservedHandles = setOf(`
+	plaza admin admins administrator administrators root superuser sysadmin system sysop operator operators
+	moderator moderators mod mods staff team official owner webmaster hostmaster postmaster
+	support help helpdesk contact feedback info service security abuse fraud safety trust verify verification verified
+	billing payment payments sales press legal privacy terms copyright dmca
+	mail email mailerdaemon noreply donotreply notification notifications newsletter
+	api graphql graphiql query mutation subscription schema websocket ws oauth oidc sso
+	account accounts login logout signin signout signup register registration password reset session sessions settings profile
+	user users me self viewer node nodes post posts comment comments wall news feed incoming search circle circles
+	ad ads advertising click export import media image images avatar avatars static assets download downloads
+	health healthz livez readyz ready live status metrics debug wellknown robots favicon sitemap
+	www web ftp smtp imap dns localhost null nil undefined none true false everyone anonymous deleted unknown
+`)
+
+func setOf(words string) map[string]bool {
+	set := map[string]bool{}
+	for word := range strings.FieldsSeq(words) {
+		set[word] = true
+	}
+	return set
+}
+
+// bareHandle is a handle as people read it: without case and underscores.
+func bareHandle(handle string) string {
+	return strings.ReplaceAll(strings.ToLower(handle), "_", "")
+}
+
+// checkReserved refuses what only an operator may call an account. Error: RESERVED.
+func checkReserved(handle string) error {
+	if reservedHandles[bareHandle(handle)] {
+		return fault.Errorf(fault.CodeReserved, "handle", "This handle is reserved: choose another one.")
+	}
+	return nil
+}

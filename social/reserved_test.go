@@ -1,0 +1,52 @@
+package social
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"plaza/fault"
+)
+
+// TestReservedHandles: case and underscores do not make a reserved handle available.
+func TestReservedHandles(t *testing.T) {
+	t.Parallel()
+	words := make([]string, 0, len(reservedHandles))
+	for word := range reservedHandles {
+		words = append(words, word)
+	}
+	slices.Sort(words)
+	rapid.Check(t, func(t *rapid.T) {
+		var written strings.Builder
+		for _, letter := range rapid.SampledFrom(words).Draw(t, "word") {
+			if rapid.Bool().Draw(t, "upper case") {
+				letter = unicode.ToUpper(letter)
+			}
+			written.WriteString(rapid.SampledFrom([]string{"", "_", "__"}).Draw(t, "before"))
+			written.WriteRune(letter)
+		}
+		err := checkReserved(written.String())
+		if f, ok := errors.AsType[*fault.Error](err); !ok || f.Code != fault.CodeReserved || f.Field != "handle" {
+			t.Fatalf("%s: %v", written.String(), err)
+		}
+	})
+	for _, free := range []string{"ada", "administer", "root1", "_", "1"} {
+		if err := checkReserved(free); err != nil {
+			t.Errorf("%s: %v", free, err)
+		}
+	}
+}
+
+// TestReservedHandlesAreBare: an entry in another form would reserve nothing.
+func TestReservedHandlesAreBare(t *testing.T) {
+	t.Parallel()
+	for word := range reservedHandles {
+		if normal, ok := normalHandle(word); !ok || normal != word || bareHandle(word) != word {
+			t.Errorf("%q can't match a handle", word)
+		}
+	}
+}
