@@ -72,14 +72,3 @@ func (u *Unit) checkKeywordWeights(field string) error {
 	}
 	return err
 }
-
-// weightOf returns the highest weight of the given keywords of the unit, or 1 if none has a weight.
-func (r *RunningUnit) weightOf(matched []string) int {
-	highest := 1
-	for _, w := range r.KeywordWeights {
-		if w.Weight > highest && slices.Contains(matched, w.Keyword) {
-			highest = w.Weight
-		}
-	}
-	return highest
-}

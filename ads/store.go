@@ -114,34 +114,6 @@ type Profiles interface {
 	ForgetProfile(ctx context.Context, id ProfileID) error
 }
 
-// Kind is the kind of a recording, and of the tokens that are good for it.
-type Kind string
-
-// The kinds.
-const (
-	Impression Kind = "IMPRESSION"
-	Click      Kind = "CLICK"
-	// Conversion is what an advertiser wants a visitor to do after a click: a purchase, for
-	// example. It uses the token of the click.
-	Conversion Kind = "CONVERSION"
-)
-
-// Kinds returns all kinds in the order in which they are counted. Each recording but an impression
-// follows a recording of the previous kind, of the same choice.
-func Kinds() []Kind { return []Kind{Impression, Click, Conversion} }
-
-// Before returns the kind that recordings of this kind follow; empty for impressions.
-func (k Kind) Before() Kind {
-	switch k {
-	case Click:
-		return Impression
-	case Conversion:
-		return Click
-	default:
-		return ""
-	}
-}
-
 // Recording is one impression, click or conversion.
 type Recording struct {
 	Kind     Kind

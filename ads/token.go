@@ -5,16 +5,11 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
+	"strings"
 	"time"
 
 	"plaza/fault"
 	"plaza/id"
-)
-
-// How long tokens are valid.
-const (
-	ImpressionLife = 30 * time.Minute // also of the caps and the money that a choice has reserved
-	ClickLife      = 24 * time.Hour
 )
 
 // The versions of tokens. Pages that were made before an upgrade still contain older ones.
@@ -222,4 +217,16 @@ func byteKind(b byte) Kind {
 	default:
 		return ""
 	}
+}
+
+// page returns where a click leads, with its token in place of ClickMacro. The token needs no
+// escaping: all characters of base64url are unreserved in addresses (RFC 3986, section 2.3).
+func (t *token) page(key []byte, landing string) string {
+	if !strings.Contains(landing, "click_token") {
+		return landing
+	}
+	short := *t
+	short.Landing = "" // the token must not contain the page that contains it: it would grow with each click
+	text := short.sign(key)
+	return strings.NewReplacer(ClickMacro, text, escapedMacro, text, strings.ToLower(escapedMacro), text).Replace(landing)
 }

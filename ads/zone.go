@@ -123,3 +123,14 @@ func (r *RunningUnit) Compare(other *RunningUnit) int {
 		return r.Unit.Compare(other.Unit.ID)
 	}
 }
+
+// weightOf returns the highest weight of the given keywords of the unit, or 1 if none has a weight.
+func (r *RunningUnit) weightOf(matched []string) int {
+	highest := 1
+	for _, w := range r.KeywordWeights {
+		if w.Weight > highest && slices.Contains(matched, w.Keyword) {
+			highest = w.Weight
+		}
+	}
+	return highest
+}

@@ -1,0 +1,41 @@
+package ads
+
+import (
+	"time"
+
+	"plaza/fault"
+)
+
+const (
+	// DefaultAttribution is how many days after its click a conversion counts, unless the campaign
+	// says otherwise.
+	DefaultAttribution = 30
+	// MaxAttribution is the longest attribution window of a campaign. Recordings are kept for
+	// longer than that plus the life of a token, so that each counts once.
+	MaxAttribution = 60
+)
+
+func days(n int) time.Duration { return time.Duration(n) * 24 * time.Hour }
+
+// CheckAttribution checks a given number of days. A campaign without one has 0.
+func CheckAttribution(field string, days int) error {
+	if days < 1 || days > MaxAttribution {
+		return fault.Invalidf(field, "Conversions count for 1 to %d days after the click.", MaxAttribution)
+	}
+	return nil
+}
+
+// AttributionDays returns how many days after its click a conversion counts.
+func (c *Campaign) AttributionDays() int {
+	if c.Attribution == 0 {
+		return DefaultAttribution
+	}
+	return c.Attribution
+}
+
+func (c *Campaign) checkAttribution(field string) error {
+	if c.Attribution == 0 {
+		return nil
+	}
+	return CheckAttribution(field, c.Attribution)
+}
