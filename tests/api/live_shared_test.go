@@ -24,7 +24,7 @@ func TestSharedUpdatesMatchUpdatesResolvedPerViewer(t *testing.T) {
 		plaza := plazatest.Start(t, e)
 		// ada writes on the wall of owner; carl comments.
 		people := map[string]plazatest.Person{"": {URL: plaza.URL}}
-		names := []string{"", "ada", "owner", "carl", "follower", "follower2", "friend", "muting", "mutual", "stranger", "blocker"}
+		names := []string{"", "ada", "olga", "carl", "follower", "follower2", "friend", "muting", "mutual", "stranger", "blocker"}
 		for _, name := range names[1:] {
 			people[name] = plaza.As(t, name)
 		}
@@ -37,11 +37,11 @@ func TestSharedUpdatesMatchUpdatesResolvedPerViewer(t *testing.T) {
 		people["mutual"].Follow(t, "carl")
 		people["stranger"].Mutate(t, "unfollowUser", "", map[string]any{"userId": people["stranger"].IDOf(t, "ada")})
 		people["muting"].Mutate(t, "muteUser", "", map[string]any{"userId": people["muting"].IDOf(t, "carl")})
-		people["blocker"].Mutate(t, "blockUser", "", map[string]any{"userId": people["blocker"].IDOf(t, "owner")})
+		people["blocker"].Mutate(t, "blockUser", "", map[string]any{"userId": people["blocker"].IDOf(t, "olga")})
 		content := map[string]any{"poll": map[string]any{"question": "Which?", "options": []string{"this", "that"}}}
 		post := func() string {
 			return people["ada"].Mutate(t, "createPost", "post { id }", map[string]any{
-				"content": content, "audience": plazatest.Public, "wallOwnerId": people["ada"].IDOf(t, "owner"),
+				"content": content, "audience": plazatest.Public, "wallOwnerId": people["ada"].IDOf(t, "olga"),
 				"replies": map[string]any{"kind": "CIRCLES"},
 			})
 		}
@@ -77,7 +77,7 @@ func TestSharedUpdatesMatchUpdatesResolvedPerViewer(t *testing.T) {
 		received := check("a comment", names)
 		for name, part := range map[string]string{
 			"follower": `"wallOwner":{`, "blocker": `"wallOwner":null`, "carl": `"viewerCanEdit":true`, "muting": `"viewerIsMuting":true`,
-			"mutual": `"viewerFollows":true`, "friend": `"viewerCanReply":true`, "ada": `"replyPolicy":{`, "owner": `"viewerCanDelete":true`, "": `"viewerCanReply":false`,
+			"mutual": `"viewerFollows":true`, "friend": `"viewerCanReply":true`, "ada": `"replyPolicy":{`, "olga": `"viewerCanDelete":true`, "": `"viewerCanReply":false`,
 		} {
 			if !strings.Contains(received[name], part) {
 				t.Errorf("%q does not receive %s: %s", name, part, received[name])
