@@ -230,7 +230,8 @@ func kindOfArgument(t *testing.T, name string) string {
 	t.Helper()
 	for kind, names := range map[string][]string{
 		"user": {"userId", "wallOwnerId"}, "circle": {"circleId", "circleIds"}, "post": {"postId"}, "comment": {"commentId", "parentId"},
-		"ad": {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // not private: everyone who manages ads sees them all
+		"ad":      {"advertiserId", "campaignId", "unitId", "choiceId", "person"}, // not private: everyone who manages ads sees them all
+		"session": {"sessionId"},                                                  // TestSessionsAreListedAndRevoked tries one of another user
 	} {
 		if slices.Contains(names, name) {
 			return kind
