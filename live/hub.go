@@ -59,7 +59,7 @@ func New(service *social.Service, log social.EventLog, logger *slog.Logger, sess
 // returned. While the database does not answer (social.ErrUnavailable), the hub tries again. When ctx ends, the hub stops and ends all
 // subscriptions; then done is closed.
 func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
-	stream, err := h.log.Tail(ctx)
+	stream, err := h.log.Tail(ctx, "")
 	if err != nil && !errors.Is(err, social.ErrUnavailable) {
 		return nil, err
 	}
@@ -69,7 +69,7 @@ func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 	go func() {
 		defer close(stopped)
 		if stream == nil {
-			stream = h.reopen(ctx)
+			stream = h.reopen(ctx, "")
 		}
 		h.follow(ctx, stream)
 		watching.Wait()
@@ -83,12 +83,16 @@ func (h *Hub) Open(ctx context.Context) (done <-chan struct{}, err error) {
 func (h *Hub) follow(ctx context.Context, stream social.EventStream) {
 	for ctx.Err() == nil {
 		err := h.read(ctx, stream)
+		position := stream.Position()
 		_ = stream.Close()
 		if ctx.Err() != nil {
 			return
 		}
 		h.logger.ErrorContext(ctx, "the event stream broke", "error", err)
-		stream = h.reopen(ctx)
+		if errors.Is(err, social.ErrPositionLost) {
+			position = ""
+		}
+		stream = h.reopen(ctx, position)
 	}
 }
 
@@ -102,16 +106,20 @@ func (h *Hub) read(ctx context.Context, stream social.EventStream) error {
 	}
 }
 
-// reopen retries with backoff until it succeeds or ctx ends.
-func (h *Hub) reopen(ctx context.Context) social.EventStream {
+// reopen retries with backoff until it succeeds or ctx ends. If the stream does not continue at the
+// position, all subscriptions read what happened while there was none: nothing is skipped.
+func (h *Hub) reopen(ctx context.Context, position string) social.EventStream {
 	const slowest = 10 * time.Second
 	for wait := 100 * time.Millisecond; ; wait = min(2*wait, slowest) {
-		stream, err := h.log.Tail(ctx)
+		stream, err := h.log.Tail(ctx, position)
 		if err == nil {
-			for _, s := range h.matching(func(*Subscription) bool { return true }) {
-				s.fallBehind("") // nothing is skipped: they read what happened while there was no stream
+			if position == "" {
+				h.allFallBehind()
 			}
 			return stream
+		}
+		if errors.Is(err, social.ErrPositionLost) {
+			position = ""
 		}
 		h.logger.WarnContext(ctx, "the event stream cannot be opened", "error", err, "wait", wait)
 		select {
@@ -122,10 +130,17 @@ func (h *Hub) reopen(ctx context.Context) social.EventStream {
 	}
 }
 
+func (h *Hub) allFallBehind() {
+	for _, s := range h.matching(func(*Subscription) bool { return true }) {
+		s.fallBehind("")
+	}
+}
+
 // closedStream is followed if there is no time left to open a stream.
 type closedStream struct{}
 
 func (closedStream) Next(ctx context.Context) (social.Event, error) { return social.Event{}, ctx.Err() }
+func (closedStream) Position() string                               { return "" }
 func (closedStream) Close() error                                   { return nil }
 
 func (h *Hub) dispatch(ctx context.Context, e social.Event) {

@@ -21,7 +21,7 @@ type fragileLog struct {
 	opened atomic.Int32
 }
 
-func (l *fragileLog) Tail(context.Context) (social.EventStream, error) {
+func (l *fragileLog) Tail(context.Context, string) (social.EventStream, error) {
 	if !l.mended.Load() {
 		return nil, l.fault
 	}
@@ -39,7 +39,8 @@ func (silence) Next(ctx context.Context) (social.Event, error) {
 	return social.Event{}, ctx.Err()
 }
 
-func (silence) Close() error { return nil }
+func (silence) Position() string { return "" }
+func (silence) Close() error     { return nil }
 
 func newHub(log social.EventLog) *live.Hub {
 	return live.New(nil, log, slog.New(slog.DiscardHandler), func([32]byte) {})

@@ -71,9 +71,10 @@ const (
 
 // EventLog reads the events that the writing calls of the other contracts append.
 type EventLog interface {
-	// Tail opens a stream of all events that any server on this database commits after Tail has
-	// returned, each once, in log order.
-	Tail(ctx context.Context) (EventStream, error)
+	// Tail opens a stream of events, each once, in log order: of all that any server on this database
+	// commits after the position, which is that of an earlier stream (also one of another server), or
+	// if it is empty after Tail has returned. Error: ErrPositionLost.
+	Tail(ctx context.Context, position string) (EventStream, error)
 	// KeepEvents sets how long events are kept. Older ones are removed in the background after a
 	// while. The database keeps the last setting of any server; a new one has
 	// DefaultEventRetention. (SQLite keeps it while it is open, and removes nothing before the
@@ -84,8 +85,12 @@ type EventLog interface {
 // EventStream is one reader's position in the event log. It is not safe for concurrent use.
 type EventStream interface {
 	// Next waits for the next event. It returns ctx's error when ctx ends, and any other error if
-	// the stream is broken: the caller then opens a new one.
+	// the stream is broken: the caller then opens a new one at its position, or anywhere else after
+	// ErrPositionLost.
 	Next(ctx context.Context) (Event, error)
+	// Position is where a stream begins that continues this one: after the last event that Next
+	// returned. It moves on while nothing happens, and remains known after the stream has broken.
+	Position() string
 	// Close releases the stream's resources.
 	Close() error
 }

@@ -3,11 +3,13 @@ package mongodb
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"plaza/social"
 	"plaza/storage/mongodb/internal/mdb"
@@ -72,17 +74,41 @@ func (s *Store) KeepEvents(ctx context.Context, retention time.Duration) error {
 }
 
 // Tail implements social.EventLog, by a change stream.
-func (s *Store) Tail(ctx context.Context) (social.EventStream, error) {
+func (s *Store) Tail(ctx context.Context, position string) (social.EventStream, error) {
+	from := options.ChangeStream()
+	if position != "" {
+		from.SetStartAfter(mdb.Doc(tokenField, position))
+	}
 	var changes *mongo.ChangeStream
 	err := s.db.Read(ctx, "tail", func(ctx context.Context) error {
 		var err error
-		changes, err = s.events.Watch(ctx, bson.A{mdb.Doc("$match", mdb.Doc("operationType", "insert"))})
-		return err
+		changes, err = s.events.Watch(ctx, bson.A{mdb.Doc("$match", mdb.Doc("operationType", "insert"))}, from)
+		return lost(err)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return startTail(changes), nil
+}
+
+// tokenField is the field of a resume token that has all of it.
+const tokenField = "_data"
+
+// The server's errors about resume tokens: it does not know the token, or the oplog does not reach back to it.
+const (
+	codeInvalidResumeToken      = 260
+	codeChangeStreamFatalError  = 280
+	codeChangeStreamHistoryLost = 286
+)
+
+// lost turns the errors after which a change stream cannot be resumed into ErrPositionLost.
+func lost(err error) error {
+	var failure mongo.ServerError
+	if errors.As(err, &failure) && (failure.HasErrorCode(codeInvalidResumeToken) ||
+		failure.HasErrorCode(codeChangeStreamFatalError) || failure.HasErrorCode(codeChangeStreamHistoryLost)) {
+		return fmt.Errorf("%w: %v", social.ErrPositionLost, err) //nolint:errorlint // no driver type leaves the package
+	}
+	return err
 }
 
 // tail reads ahead by one event in a goroutine of its own, because a change stream does not survive the end of a
@@ -94,6 +120,9 @@ type tail struct {
 	done    chan struct{} // closed when the goroutine has ended; err is set then
 	err     error
 	close   sync.Once
+
+	mu       sync.Mutex
+	position string // of the last event that Next returned, or later if there was none since
 }
 
 // closeTimeout bounds the end of a stream.
@@ -104,16 +133,23 @@ var errClosed = errors.New("mongodb: event stream: closed")
 func startTail(changes *mongo.ChangeStream) *tail {
 	ctx, stop := context.WithCancel(context.Background())
 	t := &tail{changes: changes, events: make(chan social.Event), stop: stop, done: make(chan struct{})}
+	t.rest()
 	go t.pump(ctx)
 	return t
 }
 
 func (t *tail) pump(ctx context.Context) {
 	defer close(t.done)
-	for t.changes.Next(ctx) {
+	for t.isOpen(ctx) {
+		if !t.changes.TryNext(ctx) {
+			if t.isOpen(ctx) {
+				t.rest()
+			}
+			continue
+		}
 		e, err := readChange(t.changes)
-		if err != nil {
-			t.err = mdb.Translate(ctx, "event stream", err)
+		if err != nil { // a new stream at this position would fail again
+			t.err = fmt.Errorf("mongodb: event stream: %w: %v", social.ErrPositionLost, err) //nolint:errorlint // as above
 			return
 		}
 		select {
@@ -126,15 +162,32 @@ func (t *tail) pump(ctx context.Context) {
 	t.err = t.reason(ctx)
 }
 
+func (t *tail) isOpen(ctx context.Context) bool {
+	return ctx.Err() == nil && t.changes.Err() == nil && t.changes.ID() != 0
+}
+
+// rest moves the position on while there are no events: the oplog forgets that of an old one.
+func (t *tail) rest() {
+	if token, ok := t.changes.ResumeToken().Lookup(tokenField).StringValueOK(); ok {
+		t.moveTo(token)
+	}
+}
+
+func (t *tail) moveTo(position string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.position = position
+}
+
 // reason is why the change stream has ended.
 func (t *tail) reason(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return errClosed
 	}
 	if err := t.changes.Err(); err != nil {
-		return mdb.Translate(ctx, "event stream", err)
+		return mdb.Translate(ctx, "event stream", lost(err))
 	}
-	return errors.New("mongodb: event stream: the log was dropped")
+	return fmt.Errorf("mongodb: event stream: %w: the log was dropped", social.ErrPositionLost)
 }
 
 // readChange reads the change stream's current event; its position is the resume token's text.
@@ -160,12 +213,20 @@ func (t *tail) Next(ctx context.Context) (social.Event, error) {
 	}
 	select {
 	case e := <-t.events:
+		t.moveTo(e.Position)
 		return e, nil
 	case <-t.done:
 		return social.Event{}, t.err
 	case <-ctx.Done():
 		return social.Event{}, ctx.Err()
 	}
+}
+
+// Position implements social.EventStream.
+func (t *tail) Position() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.position
 }
 
 // Close implements social.EventStream.

@@ -151,7 +151,7 @@ func callEverything(w *town) {
 		}
 	})
 	callDeletion(w, users[4], users[5])
-	tail, err := w.Tail(w.ctx)
+	tail, err := w.Tail(w.ctx, "")
 	w.ok(err)
 	w.ok(tail.Close())
 }

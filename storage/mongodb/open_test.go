@@ -107,7 +107,7 @@ func TestADeadDatabaseIsUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	tail, err := store.Tail(t.Context())
+	tail, err := store.Tail(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

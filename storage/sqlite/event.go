@@ -3,6 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strconv"
 	"sync"
 
@@ -18,6 +19,9 @@ var (
 	lastEvent   = define(`SELECT coalesce(max(seq), 0) FROM events`)
 	eventsAfter = define(`SELECT seq, id, kind, actor, target, post, comment, circle, session
 		FROM events WHERE seq > ? ORDER BY seq LIMIT ?`)
+	// hasPosition: an event is there, or 0 is before the first one.
+	hasPosition = define(`SELECT EXISTS (SELECT 1 FROM events WHERE seq = ?1)
+		OR ?1 = 0 AND coalesce((SELECT min(seq) FROM events), 1) = 1`)
 )
 
 // errClosed is the error of a stream after the store or the stream was closed.
@@ -70,22 +74,46 @@ func (w *work) append(e social.Event) error {
 }
 
 // Tail implements social.EventLog.
-func (s *Store) Tail(ctx context.Context) (social.EventStream, error) {
+func (s *Store) Tail(ctx context.Context, position string) (social.EventStream, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
 	last, _ := s.log.state()
-	return &stream{store: s, last: last, closed: make(chan struct{})}, nil
+	if position != "" {
+		var err error
+		if last, err = s.seek(ctx, position); err != nil {
+			return nil, err
+		}
+	}
+	return &stream{store: s, last: last, position: strconv.FormatInt(last, 10), closed: make(chan struct{})}, nil
+}
+
+// seek finds a position in the log. Pruning keeps the newest event: if that of the position is gone, so
+// may be others behind it.
+func (s *Store) seek(ctx context.Context, position string) (seq int64, err error) {
+	seq, err = strconv.ParseInt(position, 10, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %q", social.ErrPositionLost, position)
+	}
+	known, err := read(ctx, s, func(w *work) (known bool, err error) {
+		_, err = w.row(hasPosition, []any{&known}, seq)
+		return known, err
+	})
+	if err == nil && !known {
+		err = fmt.Errorf("%w: %q", social.ErrPositionLost, position)
+	}
+	return seq, err
 }
 
 // stream reads the log in batches, and sleeps at its end until the next commit. It holds no
 // connection and no goroutine between reads.
 type stream struct {
-	store  *Store
-	last   int64 // the newest that has been read
-	batch  []social.Event
-	closed chan struct{}
-	close  sync.Once
+	store    *Store
+	last     int64 // the newest that has been read
+	batch    []social.Event
+	position string // of the last event that Next returned
+	closed   chan struct{}
+	close    sync.Once
 }
 
 // Next implements social.EventStream.
@@ -107,8 +135,12 @@ func (s *stream) Next(ctx context.Context) (social.Event, error) {
 	}
 	next := s.batch[0]
 	s.batch = s.batch[1:]
+	s.position = next.Position
 	return next, nil
 }
+
+// Position implements social.EventStream.
+func (s *stream) Position() string { return s.position }
 
 func (s *stream) wait(ctx context.Context, grown <-chan struct{}) error {
 	select {

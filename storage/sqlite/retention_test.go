@@ -2,7 +2,9 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
+	"strconv"
 	"testing"
 	"time"
 
@@ -56,6 +58,9 @@ func TestOldEventsAreRemoved(t *testing.T) {
 		if err := s.KeepEvents(t.Context(), time.Nanosecond); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if _, err := s.Tail(t.Context(), strconv.Itoa(future+1)); !errors.Is(err, social.ErrPositionLost) {
+		t.Errorf("the position of a pruned event: %v, want ErrPositionLost", err)
 	}
 	last, _ := s.log.state()
 	var stored int64

@@ -116,7 +116,7 @@ func TestEventsContinueAfterAReopen(t *testing.T) {
 // tailOne opens a stream, writes one event and reads it.
 func tailOne(t *testing.T, store *sqlite.Store) social.Event {
 	t.Helper()
-	tail, err := store.Tail(t.Context())
+	tail, err := store.Tail(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func tailOne(t *testing.T, store *sqlite.Store) social.Event {
 
 func TestCloseEndsStreams(t *testing.T) {
 	store := openAt(t, filepath.Join(t.TempDir(), "plaza.db"))
-	tail, err := store.Tail(t.Context())
+	tail, err := store.Tail(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

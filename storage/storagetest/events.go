@@ -18,6 +18,8 @@ var eventCases = []testCase{
 	{"ImportsAppendNone", importsAppendNone},
 	{"EventsAreReturnedInFull", eventsAreReturnedInFull},
 	{"TailSeesNothingFromBefore", tailSeesNothingFromBefore},
+	{"TailContinuesAtAPosition", tailContinuesAtAPosition},
+	{"TailContinuesWhereNothingHappened", tailContinuesWhereNothingHappened},
 	{"NextWaitsForAnEvent", nextWaitsForAnEvent},
 	{"NextEndsWithItsContext", nextEndsWithItsContext},
 	{"NothingIsLostWithoutReaders", nothingIsLostWithoutReaders},
@@ -37,7 +39,13 @@ type tail struct {
 // tail opens a stream; it is closed with the test.
 func (w *world) tail() *tail {
 	w.t.Helper()
-	stream, err := w.Tail(w.ctx)
+	return w.tailFrom("")
+}
+
+// tailFrom opens a stream that continues another.
+func (w *world) tailFrom(position string) *tail {
+	w.t.Helper()
+	stream, err := w.Tail(w.ctx, position)
 	w.ok(err, "Tail")
 	w.t.Cleanup(func() {
 		if err := stream.Close(); err != nil {
@@ -290,6 +298,33 @@ func tailSeesNothingFromBefore(w *world) {
 		w.ok(w.InsertPost(w.ctx, statusBy(ada), after), "InsertPost")
 		w.sameEvents(tail.take(1), []social.Event{after}, "the first event after Tail")
 	}
+}
+
+func tailContinuesAtAPosition(w *world) {
+	first := w.tail()
+	var want []social.Event
+	for range 5 {
+		want = append(want, w.mark())
+	}
+	for taken := 1; taken <= len(want); taken++ {
+		e := first.next()
+		if got := first.stream.Position(); got != e.Position {
+			w.t.Errorf("after %d events the stream is at %q, want %q", taken, got, e.Position)
+		}
+		w.sameEvents(w.tailFrom(e.Position).take(len(want)-taken), want[taken:], "the events after the position")
+	}
+	w.ok(first.stream.Close(), "Close")
+	last := w.mark()
+	w.sameEvents(w.tailFrom(first.stream.Position()).take(1), []social.Event{last}, "the event after the stream was closed")
+}
+
+func tailContinuesWhereNothingHappened(w *world) {
+	w.mark()
+	silent := w.tail()
+	position := silent.stream.Position()
+	w.ok(silent.stream.Close(), "Close")
+	want := []social.Event{w.mark(), w.mark()}
+	w.sameEvents(w.tailFrom(position).take(len(want)), want, "the events after a stream without any")
 }
 
 func nextWaitsForAnEvent(w *world) {

@@ -367,8 +367,8 @@ func (all *several) LatestComments(ctx context.Context, posts []social.PostID, w
 
 // The calls of social.EventLog.
 
-func (all *several) Tail(ctx context.Context) (social.EventStream, error) {
-	return all.next().Tail(ctx)
+func (all *several) Tail(ctx context.Context, position string) (social.EventStream, error) {
+	return all.next().Tail(ctx, position)
 }
 
 // The calls of social.Worker.

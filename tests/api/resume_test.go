@@ -201,13 +201,17 @@ type fragileStore struct {
 	mu      sync.Mutex
 	streams []*fragileStream
 	shut    atomic.Bool // no stream opens
+	forgets bool        // no stream continues another
 }
 
-func (s *fragileStore) Tail(ctx context.Context) (social.EventStream, error) {
-	if s.shut.Load() {
+func (s *fragileStore) Tail(ctx context.Context, position string) (social.EventStream, error) {
+	switch {
+	case s.shut.Load():
 		return nil, errBroken
+	case s.forgets && position != "":
+		return nil, social.ErrPositionLost
 	}
-	stream, err := s.Store.Tail(ctx)
+	stream, err := s.Store.Tail(ctx, position)
 	if err != nil {
 		return nil, err
 	}
@@ -250,12 +254,33 @@ func (s *fragileStream) Next(ctx context.Context) (social.Event, error) {
 	return e, err
 }
 
-// TestBrokenStreams: while the stream of events is broken, posts and comments are written. Those who
-// know their position get them afterwards, and the others a gap.
-func TestBrokenStreams(t *testing.T) {
+// TestBrokenStreamsContinue: what is written while the stream of events is broken arrives afterwards,
+// also for those who have received nothing yet.
+func TestBrokenStreamsContinue(t *testing.T) {
 	t.Parallel()
 	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
 		st := &fragileStore{Store: e.Open(t)}
+		plaza := plazatest.Serve(t, st)
+		ada := plaza.As(t, "ada")
+		news := ada.Connect(t)
+		news.Subscribe(plaza, "1", plazatest.NewsSubscription)
+		for round := range 3 {
+			mend := st.breakAll()
+			one, two := fmt.Sprint(round, " one"), fmt.Sprint(round, " two")
+			ada.Status(t, one, plazatest.Public)
+			ada.Status(t, two, plazatest.Public)
+			mend()
+			wantTexts(t, news, one, two)
+		}
+	})
+}
+
+// TestBrokenStreams: while the stream of events is broken, and cannot be continued, posts and comments
+// are written. Those who know their position get them afterwards, and the others a gap.
+func TestBrokenStreams(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := &fragileStore{Store: e.Open(t), forgets: true}
 		plaza := plazatest.Serve(t, st)
 		ada, bob := plaza.As(t, "ada"), plaza.As(t, "bob")
 		bob.Follow(t, "ada")
