@@ -130,7 +130,10 @@ func (h *Hub) reopen(ctx context.Context, position string) social.EventStream {
 	}
 }
 
+// allFallBehind makes all subscriptions read what they missed. Something may have been hidden meanwhile,
+// so what is queued is checked again.
 func (h *Hub) allFallBehind() {
+	h.service.MayHaveHidden()
 	for _, s := range h.matching(func(*Subscription) bool { return true }) {
 		s.fallBehind("")
 	}

@@ -43,7 +43,7 @@ func (silence) Position() string { return "" }
 func (silence) Close() error     { return nil }
 
 func newHub(log social.EventLog) *live.Hub {
-	return live.New(nil, log, slog.New(slog.DiscardHandler), func([32]byte) {})
+	return live.New(social.New(nil, social.Options{}), log, slog.New(slog.DiscardHandler), func([32]byte) {})
 }
 
 // TestOpenWaitsForTheDatabase: a server whose database fails between being opened and being followed

@@ -197,6 +197,9 @@ func (s *Service) Noted(k EventKind) {
 	}
 }
 
+// MayHaveHidden is called when events of other servers may have been missed.
+func (s *Service) MayHaveHidden() { s.noteHiding() }
+
 // noteHiding is deferred by operations that may hide something: it counts them after they are
 // stored, and before they return.
 func (s *Service) noteHiding() { s.hidings.Add(1) }

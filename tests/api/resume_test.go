@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"plaza/id"
 	"plaza/internal/plazatest"
 	"plaza/live"
 	"plaza/social"
@@ -302,6 +303,39 @@ func TestBrokenStreams(t *testing.T) {
 		ada.Comment(t, post, "two")
 		wantTexts(t, thread, "two")
 		wantTexts(t, unknown, "two")
+	})
+}
+
+// TestHiddenWhileTheStreamIsBroken: another server writes a block while the stream of events is broken, and its
+// event never arrives. What was queued before is checked again.
+func TestHiddenWhileTheStreamIsBroken(t *testing.T) {
+	t.Parallel()
+	plazatest.ForEachDatabase(t, func(t *testing.T, e plazatest.Engine) {
+		st := &fragileStore{Store: e.Open(t), forgets: true}
+		plaza := plazatest.Serve(t, st)
+		slow, ada, bob := subscribeSlowly(t, plaza)
+		watcher := ada.Connect(t)
+		watcher.Subscribe(plaza, "1", newsAfter(newsCursor(t, ada)))
+		mend := st.breakAll()
+		edge := social.Edge{ID: social.EdgeID{ID: id.New()}}
+		var err error
+		if edge.From, err = social.ParseUserID(ada.IDOf(t, "ada")); err != nil {
+			t.Fatal(err)
+		}
+		if edge.To, err = social.ParseUserID(ada.IDOf(t, "bob")); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := st.Block(t.Context(), edge, social.Event{ID: social.EventID{ID: id.New()}, Kind: social.EventBlocked, Actor: edge.From, Target: edge.To}); err != nil {
+			t.Fatal(err)
+		}
+		ada.Status(t, "fourth", plazatest.Public)
+		mend()
+		wantTexts(t, watcher, "fourth") // the stream is open again
+		close(slow.goOn)
+		bob.Status(t, "own", plazatest.Public)
+		if got := <-slow.sent; got != "own" {
+			t.Errorf("%q was sent after the block", got)
+		}
 	})
 }
 
