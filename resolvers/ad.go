@@ -10,6 +10,10 @@ import (
 	"plaza/social"
 )
 
+// Once are the fields of Query whose answers caches must not repeat: each choice of an ad counts
+// once.
+var Once = []string{"ads"}
+
 // Ads resolves Query.ads.
 func (r queryResolver) Ads(ctx context.Context, site, zone string, keywords []string, count int, visitor *string) ([]*model.AdChoice, error) {
 	request, err := r.adRequest(ctx, site, zone, keywords, count, visitor)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -12,13 +13,19 @@ import (
 // isPublic says whether an answer may be cached: everything in it is what anyone sees who is signed
 // out, and it was asked for by GET.
 func isPublic(r *http.Request, a *answer) bool {
-	return r.Method == http.MethodGet && r.Header.Get("Authorization") == "" && len(a.errors) == 0
+	return r.Method == http.MethodGet && r.Header.Get("Authorization") == "" && len(a.errors) == 0 && !a.once
 }
 
-// allowCaching replaces no-store, and returns whether the client has these parts already (status
-// 304). The entity tag is weak, because the parts may be sent compressed.
-func allowCaching(w http.ResponseWriter, r *http.Request, maxAge time.Duration, parts ...[]byte) (unchanged bool) {
+// answersOnce says whether an operation asks for what Options.Once names.
+func (s *Server) answersOnce(op *operation) bool {
+	return slices.ContainsFunc(s.rootFields(op), func(name string) bool { return slices.Contains(s.options.Once, name) })
+}
+
+// allowCaching replaces no-store, and returns whether the client has these parts already, in this
+// media type (status 304). The entity tag is weak, because the parts may be sent compressed.
+func allowCaching(w http.ResponseWriter, r *http.Request, maxAge time.Duration, media string, parts ...[]byte) (unchanged bool) {
 	hash := sha256.New()
+	_, _ = hash.Write([]byte(media))
 	for _, part := range parts {
 		_, _ = hash.Write(part) // this never fails
 	}

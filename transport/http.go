@@ -162,7 +162,7 @@ func (s *Server) answerHTTP(ctx context.Context, req *request, r *http.Request) 
 	}
 	handler, ctx := s.dispatch(ctx, op)
 	a = newAnswer(handler(ctx), op.cost)
-	a.quotas = op.quotas
+	a.quotas, a.once = op.quotas, s.answersOnce(op)
 	return a, nil
 }
 
@@ -224,7 +224,7 @@ func (s *Server) write(w http.ResponseWriter, r *http.Request, status int, media
 	}
 	status = limitStatus(w.Header(), status, a)
 	setQuotas(w.Header(), a.quotas)
-	if isPublic(r, a) && allowCaching(w, r, s.options.PublicMaxAge, head, a.data, tail) {
+	if isPublic(r, a) && allowCaching(w, r, s.options.PublicMaxAge, media, head, a.data, tail) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}

@@ -96,7 +96,7 @@ func (s *Server) needsNoIdentity(ctx context.Context, req *request) bool {
 	if len(errs) > 0 || op.kind() != ast.Mutation {
 		return false
 	}
-	return !slices.ContainsFunc(s.mutations(op), func(name string) bool { return !slices.Contains(s.options.SignedOut, name) })
+	return !slices.ContainsFunc(s.rootFields(op), func(name string) bool { return !slices.Contains(s.options.SignedOut, name) })
 }
 
 func callRoot(ctx context.Context, next graphql.RootResolver) graphql.Marshaler { return next(ctx) }

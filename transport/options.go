@@ -70,6 +70,9 @@ type Options struct {
 	// PublicMaxAge is how long caches may keep what a signed-out client reads by GET, without asking
 	// again: what is deleted or hidden remains visible there as long. In whole seconds. Default 0.
 	PublicMaxAge time.Duration
+	// Once are fields of Query with a new answer for each request, such as a choice of ads, of which
+	// each counts once: answers with one of them are not cached. Default: none.
+	Once []string
 
 	// MaxBodyBytes bounds an HTTP request's body. Default 4 MiB.
 	MaxBodyBytes int64

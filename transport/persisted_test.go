@@ -152,6 +152,9 @@ func TestPublicAnswersAreCached(t *testing.T) {
 			t.Errorf("If-None-Match %s: %d %s", known, again.status, again.body)
 		}
 	}
+	if other := s.do(t, http.MethodGet, target(`{ viewer }`), "", "If-None-Match: "+etag, acceptGraphQL); other.status != http.StatusOK {
+		t.Errorf("another media type has the same tag: %d", other.status)
+	}
 	if other := s.do(t, http.MethodGet, target(`{ v: viewer }`), "", "If-None-Match: "+etag); other.status != http.StatusOK {
 		t.Errorf("another answer has the same tag: %d", other.status)
 	}
@@ -163,6 +166,24 @@ func TestPublicAnswersAreCached(t *testing.T) {
 	} {
 		if got.status == http.StatusNotModified || got.header.Get("ETag") != "" || got.header.Get("Cache-Control") != "no-store" {
 			t.Errorf("%s: %d %v", name, got.status, got.header)
+		}
+	}
+}
+
+// TestAnswersForOnceAreNotCached: whatever else is asked for, and however the field is selected.
+func TestAnswersForOnceAreNotCached(t *testing.T) {
+	s := newTestServer(t, func(o *Options) { o.PublicMaxAge, o.Once = time.Minute, []string{"requestId"} })
+	for query, cached := range map[string]bool{
+		`{ requestId }`:                            false,
+		`{ viewer r: requestId }`:                  false,
+		`{ ...F } fragment F on Query{ requestId}`: false,
+		`{ ... { requestId @skip(if: false) } }`:   false,
+		`{ requestId: viewer }`:                    true,
+		`{ viewer requestId @skip(if: true) }`:     true,
+	} {
+		got := s.do(t, http.MethodGet, "/graphql?query="+url.QueryEscape(query), "", "If-None-Match: *")
+		if (got.status == http.StatusNotModified) != cached || (got.header.Get("Cache-Control") == "no-store") == cached || (got.header.Get("ETag") != "") != cached {
+			t.Errorf("%s: %d %v", query, got.status, got.header)
 		}
 	}
 }

@@ -35,14 +35,17 @@ type Quota struct {
 func (s *Server) chargeOf(op *operation) Charge {
 	charge := Charge{Cost: op.cost.Requested}
 	if op.kind() == ast.Mutation {
-		charge.Writes = len(s.mutations(op))
+		charge.Writes = len(s.rootFields(op))
 	}
 	return charge
 }
 
-// mutations are the names of the root fields of a mutation.
-func (s *Server) mutations(op *operation) (names []string) {
-	root := s.schema.Schema().Mutation.Name
+// rootFields are the names of the root fields of a query or mutation.
+func (s *Server) rootFields(op *operation) (names []string) {
+	root := s.schema.Schema().Query.Name
+	if op.kind() == ast.Mutation {
+		root = s.schema.Schema().Mutation.Name
+	}
 	for _, field := range graphql.CollectFields(op.context, op.context.Operation.SelectionSet, []string{root}) {
 		names = append(names, field.Name)
 	}

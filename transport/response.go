@@ -18,6 +18,7 @@ type answer struct {
 	extensions map[string]any
 	cost       *Cost   // nil when the request failed before it was known
 	quotas     []Quota // for the headers; nil over a websocket
+	once       bool    // for this request only: not to be cached
 }
 
 func newAnswer(resp *graphql.Response, cost *Cost) *answer {

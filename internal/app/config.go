@@ -56,8 +56,8 @@ func (c *Config) cors() *cors.Cors {
 	return cors.New(cors.Options{
 		AllowedOrigins: c.origins(),
 		AllowedMethods: []string{http.MethodGet, http.MethodPost},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept", "X-Request-Id", "Traceparent"},
-		ExposedHeaders: []string{"X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After"},
+		AllowedHeaders: []string{"Authorization", "Content-Type", "Accept", "X-Request-Id", "Traceparent", "If-None-Match"},
+		ExposedHeaders: []string{"X-Request-Id", "RateLimit", "RateLimit-Policy", "Retry-After", "ETag"},
 		MaxAge:         600,
 	})
 }

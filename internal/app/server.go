@@ -89,6 +89,7 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 		TrustedDocuments: c.TrustedDocuments,
 		OnlyTrusted:      c.OnlyTrusted,
 		PublicMaxAge:     c.PublicMaxAge,
+		Once:             resolvers.Once,
 		Limits:           transport.Limits{NoIntrospection: c.NoIntrospection},
 		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, logging.AroundOperations, resolver.OperationLoaders},
 		AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
