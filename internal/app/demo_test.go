@@ -55,7 +55,7 @@ func TestDemoIsServed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := newServer(st, &c, community)
+	s := newServer(st, &c, c.limits(), community)
 	const avatar = demo.PicturesPath + "avatars/ada.svg"
 	if response, _ := answerOf(t, s, http.MethodGet, avatar); response.StatusCode != http.StatusOK {
 		t.Errorf("%s: status %d", avatar, response.StatusCode)

@@ -15,6 +15,7 @@ import (
 	"plaza/fault"
 	"plaza/resolvers"
 	"plaza/social"
+	"plaza/transport"
 )
 
 // ExportComments writes all comments of a user as JSON Lines, newest first, including comments on
@@ -35,43 +36,79 @@ func ExportComments(ctx context.Context, out io.Writer, st social.Store, handle 
 	})
 }
 
-// exportPath is the path of exportHandler.
+// exportPath is the path of export.
 const exportPath = "/export/comments"
 
-// exportHandler answers a GET of a signed-in user with all their comments that they see, newest
-// first, as JSON Lines. 401: not signed in. If an error occurs later, the connection is cut, so
-// that clients do not take the answer for a complete one.
-func exportHandler(service *social.Service, authenticate func(context.Context, string) (context.Context, error)) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		ctx, err := authenticate(r.Context(), r.Header.Get("Authorization"))
-		viewer := resolvers.SessionUser(ctx)
-		switch {
-		case errors.Is(err, fault.ErrUnavailable):
-			w.Header().Set("Retry-After", "1")
-			http.Error(w, "The database does not answer just now; try again.", http.StatusServiceUnavailable)
-			return
-		case err != nil || viewer.IsZero():
-			w.Header().Set("WWW-Authenticate", "Bearer")
-			http.Error(w, "Sign in first: send the header Authorization: Bearer <token>.", http.StatusUnauthorized)
-			return
-		}
-		w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
-		w.Header().Set("Content-Disposition", `attachment; filename="comments.jsonl"`)
-		control := http.NewResponseController(w)
-		err = writeComments(ctx, w, func(ctx context.Context, p social.Page) ([]*social.Comment, bool, error) {
-			_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a deadline for each page; recorders in tests have none
-			list := social.List[social.UserID]{Of: viewer, Page: p}
-			found, _, err := service.Viewer(viewer).CommentsBy(ctx, []social.List[social.UserID]{list})
-			return found[list].Items, found[list].More, err
-		})
-		if err != nil {
-			if ctx.Err() == nil {
-				slog.ErrorContext(ctx, "an export of comments was cut off", "error", err)
-			}
-			panic(http.ErrAbortHandler)
-		}
+// export is a handler: it answers a GET of a signed-in user with all their comments that they see,
+// newest first, as JSON Lines. 401: not signed in; 429: a rate limit refuses the first page. If it
+// refuses a later one, the export waits. If an error occurs later, or the session ends, the
+// connection is cut, so that clients do not take the answer for a complete one.
+type export struct {
+	service      *social.Service
+	authenticate authenticator
+	limits       *limits
+	refused      func(ctx context.Context, code string)
+}
+
+// authenticator is transport.Options.Authenticate.
+type authenticator func(ctx context.Context, authorization string) (context.Context, error)
+
+// exportCharge is what a page of an export is charged: as much as the same fields of User.comments.
+var exportCharge = transport.Charge{Cost: 8 * exportPage}
+
+// ServeHTTP implements http.Handler.
+func (e *export) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Cache-Control", "no-store")
+	ctx, err := e.authenticate(r.Context(), r.Header.Get("Authorization"))
+	switch {
+	case errors.Is(err, fault.ErrUnavailable):
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "The database does not answer just now; try again.", http.StatusServiceUnavailable)
+		return
+	case err != nil || resolvers.SessionUser(ctx).IsZero():
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		http.Error(w, "Sign in first: send the header Authorization: Bearer <token>.", http.StatusUnauthorized)
+		return
 	}
+	if after := retryAfter(e.limits.charge(ctx, exportCharge)); after > 0 {
+		e.refused(ctx, transport.CodeRateLimited)
+		refuseFor(w, after)
+		return
+	}
+	if err := e.write(ctx, w, r.Header.Get("Authorization")); err != nil {
+		if ctx.Err() == nil {
+			slog.ErrorContext(ctx, "an export of comments was cut off", "error", err)
+		}
+		panic(http.ErrAbortHandler)
+	}
+}
+
+// write writes all pages, the first of which was charged.
+func (e *export) write(ctx context.Context, w http.ResponseWriter, authorization string) error {
+	w.Header().Set("Content-Type", "application/jsonl; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="comments.jsonl"`)
+	control, viewer := http.NewResponseController(w), resolvers.SessionUser(ctx)
+	return writeComments(ctx, w, func(ctx context.Context, p social.Page) ([]*social.Comment, bool, error) {
+		if err := e.continues(ctx, authorization, p); err != nil {
+			return nil, false, err
+		}
+		_ = control.SetWriteDeadline(time.Now().Add(writeTimeout)) // a deadline for each page; recorders in tests have none
+		list := social.List[social.UserID]{Of: viewer, Page: p}
+		found, _, err := e.service.Viewer(viewer).CommentsBy(ctx, []social.List[social.UserID]{list})
+		return found[list].Items, found[list].More, err
+	})
+}
+
+// continues waits until the limits admit another page. Error: the session has ended, or ctx has.
+func (e *export) continues(ctx context.Context, authorization string, p social.Page) error {
+	if p.After == "" {
+		return nil
+	}
+	if err := e.limits.await(ctx, exportCharge); err != nil {
+		return err
+	}
+	_, err := e.authenticate(ctx, authorization)
+	return err
 }
 
 // exportPage is how many comments one query reads.

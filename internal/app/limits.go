@@ -2,6 +2,9 @@ package app
 
 import (
 	"context"
+	"fmt"
+	"net/http"
+	"strconv"
 	"time"
 
 	"plaza/ratelimit"
@@ -92,6 +95,48 @@ func (l *limits) charge(ctx context.Context, c transport.Charge) []transport.Quo
 		}
 	}
 	return quotas
+}
+
+// await charges an operation as soon as the limits admit it. Error: ctx's, if it ends before.
+func (l *limits) await(ctx context.Context, c transport.Charge) error {
+	for {
+		after := retryAfter(l.charge(ctx, c))
+		if after == 0 {
+			return ctx.Err()
+		}
+		pause(ctx, after)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+	}
+}
+
+// around charges requests what they cost on arrival, and answers 429 if that is refused.
+func (l *limits) around(next http.Handler, refused func(ctx context.Context, code string)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if after := retryAfter(l.arrive(r.Context())); after > 0 {
+			refused(r.Context(), transport.CodeRateLimited)
+			refuseFor(w, after)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// retryAfter is how long it takes until all quotas admit what one of them refuses; 0: none does.
+func retryAfter(quotas []transport.Quota) (longest time.Duration) {
+	for _, q := range quotas {
+		longest = max(longest, q.RetryAfter)
+	}
+	return longest
+}
+
+// refuseFor answers 429 to a request that can succeed after a time.
+func refuseFor(w http.ResponseWriter, after time.Duration) {
+	seconds := int((after + time.Second - 1) / time.Second)
+	w.Header().Set("Cache-Control", "no-store")
+	w.Header().Set("Retry-After", strconv.Itoa(seconds))
+	http.Error(w, fmt.Sprintf("Too many requests: try again in %d s.", seconds), http.StatusTooManyRequests)
 }
 
 // payment is what an operation takes from one bucket.

@@ -36,7 +36,7 @@ func Run(ctx context.Context, open func(context.Context) (storage.Store, error),
 			return unlessEnded(ctx, err)
 		}
 	}
-	s := newServer(st, &c, community)
+	s := newServer(st, &c, c.limits(), community)
 	_, stop, err := serveMetrics(ctx, c.MetricsAddr, s.Metrics)
 	if err != nil {
 		return err

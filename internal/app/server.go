@@ -47,6 +47,8 @@ type Server struct {
 	ads    *ads.Service
 	ending atomic.Bool // the server is shutting down: readiness fails
 	config *Config
+	limits *limits
+	log    *accesslog.Log
 
 	community *demo.Community // with Demo
 	visits    visits
@@ -54,11 +56,10 @@ type Server struct {
 
 // New builds a server on a store, which the caller closes when the server has ended. Config's Addr
 // and MetricsAddr are for Run.
-func New(st storage.Store, c Config) *Server { return newServer(st, &c, nil) }
+func New(st storage.Store, c Config) *Server { return newServer(st, &c, c.limits(), nil) }
 
-func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
-	limiting := c.limits()
-	s := &Server{store: st, social: social.New(st, c.socialOptions(limiting)), ads: ads.New(st.Ads(), c.Ads), config: c, community: community}
+func newServer(st storage.Store, c *Config, limiting *limits, community *demo.Community) *Server {
+	s := &Server{store: st, social: social.New(st, c.socialOptions(limiting)), ads: ads.New(st.Ads(), c.Ads), config: c, limits: limiting, community: community}
 	s.Metrics = metrics.New(metrics.Source{
 		Worker: st, Sockets: func() int { return s.GraphQL.Sockets() }, LostClicks: s.ads.LostClicks,
 		Limits: limiting.all(), WaitingPasswords: s.social.WaitingPasswords,
@@ -66,7 +67,7 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 		Codes:        resolvers.Codes(), RefusalCodes: transport.Codes(), Mistake: resolvers.MistakeOf,
 	})
 	s.Hub = live.New(s.social, st, slog.Default(), func(session [32]byte) { s.GraphQL.CloseSession(resolvers.KeyOf(session)) })
-	logging := s.accessLog()
+	s.log = s.accessLog()
 	resolver := &resolvers.Resolver{
 		Social: s.social, Ads: s.ads, Hub: s.Hub, Logger: slog.Default(), NewsAds: c.NewsAds, LoaderWait: c.LoaderWait,
 		ClickURL:  strings.TrimSuffix(c.PublicURL, "/") + clickPath,
@@ -81,7 +82,7 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 		SignedOut:        resolvers.SignedOut,
 		Authenticate:     resolver.Authenticate,
 		SessionKey:       resolvers.SessionKey,
-		Refused:          func(ctx context.Context, code string) { s.Metrics.Refused(code); logging.Refused(ctx, code) },
+		Refused:          s.refused,
 		SocketLimits:     c.SocketLimits,
 		ClientOf:         clientIn,
 		UserOf:           viewerIn,
@@ -91,29 +92,41 @@ func newServer(st storage.Store, c *Config, community *demo.Community) *Server {
 		PublicMaxAge:     c.PublicMaxAge,
 		Once:             resolvers.Once,
 		Limits:           transport.Limits{NoIntrospection: c.NoIntrospection},
-		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, logging.AroundOperations, resolver.OperationLoaders},
+		AroundOperations: []graphql.OperationMiddleware{s.Metrics.AroundOperations, s.log.AroundOperations, resolver.OperationLoaders},
 		AroundResponses:  []graphql.ResponseMiddleware{s.Metrics.AroundResponses},
 		ErrorPresenter:   resolver.PresentError,
 		Recover:          resolver.Recover,
 		AllowedOrigins:   c.origins(),
 	})
+	s.Handler = s.log.Around(s.Metrics.Requests(s.lettingGo(guarded(s.routes(resolver.Authenticate, from)))))
+	return s
+}
+
+// refused counts and logs the code of a request or operation that is rejected before it runs.
+func (s *Server) refused(ctx context.Context, code string) {
+	s.Metrics.Refused(code)
+	s.log.Refused(ctx, code)
+}
+
+// routes answers each path.
+func (s *Server) routes(authenticate authenticator, from *proxies) http.Handler {
+	c, limited := s.config, func(next http.Handler) http.Handler { return from.note(s.limits.around(next, s.refused)) }
 	mux := http.NewServeMux()
 	mux.Handle("/graphql", c.cors().Handler(compressed(from.note(s.visits.note(s.GraphQL)))))
 	if !c.NoIntrospection {
 		mux.Handle(sdlPath, c.cors().Handler(getOnly(compressed(sdlHandler()))))
 	}
-	mux.Handle(clickPath+"{token}", clickHandler(s.ads, from, slog.Default()))
-	mux.Handle(impressionPath+"{token}", recordingHandler(s.ads.RecordImpression, slog.Default()))
-	mux.Handle(conversionPath+"{token}", recordingHandler(s.ads.RecordConversion, slog.Default()))
-	mux.Handle(exportPath, c.cors().Handler(getOnly(exportHandler(s.social, resolver.Authenticate))))
+	mux.Handle(clickPath+"{token}", limited(clickHandler(s.ads, from, slog.Default())))
+	mux.Handle(impressionPath+"{token}", limited(recordingHandler(s.ads.RecordImpression, slog.Default())))
+	mux.Handle(conversionPath+"{token}", limited(recordingHandler(s.ads.RecordConversion, slog.Default())))
+	mux.Handle(exportPath, c.cors().Handler(getOnly(limited(&export{s.social, authenticate, s.limits, s.refused}))))
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { writeStatus(w, http.StatusOK, "ok") })
 	mux.HandleFunc("GET /readyz", s.ready)
-	if community != nil {
+	if s.community != nil {
 		mux.Handle(demo.PicturesPath, demo.Pictures())
 	}
 	mux.Handle("/", s.page())
-	s.Handler = logging.Around(s.Metrics.Requests(s.lettingGo(guarded(mux))))
-	return s
+	return mux
 }
 
 // page is what browsers find at /: GraphiQL, unless it is switched off.
