@@ -72,7 +72,7 @@ func (s *Service) CommentViewers(ctx context.Context, comment CommentID, viewers
 		return sighting, err
 	}
 	err = s.admit(ctx, &sighting, viewers, func(viewer UserID, known map[UserID]Relation) bool {
-		return CanSeePost(viewer, p, known[p.Author]) && CanSeeComment(c, known[c.Author])
+		return IsNewComment(viewer, p, c, known[p.Author], known[c.Author])
 	})
 	return sighting, err
 }

@@ -49,7 +49,7 @@ func (s *Service) CommentsSince(ctx context.Context, viewer UserID, post PostID,
 		sightings[i], past.Last = Sighting{Post: posts[post], Comment: c}, CommentKey(list.Of, c)
 	}
 	past.Seen, err = s.seenBy(ctx, viewer, sightings, func(g *Sighting, known map[UserID]Relation) bool {
-		return CanSeePost(viewer, g.Post, known[g.Post.Author]) && CanSeeComment(g.Comment, known[g.Comment.Author])
+		return IsNewComment(viewer, g.Post, g.Comment, known[g.Post.Author], known[g.Comment.Author])
 	})
 	return past, err
 }

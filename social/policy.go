@@ -88,6 +88,12 @@ func isInAny(circles []CircleID, toOwner Relation) bool {
 // no author, so it is visible to everyone.
 func CanSeeComment(c *Comment, toAuthor Relation) bool { return c.Deleted || CanSeeUser(toAuthor) }
 
+// IsNewComment reports whether a comment is one to tell a viewer of as it appears: they see it and its post,
+// and it is not deleted.
+func IsNewComment(viewer UserID, p *Post, c *Comment, toPostAuthor, toAuthor Relation) bool {
+	return !c.Deleted && CanSeePost(viewer, p, toPostAuthor) && CanSeeComment(c, toAuthor)
+}
+
 // InFeed reports whether a post belongs in the viewer's own news, incoming or wall: they see it,
 // and do not mute its author.
 func InFeed(viewer UserID, p *Post, toAuthor Relation) bool {

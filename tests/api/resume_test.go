@@ -131,7 +131,9 @@ func TestThreadsResume(t *testing.T) {
 		bob.Comment(t, post, "2")
 		oldest, newest := threadCursor(t, reader, post, "OLDEST"), threadCursor(t, reader, post, "NEWEST")
 		bob.Comment(t, post, "3")
-		ada.Comment(t, post, "4")
+		tombstone := bob.Comment(t, post, "deleted")
+		ada.Mutate(t, "addComment", "", map[string]any{"postId": post, "text": "4", "parentId": tombstone})
+		bob.Mutate(t, "deleteComment", "", map[string]any{"commentId": tombstone})
 		for cursor, missed := range map[string][]string{oldest: {"2", "3", "4"}, newest: {"3", "4"}} {
 			s := reader.Connect(t)
 			s.Subscribe(plaza, "1", commentsAfter(post, cursor))
