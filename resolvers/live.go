@@ -17,6 +17,8 @@ import (
 type Stream interface {
 	// Context is the subscription's: it ends with it, and has its session.
 	Context() context.Context
+	// Await charges another response to the rate limits, and waits until they admit it.
+	Await()
 	// Execute resolves the subscription for one event, which its field's resolver finds in ctx, and
 	// returns the response.
 	Execute(ctx context.Context) []byte
@@ -149,8 +151,10 @@ func (r *Resolver) newSubscriber(ctx context.Context, of cursors) *subscriber {
 	}
 }
 
-// Encode implements live.Receiver.
+// Encode implements live.Receiver. It waits for the rate limits first: an item that is hidden
+// meanwhile is not sent.
 func (s *subscriber) Encode(item *live.Item) []byte {
+	s.stream.Await()
 	if s.selection == (sameSelection{}) || item.Event == live.Gap {
 		return s.withCursor(s.execute(s.stream.Context(), item), item)
 	}

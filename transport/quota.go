@@ -57,20 +57,25 @@ func (s *Server) arrive(ctx context.Context) *gqlerror.Error {
 	return exhausted(s.options.Arrive(ctx))
 }
 
-// exhausted is the error of the quota that takes longest to recover; nil if none refuses.
-func exhausted(quotas []Quota) *gqlerror.Error {
-	var longest Quota
+// longest is the quota that takes longest to recover; its RetryAfter is 0 if none refuses.
+func longest(quotas []Quota) (found Quota) {
 	for _, q := range quotas {
-		if q.RetryAfter > longest.RetryAfter {
-			longest = q
+		if q.RetryAfter > found.RetryAfter {
+			found = q
 		}
 	}
-	if longest.RetryAfter == 0 {
+	return found
+}
+
+// exhausted is the error of the quota that takes longest to recover; nil if none refuses.
+func exhausted(quotas []Quota) *gqlerror.Error {
+	refused := longest(quotas)
+	if refused.RetryAfter == 0 {
 		return nil
 	}
-	wait := wholeSeconds(longest.RetryAfter)
-	err := newError(CodeRateLimited, "too many requests (limit: %s): try again in %d s", longest.Name, wait)
-	err.Extensions["limit"] = longest.Name
+	wait := wholeSeconds(refused.RetryAfter)
+	err := newError(CodeRateLimited, "too many requests (limit: %s): try again in %d s", refused.Name, wait)
+	err.Extensions["limit"] = refused.Name
 	err.Extensions["retryAfter"] = wait
 	return err
 }

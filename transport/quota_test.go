@@ -113,3 +113,45 @@ func TestStaleToken(t *testing.T) {
 		t.Errorf("a malformed request: %d %s", got.status, got.body)
 	}
 }
+
+// TestStreamsWaitForQuotas: what a subscription sends is charged, and waits as long as a limit refuses
+// it, or until the client no longer listens.
+func TestStreamsWaitForQuotas(t *testing.T) {
+	t.Parallel()
+	var spent atomic.Bool
+	var admitted, refused atomic.Int32
+	s := newTestServer(t, func(o *Options) {
+		o.Charge = func(_ context.Context, charge Charge) []Quota {
+			if charge != (Charge{Cost: 2}) {
+				t.Errorf("charged %+v", charge)
+			}
+			if admitted.Load() > 0 && spent.Load() {
+				refused.Add(1)
+				return spentQuota(&spent)
+			}
+			admitted.Add(1)
+			return nil
+		}
+	})
+	socket := s.open(t)
+	spent.Store(true)
+	socket.subscribe("1", `subscription { tooSlow { n } }`)
+	eventually(t, "the response waits", func() bool { return refused.Load() > 0 })
+	if n := s.loaders.Load(); n != 1 { // that of the beginning
+		t.Errorf("%d responses were executed", n)
+	}
+	spent.Store(false)
+	socket.wantPart(`"next"`, `{"tooSlow":{"n":0}}`)
+	socket.wantPart(`"error"`, "SUBSCRIBER_TOO_SLOW")
+	if n := admitted.Load(); n != 2 {
+		t.Errorf("%d charges, want one when it begins, and one of its response", n)
+	}
+	spent.Store(true)
+	admitted.Store(0)
+	before := refused.Load()
+	socket.subscribe("1", `subscription { tooSlow { n } }`)
+	eventually(t, "the response waits", func() bool { return refused.Load() > before })
+	socket.send(`{"id":"1","type":"complete"}`)
+	socket.send(`{"type":"ping"}`)
+	socket.want(`{"type":"pong"}`) // and nothing of the subscription
+}

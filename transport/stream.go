@@ -2,6 +2,7 @@ package transport
 
 import (
 	"context"
+	"time"
 
 	"github.com/vektah/gqlparser/v2/gqlerror"
 )
@@ -31,6 +32,26 @@ func StreamOf(ctx context.Context) *Stream {
 		s.op.kept = true
 	}
 	return s
+}
+
+// waitForQuota is how long a stream waits at least before it asks again for what the limits have
+// refused: a user may have thousands of streams that wait.
+const waitForQuota = time.Second
+
+// Await charges the cost of a response, and waits until the limits admit it, or the subscription has
+// ended. A stream is delayed where a request would be refused, because it asks for nothing: what it
+// sends depends on others.
+func (s *Stream) Await() {
+	for s.ctx.Err() == nil {
+		refused := longest(s.socket.server.options.Charge(s.ctx, Charge{Cost: s.prepared.cost.Requested}))
+		if refused.RetryAfter == 0 {
+			return
+		}
+		select {
+		case <-time.After(max(refused.RetryAfter, waitForQuota)):
+		case <-s.ctx.Done():
+		}
+	}
 }
 
 // Execute runs the subscription for one event, and returns the response as JSON. ctx derives from

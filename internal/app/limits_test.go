@@ -5,11 +5,16 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/gorilla/websocket"
+
+	"plaza/internal/testtime"
 	"plaza/ratelimit"
+	"plaza/resolvers"
 	"plaza/social"
 	"plaza/transport"
 )
@@ -104,5 +109,81 @@ func TestExportEndsWithItsSession(t *testing.T) {
 	e := &export{authenticate: func(ctx context.Context, _ string) (context.Context, error) { return ctx, ended }}
 	if err := e.continues(t.Context(), "Bearer x", social.Page{After: "position"}); !errors.Is(err, ended) {
 		t.Errorf("the export goes on: %v", err)
+	}
+}
+
+// TestPastIsCharged: each item that a subscription reads from the past counts, like one that it gets
+// live; what exceeds the limits waits.
+func TestPastIsCharged(t *testing.T) {
+	t.Parallel()
+	const items, atOnce, cost = 8, 5, 3
+	limiting := newLimits()
+	s := newServer(openFile(t), &Config{Social: social.Options{Passwords: social.PasswordCost{Passes: 1, Memory: 64}}}, limiting, nil)
+	session, token, err := s.social.SignUp(t.Context(), social.SignUpInput{Handle: "ada", Name: "Ada", Password: "a password"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range items + 1 {
+		in := social.NewPost{Content: social.Content{Status: &social.Status{Text: "news"}}, Audience: social.Audience{Kind: social.AudiencePublic}}
+		if _, err := s.social.CreatePost(t.Context(), session.User, in); err != nil {
+			t.Fatal(err)
+		}
+	}
+	oldest := serve(s, "198.51.100.1", http.MethodGet, "/graphql?query="+url.QueryEscape(`{ viewer { news(last: 1) { pageInfo { endCursor } } } }`), "Bearer "+token).Body.String()
+	_, oldest, _ = strings.Cut(oldest, `"endCursor":"`)
+	oldest, _, _ = strings.Cut(oldest, `"`)
+	limiting.tokens = hourly("token", (1+atOnce)*cost) // once for its beginning
+	socket := subscribed(t, s, token, `subscription { newsItemAdded(after: "`+oldest+`") { cursor event } }`)
+	for range atOnce {
+		receiveItem(t, socket)
+	}
+	if left := limiting.tokens.Take(resolvers.KeyOf(session.TokenHash), 1); left.RetryAfter == 0 {
+		t.Errorf("%d items leave %d of the limit", atOnce, left.Remaining+1)
+	}
+}
+
+// subscribed opens a websocket to a server, with one subscription.
+func subscribed(t *testing.T, s *Server, token, subscription string) *websocket.Conn {
+	t.Helper()
+	ctx, stop := context.WithCancel(context.Background())
+	done, err := s.Hub.Open(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(s.Handler)
+	t.Cleanup(func() {
+		_ = s.GraphQL.Shutdown(context.Background())
+		server.Close()
+		stop()
+		<-done
+	})
+	dialer := websocket.Dialer{Subprotocols: []string{"graphql-transport-ws"}}
+	socket, response, err := dialer.DialContext(t.Context(), "ws"+strings.TrimPrefix(server.URL, "http")+"/graphql", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = response.Body.Close()
+	t.Cleanup(func() { _ = socket.Close() })
+	for _, message := range []map[string]any{
+		{"type": "connection_init", "payload": map[string]string{"Authorization": "Bearer " + token}},
+		{"type": "subscribe", "id": "1", "payload": map[string]string{"query": subscription}},
+	} {
+		if err := socket.WriteJSON(message); err != nil {
+			t.Fatal(err)
+		}
+		if message["type"] == "connection_init" {
+			if _, ack, err := socket.ReadMessage(); err != nil || !strings.Contains(string(ack), "connection_ack") {
+				t.Fatalf("%s %v", ack, err)
+			}
+		}
+	}
+	return socket
+}
+
+func receiveItem(t *testing.T, socket *websocket.Conn) {
+	t.Helper()
+	_ = socket.SetReadDeadline(time.Now().Add(testtime.Patience()))
+	if _, message, err := socket.ReadMessage(); err != nil || !strings.Contains(string(message), `"ADDED"`) {
+		t.Fatalf("want an item, got %s %v", message, err)
 	}
 }

@@ -127,6 +127,7 @@ func (subscription) Refused(context.Context) (<-chan *Tick, error) {
 // Stream is a transport.Stream.
 type Stream interface {
 	Context() context.Context
+	Await()
 	Execute(ctx context.Context) []byte
 	Send(response []byte)
 	End(err error)
@@ -143,6 +144,7 @@ func (s subscription) TooSlow(ctx context.Context) (<-chan *Tick, error) {
 	}
 	stream := s.StreamOf(ctx)
 	go func() {
+		stream.Await()
 		stream.Send(stream.Execute(context.WithValue(stream.Context(), eventKey{}, &Tick{})))
 		stream.End(&gqlerror.Error{Message: "too slow", Extensions: map[string]any{"code": "SUBSCRIBER_TOO_SLOW"}})
 	}()
