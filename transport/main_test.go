@@ -97,7 +97,8 @@ func newTestServer(t *testing.T, change func(*Options)) *testServer {
 	return s
 }
 
-// authenticate accepts ada and bob; "Bearer broken" simulates an unavailable database.
+// authenticate accepts ada and bob; "Bearer broken" simulates an unavailable database, and "Bearer
+// panic" a defect.
 func (s *testServer) authenticate(ctx context.Context, authorization string) (context.Context, error) {
 	s.authentified.Add(1)
 	if _, revoked := s.revoked.Load(authorization); revoked {
@@ -110,6 +111,8 @@ func (s *testServer) authenticate(ctx context.Context, authorization string) (co
 		return context.WithValue(ctx, viewerKey{}, strings.TrimPrefix(authorization, "Bearer ")), nil
 	case "Bearer broken":
 		return ctx, errors.New(secret)
+	case "Bearer panic":
+		panic(secret)
 	}
 	return ctx, errUnauthenticated
 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strings"
 
 	"github.com/99designs/gqlgen/graphql"
 	"github.com/99designs/gqlgen/graphql/handler/lru"
@@ -106,8 +107,14 @@ func documentID(members map[string]json.RawMessage, extensions map[string]any) (
 
 var sha256Hash = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// CheckDocument returns the first error that keeps a document from running on a schema.
-func CheckDocument(es graphql.ExecutableSchema, limits Limits, text string) error {
+// CheckDocument returns the first error that keeps a document from running on a schema, by its id.
+func CheckDocument(es graphql.ExecutableSchema, limits Limits, id, text string) error {
+	switch {
+	case id == "" || len(id) > maxDocumentID:
+		return fmt.Errorf("an id has 1 to %d bytes", maxDocumentID)
+	case strings.HasPrefix(id, "sha256:") && id != hashID(text):
+		return fmt.Errorf("its id is not its hash, which is %s", hashID(text))
+	}
 	doc, err := parseDocument(text, limits.withDefaults().MaxTokens)
 	if err == nil {
 		err = limits.withDefaults().check(doc)

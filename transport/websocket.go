@@ -197,6 +197,12 @@ func (k *socket) handleApart(data []byte) {
 	handled := make(chan struct{})
 	go func() {
 		defer close(handled)
+		defer func() {
+			if value := recover(); value != nil { // otherwise it ends the process
+				_ = k.server.recovered(k.ctx, value)
+				k.close(websocket.CloseInternalServerErr, "Internal server error")
+			}
+		}()
 		k.handle(data)
 	}()
 	<-handled

@@ -227,6 +227,7 @@ func TestSocketCloseCodes(t *testing.T) {
 		{"ping payload is a number", []string{`{"type":"ping","payload":1}`}, 4400, ""},
 		{"pong payload is a number", []string{`{"type":"pong","payload":1}`}, 4400, ""},
 		{"bad token", []string{`{"type":"connection_init","payload":{"Authorization":"Bearer x"}}`}, 4403, "Forbidden"},
+		{"panic", []string{`{"type":"connection_init","payload":{"Authorization":"Bearer panic"}}`}, 1011, "Internal server error"},
 		{"failing database", []string{`{"type":"connection_init","payload":{"Authorization":"Bearer broken"}}`}, 1011, "Internal server error"},
 		{"two inits", []string{initialise, initialise}, 4429, "Too many initialisation requests"},
 		{"subscribe before init", []string{`{"id":"1","type":"subscribe","payload":{"query":"{viewer}"}}`}, 4401, "Unauthorized"},

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"regexp"
+	"strings"
 	"time"
 
 	"github.com/99designs/gqlgen/graphql"
@@ -39,13 +40,15 @@ func (l *Log) Around(next http.Handler) http.Handler {
 		record := &record{id: transport.RequestID(r.Context())}
 		counting := &counter{ResponseWriter: w}
 		r = r.WithContext(context.WithValue(r.Context(), recordKey{}, record))
+		aborted := true
 		defer func() { // also when a handler cuts the connection
 			l.Logger.LogAttrs(r.Context(), slog.LevelInfo, "request", identified(r.Context(), append([]slog.Attr{
 				slog.String("trace", traceOf(r)), slog.String("method", cut(r.Method)),
-				slog.String("route", r.Pattern), slog.Int("status", counting.statusFor(r)), slog.Int64("bytes", counting.bytes), since(began),
+				slog.String("route", r.Pattern), counting.outcome(aborted), slog.Int64("bytes", counting.bytes), since(began),
 			}, record.end()...))...)
 		}()
 		next.ServeHTTP(counting, r)
+		aborted = false
 	}))
 }
 
@@ -108,9 +111,10 @@ func since(began time.Time) slog.Attr {
 
 func cut(name string) string { return name[:min(len(name), maxName)] }
 
-// traceparent is the header of the W3C's Trace Context, version 00 or later:
+// traceparent is the header of the W3C's Trace Context: the version, the ids of the trace and of the
+// caller's span, flags, and what later versions may add.
 // https://www.w3.org/TR/trace-context/#traceparent-header
-var traceparent = regexp.MustCompile(`^[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}`)
+var traceparent = regexp.MustCompile(`^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}(-.*)?$`)
 
 // traceOf returns the id of the trace that a request belongs to; "" if it names none.
 func traceOf(r *http.Request) string {
@@ -118,5 +122,9 @@ func traceOf(r *http.Request) string {
 	if found == nil {
 		return ""
 	}
-	return found[1]
+	version, trace, span, more := found[1], found[2], found[3], found[4]
+	if version == "ff" || version == "00" && more != "" || strings.Trim(trace, "0") == "" || strings.Trim(span, "0") == "" {
+		return ""
+	}
+	return trace
 }

@@ -1,6 +1,11 @@
 package accesslog
 
-import "net/http"
+import (
+	"bufio"
+	"log/slog"
+	"net"
+	"net/http"
+)
 
 // counter notes the status and the length of a response. http.ResponseController finds the other
 // abilities of the writer that it wraps.
@@ -30,13 +35,22 @@ func (c *counter) Write(data []byte) (int, error) {
 	return n, err
 }
 
-// statusFor is the response's status. A websocket's is written past this writer.
-func (c *counter) statusFor(r *http.Request) int {
-	switch {
-	case c.status != 0:
-		return c.status
-	case r.Header.Get("Upgrade") != "":
-		return http.StatusSwitchingProtocols
+// Hijack is for websockets, whose handshake is answered past this writer.
+func (c *counter) Hijack() (net.Conn, *bufio.ReadWriter, error) {
+	conn, buffered, err := http.NewResponseController(c.ResponseWriter).Hijack()
+	if err == nil && c.status == 0 {
+		c.status = http.StatusSwitchingProtocols
 	}
-	return http.StatusOK
+	return conn, buffered, err
+}
+
+// outcome is the response's status, or says that the connection was cut instead.
+func (c *counter) outcome(aborted bool) slog.Attr {
+	switch {
+	case aborted:
+		return slog.Bool("aborted", true)
+	case c.status == 0:
+		return slog.Int("status", http.StatusOK)
+	}
+	return slog.Int("status", c.status)
 }

@@ -118,6 +118,9 @@ func TestTheDemoWaitsForTheDatabase(t *testing.T) {
 			if recorder.Code != want {
 				t.Errorf("%s: status %d while the database is away, want %d", path, recorder.Code, want)
 			}
+			if policy := recorder.Header().Get("Content-Security-Policy"); policy == "" {
+				t.Errorf("%s has no Content-Security-Policy", path)
+			}
 		}
 		return nil
 	}}

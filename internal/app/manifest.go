@@ -2,6 +2,7 @@ package app
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -17,7 +18,8 @@ const apolloManifest = "apollo-persisted-query-manifest"
 
 // ReadManifest reads the documents that clients may run by their ids: a JSON object of ids and
 // documents, as Relay and GraphQL Code Generator write it, or Apollo's format. Error: the first
-// document, by its id, that does not fit the schema or exceeds a limit.
+// document, by its id, that does not fit the schema or exceeds a limit; two documents with the same
+// id; no documents.
 func ReadManifest(r io.Reader) (map[string]string, error) {
 	content, err := io.ReadAll(r)
 	if err != nil {
@@ -27,9 +29,12 @@ func ReadManifest(r io.Reader) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(documents) == 0 {
+		return nil, errors.New("there are no documents in it")
+	}
 	schema := new(resolvers.Resolver).Executable()
 	for _, id := range slices.Sorted(maps.Keys(documents)) {
-		if err := transport.CheckDocument(schema, transport.Limits{}, documents[id]); err != nil {
+		if err := transport.CheckDocument(schema, transport.Limits{}, id, documents[id]); err != nil {
 			return nil, fmt.Errorf("the document %q does not run here: %w", id, err)
 		}
 	}
@@ -47,6 +52,9 @@ func parseManifest(content []byte) (documents map[string]string, err error) {
 	if err := json.Unmarshal(content, &apollo); err == nil && apollo.Format == apolloManifest {
 		documents = map[string]string{}
 		for _, operation := range apollo.Operations {
+			if other, taken := documents[operation.ID]; taken && other != operation.Body {
+				return nil, fmt.Errorf("two documents have the id %q", operation.ID)
+			}
 			documents[operation.ID] = operation.Body
 		}
 		return documents, nil

@@ -45,7 +45,7 @@ func (c *Config) awaitStore(ctx context.Context, open func(context.Context) (sto
 // tryAgain repeats what has failed with err until the database answers. Meanwhile the front is
 // open, but not ready. Errors: all except ErrUnavailable; that one if ctx has ended.
 func (c *Config) tryAgain(ctx context.Context, f *front, err error, try func(context.Context) error) error {
-	f.open(c.cors().Handler(http.HandlerFunc(notReady)))
+	f.open(guarded(c.cors().Handler(http.HandlerFunc(notReady))))
 	slog.WarnContext(ctx, "the database does not answer: waiting for it, not ready", "error", err, "addr", f.address())
 	logged := time.Now()
 	for errors.Is(err, social.ErrUnavailable) && ctx.Err() == nil {
